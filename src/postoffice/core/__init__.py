@@ -1,0 +1,1 @@
+"""The pure rules: no I/O, nothing awaits, time is an argument."""

@@ -1,0 +1,110 @@
+"""A named participant: its card, its keys, and whether it is there."""
+
+import re
+import secrets
+from datetime import datetime, timedelta
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from postoffice.core.errors import Invalid
+from postoffice.core.names import check_name
+from postoffice.core.policy import ANYONE
+from postoffice.core.text import check_json
+
+KEY_PREFIX = "amb_"
+_KEY = re.compile(r"amb_[0-9a-f]{64}", re.ASCII)
+_SHOWN = 8
+
+
+class Presence(StrEnum):
+    """Whether an agent is there to read its mail."""
+
+    IDLE = "idle"
+    BUSY = "busy"
+    OFFLINE = "offline"
+
+
+class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What an agent says of itself."""
+
+    description: str = ""
+    capabilities: tuple[str, ...] = ()
+    allow_from: tuple[str, ...] = ()
+    max_concurrent_tasks: int = 3
+    owner_contact: str | None = None
+    display_name: str | None = None
+    model: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class Agent(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent as the directory shows it."""
+
+    id: str
+    name: str
+    card: Card
+    presence: Presence
+    current_tasks: tuple[str, ...]
+    unread: int
+    leased: int
+    dead: int
+    has_key: bool
+    acted: bool
+    created_at: datetime
+    last_seen: datetime | None
+
+
+class Key(msgspec.Struct, frozen=True, kw_only=True):
+    """A key as it may be shown: never whole."""
+
+    agent: str
+    prefix: str
+    created_at: datetime
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+
+
+class Caller(msgspec.Struct, frozen=True):
+    """Who is asking, and how we know."""
+
+    name: str
+    verified: bool
+    owner: bool = False
+
+
+def check_card(card: Card) -> Card:
+    """The card, if the office can keep it."""
+    check_json(msgspec.to_builtins(card), "card")
+    for entry in card.allow_from:
+        if entry != ANYONE:
+            check_name(entry)
+    if not 0 <= card.max_concurrent_tasks <= 10_000:
+        raise Invalid(what="max_concurrent_tasks", why="it must be between 0 and 10000")
+    if len(msgspec.json.encode(card)) > 64 * 1024:
+        raise Invalid(what="card", why="it is larger than 64 KiB")
+    return card
+
+
+def presence(silent_for: timedelta | None, tasks_under_way: int, timeout: timedelta) -> Presence:
+    """Offline without a sign of life, busy with tasks, else idle."""
+    if silent_for is None or silent_for > timeout:
+        return Presence.OFFLINE
+    return Presence.BUSY if tasks_under_way else Presence.IDLE
+
+
+def new_key() -> str:
+    """A key, to be shown once and then kept only as its hash."""
+    return KEY_PREFIX + secrets.token_hex(32)
+
+
+def key_hash(key: str) -> str | None:
+    """What the store keeps of a key; None for what cannot be one."""
+    return sha256(key.encode()).hexdigest() if _KEY.fullmatch(key) else None
+
+
+def key_prefix(key: str) -> str:
+    """The part of a key by which people tell keys apart."""
+    return key[:_SHOWN]

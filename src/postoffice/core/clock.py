@@ -1,0 +1,51 @@
+"""Time, ids and randomness: the one place they come from, so that tests own them."""
+
+import secrets
+import time
+from datetime import UTC, datetime, timedelta
+
+# Clocks that go on counting while a laptop sleeps, where the platform has one.
+_STEADY = getattr(time, "CLOCK_BOOTTIME", None)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def steady() -> int:
+    """Nanoseconds that never step back, whatever happens to the wall clock."""
+    return time.monotonic_ns() if _STEADY is None else time.clock_gettime_ns(_STEADY)
+
+
+def moment(micros: int) -> datetime:
+    """The instant that is so many microseconds after the epoch."""
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+def micros(value: datetime | timedelta) -> int:
+    """An instant or a duration as whole microseconds, the form in which the store keeps both."""
+    span = value if isinstance(value, timedelta) else value - _EPOCH
+    return span // _MICROSECOND
+
+
+class Clock:
+    """Wall time read once and carried on by a steady clock; ids in the order they were made."""
+
+    def __init__(self) -> None:
+        self._offset = time.time_ns() - steady()
+        self._last_id = 0
+
+    def now(self) -> int:
+        """Microseconds since the epoch."""
+        return (self._offset + steady()) // 1000
+
+    def new_id(self) -> str:
+        """A UUIDv7 that sorts after every id this clock has given."""
+        # Milliseconds and, in the 12 bits after them, a count: ids of one millisecond keep their order.
+        self._last_id = max((self.now() // 1000) << 12, self._last_id + 1)
+        stamp, count = self._last_id >> 12, self._last_id & 0xFFF
+        tail = secrets.randbits(62) | (1 << 63)
+        text = f"{stamp:012x}7{count:03x}{tail:016x}"
+        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+    def token(self) -> str:
+        """A secret nobody guesses."""
+        return secrets.token_hex(16)

@@ -1,0 +1,121 @@
+"""Where one message stands with one recipient, and the moves allowed from there."""
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+import msgspec
+
+from postoffice.core.message import Message
+
+
+class State(StrEnum):
+    """held → pending → leased → acked, or dead."""
+
+    HELD = "held"
+    PENDING = "pending"
+    LEASED = "leased"
+    ACKED = "acked"
+    DEAD = "dead"
+
+
+UNREAD = frozenset({State.HELD, State.PENDING})
+WAITING = frozenset({State.HELD, State.PENDING, State.LEASED})
+
+MOVES = {
+    State.HELD: {State.PENDING, State.ACKED, State.DEAD},
+    State.PENDING: {State.LEASED, State.ACKED, State.DEAD},
+    State.LEASED: {State.PENDING, State.HELD, State.ACKED, State.DEAD},
+    State.ACKED: frozenset[State](),
+    State.DEAD: {State.PENDING, State.ACKED},
+}
+
+
+class Ack(msgspec.Struct, frozen=True):
+    """Done with it. Without a token it settles only what a tokenless door leased."""
+
+    ref: str
+    token: str | None = None
+
+
+class Nack(msgspec.Struct, frozen=True):
+    """Not done with it: give it back, at once or after a while."""
+
+    ref: str
+    token: str | None = None
+    delay: timedelta = timedelta(0)
+    reason: str | None = None
+
+
+class Extend(msgspec.Struct, frozen=True):
+    """Still at it: keep the lease for so long from now."""
+
+    ref: str
+    visible_for: timedelta
+    token: str | None = None
+
+
+class GiveBack(msgspec.Struct, frozen=True):
+    """The taker never learned of the lease: undo it as if it had not been."""
+
+    ref: str
+    token: str
+
+
+Settlement = Ack | Nack | Extend | GiveBack
+
+
+class Settled(msgspec.Struct, frozen=True):
+    """How one settlement ended."""
+
+    message_id: str
+    state: State
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """What a taker asks of its mailbox."""
+
+    limit: int
+    visible_for: timedelta | None
+    """None leases without expiry."""
+    tokenless: bool = False
+    pop: bool = False
+    """Settle in the same act: at most once, by contract."""
+    one_per_session: bool = False
+    session_id: str | None = None
+    correlation_id: str | None = None
+
+
+class Leased(msgspec.Struct, frozen=True, kw_only=True):
+    """A message in its taker's hands."""
+
+    message: Message
+    token: str
+    session_id: str | None
+    attempt: int
+    number: int
+    leased_until: datetime | None
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a message stands with one recipient, as its sender may know it."""
+
+    recipient: str
+    state: State
+    attempts: int
+    number: int
+    session_id: str | None = None
+    due_at: datetime | None = None
+    settled_at: datetime | None = None
+    reason: str | None = None
+
+
+def after_failure(attempts: int, max_attempts: int, delay: timedelta) -> State:
+    """Where a delivery goes when its lease ends without an ack."""
+    if attempts >= max_attempts:
+        return State.DEAD
+    return State.HELD if delay > timedelta(0) else State.PENDING
+
+
+def next_try(attempts: int, least: timedelta = timedelta(seconds=1), most: timedelta = timedelta(minutes=5)) -> timedelta:
+    """How long to wait before trying again what failed so many times."""
+    return min(least * 2 ** max(attempts - 1, 0), most)

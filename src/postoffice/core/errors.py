@@ -1,0 +1,262 @@
+"""Every way the office says no. A class is an error: its name is the stable code, its docstring the message.
+
+MailError
+├── Invalid        the request itself is wrong
+├── Unidentified   we do not know who is asking
+├── Forbidden      we know, and the answer is no
+├── NotFound       there is nothing of that name
+├── Conflict       it clashes with what is already so
+├── Limited        too much, for now
+└── Unavailable    the fault is ours; try again
+"""
+
+import re
+from typing import ClassVar
+
+
+class MailError(Exception):
+    """Something went wrong with the mail."""
+
+    code: ClassVar[str] = "mail_error"
+
+    def __init_subclass__(cls) -> None:
+        cls.code = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", cls.__name__).lower()
+
+    def __init__(self, **facts: object) -> None:
+        self.facts = facts
+        super().__init__(" ".join((self.__doc__ or "").split()).format(**facts))
+
+
+class Invalid(MailError):
+    """{what} is not valid: {why}."""
+
+
+class BadName(Invalid):
+    """{name!r} cannot name an agent: use 1 to 100 letters, digits, '.', '_' or '-', beginning with a letter or digit."""
+
+
+class ReservedName(Invalid):
+    """{name!r} is reserved; choose another name."""
+
+
+class BadText(Invalid):
+    """{where} holds {what}, which no mailbox can keep; remove it and send again."""
+
+
+class BadMessage(Invalid):
+    """The message's {field} is wrong: {why}."""
+
+
+class TooLarge(Invalid):
+    """The {what} is {size} long, more than the {limit} allowed; send less, or a reference to it."""
+
+
+class BadLimit(Invalid):
+    """{what} must be between {least} and {most}, not {value}."""
+
+
+class BadCursor(Invalid):
+    """{cursor!r} is not a cursor of this list; start again without one."""
+
+
+class BadQuery(Invalid):
+    """The search {query!r} has no words to look for; give at least one."""
+
+
+class ToOneself(Invalid):
+    """{name} cannot ask for a connection to itself; name another agent."""
+
+
+class OneRecipient(Invalid):
+    """A {what} goes to exactly one agent; send one message for each."""
+
+
+class Unidentified(MailError):
+    """Who is calling is not known; give a key, or on an open server a name."""
+
+
+class KeyRequired(Unidentified):
+    """{name} can only be used with its key; send the key with the call."""
+
+
+class BadKey(Unidentified):
+    """That key is unknown, expired or revoked; use a current key."""
+
+
+class Forbidden(MailError):
+    """{name} may not do that: {why}."""
+
+
+class NotYou(Forbidden):
+    """The call speaks as {claimed}, but its key belongs to {name}; use {claimed}'s key or drop the other name."""
+
+
+class NotAdmitted(Forbidden):
+    """{recipient} does not take mail from {sender}; ask for a connection, or have {recipient} list {sender} in allow_from."""
+
+
+class NotParticipant(Forbidden):
+    """{name} takes no part in session {session}; only its two agents read and write there."""
+
+
+class NotAssignee(Forbidden):
+    """Task {task} is assigned to {assignee}, so {name} cannot move it."""
+
+
+class NotTarget(Forbidden):
+    """That request is aimed at another agent than {name}; only its target may answer it."""
+
+
+class OwnerOnly(Forbidden):
+    """Only the owner of this server may {what}."""
+
+
+class NotFound(MailError):
+    """There is no {what} {ref!r}."""
+
+
+class NoSuchAgent(NotFound):
+    """There is no agent {name!r}{hint}."""
+
+
+class NoSuchMessage(NotFound):
+    """{name} has no message {ref!r}; check the id."""
+
+
+class NoSuchSession(NotFound):
+    """There is no session {session!r}; leave the session out to begin one."""
+
+
+class NoSuchTask(NotFound):
+    """There is no task {task!r} that {name} has to do with."""
+
+
+class NoSuchConnection(NotFound):
+    """There is no {status} connection {ref!r} for {name}."""
+
+
+class NoSuchCode(NotFound):
+    """No pending request has that code; it may be used, rejected or expired."""
+
+
+class NoSuchKey(NotFound):
+    """{name} has no key beginning with {prefix!r}."""
+
+
+class Conflict(MailError):
+    """That clashes with what is already so: {why}."""
+
+
+class NameTaken(Conflict):
+    """The name {name!r} is taken; choose another, or use its key."""
+
+
+class IdConflict(Conflict):
+    """{sender} already sent another message with the id {client_id!r}; give a new message a new id."""
+
+
+class AmbiguousId(Conflict):
+    """{ref!r} names more than one message of {name}; use the office's own id."""
+
+
+class LeaseLost(Conflict):
+    """The lease on {ref} is not held (expired, settled or given to another); receive again."""
+
+
+class AlreadyConnected(Conflict):
+    """{requester} and {target} are connected already."""
+
+
+class AlreadyRequested(Conflict):
+    """{requester} has asked {target} already; wait for the answer."""
+
+
+class TaskFinal(Conflict):
+    """Task {task} is {state} already, which is final."""
+
+
+class BadTaskMove(Conflict):
+    """Task {task} cannot go from {state} to {wanted}."""
+
+
+class DeadlinePassed(Conflict):
+    """The deadline of task {task} passed at {deadline}; it can only be rejected or failed."""
+
+
+class NotDead(Conflict):
+    """Message {ref} is {state}, not dead; only dead letters are requeued or discarded."""
+
+
+class LoopRefused(Conflict):
+    """Not forwarded to {to}: {why}."""
+
+
+class Limited(MailError):
+    """Too much: {why}; try again later."""
+
+
+class MailboxFull(Limited):
+    """{recipient}'s mailbox holds {depth} waiting messages, its limit; send again when it has read some."""
+
+
+class RateLimited(Limited):
+    """{who} has done this {limit} times in {seconds} seconds, which is the limit; wait {retry_after} seconds."""
+
+
+class OverQuota(Limited):
+    """{name} has {count} tasks under way, its limit is {limit}; finish one first."""
+
+
+class TooManyRequests(Limited):
+    """{name} has {count} connection requests waiting, the limit; have some answered first."""
+
+
+class BudgetSpent(Limited):
+    """The {limit} automatic replies of session {session} are spent; a message that is not automatic refills them."""
+
+
+class Unavailable(MailError):
+    """The office cannot do that now: {why}; try again."""
+
+
+class OutcomeUnknown(Unavailable):
+    """Whether that was committed is not known ({why}); send it again with the same id."""
+
+
+class DiskFull(Unavailable):
+    """The disk of the mailbox database is full; nothing was stored. Free some space and try again."""
+
+
+class ReadOnly(Unavailable):
+    """The mailbox database cannot be written ({why}); nothing was stored."""
+
+
+class DatabaseLost(Unavailable):
+    """The database does not answer ({why}); nothing was stored. The office reconnects by itself."""
+
+
+class DatabaseInUse(Unavailable):
+    """{path} is in use by another postoffice (process {pid}); stop that one, or choose another --data directory."""
+
+
+class SchemaMissing(Unavailable):
+    """The database has schema {found}, this program needs {needed}; run `postoffice migrate`."""
+
+
+class SchemaTooNew(Unavailable):
+    """The database needs program generation {oldest} or newer, this is {program}; upgrade postoffice."""
+
+
+class Closed(Unavailable):
+    """The office is closing; the call was not begun."""
+
+
+def error_tree() -> dict[str, type[MailError]]:
+    """Every error by its code: what doors map to statuses, and what tests walk."""
+    found: dict[str, type[MailError]] = {}
+    todo = [MailError]
+    while todo:
+        cls = todo.pop()
+        found[cls.code] = cls
+        todo += cls.__subclasses__()
+    return found

@@ -1,0 +1,36 @@
+"""News for one agent: what happened, by id; whoever cares fetches the rest."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+
+class Kind(StrEnum):
+    """What happened."""
+
+    NEW_MESSAGE = "new_message"
+    RECEIPT = "receipt"
+    DEAD_LETTER = "dead_letter"
+    CONNECTION_REQUEST = "connection_request"
+    CONNECTION_APPROVED = "connection_approved"
+    CONNECTION_REJECTED = "connection_rejected"
+    CONNECTION_ENDED = "connection_ended"
+    CONNECTION_EXPIRED = "connection_expired"
+    TASK = "task"
+    NOTE = "note"
+    BUDGET_SPENT = "budget_spent"
+    KEY_REVOKED = "key_revoked"
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry of the log. `number` counts within the agent's mailbox, `cursor` resumes the list it came from."""
+
+    agent: str
+    number: int
+    cursor: str
+    kind: Kind
+    ref: str
+    at: datetime
+    data: dict[str, Any] = {}

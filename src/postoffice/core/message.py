@@ -1,0 +1,202 @@
+"""What was said: a draft as a sender writes it, and the message it becomes, which never changes again."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from postoffice.core.errors import BadMessage, OneRecipient, TooLarge
+from postoffice.core.limits import Limits, bounded
+from postoffice.core.names import EVERYONE, check_name, folded
+from postoffice.core.text import check_json, check_text
+
+TASK = "task"
+TASK_UPDATE = "task_update"
+NOTICE = "notice"
+_PARTS = {"text": ("text", str), "data": ("data", object), "file": ("path", str)}
+
+
+class TaskRef(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The task a message asks for or reports on."""
+
+    id: str | None = None
+    state: str | None = None
+    deadline: datetime | None = None
+
+
+class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A message as its sender writes it, before the office has accepted it."""
+
+    to: str | tuple[str, ...]
+    type: str = "message"
+    subject: str | None = None
+    content: str | None = None
+    parts: tuple[dict[str, Any], ...] = ()
+    payload: Any = msgspec.UNSET
+    context: Any = None
+    correlation_id: str | None = None
+    reply_to: str | None = None
+    priority: int | None = None
+    ttl: int | None = None
+    task: TaskRef | None = None
+    callback: dict[str, Any] | None = None
+    ref_id: str | None = None
+    ref_type: str | None = None
+    metadata: dict[str, Any] | None = None
+    client_id: str | None = None
+    session_id: str | None = None
+    forward_of: str | None = None
+    automatic: bool = False
+    """Written by a program in answer to `reply_to`, with nobody looking: counts against the session's budget."""
+    hold: bool = False
+    """Keep it from the recipient until it is released."""
+
+
+class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"sender": "from"}):
+    """What was said. Never changes after it is accepted."""
+
+    id: str
+    sender: str
+    to: str | tuple[str, ...]
+    created_at: datetime
+    from_verified: bool
+    type: str = "message"
+    client_id: str | None = None
+    subject: str = ""
+    content: str | None = None
+    parts: tuple[dict[str, Any], ...] = ()
+    payload: Any = msgspec.UNSET
+    context: Any = None
+    correlation_id: str | None = None
+    reply_to: str | None = None
+    priority: int = 3
+    ttl: int = 3
+    trace: tuple[str, ...] = ()
+    task: TaskRef | None = None
+    callback: dict[str, Any] | None = None
+    ref_id: str | None = None
+    ref_type: str | None = None
+    metadata: dict[str, Any] | None = None
+    forward_of: str | None = None
+    automatic: bool = False
+
+
+class Posted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What became of a message with one recipient when it was accepted."""
+
+    recipient: str
+    session_id: str | None = None
+    unseen: bool = False
+    """Nobody of that name has been here yet: the mail waits for its first call."""
+    refusal: str | None = None
+    """The code of the error, where one of many recipients did not get it."""
+    detail: str | None = None
+
+
+class Accepted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The office's answer to a send: durable by the time it is given."""
+
+    message_id: str
+    created_at: datetime
+    subject: str = ""
+    client_id: str | None = None
+    posted: tuple[Posted, ...] = ()
+    duplicate: bool = False
+
+    @property
+    def session_id(self) -> str | None:
+        """The session of a message to one agent."""
+        return self.posted[0].session_id if self.posted else None
+
+
+def is_note(type: str) -> bool:
+    """Notes are kept with their entity and belong to no session."""
+    return type.endswith(".note")
+
+
+def check_draft(draft: Draft, limits: Limits) -> Draft:
+    """The draft with its defaults filled in, if the office can take it."""
+    for field in ("type", "correlation_id", "reply_to", "ref_id", "ref_type", "client_id", "session_id", "forward_of"):
+        value = getattr(draft, field)
+        if value is not None:
+            _check_word(field, value, limits.id_chars)
+    if draft.subject is not None:
+        _check_word("subject", draft.subject, limits.subject_chars)
+    if draft.content is not None:
+        if not isinstance(draft.content, str):
+            raise BadMessage(field="content", why="it must be text")
+        check_text(draft.content, "content")
+    for part in draft.parts:
+        _check_part(part)
+    if draft.payload is not msgspec.UNSET:
+        check_json(draft.payload, "payload")
+    for field in ("context", "metadata", "callback"):
+        if (value := getattr(draft, field)) is not None:
+            check_json(value, field)
+    if draft.content is None and not draft.parts and draft.payload is msgspec.UNSET and draft.forward_of is None:
+        raise BadMessage(field="body", why="it is empty; give content, parts or a payload")
+    if is_note(draft.type) and draft.ref_id is None:
+        raise BadMessage(field="ref_id", why="a note names its entity")
+    single = isinstance(draft.to, str) and draft.to != EVERYONE
+    for what, asked in ((f"{draft.type} message", draft.type == TASK), ("message in a session", draft.session_id), ("forward", draft.forward_of)):
+        if asked and not single:
+            raise OneRecipient(what=what)
+    if draft.automatic and draft.reply_to is None:
+        raise BadMessage(field="reply_to", why="an automatic reply names the message it answers")
+    if draft.task is not None:
+        _check_task(draft.task, limits)
+    return msgspec.structs.replace(
+        draft,
+        to=() if draft.to == () and is_note(draft.type) else _check_address(draft.to, limits),
+        priority=bounded("priority", draft.priority, limits.priority, 1, 5),
+        ttl=bounded("ttl", draft.ttl, limits.ttl, 0, limits.ttl_most),
+    )
+
+
+def addressee(to: str | tuple[str, ...]) -> str:
+    """The name under which a draft's address is remembered, however it was spelled."""
+    return folded(to) if isinstance(to, str) else ",".join(sorted(folded(name) for name in to))
+
+
+def check_size(size: int, limits: Limits) -> None:
+    """Refuse a message too large to keep."""
+    if size > limits.message_bytes:
+        raise TooLarge(what="message", size=f"{size} bytes", limit=limits.message_bytes)
+
+
+def _check_address(to: object, limits: Limits) -> str | tuple[str, ...]:
+    if isinstance(to, str):
+        return EVERYONE if to == EVERYONE else check_name(to)
+    if not isinstance(to, tuple | list) or not to:
+        raise BadMessage(field="to", why="it must be a name, a list of names, or ALL")
+    if len(to) > limits.recipients:
+        raise BadMessage(field="to", why=f"it names {len(to)} agents, more than {limits.recipients}")
+    # A name given twice is one recipient.
+    names = {folded(name): name for name in map(check_name, to)}
+    if folded(EVERYONE) in names:
+        raise BadMessage(field="to", why="ALL stands alone, not in a list")
+    return tuple(names.values())
+
+
+def _check_word(field: str, value: object, most: int) -> None:
+    if not isinstance(value, str):
+        raise BadMessage(field=field, why="it must be text")
+    if len(value) > most:
+        raise TooLarge(what=field, size=f"{len(value)} characters", limit=most)
+    check_text(value, field)
+
+
+def _check_part(part: object) -> None:
+    if not isinstance(part, dict) or part.get("type") not in _PARTS:
+        raise BadMessage(field="parts", why="each is an object of type text, data or file")
+    key, kind = _PARTS[part["type"]]
+    if not isinstance(part.get(key), kind) or key not in part:
+        raise BadMessage(field="parts", why=f"a {part['type']} part needs {key!r}")
+    check_json(part, "parts")
+
+
+def _check_task(task: TaskRef, limits: Limits) -> None:
+    if task.id is not None:
+        _check_word("task id", task.id, limits.id_chars)
+    if task.deadline is not None and task.deadline.tzinfo is None:
+        raise BadMessage(field="task", why="its deadline needs a time zone")

@@ -1,0 +1,37 @@
+"""What an agent may be called."""
+
+import re
+from typing import Final
+
+from postoffice.core.errors import BadName, ReservedName
+
+SYSTEM: Final = "system"
+OWNER: Final = "owner"
+EVERYONE: Final = "ALL"
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
+_DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)}
+RESERVED: Final = frozenset({"all", SYSTEM, "me", "register", OWNER})
+
+
+def folded(name: str) -> str:
+    """The form in which two spellings of one name are equal."""
+    return name.lower()
+
+
+def check_name(name: object) -> str:
+    """The name, if an agent of that name can exist (reserved ones do, but nobody can take them)."""
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise BadName(name=name)
+    # Names become folders in the file tree, where these open a device on some systems.
+    if folded(name).split(".")[0] in _DEVICES:
+        raise ReservedName(name=name)
+    return name
+
+
+def check_free(name: object) -> str:
+    """The name, if an agent may take it."""
+    checked = check_name(name)
+    if folded(checked) in RESERVED:
+        raise ReservedName(name=name)
+    return checked

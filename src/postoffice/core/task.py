@@ -1,0 +1,64 @@
+"""A message that asks for work, and the life it has of its own."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from postoffice.core.errors import BadTaskMove, TaskFinal
+
+
+class TaskState(StrEnum):
+    """pending → accepted → working → completed; pending → rejected; anything unfinished → failed."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    WORKING = "working"
+    COMPLETED = "completed"
+    REJECTED = "rejected"
+    FAILED = "failed"
+
+
+FINAL = frozenset({TaskState.COMPLETED, TaskState.REJECTED, TaskState.FAILED})
+UNDER_WAY = frozenset({TaskState.ACCEPTED, TaskState.WORKING})
+_ROAD = (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING, TaskState.COMPLETED)
+
+
+class Step(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One move of a task."""
+
+    state: TaskState
+    at: datetime
+    text: str | None = None
+    implied: bool = False
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """A task as it stands."""
+
+    id: str
+    message_id: str
+    requester: str
+    assignee: str
+    state: TaskState
+    created_at: datetime
+    updated_at: datetime
+    steps: tuple[Step, ...] = ()
+    subject: str = ""
+    deadline: datetime | None = None
+    callback: dict[str, Any] | None = None
+    overdue: bool = False
+
+
+def moves(task: str, state: TaskState, wanted: TaskState) -> tuple[TaskState, ...]:
+    """The states passed through on the way, the last being the one wanted. Repeating a state reports progress."""
+    if state in FINAL:
+        raise TaskFinal(task=task, state=state)
+    if wanted is TaskState.FAILED or wanted is state:
+        return (wanted,)
+    if wanted in _ROAD and _ROAD.index(wanted) > _ROAD.index(state):
+        return _ROAD[_ROAD.index(state) + 1 : _ROAD.index(wanted) + 1]
+    if wanted is TaskState.REJECTED and state is TaskState.PENDING:
+        return (wanted,)
+    raise BadTaskMove(task=task, state=state, wanted=wanted)

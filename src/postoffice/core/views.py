@@ -1,0 +1,73 @@
+"""What the office shows: lists with a cursor, a message with its standings, counts."""
+
+from datetime import datetime, timedelta
+from typing import Generic, TypeVar
+
+import msgspec
+
+from postoffice.core.delivery import Standing
+from postoffice.core.message import Message
+
+T = TypeVar("T")
+
+
+class Page(msgspec.Struct, Generic[T], frozen=True):
+    """Some of a list; `cursor` asks for more, None says that this was all."""
+
+    items: tuple[T, ...]
+    cursor: str | None = None
+
+
+class Proof(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a message stands with everyone it went to. A purged message has left only its id."""
+
+    message_id: str
+    message: Message | None
+    standings: tuple[Standing, ...]
+    purged_at: datetime | None = None
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A message that a search found, and the words around the hit."""
+
+    message: Message
+    excerpt: str
+
+
+class DeadLetter(msgspec.Struct, frozen=True):
+    """A message that could not be delivered, and why."""
+
+    message: Message
+    standing: Standing
+
+
+class Entity(msgspec.Struct, frozen=True, kw_only=True):
+    """Something notes are about."""
+
+    id: str
+    type: str
+    notes: int
+    created_at: datetime
+    last_at: datetime
+
+
+class Totals(msgspec.Struct, frozen=True, kw_only=True):
+    """The whole office in numbers."""
+
+    agents: int
+    held: int
+    pending: int
+    leased: int
+    dead: int
+    counted: int
+
+
+class MailboxCounts(msgspec.Struct, frozen=True, kw_only=True):
+    """One mailbox in numbers."""
+
+    held: int
+    pending: int
+    leased: int
+    dead: int
+    counted: int
+    oldest_waiting: timedelta | None

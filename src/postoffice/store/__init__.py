@@ -1,0 +1,1 @@
+"""All that is kept, and all SQL: one Store protocol, two engines, one conformance suite."""

@@ -1,0 +1,187 @@
+"""Agents come, say who they are, and show that they are there; keys are given, changed and taken back."""
+
+from datetime import timedelta
+
+import msgspec
+
+from postoffice.core.agent import Card, Key
+from postoffice.core.clock import micros, moment
+from postoffice.core.errors import KeyRequired, NameTaken, NoSuchAgent, NoSuchKey
+from postoffice.core.event import Kind
+from postoffice.core.names import folded
+from postoffice.core.policy import ANYONE
+from postoffice.store.acts.act import Act
+from postoffice.store.desk import Desk, Needs
+from postoffice.store.rows import Box, KeyRow
+
+
+class Register(Act[str]):
+    """Take a name, with a key. A name that only received mail keeps its mail; one that acted is taken."""
+
+    def __init__(self, name: str, card: Card, hash: str, prefix: str, *, owner: bool, address: str | None) -> None:
+        self.name = name
+        self.agent = folded(name)
+        self.card = card
+        self.key = (hash, prefix)
+        self.owner = owner
+        self.bucket = None if address is None else f"register:{address}"
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(self.agent)
+        if self.bucket is not None:
+            needs.limits.add(self.bucket)
+
+    def run(self, desk: Desk) -> str:
+        box = desk.boxes.get(self.agent)
+        if box is not None and (box.has_key or (box.acted and not self.owner)):
+            raise NameTaken(name=box.name)
+        if self.bucket is not None and desk.limits.registrations_per_hour is not None:
+            desk.count(self.bucket, desk.limits.registrations_per_hour, timedelta(hours=1))
+        if box is None:
+            box = desk.new_box(self.name, self.card)
+            desk.boxes[box.agent] = box
+            desk.new_agents.append(box)
+        else:
+            box.card = self.card
+            desk.changed_agents[box.agent] = box
+        box.has_key = True
+        hash, prefix = self.key
+        desk.write("add_key", (hash, box.agent, prefix, desk.now))
+        return box.id
+
+
+class Appear(Act[bool]):
+    """A name is used for the first time on an open server. True if it may be used without a key."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.agent = folded(name)
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(self.agent)
+
+    def run(self, desk: Desk) -> bool:
+        box = desk.boxes.get(self.agent)
+        if box is None:
+            box = desk.new_box(self.name, Card(allow_from=(ANYONE,)), acted=True)
+            desk.boxes[box.agent] = box
+            desk.new_agents.append(box)
+        elif box.has_key:
+            raise KeyRequired(name=box.name)
+        elif not box.acted:
+            box.acted = True
+            desk.changed_agents[box.agent] = box
+        return True
+
+
+class UpdateCard(Act[Card]):
+    """Change what an agent says of itself; what is not given stays."""
+
+    def __init__(self, name: str, changes: dict[str, object]) -> None:
+        self.agent = folded(name)
+        self.changes = changes
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(self.agent)
+
+    def run(self, desk: Desk) -> Card:
+        box = _box(desk, self.agent)
+        box.card = msgspec.structs.replace(box.card, **self.changes)
+        desk.changed_agents[box.agent] = box
+        desk.hints.add(box.agent)
+        return box.card
+
+
+class Seen(Act[None]):
+    """Signs of life, gathered and written together: how long ago each agent was last there; None says it left."""
+
+    def __init__(self, ages: dict[str, timedelta | None]) -> None:
+        self.ages = {folded(name): age for name, age in ages.items()}
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.update(self.ages)
+
+    def run(self, desk: Desk) -> None:
+        for agent, age in self.ages.items():
+            box = desk.boxes.get(agent)
+            if box is not None:
+                box.last_seen = None if age is None else max(desk.now - micros(age), box.last_seen or 0)
+                desk.changed_agents[agent] = box
+
+
+class AddKey(Act[Key]):
+    """Give an agent another key; with an overlap, its older ones end when that is over."""
+
+    def __init__(self, name: str, hash: str, prefix: str, overlap: timedelta | None) -> None:
+        self.agent = folded(name)
+        self.hash = hash
+        self.prefix = prefix
+        self.overlap = overlap
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(self.agent)
+        needs.keys.add(self.agent)
+
+    def run(self, desk: Desk) -> Key:
+        box = _box(desk, self.agent)
+        if self.overlap is not None:
+            end = desk.now + micros(self.overlap)
+            for row in _live(desk, self.agent):
+                row.expires_at = min(end, row.expires_at or end)
+                desk.write("update_key", (row.hash, row.expires_at, row.revoked_at))
+        row = KeyRow(self.hash, self.agent, self.prefix, desk.now, None, None)
+        desk.keys[row.hash] = row
+        desk.write("add_key", (row.hash, row.agent, row.prefix, row.created_at))
+        if not box.has_key:
+            box.has_key = True
+            desk.changed_agents[box.agent] = box
+        return as_key(row, box.name)
+
+
+class RevokeKeys(Act[tuple[Key, ...]]):
+    """Take keys back: those beginning with a prefix, or all. The name stays locked: a key once given is never not needed."""
+
+    def __init__(self, name: str, prefix: str | None) -> None:
+        self.agent = folded(name)
+        self.prefix = prefix
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(self.agent)
+        needs.keys.add(self.agent)
+
+    def run(self, desk: Desk) -> tuple[Key, ...]:
+        box = _box(desk, self.agent)
+        rows = [row for row in _live(desk, self.agent) if self.prefix is None or row.prefix == self.prefix]
+        if not rows:
+            raise NoSuchKey(name=box.name, prefix=self.prefix or "")
+        for row in rows:
+            row.revoked_at = desk.now
+            desk.write("update_key", (row.hash, row.expires_at, row.revoked_at))
+            desk.tell(box, Kind.KEY_REVOKED, row.prefix)
+        return tuple(as_key(row, box.name) for row in rows)
+
+
+def _box(desk: Desk, agent: str) -> Box:
+    box = desk.boxes.get(agent)
+    if box is None:
+        raise NoSuchAgent(name=agent, hint="")
+    return box
+
+
+def _live(desk: Desk, agent: str) -> list[KeyRow]:
+    return [
+        row
+        for row in desk.keys.values()
+        if row.agent == agent and row.revoked_at is None and (row.expires_at is None or row.expires_at > desk.now)
+    ]
+
+
+def as_key(row: KeyRow, name: str) -> Key:
+    """A key as it may be shown."""
+    return Key(
+        agent=name,
+        prefix=row.prefix,
+        created_at=moment(row.created_at),
+        expires_at=None if row.expires_at is None else moment(row.expires_at),
+        revoked_at=None if row.revoked_at is None else moment(row.revoked_at),
+    )

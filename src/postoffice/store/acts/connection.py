@@ -1,0 +1,173 @@
+"""Ask for consent, give it, refuse it, end it."""
+
+from postoffice.core.clock import micros, moment
+from postoffice.core.connection import Assurance, Connection, Handshake, Status, new_code
+from postoffice.core.errors import (
+    AlreadyConnected,
+    AlreadyRequested,
+    NoSuchAgent,
+    NoSuchCode,
+    NoSuchConnection,
+    NotTarget,
+    TooManyRequests,
+)
+from postoffice.core.event import Kind
+from postoffice.core.names import folded
+from postoffice.core.session import pair
+from postoffice.store.acts.act import Act
+from postoffice.store.desk import Desk, Needs
+from postoffice.store.rows import Box, ConnectionRow
+
+
+class Request(Act[Connection]):
+    """Ask another agent for a connection."""
+
+    def __init__(self, requester: str, target: str, note: str | None) -> None:
+        self.requester = folded(requester)
+        self.target = folded(target)
+        self.target_name = target
+        self.note = note
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.update((self.requester, self.target))
+        needs.pairs.add(pair(self.requester, self.target))
+        needs.requests.update((self.requester, self.target))
+
+    def run(self, desk: Desk) -> Connection:
+        requester, target = desk.boxes[self.requester], desk.boxes.get(self.target)
+        if target is None:
+            raise NoSuchAgent(name=self.target_name, hint="")
+        if pair(self.requester, self.target) in desk.connected:
+            raise AlreadyConnected(requester=requester.name, target=target.name)
+        pending = [row for row in desk.connections.values() if row.status == Status.PENDING]
+        for row in pending:
+            if (row.requester, row.target) == (self.requester, self.target) and row.expires_at > desk.now:
+                raise AlreadyRequested(requester=requester.name, target=target.name)
+        self._check_count(desk, requester, [r for r in pending if r.requester == self.requester])
+        self._check_count(desk, target, [r for r in pending if r.target == self.target])
+        # An expired request never blocks a new one.
+        for row in pending:
+            if row.expires_at <= desk.now:
+                row.status = Status.EXPIRED
+                desk.write("update_connection", (row.id, row.status, None, desk.now))
+        row = ConnectionRow(
+            id=desk.clock.new_id(),
+            requester=self.requester,
+            target=self.target,
+            status=Status.PENDING,
+            code=new_code(),  # one in use fails the act, and the store tries again with another
+            note=self.note,
+            assurance=None,
+            created_at=desk.now,
+            updated_at=desk.now,
+            expires_at=desk.now + micros(desk.limits.code_life),
+        )
+        desk.connections[row.id] = row
+        desk.write(
+            "add_connection",
+            (row.id, row.requester, row.target, row.status, row.code, row.note, row.created_at, row.expires_at),
+        )
+        desk.tell(target, Kind.CONNECTION_REQUEST, row.id)
+        return as_connection(row, desk)
+
+    def _check_count(self, desk: Desk, box: Box, pending: list[ConnectionRow]) -> None:
+        count = sum(row.expires_at > desk.now for row in pending)
+        if count >= desk.limits.pending_requests:
+            raise TooManyRequests(name=box.name, count=count)
+
+
+class Approve(Act[Connection]):
+    """Give consent by the code that people passed on."""
+
+    def __init__(self, approver: str, code: str, handshake: Handshake, *, owner: bool) -> None:
+        self.approver = folded(approver)
+        self.code = code
+        self.handshake = handshake
+        self.owner = owner
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(self.approver)
+        needs.codes.add(self.code)
+
+    def run(self, desk: Desk) -> Connection:
+        found = [
+            row
+            for row in desk.connections.values()
+            if row.code == self.code and row.status == Status.PENDING and row.expires_at > desk.now
+        ]
+        aimed = [row for row in found if row.target == self.approver or self.owner]
+        if not aimed:
+            # In `human` mode a code aimed at another agent is as unknown as any: guessing tells nothing.
+            if found and self.handshake is Handshake.VISIBLE:
+                raise NotTarget(name=desk.boxes[self.approver].name)
+            raise NoSuchCode
+        row = aimed[0]
+        row.assurance = _assurance(self.handshake, owner=self.owner)
+        return _conclude(desk, row, Status.ACTIVE, Kind.CONNECTION_APPROVED, [row.requester])
+
+
+class Conclude(Act[Connection]):
+    """Reject a request, end a connection, or approve by id as the owner."""
+
+    def __init__(self, caller: str, id: str, status: Status, *, owner: bool) -> None:
+        self.caller = folded(caller)
+        self.id = id
+        self.status = status
+        self.owner = owner
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(self.caller)
+        needs.connections.add(self.id)
+
+    def run(self, desk: Desk) -> Connection:
+        row = desk.connections.get(self.id)
+        before = Status.ACTIVE if self.status is Status.ENDED else Status.PENDING
+        parties = () if row is None else (row.requester, row.target)
+        if row is None or row.status != before or not (self.owner or self.caller in parties):
+            raise NoSuchConnection(status=before.lower(), ref=self.id, name=desk.boxes[self.caller].name)
+        if self.status is Status.ACTIVE:
+            row.assurance = Assurance.OWNER
+        kind = {
+            Status.ACTIVE: Kind.CONNECTION_APPROVED,
+            Status.REJECTED: Kind.CONNECTION_REJECTED,
+            Status.ENDED: Kind.CONNECTION_ENDED,
+        }[self.status]
+        return _conclude(desk, row, self.status, kind, [agent for agent in parties if agent != self.caller])
+
+
+def _assurance(handshake: Handshake, *, owner: bool) -> Assurance:
+    if owner:
+        return Assurance.OWNER
+    return Assurance.HUMAN if handshake is Handshake.HUMAN else Assurance.IN_BAND
+
+
+def _conclude(desk: Desk, row: ConnectionRow, status: Status, kind: Kind, told: list[str]) -> Connection:
+    row.status = status
+    row.updated_at = desk.now
+    desk.write("update_connection", (row.id, row.status, row.assurance, desk.now))
+    if status is Status.ACTIVE:
+        desk.connected.add(pair(row.requester, row.target))
+    for agent in told:
+        desk.tell(desk.boxes[agent], kind, row.id)
+    return as_connection(row, desk)
+
+
+def as_connection(row: ConnectionRow, desk: Desk) -> Connection:
+    """A connection with its agents' names as they write them."""
+    return connection_of(row, desk.boxes[row.requester].name, desk.boxes[row.target].name)
+
+
+def connection_of(row: ConnectionRow, requester: str, target: str) -> Connection:
+    """A connection as a value."""
+    return Connection(
+        id=row.id,
+        requester=requester,
+        target=target,
+        status=Status(row.status),
+        code=row.code,
+        note=row.note,
+        created_at=moment(row.created_at),
+        updated_at=moment(row.updated_at),
+        expires_at=moment(row.expires_at),
+        assurance=None if row.assurance is None else Assurance(row.assurance),
+    )

@@ -1,0 +1,82 @@
+"""Dead letters, and mail that is held: give them another life or an end."""
+
+from postoffice.core.delivery import Settled, State
+from postoffice.core.errors import NoSuchMessage, NotDead
+from postoffice.core.names import SYSTEM, folded
+from postoffice.core.session import pair
+from postoffice.store.acts.act import Act
+from postoffice.store.acts.lookup import find_mail
+from postoffice.store.desk import Desk, Needs
+from postoffice.store.rows import DeliveryRow
+
+
+class OneLetter(Act[Settled]):
+    """Something done to one delivery."""
+
+    def __init__(self, mailbox: str, ref: str) -> None:
+        self.mailbox = folded(mailbox)
+        self.ref = ref
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(self.mailbox)
+        needs.mail[self.ref, self.mailbox] = None
+
+    def find(self, desk: Desk, state: State) -> DeliveryRow:
+        """The delivery, which must be in that state."""
+        row = find_mail(desk, self.ref, self.mailbox, lambda r: r.state == state)
+        if row is None:
+            raise NoSuchMessage(name=self.mailbox, ref=self.ref)
+        if row.state != state:
+            raise NotDead(ref=self.ref, state=row.state)
+        return row
+
+
+class Requeue(OneLetter):
+    """A dead letter waits again, with all its tries."""
+
+    def run(self, desk: Desk) -> Settled:
+        row = self.find(desk, State.DEAD)
+        row.attempts = 0
+        row.token = row.settled_at = None
+        desk.move(row, State.PENDING)
+        desk.hints.add(row.mailbox)
+        return Settled(row.message_id, State.PENDING)
+
+
+class Discard(OneLetter):
+    """A dead letter is done with."""
+
+    def run(self, desk: Desk) -> Settled:
+        row = self.find(desk, State.DEAD)
+        desk.move(row, State.ACKED, reason=f"discarded; {row.reason}")
+        return Settled(row.message_id, State.ACKED)
+
+
+class Release(Act[Settled]):
+    """Mail held since it was sent is let through, or refused for good."""
+
+    def __init__(self, mailbox: str, message_id: str, refusal: str | None) -> None:
+        self.mailbox = folded(mailbox)
+        self.message_id = message_id
+        self.refusal = refusal
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(self.mailbox)
+        needs.mail[self.message_id, self.mailbox] = None
+
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        row = desk.mail.get((self.message_id, self.mailbox))
+        if row is not None:
+            needs.thread_keys.add((*pair(SYSTEM, row.sender), ""))
+
+    def run(self, desk: Desk) -> Settled:
+        row = desk.mail.get((self.message_id, self.mailbox))
+        if row is None:
+            raise NoSuchMessage(name=self.mailbox, ref=self.message_id)
+        if row.state == State.HELD:
+            if self.refusal is not None:
+                desk.bury(row, self.refusal)
+            else:
+                desk.move(row, State.PENDING)
+                desk.hints.add(row.mailbox)
+        return Settled(row.message_id, State(row.state))

@@ -1,0 +1,62 @@
+"""Read a session: what is shown is settled, tasks and leased mail excepted."""
+
+import msgspec
+
+from postoffice.core.clock import moment
+from postoffice.core.delivery import State
+from postoffice.core.errors import NoSuchSession, NotParticipant
+from postoffice.core.message import TASK, Message
+from postoffice.core.names import folded
+from postoffice.core.session import Line, Thread
+from postoffice.store.acts.act import Act
+from postoffice.store.desk import Desk, Needs
+from postoffice.store.rows import DeliveryRow, ThreadRow
+
+_message = msgspec.json.Decoder(Message).decode
+
+
+class ReadSession(Act[Thread]):
+    """The newest lines of a session before a number, newest first."""
+
+    def __init__(self, reader: str, session_id: str, before: int, limit: int) -> None:
+        self.reader = folded(reader)
+        self.key = (session_id, before, limit)
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(self.reader)
+        needs.lines.append(self.key)
+
+    def run(self, desk: Desk) -> Thread:
+        thread = desk.threads.get(self.key[0])
+        check_reader(thread, self.key[0], self.reader)
+        assert thread is not None
+        # The locked rows, not the ones that were looked at to find them.
+        rows = [desk.mail.get((row.message_id, row.mailbox), row) for row in desk.lines[self.key]]
+        for row in rows:
+            if row.mailbox == self.reader and row.state == State.PENDING and row.type != TASK:
+                desk.settle(row)
+        other = thread.high if self.reader == thread.low else thread.low
+        return as_thread(thread, self.reader, desk.boxes[other].name, rows)
+
+
+def check_reader(thread: ThreadRow | None, id: str, reader: str) -> None:
+    """Only the two agents of a session read it."""
+    if thread is None:
+        raise NoSuchSession(session=id)
+    if reader not in (thread.low, thread.high):
+        raise NotParticipant(name=reader, session=id)
+
+
+def as_thread(thread: ThreadRow, reader: str, other: str, rows: list[DeliveryRow]) -> Thread:
+    """A session as its reader sees it."""
+    return Thread(
+        id=thread.id,
+        subject=thread.subject,
+        other=other,
+        unread=thread.unread_low if reader == thread.low else thread.unread_high,
+        created_at=moment(thread.created_at),
+        last_message_at=moment(thread.last_at),
+        lines=tuple(
+            Line(message=_message(row.body), to=row.mailbox, state=State(row.state), number=row.session_number or 0) for row in rows
+        ),
+    )

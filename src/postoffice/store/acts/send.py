@@ -1,0 +1,260 @@
+"""Accept a message: to one agent, to many, to ALL, as a note, or forwarded."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from postoffice.core.agent import Card
+from postoffice.core.clock import micros, moment
+from postoffice.core.errors import (
+    BudgetSpent,
+    MailboxFull,
+    MailError,
+    NoSuchAgent,
+    NoSuchMessage,
+    NoSuchSession,
+    NotAdmitted,
+    NotParticipant,
+)
+from postoffice.core.event import Kind
+from postoffice.core.loops import budget_after, hop
+from postoffice.core.message import TASK, Accepted, Draft, Message, Posted, TaskRef, addressee, check_size, is_note
+from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded
+from postoffice.core.policy import ANYONE, admitted
+from postoffice.core.session import pair, subject_key
+from postoffice.core.task import Step, TaskState
+from postoffice.store.acts.act import Act
+from postoffice.store.acts.lookup import find_mail
+from postoffice.store.acts.once import Once
+from postoffice.store.desk import Desk, Needs
+from postoffice.store.rows import Box, DeliveryRow, ThreadRow
+
+_encode = msgspec.json.Encoder().encode
+_accepted = msgspec.json.Decoder(Accepted).decode
+_message = msgspec.json.Decoder(Message).decode
+_MINUTE = timedelta(minutes=1)
+
+
+class Send(Act[Accepted]):
+    """One message accepted, with a delivery for each recipient."""
+
+    def __init__(self, sender: str, draft: Draft, *, verified: bool, strangers: bool) -> None:
+        self.sender = folded(sender)
+        self.draft = draft
+        self.verified = verified
+        self.strangers = strangers
+        self.to_all = draft.to == EVERYONE
+        self.names = () if self.to_all else (draft.to,) if isinstance(draft.to, str) else draft.to
+        self.once = Once.of(self.sender, addressee(draft.to), draft.client_id, draft)
+
+    def ask(self, needs: Needs) -> None:
+        draft = self.draft
+        needs.boxes.add(self.sender)
+        needs.boxes.update(folded(name) for name in self.names)
+        needs.everyone |= self.to_all
+        if draft.session_id is not None:
+            needs.threads.add(draft.session_id)
+        if draft.forward_of is not None:
+            needs.mail[draft.forward_of, self.sender] = None
+        if self.once is not None:
+            needs.dedupe.add(self.once.key)
+        if is_note(draft.type) and draft.ref_id is not None:
+            needs.entities.add(draft.ref_id)
+
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        key = subject_key(self.draft.subject or "")
+        if desk.limits.sends_per_minute is not None:
+            needs.limits.add(f"send:{self.sender}")
+        for agent in self._recipients(desk):
+            if agent == self.sender:
+                continue
+            needs.pairs.add(pair(self.sender, agent))
+            if self.draft.session_id is None:
+                needs.thread_keys.add((*pair(self.sender, agent), key))
+            if self.draft.automatic:
+                needs.thread_keys.update((*pair(SYSTEM, one), "") for one in (self.sender, agent))
+
+    def run(self, desk: Desk) -> Accepted:
+        draft = self.draft
+        if self.once is not None and (earlier := self.once.earlier(desk)) is not None:
+            return msgspec.structs.replace(_accepted(earlier), duplicate=True)
+        sender = desk.boxes[self.sender]
+        boxes, unseen = self._open_boxes(desk)
+        original = None if draft.forward_of is None else self._original(desk, draft.forward_of)
+        refused: dict[str, MailError] = {}
+        for box in boxes:
+            try:
+                self._check(desk, sender, box, original)
+            except MailError as error:
+                if not self.to_all:
+                    raise
+                refused[box.agent] = error
+        message = self._compose(desk, sender, boxes, original)
+        encoded = _encode(message)
+        check_size(len(encoded), desk.limits)
+        if desk.limits.sends_per_minute is not None:
+            desk.count(f"send:{self.sender}", desk.limits.sends_per_minute, _MINUTE)
+        # From here on nothing is refused.
+        desk.new_agents += unseen
+        desk.boxes |= {box.agent: box for box in unseen}
+        desk.keep(message, self.sender, encoded)
+        posted = [
+            Posted(recipient=box.name, refusal=refused[box.agent].code, detail=str(refused[box.agent]))
+            if box.agent in refused
+            else self._post(desk, message, box, unseen=box in unseen)
+            for box in boxes
+        ]
+        if is_note(message.type):
+            self._keep_note(desk, message)
+            desk.tell(sender, Kind.NOTE, message.id, {"entity": message.ref_id})
+        answer = Accepted(
+            message_id=message.id,
+            created_at=message.created_at,
+            subject=message.subject,
+            client_id=draft.client_id,
+            posted=tuple(posted),
+        )
+        if self.once is not None:
+            self.once.remember(desk, answer)
+        return answer
+
+    def _recipients(self, desk: Desk) -> list[str]:
+        if self.to_all:
+            return [agent for agent in desk.boxes if agent not in (self.sender, SYSTEM, OWNER)]
+        return [folded(name) for name in self.names]
+
+    def _open_boxes(self, desk: Desk) -> tuple[list[Box], list[Box]]:
+        """The recipients' mailboxes, and those among them that are new."""
+        boxes: list[Box] = []
+        unseen: list[Box] = []
+        if self.to_all:
+            return [desk.boxes[agent] for agent in self._recipients(desk)], []
+        for name in self.names:
+            box = desk.boxes.get(folded(name))
+            if box is None:
+                if not self.strangers:
+                    raise NoSuchAgent(name=name, hint="")
+                card = Card(allow_from=(ANYONE,))
+                box = desk.new_box(name, card)
+                unseen.append(box)
+            boxes.append(box)
+        return boxes, unseen
+
+    def _original(self, desk: Desk, ref: str) -> Message:
+        row = find_mail(desk, ref, self.sender, lambda _: True)
+        if row is None:
+            raise NoSuchMessage(name=desk.boxes[self.sender].name, ref=ref)
+        return _message(row.body)
+
+    def _check(self, desk: Desk, sender: Box, box: Box, original: Message | None) -> None:
+        connected = pair(self.sender, box.agent) in desk.connected
+        if not admitted(self.sender, box.agent, box.card.allow_from, connected=connected):
+            raise NotAdmitted(sender=sender.name, recipient=box.name)
+        if original is not None:
+            hop(original, sender.name, box.name)
+        thread = self._thread(desk, box)
+        left = desk.limits.automatic_replies if thread is None else thread.replies_left
+        if budget_after(left, automatic=self.draft.automatic, full=left) is None:
+            raise BudgetSpent(session=thread.id if thread else None, limit=desk.limits.automatic_replies)
+        if box.depth >= desk.limits.depth:
+            raise MailboxFull(recipient=box.name, depth=box.depth)
+
+    def _thread(self, desk: Desk, box: Box) -> ThreadRow | None:
+        """The session it would go to, if there is one already."""
+        if box.agent == self.sender or is_note(self.draft.type):
+            return None
+        members = pair(self.sender, box.agent)
+        if self.draft.session_id is None:
+            return desk.thread_keys.get((*members, subject_key(self.draft.subject or "")))
+        thread = desk.threads.get(self.draft.session_id)
+        if thread is None:
+            raise NoSuchSession(session=self.draft.session_id)
+        if (thread.low, thread.high) != members:
+            raise NotParticipant(name=self.sender if self.sender not in (thread.low, thread.high) else box.name, session=thread.id)
+        return thread
+
+    def _compose(self, desk: Desk, sender: Box, boxes: list[Box], original: Message | None) -> Message:
+        draft = self.draft
+        id = desk.clock.new_id()
+        fields: dict[str, Any] = {
+            field: getattr(draft, field)
+            for field in ("type", "client_id", "context", "correlation_id", "reply_to", "ref_id", "ref_type", "automatic")
+        }
+        body: Draft | Message = draft
+        ttl, trace = draft.ttl, (sender.name,)
+        if original is not None:
+            ttl, trace = hop(original, sender.name, boxes[0].name)
+            if draft.content is None and not draft.parts and draft.payload is msgspec.UNSET:
+                body = original
+        thread = self._thread(desk, boxes[0]) if draft.session_id is not None else None
+        task = draft.task
+        if draft.type == TASK:
+            task = msgspec.structs.replace(task or TaskRef(), state=TaskState.PENDING)
+        return Message(
+            id=id,
+            sender=sender.name,
+            to=EVERYONE if self.to_all else boxes[0].name if isinstance(draft.to, str) else tuple(box.name for box in boxes),
+            created_at=moment(desk.now),
+            from_verified=self.verified,
+            subject=draft.subject if draft.subject is not None else thread.subject if thread is not None else "",
+            content=body.content,
+            parts=body.parts,
+            payload=body.payload,
+            priority=draft.priority or desk.limits.priority,
+            ttl=desk.limits.ttl if ttl is None else ttl,
+            trace=trace,
+            task=task,
+            callback=draft.callback if draft.callback is not None or original is None else original.callback,
+            metadata=draft.metadata,
+            forward_of=None if original is None else original.id,
+            **fields,
+        )
+
+    def _post(self, desk: Desk, message: Message, box: Box, *, unseen: bool) -> Posted:
+        thread = self._thread(desk, box)
+        if thread is None and not is_note(message.type):
+            thread = desk.thread_of(self.sender, box.agent, message.subject)
+        row = desk.post(message, self.sender, box, thread, hold=self.draft.hold)
+        if message.type == TASK:
+            self._open_task(desk, message, row)
+        if thread is not None:
+            self._spend(desk, message, box, thread)
+        return Posted(recipient=box.name, session_id=row.session_id, unseen=unseen)
+
+    def _spend(self, desk: Desk, message: Message, box: Box, thread: ThreadRow) -> None:
+        full = desk.limits.automatic_replies
+        thread.replies_left = budget_after(thread.replies_left, automatic=message.automatic, full=full) or 0
+        if message.automatic and thread.replies_left == 0:
+            # Told when the last one goes, so that it is told once and a later refusal changes nothing.
+            for told, other in ((desk.boxes[self.sender], box), (box, desk.boxes[self.sender])):
+                text = f"The {full} automatic replies in your session with {other.name} are spent; a message by hand refills them."
+                desk.notice(told, text, {"kind": "budget_spent", "session_id": thread.id, "with": other.name})
+                desk.tell(told, Kind.BUDGET_SPENT, thread.id)
+
+    def _open_task(self, desk: Desk, message: Message, row: DeliveryRow) -> None:
+        task = message.task
+        assert task is not None  # a message of type task always carries one
+        deadline = None if task.deadline is None else micros(task.deadline)
+        desk.write(
+            "add_task",
+            (
+                message.id,
+                task.id or message.id,
+                self.sender,
+                row.mailbox,
+                TaskState.PENDING,
+                message.subject,
+                row.session_id,
+                deadline,
+                None if message.callback is None else _encode(message.callback).decode(),
+                _encode((Step(TaskState.PENDING, message.created_at),)).decode(),
+                desk.now,
+            ),
+        )
+
+    def _keep_note(self, desk: Desk, message: Message) -> None:
+        assert message.ref_id is not None  # check_draft asks it of every note
+        type, notes, created_at = desk.entities.get(message.ref_id, (message.ref_type or "", 0, desk.now))
+        desk.entities[message.ref_id] = (type, notes + 1, created_at)
+        desk.write("put_entity", (message.ref_id, type, notes + 1, created_at, desk.now))

@@ -1,0 +1,99 @@
+"""What time does: leases run out, delays end, requests expire, deadlines pass."""
+
+from datetime import timedelta
+
+from postoffice.core.connection import Status
+from postoffice.core.delivery import State, after_failure
+from postoffice.core.event import Kind
+from postoffice.core.names import SYSTEM
+from postoffice.core.session import pair
+from postoffice.core.task import FINAL
+from postoffice.store.acts.act import Act
+from postoffice.store.desk import Desk, Needs
+from postoffice.store.rows import TaskRow
+
+_NO_DELAY = timedelta(0)
+_EXPIRED = "the lease ran out too often"
+
+
+def return_due(desk: Desk) -> int:
+    """Give back what is due: a lease that ran out counts as a failed try, a delay that ended does not."""
+    due, desk.due = desk.due, []
+    returned = 0
+    for row in due:
+        if row.due_at is None or row.due_at > desk.now:
+            continue
+        leased = row.state == State.LEASED
+        if leased and after_failure(row.attempts, desk.limits.max_attempts, _NO_DELAY) is State.DEAD:
+            desk.bury(row, row.reason or _EXPIRED)
+        else:
+            if leased:
+                row.token = None  # whoever held it has lost it, and may not repeat itself into success
+            desk.move(row, State.PENDING)
+            desk.pools.setdefault(row.mailbox, {})[row.message_id] = row
+            desk.hints.add(row.mailbox)
+        returned += 1
+    return returned
+
+
+class ReturnDue(Act[int]):
+    """Give back what is due, wherever it is."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+
+    def ask(self, needs: Needs) -> None:
+        needs.due = max(needs.due, self.limit)
+
+    def run(self, desk: Desk) -> int:
+        return return_due(desk)
+
+
+class ExpireRequests(Act[int]):
+    """Let connection requests expire that nobody answered."""
+
+    def __init__(self, ids: tuple[str, ...]) -> None:
+        self.ids = ids
+
+    def ask(self, needs: Needs) -> None:
+        needs.connections.update(self.ids)
+
+    def run(self, desk: Desk) -> int:
+        expired = 0
+        for id in self.ids:
+            row = desk.connections.get(id)
+            if row is not None and row.status == Status.PENDING and row.expires_at <= desk.now:
+                row.status = Status.EXPIRED
+                desk.write("update_connection", (row.id, row.status, row.assurance, desk.now))
+                for agent in (row.requester, row.target):
+                    desk.tell(desk.boxes[agent], Kind.CONNECTION_EXPIRED, row.id)
+                expired += 1
+        return expired
+
+
+class ReportOverdue(Act[int]):
+    """Tell those who asked for work, once, that its deadline has passed."""
+
+    def __init__(self, ids: tuple[str, ...]) -> None:
+        self.ids = ids
+
+    def ask(self, needs: Needs) -> None:
+        needs.tasks.update(self.ids)
+
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        needs.thread_keys.update((*pair(SYSTEM, agent), "") for agent in desk.boxes if agent != SYSTEM)
+
+    def run(self, desk: Desk) -> int:
+        return sum(self._report(desk, desk.tasks[id]) for id in self.ids if id in desk.tasks)
+
+    def _report(self, desk: Desk, task: TaskRow) -> bool:
+        if task.overdue or task.deadline is None or task.deadline > desk.now or task.state in FINAL:
+            return False
+        task.overdue = True
+        desk.write("update_task", (task.message_id, task.state, task.overdue, task.steps, task.updated_at))
+        assignee = desk.boxes[task.assignee].name
+        text = f"Task {task.id} is {task.state} with {assignee}, and its deadline has passed."
+        payload = {"kind": "task_overdue", "task_id": task.id, "message_id": task.message_id, "state": task.state, "assignee": assignee}
+        desk.notice(desk.boxes[task.requester], text, payload, reply_to=task.message_id)
+        desk.tell(desk.boxes[task.requester], Kind.TASK, task.id, {"state": task.state, "overdue": True})
+        return True

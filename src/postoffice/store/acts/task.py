@@ -1,0 +1,131 @@
+"""Move a task, and tell the one who asked for it."""
+
+from typing import Any
+
+import msgspec
+
+from postoffice.core.clock import moment
+from postoffice.core.delivery import State
+from postoffice.core.errors import AmbiguousId, DeadlinePassed, NoSuchTask, NotAdmitted, NotAssignee, OverQuota
+from postoffice.core.message import TASK_UPDATE, Draft, Message, TaskRef, check_size
+from postoffice.core.names import folded
+from postoffice.core.policy import admitted
+from postoffice.core.session import pair
+from postoffice.core.task import UNDER_WAY, Step, Task, TaskState, moves
+from postoffice.core.text import render
+from postoffice.store.acts.act import Act
+from postoffice.store.acts.once import Once
+from postoffice.store.desk import Desk, Needs
+from postoffice.store.rows import TaskRow
+
+_encode = msgspec.json.Encoder().encode
+_task = msgspec.json.Decoder(Task).decode
+_steps = msgspec.json.Decoder(tuple[Step, ...]).decode
+
+
+class MoveTask(Act[Task]):
+    """The assignee moves its task; the requester gets a `task_update` with the task's callback."""
+
+    def __init__(self, caller: str, ref: str, wanted: TaskState, report: Draft, *, verified: bool) -> None:
+        self.caller = folded(caller)
+        self.ref = ref
+        self.wanted = wanted
+        self.report = report
+        self.verified = verified
+        self.once = Once.of(self.caller, f"task:{ref}", report.client_id, (wanted, report))
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(self.caller)
+        needs.tasks.add(self.ref)
+        if self.once is not None:
+            needs.dedupe.add(self.once.key)
+
+    def run(self, desk: Desk) -> Task:
+        if self.once is not None and (earlier := self.once.earlier(desk)) is not None:
+            return _task(earlier)
+        task = self._find(desk)
+        state = TaskState(task.state)
+        road = moves(task.id, state, self.wanted)
+        if TaskState.ACCEPTED in road:
+            self._check_accept(desk, task)
+        message = self._compose(desk, task)
+        encoded = _encode(message)
+        check_size(len(encoded), desk.limits)
+        desk.step(task, self.wanted, render(message.content, message.parts) or None, road[:-1])
+        # The mail that asked for it has been dealt with, unless somebody holds it: then that one settles it.
+        mail = desk.mail.get((task.message_id, task.assignee))
+        if mail is not None and mail.state in (State.PENDING, State.HELD):
+            desk.settle(mail)
+        desk.keep(message, self.caller, encoded)
+        desk.post(message, self.caller, desk.boxes[task.requester], desk.threads.get(task.session_id or ""))
+        answer = as_task(task, {agent: box.name for agent, box in desk.boxes.items()})
+        if self.once is not None:
+            self.once.remember(desk, answer)
+        return answer
+
+    def _find(self, desk: Desk) -> TaskRow:
+        found = [t for t in desk.tasks.values() if self.ref in (t.id, t.message_id)]
+        mine = [t for t in found if t.assignee == self.caller]
+        if len(mine) == 1:
+            return mine[0]
+        name = desk.boxes[self.caller].name
+        if mine:
+            raise AmbiguousId(ref=self.ref, name=name)
+        for task in found:
+            if task.requester == self.caller:
+                raise NotAssignee(task=self.ref, assignee=desk.boxes[task.assignee].name, name=name)
+        raise NoSuchTask(task=self.ref, name=name)
+
+    def _check_accept(self, desk: Desk, task: TaskRow) -> None:
+        box = desk.boxes[task.assignee]
+        requester = desk.boxes[task.requester]
+        connected = pair(task.requester, task.assignee) in desk.connected
+        if not admitted(task.requester, task.assignee, box.card.allow_from, connected=connected):
+            raise NotAdmitted(sender=requester.name, recipient=box.name)
+        if task.deadline is not None and task.deadline <= desk.now:
+            raise DeadlinePassed(task=task.id, deadline=moment(task.deadline).isoformat())
+        count = desk.under_way.get(task.assignee, 0)
+        if count >= box.card.max_concurrent_tasks and self.wanted in UNDER_WAY:
+            raise OverQuota(name=box.name, count=count, limit=box.card.max_concurrent_tasks)
+
+    def _compose(self, desk: Desk, task: TaskRow) -> Message:
+        draft = self.report
+        fields: dict[str, Any] = {
+            field: getattr(draft, field)
+            for field in ("content", "parts", "payload", "context", "correlation_id", "metadata", "client_id", "automatic")
+        }
+        deadline = None if task.deadline is None else moment(task.deadline)
+        return Message(
+            id=desk.clock.new_id(),
+            sender=desk.boxes[self.caller].name,
+            to=desk.boxes[task.requester].name,
+            created_at=moment(desk.now),
+            from_verified=self.verified,
+            type=TASK_UPDATE,
+            subject=task.subject,
+            reply_to=task.message_id,
+            priority=draft.priority or desk.limits.priority,
+            ttl=desk.limits.ttl,
+            trace=(desk.boxes[self.caller].name,),
+            task=TaskRef(task.id, self.wanted, deadline),
+            callback=None if task.callback is None else msgspec.json.decode(task.callback),
+            **fields,
+        )
+
+
+def as_task(row: TaskRow, names: dict[str, str]) -> Task:
+    """A task as it stands, with its agents' names as they write them."""
+    return Task(
+        id=row.id,
+        message_id=row.message_id,
+        requester=names.get(row.requester, row.requester),
+        assignee=names.get(row.assignee, row.assignee),
+        state=TaskState(row.state),
+        subject=row.subject,
+        created_at=moment(row.created_at),
+        updated_at=moment(row.updated_at),
+        steps=_steps(row.steps),
+        deadline=None if row.deadline is None else moment(row.deadline),
+        callback=None if row.callback is None else msgspec.json.decode(row.callback),
+        overdue=bool(row.overdue),
+    )

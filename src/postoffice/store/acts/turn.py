@@ -1,0 +1,149 @@
+"""A taker's turn at its mailbox: settle what it had, and lease or pop what comes next, in one act."""
+
+from datetime import timedelta
+
+import msgspec
+
+from postoffice.core.clock import moment
+from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, State, Wish, after_failure
+from postoffice.core.errors import LeaseLost, MailError, NoSuchMessage
+from postoffice.core.message import Message
+from postoffice.core.names import folded
+from postoffice.store.acts.act import Act
+from postoffice.store.acts.lookup import find_mail
+from postoffice.store.acts.sweep import return_due
+from postoffice.store.desk import Desk, Needs
+from postoffice.store.rows import DeliveryRow
+
+_message = msgspec.json.Decoder(Message).decode
+_DUE_AT_ONCE = 100
+
+
+class Turned(msgspec.Struct, frozen=True):
+    """What a turn gave: an answer for each settlement, in order, and the mail taken."""
+
+    settled: tuple[Settled | MailError, ...]
+    leased: tuple[Leased, ...]
+
+
+class Turn(Act[Turned]):
+    """Settle, then take."""
+
+    def __init__(self, mailbox: str, settlements: tuple[Settlement, ...] = (), wish: Wish | None = None) -> None:
+        self.mailbox = folded(mailbox)
+        self.settlements = settlements
+        self.wish = wish
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(self.mailbox)
+        for settlement in self.settlements:
+            needs.mail[settlement.ref, self.mailbox] = None
+        if self.wish is not None:
+            needs.wishes.append((self.mailbox, self.wish))
+            # Expired leases and mail whose delay is over are given out like any other.
+            needs.due = _DUE_AT_ONCE
+
+    def run(self, desk: Desk) -> Turned:
+        settled: list[Settled | MailError] = []
+        for settlement in self.settlements:
+            try:
+                settled.append(self._settle(desk, settlement))
+            except MailError as error:
+                settled.append(error)
+        return Turned(tuple(settled), () if self.wish is None else self._take(desk, self.wish))
+
+    def _settle(self, desk: Desk, settlement: Settlement) -> Settled:
+        row = find_mail(desk, settlement.ref, self.mailbox, lambda r: _holds(desk, r, settlement.token))
+        if row is None:
+            raise NoSuchMessage(name=desk.boxes[self.mailbox].name, ref=settlement.ref)
+        if _holds(desk, row, settlement.token):
+            _apply(desk, row, settlement)
+        elif not _repeats(row, settlement):
+            raise LeaseLost(ref=settlement.ref)
+        return Settled(row.message_id, State(row.state))
+
+    def _take(self, desk: Desk, wish: Wish) -> tuple[Leased, ...]:
+        return_due(desk)
+        pool = desk.pools.get(self.mailbox)
+        if not pool:
+            return ()
+        taken: list[DeliveryRow] = []
+        sessions: set[str | None] = set()
+        for row in sorted(pool.values(), key=lambda r: (r.priority, r.number)):
+            if len(taken) == wish.limit:
+                break
+            if row.state != State.PENDING or not _fits(row, wish):
+                continue
+            if wish.one_per_session and row.session_id is not None:
+                if row.session_id in sessions or desk.threads[row.session_id].leased_by(self.mailbox):
+                    continue
+                sessions.add(row.session_id)
+            taken.append(row)
+        return tuple(_lease(desk, row, wish) for row in taken)
+
+
+def _fits(row: DeliveryRow, wish: Wish) -> bool:
+    return (wish.session_id is None or row.session_id == wish.session_id) and (
+        wish.correlation_id is None or row.correlation_id == wish.correlation_id
+    )
+
+
+def _lease(desk: Desk, row: DeliveryRow, wish: Wish) -> Leased:
+    row.token = desk.clock.token()
+    row.tokenless = wish.tokenless
+    row.attempts += 1
+    row.leased_at = row.leased_at or desk.now
+    desk.pools[row.mailbox].pop(row.message_id, None)
+    if wish.pop:
+        desk.settle(row)
+    else:
+        desk.move(row, State.LEASED, due_in=wish.visible_for)
+    return Leased(
+        message=_message(row.body),
+        token=row.token,
+        session_id=row.session_id,
+        attempt=row.attempts,
+        number=row.number,
+        leased_until=None if row.due_at is None else moment(row.due_at),
+    )
+
+
+def _holds(desk: Desk, row: DeliveryRow, token: str | None) -> bool:
+    """Whether the lease is alive and this is its holder."""
+    if row.state != State.LEASED or (row.due_at is not None and row.due_at <= desk.now):
+        return False
+    return bool(row.tokenless) if token is None else row.token == token
+
+
+def _repeats(row: DeliveryRow, settlement: Settlement) -> bool:
+    """Whether the same holder has settled it the same way before: then it hears the same answer."""
+    same = bool(row.tokenless) if settlement.token is None else row.token == settlement.token
+    if not same:
+        return False
+    match settlement:
+        case Ack():
+            return row.state == State.ACKED
+        case Nack():
+            return settlement.token is not None and row.state in (State.PENDING, State.HELD, State.DEAD)
+        case _:
+            return False
+
+
+def _apply(desk: Desk, row: DeliveryRow, settlement: Settlement) -> None:
+    match settlement:
+        case Ack():
+            desk.settle(row)
+        case Extend(visible_for=visible_for):
+            desk.move(row, State.LEASED, due_in=visible_for)
+        case GiveBack():
+            row.attempts -= 1
+            row.token = None
+            desk.move(row, State.PENDING)
+            desk.hints.add(row.mailbox)
+        case Nack(delay=delay, reason=reason):
+            state = after_failure(row.attempts, desk.limits.max_attempts, delay)
+            if state is State.DEAD:
+                desk.bury(row, reason or "given back too often")
+            else:
+                desk.move(row, state, reason=reason, due_in=delay if delay > timedelta(0) else None)
+                desk.hints.add(row.mailbox)

@@ -1,0 +1,113 @@
+"""The office's own housekeeping: who does it, the search index, and what is forgotten."""
+
+from datetime import timedelta
+
+import msgspec
+
+from postoffice.core.clock import micros
+from postoffice.core.delivery import WAITING, State
+from postoffice.core.message import Message, is_note
+from postoffice.core.names import SYSTEM
+from postoffice.core.text import render
+from postoffice.store.acts.act import Act
+from postoffice.store.desk import Desk, Needs
+
+_message = msgspec.json.Decoder(Message).decode
+
+
+class Upkeep(Act[int]):
+    """Housekeeping takes the office's own mailbox, so that no two processes do it at once."""
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(SYSTEM)
+
+
+class HoldRole(Upkeep):
+    """Take or keep a role for a while. 1 if it is the holder's now."""
+
+    def __init__(self, role: str, holder: str, lasts: timedelta) -> None:
+        self.role = role
+        self.holder = holder
+        self.lasts = lasts
+
+    def ask(self, needs: Needs) -> None:
+        super().ask(needs)
+        needs.extra[f"role:{self.role}"] = (self.role,)
+
+    def run(self, desk: Desk) -> int:
+        for holder, until in desk.extra[f"role:{self.role}"]:
+            if holder != self.holder and until > desk.now:
+                return 0
+        until = desk.now + micros(self.lasts)
+        desk.extra[f"role:{self.role}"] = [(self.holder, until)]
+        desk.write("put_role", (self.role, self.holder, until))
+        return 1
+
+
+class IndexSearch(Upkeep):
+    """Index what was said since the last time, following the log of events. Gives how much of the log it read."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+
+    def ask(self, needs: Needs) -> None:
+        super().ask(needs)
+        needs.extra["unindexed"] = (self.limit,)
+
+    def run(self, desk: Desk) -> int:
+        rows, desk.extra["unindexed"] = desk.extra["unindexed"], []
+        for _, body in rows:
+            if body is not None:
+                message = _message(body)
+                payload = None if message.payload is msgspec.UNSET else message.payload
+                text = f"{message.subject}\n{render(message.content, message.parts, payload)}"
+                desk.write("add_search", (message.id, text))
+        if rows:
+            desk.write("put_cursor", ("search", rows[-1][0]))
+        return len(rows)
+
+
+class Purge(Act[int]):
+    """Forget messages that every recipient is done with, leaving a tombstone."""
+
+    def __init__(self, mail: tuple[tuple[str, str], ...], older_than: timedelta) -> None:
+        self.mail = mail
+        self.older_than = older_than
+
+    def ask(self, needs: Needs) -> None:
+        needs.mail.update((key, None) for key in self.mail)
+
+    def run(self, desk: Desk) -> int:
+        cutoff = desk.now - micros(self.older_than)
+        messages: dict[str, list[str]] = {}
+        for id, mailbox in self.mail:
+            messages.setdefault(id, []).append(mailbox)
+        purged = 0
+        for id, mailboxes in messages.items():
+            rows = [row for mailbox in mailboxes if (row := desk.mail.get((id, mailbox))) is not None]
+            if not rows or any(row.state in WAITING or is_note(row.type) or (row.settled_at or 0) > cutoff for row in rows):
+                continue
+            for row in rows:
+                if row.state == State.DEAD:
+                    box = desk.boxes[row.mailbox]
+                    box.dead -= 1
+                    desk.changed_boxes[box.agent] = box
+            desk.write("add_tombstone", (id, rows[0].sender, desk.now))
+            for statement in ("delete_search", "delete_deliveries", "delete_task", "delete_message"):
+                desk.write(statement, (id,))
+            purged += 1
+        return purged
+
+
+class Forget(Upkeep):
+    """Drop what has outlived its use: records of ids, spent counters, and, with retention on, old news."""
+
+    def __init__(self, retention: timedelta | None) -> None:
+        self.retention = retention
+
+    def run(self, desk: Desk) -> int:
+        desk.write("forget_dedupe", (desk.now - micros(desk.limits.dedupe_for),))
+        desk.write("forget_limits", (desk.now - micros(timedelta(days=1)),))
+        if self.retention is not None:
+            desk.write("forget_events", (desk.now - micros(self.retention),))
+        return 1

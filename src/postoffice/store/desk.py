@@ -1,0 +1,320 @@
+"""The desk: the rows a group of acts works on, and the changes they make, until all is written at once.
+
+Acts of one group see each other's changes here. Whatever an act refuses, it refuses before it changes anything.
+"""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from postoffice.core.agent import Card
+from postoffice.core.clock import Clock, micros, moment
+from postoffice.core.delivery import State, Wish
+from postoffice.core.errors import RateLimited
+from postoffice.core.event import Kind
+from postoffice.core.limits import Limits
+from postoffice.core.message import NOTICE, Message
+from postoffice.core.names import SYSTEM, folded
+from postoffice.core.session import pair, subject_key
+from postoffice.core.task import FINAL, Step, TaskState
+from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow
+from postoffice.store.steps import Row
+
+_encode = msgspec.json.Encoder().encode
+_steps = msgspec.json.Decoder(tuple[Step, ...])
+
+ThreadKey = tuple[str, str, str]
+
+
+class Needs:
+    """What must lie on the desk before a group's acts can run."""
+
+    def __init__(self) -> None:
+        self.mail: dict[tuple[str, str], None] = {}  # (message id or sender's id, mailbox), to be settled
+        self.wishes: list[tuple[str, Wish]] = []
+        self.due = 0
+        self.lines: list[tuple[str, int, int]] = []  # (session, before its number, how many)
+        self.boxes: set[str] = set()
+        self.everyone = False
+        self.threads: set[str] = set()
+        self.thread_keys: set[ThreadKey] = set()
+        self.pairs: set[tuple[str, str]] = set()
+        self.dedupe: set[tuple[str, str, str]] = set()
+        self.tasks: set[str] = set()
+        self.connections: set[str] = set()
+        self.codes: set[str] = set()
+        self.requests: set[str] = set()  # agents whose pending requests count
+        self.keys: set[str] = set()
+        self.limits: set[str] = set()
+        self.entities: set[str] = set()
+        self.extra: dict[str, Row] = {}  # named queries an act needs for itself alone
+
+
+class Desk:
+    """One group's working set."""
+
+    def __init__(self, clock: Clock, limits: Limits) -> None:
+        self.clock = clock
+        self.limits = limits
+        self.now = 0
+        self.boxes: dict[str, Box] = {}
+        self.threads: dict[str, ThreadRow] = {}
+        self.thread_keys: dict[ThreadKey, ThreadRow] = {}
+        self.mail: dict[tuple[str, str], DeliveryRow] = {}  # by (message id, mailbox)
+        self.mail_named: dict[tuple[str, str], list[DeliveryRow]] = {}  # by (sender's id, mailbox)
+        self.lines: dict[tuple[str, int, int], list[DeliveryRow]] = {}
+        self.pools: dict[str, dict[str, DeliveryRow]] = {}  # by mailbox: what may be leased, by message id
+        self.due: list[DeliveryRow] = []
+        self.connected: set[tuple[str, str]] = set()
+        self.dedupe: dict[tuple[str, str, str], tuple[bytes, str]] = {}
+        self.tasks: dict[str, TaskRow] = {}  # by message id
+        self.under_way: dict[str, int] = {}
+        self.connections: dict[str, ConnectionRow] = {}
+        self.keys: dict[str, KeyRow] = {}
+        self.counters: dict[str, tuple[int, int]] = {}
+        self.entities: dict[str, tuple[str, int, int]] = {}
+        self.extra: dict[str, list[Row]] = {}
+        # What the acts changed, by the statement that writes it.
+        self.new_agents: list[Box] = []
+        self.changed_agents: dict[str, Box] = {}
+        self.changed_boxes: dict[str, Box] = {}
+        self.new_threads: dict[str, ThreadRow] = {}
+        self.changed_threads: dict[str, ThreadRow] = {}
+        self.changed_mail: dict[tuple[str, str], DeliveryRow] = {}
+        self.writes: dict[str, list[Row]] = {}
+        self.hints: set[str] = set()
+
+    def write(self, statement: str, row: Row) -> None:
+        """Have this row written by the named statement when the group closes."""
+        self.writes.setdefault(statement, []).append(row)
+
+    def lay(self, row: DeliveryRow) -> DeliveryRow:
+        """Lay a delivery on the desk; one loaded twice stays the one row acts may have in hand."""
+        known = self.mail.setdefault((row.message_id, row.mailbox), row)
+        if known is row and row.client_id is not None:
+            self.mail_named.setdefault((row.client_id, row.mailbox), []).append(row)
+        return known
+
+    def new_box(self, name: str, card: Card, *, acted: bool = False) -> Box:
+        """An agent that is not there yet, with an empty mailbox."""
+        return Box(
+            agent=folded(name),
+            name=name,
+            id=self.clock.new_id(),
+            card=card,
+            has_key=False,
+            acted=acted,
+            created_at=self.now,
+            last_seen=self.now if acted else None,
+        )
+
+    def count(self, bucket: str, limit: int, window: timedelta) -> None:
+        """Count one more of something, unless that is more than is allowed in the window."""
+        span = micros(window)
+        begun_at, count = self.counters.get(bucket, (self.now, 0))
+        if self.now - begun_at >= span:
+            begun_at, count = self.now, 0
+        if count >= limit:
+            wait = -(-(begun_at + span - self.now) // 1_000_000)
+            who = bucket.partition(":")[2]
+            raise RateLimited(who=who, limit=limit, seconds=int(window.total_seconds()), retry_after=wait)
+        self.counters[bucket] = (begun_at, count + 1)
+        self.write("put_limit", (bucket, begun_at, count + 1))
+
+    # Mail
+
+    def number(self, box: Box) -> int:
+        """The mailbox's next number; the box's row is locked, so no commit can overtake it."""
+        box.counted += 1
+        self.changed_boxes[box.agent] = box
+        return box.counted
+
+    def tell(self, box: Box, kind: Kind, ref: str, data: dict[str, Any] | None = None, number: int | None = None) -> None:
+        """Put news into an agent's log."""
+        taken = self.number(box) if number is None else number
+        text = "{}" if data is None else _encode(data).decode()
+        self.write("add_event", (box.agent, taken, kind, ref, text, self.now))
+        self.hints.add(box.agent)
+
+    def thread_of(self, one: str, other: str, subject: str) -> ThreadRow | None:
+        """The two agents' session of that subject, or a new one; None for mail to oneself."""
+        if one == other:
+            return None
+        low, high = pair(one, other)
+        key = (low, high, subject_key(subject))
+        thread = self.thread_keys.get(key)
+        if thread is None:
+            thread = ThreadRow(
+                id=self.clock.new_id(),
+                low=low,
+                high=high,
+                subject=subject,
+                subject_key=key[2],
+                counted=0,
+                unread_low=0,
+                unread_high=0,
+                leased_low=0,
+                leased_high=0,
+                replies_left=self.limits.automatic_replies,
+                created_at=self.now,
+                last_at=self.now,
+            )
+            self.threads[thread.id] = self.thread_keys[key] = self.new_threads[thread.id] = thread
+        return thread
+
+    def post(self, message: Message, sender: str, box: Box, thread: ThreadRow | None, *, hold: bool = False) -> DeliveryRow:
+        """Put a message into one mailbox."""
+        state = State.HELD if hold else State.PENDING
+        number = self.number(box)
+        session_number = None
+        if thread is not None:
+            thread.counted += 1
+            thread.last_at = self.now
+            session_number = thread.counted
+        row = DeliveryRow(
+            id=None,
+            message_id=message.id,
+            mailbox=box.agent,
+            number=number,
+            priority=message.priority,
+            state=state,
+            sender=sender,
+            type=message.type,
+            session_id=None if thread is None else thread.id,
+            session_number=session_number,
+            correlation_id=message.correlation_id,
+            attempts=0,
+            token=None,
+            tokenless=False,
+            due_at=None,
+            created_at=self.now,
+            leased_at=None,
+            settled_at=None,
+            reason=None,
+        )
+        self._count(row, box, thread, state, 1)
+        self.write(
+            "add_delivery",
+            (
+                row.message_id,
+                row.mailbox,
+                number,
+                row.priority,
+                state,
+                sender,
+                row.type,
+                row.session_id,
+                session_number,
+                row.correlation_id,
+                self.now,
+            ),
+        )
+        self.tell(box, Kind.NEW_MESSAGE, message.id, number=number)
+        return row
+
+    def keep(self, message: Message, sender: str, encoded: bytes) -> None:
+        """Keep a message itself, once, however many it goes to."""
+        self.write(
+            "add_message",
+            (
+                message.id,
+                sender,
+                message.client_id,
+                message.type,
+                message.ref_id,
+                self.now,
+                encoded.decode(),
+            ),
+        )
+
+    def move(self, row: DeliveryRow, state: State, *, reason: str | None = None, due_in: timedelta | None = None) -> None:
+        """Move a delivery to another state and keep every count true."""
+        box = self.boxes[row.mailbox]
+        thread = None if row.session_id is None else self.threads[row.session_id]
+        self._count(row, box, thread, row.state, -1)
+        self._count(row, box, thread, state, 1)
+        row.state = state
+        row.due_at = None if due_in is None else self.now + micros(due_in)
+        row.reason = reason if reason is not None else row.reason
+        if state in (State.ACKED, State.DEAD):
+            row.settled_at = self.now
+        self.changed_mail[row.message_id, row.mailbox] = row
+
+    def settle(self, row: DeliveryRow) -> None:
+        """Ack a delivery and tell its sender."""
+        self.move(row, State.ACKED)
+        if row.sender not in (SYSTEM, row.mailbox):
+            self.tell(self.boxes[row.sender], Kind.RECEIPT, row.message_id, {"by": self.boxes[row.mailbox].name})
+
+    def bury(self, row: DeliveryRow, reason: str) -> None:
+        """Declare a delivery dead, tell its sender, and fail the task it carried."""
+        self.move(row, State.DEAD, reason=reason)
+        box = self.boxes[row.mailbox]
+        self.tell(box, Kind.DEAD_LETTER, row.message_id, {"reason": reason})
+        task = self.tasks.get(row.message_id)
+        if task is not None and task.state not in FINAL:
+            self.step(task, TaskState.FAILED, f"not delivered: {reason}")
+        # Notices never cause notices.
+        if row.sender != SYSTEM:
+            self.notice(
+                self.boxes[row.sender],
+                f"Your message to {box.name} could not be delivered: {reason}.",
+                {"kind": "dead_letter", "message_id": row.message_id, "to": box.name, "reason": reason, "attempts": row.attempts},
+                reply_to=row.message_id,
+                correlation_id=row.correlation_id,
+            )
+
+    def notice(self, box: Box, text: str, payload: dict[str, Any], **fields: Any) -> None:
+        """Mail from the office itself: past admission and depth, in the agent's standing session with it."""
+        message = Message(
+            id=self.clock.new_id(),
+            sender=SYSTEM,
+            to=box.name,
+            created_at=moment(self.now),
+            from_verified=True,
+            type=NOTICE,
+            content=text,
+            payload=payload,
+            trace=(SYSTEM,),
+            **fields,
+        )
+        self.keep(message, SYSTEM, _encode(message))
+        self.post(message, SYSTEM, box, self.thread_of(SYSTEM, box.agent, ""))
+
+    def step(self, task: TaskRow, state: TaskState, text: str | None = None, implied: tuple[TaskState, ...] = ()) -> None:
+        """Move a task, with the steps it implies, and tell both sides."""
+        at = moment(self.now)
+        added = (*(Step(skipped, at, None, True) for skipped in implied), Step(state, at, text))
+        if task.state != state:
+            before = task.state in (TaskState.ACCEPTED, TaskState.WORKING)
+            after = state in (TaskState.ACCEPTED, TaskState.WORKING)
+            self.under_way[task.assignee] = self.under_way.get(task.assignee, 0) + after - before
+        task.steps = _encode((*_steps.decode(task.steps), *added)).decode()
+        task.state = state
+        task.updated_at = self.now
+        self.write("update_task", (task.message_id, task.state, task.overdue, task.steps, task.updated_at))
+        for agent in {task.requester, task.assignee}:
+            self.tell(self.boxes[agent], Kind.TASK, task.id, {"state": state})
+
+    def _count(self, row: DeliveryRow, box: Box, thread: ThreadRow | None, state: str, by: int) -> None:
+        self.changed_boxes[box.agent] = box
+        if state == State.PENDING:
+            box.pending += by
+        elif state == State.LEASED:
+            box.leased += by
+        elif state == State.HELD:
+            box.held += by
+        elif state == State.DEAD:
+            box.dead += by
+        if thread is None:
+            return
+        self.changed_threads[thread.id] = thread
+        unread = by if state in (State.PENDING, State.HELD) else 0
+        leased = by if state == State.LEASED else 0
+        if row.mailbox == thread.low:
+            thread.unread_low += unread
+            thread.leased_low += leased
+        else:
+            thread.unread_high += unread
+            thread.leased_high += leased

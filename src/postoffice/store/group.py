@@ -1,0 +1,209 @@
+"""A group of acts as one transaction: what is loaded, in which order it is locked, and what is written.
+
+Locks are taken in one order by everybody, so that no two groups wait for each other: the deliveries to be settled,
+by id; what is due or waiting, skipping what others hold; then mailboxes, by name. Whatever belongs to two agents
+(sessions, tasks, connections, dedupe records) is only touched with both their mailboxes locked and needs no lock of its own.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+
+from postoffice.core.agent import Card
+from postoffice.core.delivery import Wish
+from postoffice.core.message import TASK
+from postoffice.core.names import SYSTEM
+from postoffice.core.session import pair
+from postoffice.store.acts.act import Act
+from postoffice.store.desk import Desk, Needs
+from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow
+from postoffice.store.steps import Load, Row, Steps, Write
+
+_card = msgspec.json.Decoder(Card).decode
+_encode = msgspec.json.Encoder().encode
+
+
+def open_desk(desk: Desk, acts: Sequence[Act[Any]]) -> Steps:
+    """Load and lock all that the acts need."""
+    needs = Needs()
+    for act in acts:
+        act.ask(needs)
+    yield from _look(desk, needs)
+    yield from _load_mail(desk, needs)
+    if needs.everyone:
+        needs.boxes.update(agent for (agent,) in (yield Load("everyone", [()])))
+    yield from _load_boxes(desk, needs)
+    for act in acts:
+        act.ask_more(needs, desk)
+    yield from _load_threads(desk, needs)
+    yield from _load_rest(desk, needs)
+
+
+def close_desk(desk: Desk) -> Steps:
+    """Write all that the acts changed."""
+    for box in desk.new_agents:
+        desk.write("add_agent", (box.agent, box.name, box.id, _text(box.card), box.has_key, box.acted, box.created_at, box.last_seen))
+        desk.write("add_mailbox", (box.agent,))
+    desk.writes = {name: desk.writes[name] for name in ("add_agent", "add_mailbox") if name in desk.writes} | desk.writes
+    for thread in desk.new_threads.values():
+        desk.changed_threads.pop(thread.id, None)
+    tables: list[tuple[str, Iterable[Row]]] = [
+        ("update_agent", [(b.agent, _text(b.card), b.has_key, b.acted, b.last_seen) for b in desk.changed_agents.values()]),
+        (
+            "update_mailbox",
+            [(b.agent, b.counted, b.held, b.pending, b.leased, b.dead) for b in desk.changed_boxes.values()],
+        ),
+        ("add_session", [msgspec.structs.astuple(thread) for thread in desk.new_threads.values()]),
+        (
+            "update_session",
+            [
+                (
+                    t.id,
+                    t.counted,
+                    t.unread_low,
+                    t.unread_high,
+                    t.leased_low,
+                    t.leased_high,
+                    t.replies_left,
+                    t.last_at,
+                )
+                for t in desk.changed_threads.values()
+            ],
+        ),
+        (
+            "update_delivery",
+            [
+                (d.id, d.state, d.attempts, d.token, d.tokenless, d.due_at, d.leased_at, d.settled_at, d.reason)
+                for d in desk.changed_mail.values()
+            ],
+        ),
+    ]
+    for name, rows in desk.writes.items():
+        yield Write(name, rows)
+    for name, changed in tables:
+        if changed:
+            yield Write(name, list(changed))
+
+
+def _look(desk: Desk, needs: Needs) -> Steps:
+    """Find out, without locks, whom the named things concern; what can change is read again under locks."""
+    if needs.lines:
+        for key in needs.lines:
+            rows = yield Load("lines", [key])
+            desk.lines[key] = [DeliveryRow(*row) for row in rows]
+            for row in (yield Load("sessions_by_id", [(key[0],)])):
+                needs.boxes.update(row[1:3])
+            needs.threads.add(key[0])
+            needs.mail.update(((d.message_id, d.mailbox), None) for d in desk.lines[key])
+    if needs.tasks:
+        for row in (yield Load("tasks_by_ref", [(ref,) for ref in needs.tasks])):
+            task = TaskRow(*row)
+            needs.boxes.update((task.requester, task.assignee))
+            needs.pairs.add(pair(task.requester, task.assignee))
+            needs.mail[task.message_id, task.assignee] = None
+    for query, keys in (("connections_by_code", needs.codes), ("connections_by_id", needs.connections)):
+        if keys:
+            for row in (yield Load(query, [(key,) for key in sorted(keys)])):
+                connection = ConnectionRow(*row)
+                needs.connections.add(connection.id)
+                needs.boxes.update((connection.requester, connection.target))
+
+
+def _load_mail(desk: Desk, needs: Needs) -> Steps:
+    if needs.mail:
+        for row in (yield Load("mail", list(needs.mail))):
+            desk.lay(DeliveryRow(*row))
+    if needs.due:
+        desk.due = [desk.lay(DeliveryRow(*row)) for row in (yield Load("due", [(needs.due,)]))]
+    for name, keys in _queries(needs.wishes).items():
+        for row in (yield Load(name, keys)):
+            delivery = desk.lay(DeliveryRow(*row))
+            desk.pools.setdefault(delivery.mailbox, {})[delivery.message_id] = delivery
+    for delivery in desk.mail.values():
+        needs.boxes.update((delivery.mailbox, delivery.sender))
+        if delivery.session_id is not None:
+            needs.threads.add(delivery.session_id)
+        if delivery.type == TASK:
+            needs.tasks.add(delivery.message_id)
+        # It may die in this group: then its sender gets a notice in its session with the office.
+        if delivery.attempts >= desk.limits.max_attempts and delivery.sender != SYSTEM:
+            needs.thread_keys.add((*pair(SYSTEM, delivery.sender), ""))
+
+
+def _queries(wishes: list[tuple[str, Wish]]) -> dict[str, list[Row]]:
+    queries: dict[str, list[Row]] = {}
+    totals: dict[str, int] = {}
+    for mailbox, wish in wishes:
+        totals[mailbox] = totals.get(mailbox, 0) + wish.limit
+    for mailbox, wish in wishes:
+        # Every wish of a mailbox may have to pass over what the others took.
+        total = totals[mailbox]
+        if wish.session_id is not None:
+            queries.setdefault("waiting_in_session", []).append((mailbox, wish.session_id, total))
+        elif wish.correlation_id is not None:
+            queries.setdefault("waiting_correlated", []).append((mailbox, wish.correlation_id, total))
+        elif wish.one_per_session:
+            queries.setdefault("waiting_heads", []).append((mailbox, total))
+        elif (mailbox, total) not in queries.setdefault("waiting", []):
+            queries["waiting"].append((mailbox, total))
+    return queries
+
+
+def _load_boxes(desk: Desk, needs: Needs) -> Steps:
+    rows: list[Row] = []
+    if needs.boxes:
+        rows = yield Load("boxes", [(agent,) for agent in sorted(needs.boxes)])
+    for row in rows:
+        box = Box(*row[:3], _card(row[3]), bool(row[4]), bool(row[5]), *row[6:-1])
+        desk.boxes[box.agent] = box
+        desk.now = row[-1]
+    if not rows:
+        desk.now = (yield Load("now", [()]))[0][0]
+
+
+def _load_threads(desk: Desk, needs: Needs) -> Steps:
+    rows: list[Row] = []
+    if needs.threads:
+        rows += yield Load("sessions_by_id", [(id,) for id in needs.threads])
+    if needs.thread_keys:
+        rows += yield Load("sessions_by_key", list(needs.thread_keys))
+    for row in rows:
+        thread = ThreadRow(*row)
+        if thread.id not in desk.threads:
+            desk.threads[thread.id] = thread
+            desk.thread_keys[thread.low, thread.high, thread.subject_key] = thread
+
+
+def _load_rest(desk: Desk, needs: Needs) -> Steps:
+    if needs.pairs:
+        desk.connected = {(low, high) for low, high in (yield Load("connected", list(needs.pairs)))}
+    if needs.dedupe:
+        for sender, to, client_id, print_, answer in (yield Load("dedupe", list(needs.dedupe))):
+            desk.dedupe[sender, to, client_id] = (print_, answer)
+    if needs.tasks:
+        for row in (yield Load("tasks_by_ref", [(ref,) for ref in needs.tasks])):
+            desk.tasks[row[0]] = TaskRow(*row)
+        assignees = {task.assignee for task in desk.tasks.values()}
+        if assignees:
+            desk.under_way = dict((yield Load("under_way", [(name,) for name in assignees])))  # type: ignore[arg-type]
+    if needs.connections:
+        for row in (yield Load("connections_by_id", [(id,) for id in needs.connections])):
+            desk.connections[row[0]] = ConnectionRow(*row)
+    if needs.requests:
+        for row in (yield Load("requests_of", [(agent,) for agent in needs.requests])):
+            desk.connections.setdefault(row[0], ConnectionRow(*row))
+    if needs.keys:
+        desk.keys = {row[0]: KeyRow(*row) for row in (yield Load("keys_of", [(agent,) for agent in needs.keys]))}
+    if needs.limits:
+        for bucket, begun_at, count in (yield Load("limits", [(bucket,) for bucket in sorted(needs.limits)])):
+            desk.counters[bucket] = (begun_at, count)
+    if needs.entities:
+        for id, type, notes, created_at in (yield Load("entities", [(id,) for id in sorted(needs.entities)])):
+            desk.entities[id] = (type, notes, created_at)
+    for name, key in needs.extra.items():
+        desk.extra[name] = yield Load(name.partition(":")[0], [key])
+
+
+def _text(card: Card) -> str:
+    return _encode(card).decode()

@@ -1,0 +1,33 @@
+"""Run a revision's SQL file inside the migration's transaction."""
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from alembic import context, op
+
+_VERSIONS = Path(__file__).parent / "versions"
+
+
+def run_script(revision: str) -> None:
+    """Run `<revision>_<engine>.sql`."""
+    connection = op.get_bind()
+    engine = connection.dialect.name
+    script = (_VERSIONS / f"{revision}_{engine}.sql").read_text()
+    if engine == "sqlite":
+        for statement in _statements(script):
+            connection.exec_driver_sql(statement)
+        return
+    attributes = context.config.attributes
+    script = script.replace("{schema}", attributes["schema"]).replace("{inbox_schema}", attributes["inbox_schema"])
+    # Only the driver itself takes several statements at once.
+    connection.connection.dbapi_connection.run_async(lambda driver: driver.execute(script))  # type: ignore[union-attr]
+
+
+def _statements(script: str) -> Iterator[str]:
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

@@ -1,0 +1,47 @@
+"""Bring a database to the newest schema, whole or not at all."""
+
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from postoffice.core.errors import SchemaTooNew
+
+HEAD: Final = "0001"
+PROGRAM: Final = 1
+"""The generation of this program. A schema names the oldest generation that may use it, so old and new run side by side."""
+
+
+def check_program(oldest: str) -> None:
+    """Refuse a schema made for a newer program."""
+    if int(oldest) > PROGRAM:
+        raise SchemaTooNew(oldest=oldest, program=PROGRAM)
+
+
+def upgrade_sqlite(path: Path) -> None:
+    """Upgrade an SQLite file, or make it."""
+    if _revision(path) != HEAD:
+        run_alembic(f"sqlite:///{path}")
+
+
+def run_alembic(url: str, **options: str) -> None:
+    """`alembic upgrade head`. Imported here: most starts find nothing to do and need not pay for it."""
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+
+    config = Config(attributes={"url": url, **options})
+    config.set_main_option("script_location", str(Path(__file__).parent))
+    config.set_main_option("path_separator", "os")
+    command.upgrade(config, "head")
+
+
+def _revision(path: Path) -> str | None:
+    if not path.exists():
+        return None
+    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=rw", uri=True)
+    try:
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+    except sqlite3.OperationalError:
+        return None
+    finally:
+        connection.close()
+    return None if row is None else str(row[0])

@@ -1,0 +1,120 @@
+"""Rows as the desk holds them while a group of acts changes them. They never leave the store."""
+
+from msgspec import Struct
+
+from postoffice.core.agent import Card
+
+
+class Box(Struct):
+    """An agent and its mailbox's counts."""
+
+    agent: str
+    name: str
+    id: str
+    card: Card
+    has_key: bool
+    acted: bool
+    created_at: int
+    last_seen: int | None
+    counted: int = 0
+    held: int = 0
+    pending: int = 0
+    leased: int = 0
+    dead: int = 0
+
+    @property
+    def depth(self) -> int:
+        """What still has to be dealt with."""
+        return self.held + self.pending + self.leased
+
+
+class ThreadRow(Struct):
+    """A session, with both members' counts."""
+
+    id: str
+    low: str
+    high: str
+    subject: str
+    subject_key: str
+    counted: int
+    unread_low: int
+    unread_high: int
+    leased_low: int
+    leased_high: int
+    replies_left: int
+    created_at: int
+    last_at: int
+
+    def leased_by(self, agent: str) -> int:
+        """How many of its messages this member has in hand."""
+        return self.leased_low if agent == self.low else self.leased_high
+
+
+class DeliveryRow(Struct):
+    """A delivery, with its message as stored."""
+
+    id: object  # the engine's own: a number in SQLite, a UUID in PostgreSQL
+    message_id: str
+    mailbox: str
+    number: int
+    priority: int
+    state: str
+    sender: str
+    type: str
+    session_id: str | None
+    session_number: int | None
+    correlation_id: str | None
+    attempts: int
+    token: str | None
+    tokenless: bool
+    due_at: int | None
+    created_at: int
+    leased_at: int | None
+    settled_at: int | None
+    reason: str | None
+    client_id: str | None = None
+    body: str | bytes = ""
+
+
+class TaskRow(Struct):
+    """A task, its steps and callback still as JSON."""
+
+    message_id: str
+    id: str
+    requester: str
+    assignee: str
+    state: str
+    subject: str
+    session_id: str | None
+    deadline: int | None
+    overdue: bool
+    callback: str | None
+    steps: str
+    created_at: int
+    updated_at: int
+
+
+class ConnectionRow(Struct):
+    """A connection as stored."""
+
+    id: str
+    requester: str
+    target: str
+    status: str
+    code: str
+    note: str | None
+    assurance: str | None
+    created_at: int
+    updated_at: int
+    expires_at: int
+
+
+class KeyRow(Struct):
+    """A key as stored: its hash."""
+
+    hash: str
+    agent: str
+    prefix: str
+    created_at: int
+    expires_at: int | None
+    revoked_at: int | None

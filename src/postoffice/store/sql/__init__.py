@@ -1,0 +1,36 @@
+"""Named SQL: each statement has a name and stands in a `.sql` file; what both engines share stands once."""
+
+import re
+from importlib.resources import files
+
+_ENTRY = re.compile(r"^-- (name|part): (\w+)\n(.*?)(?=^-- (?:name|part): |\Z)", re.MULTILINE | re.DOTALL)
+_COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
+_PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
+
+
+def load(engine: str, words: dict[str, str]) -> dict[str, str]:
+    """The statements of one engine by name, with parts and the engine's own words filled in."""
+    parts = dict(words)
+    statements: dict[str, str] = {}
+    for file in ("shared.sql", f"{engine}.sql"):
+        for kind, name, text in _ENTRY.findall((files(__name__) / file).read_text()):
+            body = _COMMENT.sub("", text).strip().rstrip(";")
+            (parts if kind == "part" else statements)[name] = body
+    return {name: _fill(body, parts) for name, body in statements.items()}
+
+
+def numbered(statement: str) -> tuple[str, list[str]]:
+    """The statement with `:names` as `$1, $2 …`, and the names in that order."""
+    names: list[str] = []
+
+    def number(match: re.Match[str]) -> str:
+        name = match[1]
+        if name not in names:
+            names.append(name)
+        return f"${names.index(name) + 1}"
+
+    return _PARAMETER.sub(number, statement), names
+
+
+def _fill(body: str, parts: dict[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda match: parts[match[1]], body)

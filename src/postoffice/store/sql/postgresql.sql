@@ -1,0 +1,283 @@
+-- What a group of acts asks of PostgreSQL: each statement takes the keys or rows of the whole group as arrays.
+-- The order of locks is the group's (store/group.py): deliveries by id, then whatever is free, then mailboxes by name.
+
+-- name: now
+SELECT office_now();
+
+-- name: mail
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.id IN (
+  SELECT f.id FROM unnest($1::text[], $2::text[]) AS k (ref, mailbox)
+  JOIN deliveries f ON f.message_id = office_id(k.ref) AND f.mailbox = k.mailbox
+  UNION
+  SELECT f.id FROM unnest($1::text[], $2::text[]) AS k (ref, mailbox)
+  JOIN messages n ON n.client_id = k.ref
+  JOIN deliveries f ON f.message_id = n.id AND f.mailbox = k.mailbox)
+ORDER BY d.id FOR UPDATE OF d;
+
+-- name: due
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.due_at <= office_now()
+ORDER BY d.due_at LIMIT (SELECT max(k) FROM unnest($1::bigint[]) AS k) FOR UPDATE OF d SKIP LOCKED;
+
+-- name: waiting
+SELECT {delivery} FROM unnest($1::text[], $2::bigint[]) AS k (mailbox, most)
+CROSS JOIN LATERAL (
+  SELECT * FROM deliveries w WHERE w.mailbox = k.mailbox AND w.state = 'pending'
+  ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE SKIP LOCKED) AS d
+JOIN messages m ON m.id = d.message_id;
+
+-- name: waiting_in_session
+SELECT {delivery} FROM unnest($1::text[], $2::text[], $3::bigint[]) AS k (mailbox, session_id, most)
+CROSS JOIN LATERAL (
+  SELECT * FROM deliveries w WHERE w.session_id = office_id(k.session_id) AND w.mailbox = k.mailbox AND w.state = 'pending'
+  ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE SKIP LOCKED) AS d
+JOIN messages m ON m.id = d.message_id;
+
+-- name: waiting_correlated
+SELECT {delivery} FROM unnest($1::text[], $2::text[], $3::bigint[]) AS k (mailbox, correlation_id, most)
+CROSS JOIN LATERAL (
+  SELECT * FROM deliveries w WHERE w.mailbox = k.mailbox AND w.correlation_id = k.correlation_id AND w.state = 'pending'
+  ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE SKIP LOCKED) AS d
+JOIN messages m ON m.id = d.message_id;
+
+-- name: waiting_heads
+-- The first message of each session that has none in hand; looked at again once the mailbox is locked.
+SELECT {delivery} FROM unnest($1::text[], $2::bigint[]) AS k (mailbox, most)
+CROSS JOIN LATERAL (
+  SELECT w.* FROM deliveries w LEFT JOIN sessions s ON s.id = w.session_id
+  WHERE w.mailbox = k.mailbox AND w.state = 'pending'
+    AND (w.session_id IS NULL
+         OR (CASE WHEN s.low = w.mailbox THEN s.leased_low ELSE s.leased_high END = 0
+             AND NOT EXISTS (SELECT 1 FROM deliveries e
+                             WHERE e.session_id = w.session_id AND e.mailbox = w.mailbox AND e.state = 'pending'
+                               AND (e.priority, e.number) < (w.priority, w.number))))
+  ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE OF w SKIP LOCKED) AS d
+JOIN messages m ON m.id = d.message_id;
+
+-- name: lines
+SELECT {delivery} FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS k (session_id, before, most)
+CROSS JOIN LATERAL (
+  SELECT * FROM deliveries w WHERE w.session_id = office_id(k.session_id) AND w.session_number < k.before
+  ORDER BY w.session_number DESC LIMIT k.most) AS d
+JOIN messages m ON m.id = d.message_id ORDER BY d.session_number DESC;
+
+-- name: recent_lines
+SELECT {delivery} FROM unnest($1::text[], $2::bigint[]) AS k (session_id, after)
+JOIN deliveries d ON d.session_id = k.session_id::uuid AND d.session_number > k.after
+JOIN messages m ON m.id = d.message_id ORDER BY d.session_id, d.session_number DESC;
+
+-- name: everyone
+SELECT agent FROM agents;
+
+-- name: boxes
+SELECT {agent}, office_now() FROM mailboxes b JOIN agents a ON a.agent = b.agent
+WHERE b.agent = ANY ($1::text[]) ORDER BY b.agent FOR UPDATE OF b;
+
+-- name: sessions_by_id
+SELECT {session} FROM sessions WHERE id IN (SELECT office_id(k) FROM unnest($1::text[]) AS k);
+
+-- name: sessions_by_key
+SELECT {session} FROM unnest($1::text[], $2::text[], $3::text[]) AS k (k_low, k_high, k_subject)
+JOIN sessions ON low = k_low AND high = k_high AND subject_key = k_subject;
+
+-- name: connected
+SELECT k.low, k.high FROM unnest($1::text[], $2::text[]) AS k (low, high)
+WHERE EXISTS (SELECT 1 FROM connections c WHERE c.status = 'ACTIVE'
+              AND ((c.requester = k.low AND c.target = k.high) OR (c.requester = k.high AND c.target = k.low)));
+
+-- name: dedupe
+SELECT d.sender, d.addressee, d.client_id, d.fingerprint, d.answer
+FROM unnest($1::text[], $2::text[], $3::text[]) AS k (sender, addressee, client_id)
+JOIN dedupe d ON d.sender = k.sender AND d.client_id = k.client_id AND md5(d.addressee) = md5(k.addressee);
+
+-- name: tasks_by_ref
+SELECT {task} FROM tasks WHERE message_id IN (SELECT office_id(k) FROM unnest($1::text[]) AS k) OR id = ANY ($1::text[]);
+
+-- name: under_way
+SELECT assignee, count(*) FROM tasks WHERE assignee = ANY ($1::text[]) AND state IN ('accepted', 'working') GROUP BY assignee;
+
+-- name: connections_by_id
+SELECT {connection} FROM connections WHERE id IN (SELECT office_id(k) FROM unnest($1::text[]) AS k);
+
+-- name: connections_by_code
+SELECT {connection} FROM connections WHERE code = ANY ($1::text[]) AND status = 'PENDING';
+
+-- name: requests_of
+SELECT {connection} FROM connections WHERE status = 'PENDING' AND (requester = ANY ($1::text[]) OR target = ANY ($1::text[]));
+
+-- name: keys_of
+SELECT hash, agent, prefix, created_at, expires_at, revoked_at FROM keys WHERE agent = ANY ($1::text[]);
+
+-- name: limits
+SELECT bucket, begun_at, count FROM limits WHERE bucket = ANY ($1::text[]) ORDER BY bucket FOR UPDATE;
+
+-- name: entities
+SELECT id, type, notes, created_at FROM entities WHERE id = ANY ($1::text[]) ORDER BY id FOR UPDATE;
+
+-- name: role
+SELECT holder, until FROM roles WHERE role = ANY ($1::text[]);
+
+-- name: unindexed
+SELECT e.tx::text || '.' || e.n, m.body
+FROM events e LEFT JOIN messages m ON m.id = office_id(e.ref) AND e.kind IN ('new_message', 'note')
+WHERE (e.tx, e.n) > (SELECT split_part(c, '.', 1)::xid8, split_part(c, '.', 2)::bigint
+                     FROM (SELECT coalesce((SELECT value FROM cursors WHERE name = 'search'), '0.0') AS c) AS cursor)
+  AND e.tx < pg_snapshot_xmin(pg_current_snapshot())
+ORDER BY e.tx, e.n LIMIT (SELECT max(k) FROM unnest($1::bigint[]) AS k);
+
+-- name: add_agent
+INSERT INTO agents (agent, name, id, card, has_key, acted, created_at, last_seen)
+SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::boolean[], $6::boolean[], $7::bigint[], $8::bigint[]);
+
+-- name: add_mailbox
+INSERT INTO mailboxes (agent) SELECT * FROM unnest($1::text[]);
+
+-- name: update_agent
+UPDATE agents a SET card = v.card, has_key = v.has_key, acted = v.acted, last_seen = v.last_seen
+FROM unnest($1::text[], $2::text[], $3::boolean[], $4::boolean[], $5::bigint[]) AS v (agent, card, has_key, acted, last_seen)
+WHERE a.agent = v.agent;
+
+-- name: update_mailbox
+UPDATE mailboxes b SET counted = v.counted, held = v.held, pending = v.pending, leased = v.leased, dead = v.dead
+FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) AS v (agent, counted, held, pending, leased, dead)
+WHERE b.agent = v.agent;
+
+-- name: add_session
+INSERT INTO sessions (id, low, high, subject, subject_key, counted, unread_low, unread_high, leased_low, leased_high, replies_left, created_at, last_at)
+SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
+                     $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[]);
+
+-- name: update_session
+UPDATE sessions s SET counted = v.counted, unread_low = v.unread_low, unread_high = v.unread_high, leased_low = v.leased_low,
+                      leased_high = v.leased_high, replies_left = v.replies_left, last_at = v.last_at
+FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
+  AS v (id, counted, unread_low, unread_high, leased_low, leased_high, replies_left, last_at)
+WHERE s.id = v.id;
+
+-- name: add_message
+INSERT INTO messages (id, sender, client_id, type, ref_id, created_at, body)
+SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::json[]);
+
+-- name: add_delivery
+INSERT INTO deliveries (message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at, id)
+SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::uuid[], $9::bigint[],
+                     $10::text[], $11::bigint[], $12::uuid[]);
+
+-- name: update_delivery
+UPDATE deliveries d SET state = v.state, attempts = v.attempts, token = v.token, tokenless = v.tokenless, due_at = v.due_at,
+                        leased_at = v.leased_at, settled_at = v.settled_at, reason = v.reason
+FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::boolean[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[])
+  AS v (id, state, attempts, token, tokenless, due_at, leased_at, settled_at, reason)
+WHERE d.id = v.id;
+
+-- name: add_event
+INSERT INTO events (mailbox, number, kind, ref, data, at)
+SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::bigint[]);
+
+-- name: add_dedupe
+INSERT INTO dedupe (sender, addressee, client_id, fingerprint, answer, at)
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::bigint[]);
+
+-- name: add_task
+INSERT INTO tasks (message_id, id, requester, assignee, state, subject, session_id, deadline, callback, steps, created_at, updated_at)
+SELECT v.*, v.created_at FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::uuid[], $8::bigint[],
+                                     $9::text[], $10::text[], $11::bigint[])
+  AS v (message_id, id, requester, assignee, state, subject, session_id, deadline, callback, steps, created_at);
+
+-- name: update_task
+UPDATE tasks t SET state = v.state, overdue = v.overdue, steps = v.steps, updated_at = v.updated_at
+FROM unnest($1::uuid[], $2::text[], $3::boolean[], $4::text[], $5::bigint[]) AS v (message_id, state, overdue, steps, updated_at)
+WHERE t.message_id = v.message_id;
+
+-- name: put_entity
+INSERT INTO entities (id, type, notes, created_at, last_at)
+SELECT DISTINCT ON (v.id) * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) AS v (id, type, notes, created_at, last_at)
+ORDER BY v.id, v.notes DESC
+ON CONFLICT (id) DO UPDATE SET notes = excluded.notes, last_at = excluded.last_at;
+
+-- name: add_connection
+INSERT INTO connections (id, requester, target, status, code, note, created_at, updated_at, expires_at)
+SELECT v.id, v.requester, v.target, v.status, v.code, v.note, v.created_at, v.created_at, v.expires_at
+FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[])
+  AS v (id, requester, target, status, code, note, created_at, expires_at);
+
+-- name: update_connection
+UPDATE connections c SET status = v.status, assurance = v.assurance, updated_at = v.updated_at
+FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[]) AS v (id, status, assurance, updated_at)
+WHERE c.id = v.id;
+
+-- name: add_key
+INSERT INTO keys (hash, agent, prefix, created_at) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]);
+
+-- name: update_key
+UPDATE keys k SET expires_at = v.expires_at, revoked_at = v.revoked_at
+FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS v (hash, expires_at, revoked_at) WHERE k.hash = v.hash;
+
+-- name: put_limit
+INSERT INTO limits (bucket, begun_at, count)
+SELECT DISTINCT ON (v.bucket) * FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS v (bucket, begun_at, count)
+ORDER BY v.bucket, v.begun_at DESC, v.count DESC
+ON CONFLICT (bucket) DO UPDATE SET begun_at = excluded.begun_at, count = excluded.count;
+
+-- name: put_role
+INSERT INTO roles (role, holder, until)
+SELECT DISTINCT ON (v.role) * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS v (role, holder, until) ORDER BY v.role, v.until DESC
+ON CONFLICT (role) DO UPDATE SET holder = excluded.holder, until = excluded.until;
+
+-- name: put_cursor
+INSERT INTO cursors (name, value) SELECT * FROM unnest($1::text[], $2::text[])
+ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- name: add_search
+INSERT INTO search (message_id, text) SELECT * FROM unnest($1::uuid[], $2::text[]) ON CONFLICT (message_id) DO NOTHING;
+
+-- name: add_tombstone
+INSERT INTO tombstones (message_id, sender, purged_at) SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[]);
+
+-- name: delete_search
+DELETE FROM search WHERE message_id = ANY ($1::uuid[]);
+
+-- name: delete_deliveries
+DELETE FROM deliveries WHERE message_id = ANY ($1::uuid[]);
+
+-- name: delete_task
+DELETE FROM tasks WHERE message_id = ANY ($1::uuid[]);
+
+-- name: delete_message
+DELETE FROM messages WHERE id = ANY ($1::uuid[]);
+
+-- name: forget_dedupe
+DELETE FROM dedupe WHERE at < ANY ($1::bigint[]);
+
+-- name: forget_limits
+DELETE FROM limits WHERE begun_at < ANY ($1::bigint[]);
+
+-- name: forget_events
+DELETE FROM events WHERE at < ANY ($1::bigint[]);
+
+-- name: search
+SELECT m.body, ts_headline('simple', s.text, to_tsquery('simple', :query), 'StartSel="",StopSel="",MaxWords=24,MinWords=8')
+FROM search s JOIN messages m ON m.id = s.message_id
+WHERE s.words @@ to_tsquery('simple', :query)
+  AND (:reader::text IS NULL OR m.sender = :reader OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :reader))
+  AND (:sender::text IS NULL OR m.sender = :sender)
+  AND (:recipient::text IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :recipient))
+  AND (:session::uuid IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.session_id = :session))
+  AND (:type::text IS NULL OR m.type = :type)
+  AND (:since::bigint IS NULL OR m.created_at >= :since)
+  AND (:until::bigint IS NULL OR m.created_at < :until)
+  AND (:before::uuid IS NULL OR m.id < :before)
+ORDER BY m.id DESC LIMIT :limit;
+
+-- name: all_events
+SELECT mailbox, number, kind, ref, data, at, tx::text || '.' || n FROM events
+WHERE (tx, n) > (split_part(:after::text, '.', 1)::xid8, split_part(:after::text, '.', 2)::bigint)
+  AND tx < pg_snapshot_xmin(pg_current_snapshot())
+ORDER BY tx, n LIMIT :limit;
+
+-- name: last_event
+SELECT coalesce((SELECT tx::text || '.' || n FROM events WHERE tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY tx DESC, n DESC LIMIT 1), '0.0');
+
+-- name: waiting_among
+SELECT agent FROM mailboxes WHERE pending > 0 AND agent = ANY (:agents::text[]);

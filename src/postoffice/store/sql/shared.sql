@@ -1,0 +1,151 @@
+-- Column lists and the queries that read without changing anything, the same on both engines.
+
+-- part: delivery
+d.id, CAST(d.message_id AS text), d.mailbox, d.number, d.priority, d.state, d.sender, d.type, CAST(d.session_id AS text), d.session_number,
+d.correlation_id, d.attempts, d.token, d.tokenless, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, m.client_id, m.body
+
+-- part: session
+CAST(id AS text), low, high, subject, subject_key, counted, unread_low, unread_high, leased_low, leased_high, replies_left, created_at, last_at
+
+-- part: connection
+CAST(id AS text), requester, target, status, code, note, assurance, created_at, updated_at, expires_at
+
+-- part: task
+CAST(message_id AS text), id, requester, assignee, state, subject, CAST(session_id AS text), deadline, overdue, callback, steps, created_at, updated_at
+
+-- part: agent
+a.agent, a.name, CAST(a.id AS text), a.card, a.has_key, a.acted, a.created_at, a.last_seen, b.counted, b.held, b.pending, b.leased, b.dead
+
+-- name: find_key
+SELECT a.name, k.expires_at, k.revoked_at, office_now()
+FROM keys k JOIN agents a ON a.agent = k.agent WHERE k.hash = :hash;
+
+-- name: keys
+SELECT k.hash, k.agent, k.prefix, k.created_at, k.expires_at, k.revoked_at, a.name
+FROM keys k JOIN agents a ON a.agent = k.agent WHERE k.agent = :agent ORDER BY k.created_at;
+
+-- name: agent
+SELECT {agent}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent WHERE a.agent = :agent;
+
+-- name: agents
+SELECT {agent}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent
+WHERE a.agent > :after AND a.agent NOT IN ('system', 'owner') ORDER BY a.agent LIMIT :limit;
+
+-- name: names
+SELECT name FROM agents;
+
+-- name: tasks_under_way
+SELECT id FROM tasks WHERE assignee = :agent AND state IN ('accepted', 'working') ORDER BY message_id;
+
+-- name: connections
+SELECT CAST(c.id AS text), c.requester, c.target, c.status, c.code, c.note, c.assurance, c.created_at, c.updated_at, c.expires_at, r.name, t.name
+FROM connections c JOIN agents r ON r.agent = c.requester JOIN agents t ON t.agent = c.target
+WHERE (CAST(:agent AS text) IS NULL OR c.requester = :agent OR c.target = :agent)
+  AND (CAST(:status AS text) IS NULL OR c.status = :status) AND (c.status <> 'PENDING' OR c.expires_at > office_now())
+  AND (CAST(:before AS {id}) IS NULL OR c.id < :before)
+ORDER BY c.id DESC LIMIT :limit;
+
+-- name: expired_requests
+SELECT CAST(id AS text) FROM connections WHERE status = 'PENDING' AND expires_at <= office_now() ORDER BY expires_at LIMIT :limit;
+
+-- name: overdue_tasks
+SELECT CAST(message_id AS text) FROM tasks
+WHERE deadline <= office_now() AND deadline IS NOT NULL AND overdue = {false} AND state IN ('pending', 'accepted', 'working')
+ORDER BY deadline LIMIT :limit;
+
+-- name: inbox
+-- Each half reads its own index; the newest of both are the newest of all.
+SELECT {session}, other FROM (
+  SELECT * FROM (
+    SELECT s.*, a.name AS other FROM sessions s JOIN agents a ON a.agent = s.high
+    WHERE s.low = :agent AND (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit) AS low_side
+  UNION ALL
+  SELECT * FROM (
+    SELECT s.*, a.name AS other FROM sessions s JOIN agents a ON a.agent = s.low
+    WHERE s.high = :agent AND (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit) AS high_side
+) AS both_sides ORDER BY last_at DESC, id DESC LIMIT :limit;
+
+-- name: inbox_unread
+SELECT {session}, other FROM (
+  SELECT * FROM (
+    SELECT s.*, a.name AS other FROM sessions s JOIN agents a ON a.agent = s.high
+    WHERE s.low = :agent AND s.unread_low > 0 AND (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit) AS low_side
+  UNION ALL
+  SELECT * FROM (
+    SELECT s.*, a.name AS other FROM sessions s JOIN agents a ON a.agent = s.low
+    WHERE s.high = :agent AND s.unread_high > 0 AND (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit) AS high_side
+) AS both_sides ORDER BY last_at DESC, id DESC LIMIT :limit;
+
+-- name: session
+SELECT {session} FROM sessions WHERE id = :id;
+
+-- name: session_lines
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.session_id = :session AND d.session_number < :before ORDER BY d.session_number DESC LIMIT :limit;
+
+-- name: session_number
+SELECT session_number FROM deliveries WHERE session_id = :session AND message_id = :message;
+
+-- name: message_by_id
+SELECT m.sender, m.body FROM messages m WHERE m.id = :id;
+
+-- name: messages_by_client_id
+SELECT m.sender, m.body FROM messages m WHERE m.client_id = :client_id LIMIT 100;
+
+-- name: tombstone
+SELECT sender, purged_at FROM tombstones WHERE message_id = :id;
+
+-- name: standings
+SELECT a.name, d.state, d.attempts, d.number, CAST(d.session_id AS text), d.due_at, d.settled_at, d.reason
+FROM deliveries d JOIN agents a ON a.agent = d.mailbox WHERE d.message_id = :id ORDER BY d.mailbox;
+
+-- name: mailbox
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.mailbox = :agent AND d.state = 'pending' AND (d.priority > :priority OR (d.priority = :priority AND d.number > :number))
+ORDER BY d.priority, d.number LIMIT :limit;
+
+-- name: dead_letters
+SELECT {delivery}, a.name FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox
+WHERE d.state = 'dead' AND d.mailbox = :agent AND d.number < :before ORDER BY d.number DESC LIMIT :limit;
+
+-- name: all_dead_letters
+SELECT {delivery}, a.name FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox
+WHERE d.state = 'dead' AND (CAST(:before AS {id}) IS NULL OR d.message_id < :before) ORDER BY d.message_id DESC LIMIT :limit;
+
+-- name: tasks
+SELECT CAST(t.message_id AS text), t.id, t.requester, t.assignee, t.state, t.subject, CAST(t.session_id AS text), t.deadline, t.overdue, t.callback, t.steps,
+       t.created_at, t.updated_at, r.name, a.name
+FROM tasks t JOIN agents r ON r.agent = t.requester JOIN agents a ON a.agent = t.assignee
+WHERE (CAST(:assignee AS text) IS NULL OR t.assignee = :assignee) AND (CAST(:requester AS text) IS NULL OR t.requester = :requester)
+  AND (CAST(:state AS text) IS NULL OR t.state = :state) AND (CAST(:ref AS text) IS NULL OR t.id = :ref)
+  AND (CAST(:before AS {id}) IS NULL OR t.message_id < :before)
+ORDER BY t.message_id DESC LIMIT :limit;
+
+-- name: notes
+SELECT m.sender, m.body FROM messages m
+WHERE m.ref_id = :entity AND m.type LIKE '%.note' AND (CAST(:before AS {id}) IS NULL OR m.id < :before) ORDER BY m.id DESC LIMIT :limit;
+
+-- name: all_entities
+SELECT id, type, notes, created_at, last_at FROM entities WHERE id > :after ORDER BY id LIMIT :limit;
+
+-- name: events
+SELECT mailbox, number, kind, ref, data, at FROM events WHERE mailbox = :agent AND number > :after ORDER BY number LIMIT :limit;
+
+-- name: purgeable
+-- Messages in the order they were made; whether every recipient is done with one is decided under locks.
+SELECT CAST(d.message_id AS text), d.mailbox FROM deliveries d WHERE d.message_id IN (
+  SELECT m.id FROM messages m
+  WHERE m.created_at < office_now() - :age AND m.type NOT LIKE '%.note'
+    AND EXISTS (SELECT 1 FROM deliveries any_one WHERE any_one.message_id = m.id)
+    AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.message_id = m.id
+                    AND (w.state IN ('held', 'pending', 'leased') OR w.settled_at > office_now() - :age))
+  ORDER BY m.id LIMIT :limit);
+
+-- name: totals
+SELECT (SELECT count(*) FROM agents) - 2, sum(held), sum(pending), sum(leased), sum(dead), sum(counted), office_now() FROM mailboxes;
+
+-- name: oldest
+SELECT d.created_at FROM deliveries d WHERE d.mailbox = :agent AND d.state = 'pending' ORDER BY d.priority, d.number LIMIT 1;
+
+-- name: oldest_program
+SELECT value FROM about WHERE name = 'oldest_program';

@@ -1,0 +1,232 @@
+-- What a group of acts asks of SQLite. One writer holds the file, so nothing here takes locks.
+
+-- name: now
+SELECT office_now();
+
+-- name: mail
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.mailbox = ?2 AND d.message_id IN (SELECT ?1 UNION ALL SELECT id FROM messages WHERE client_id = ?1);
+
+-- name: due
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.due_at <= office_now()
+ORDER BY d.due_at LIMIT ?1;
+
+-- name: waiting
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.mailbox = ?1 AND d.state = 'pending'
+ORDER BY d.priority, d.number LIMIT ?2;
+
+-- name: waiting_in_session
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.session_id = ?2 AND d.mailbox = ?1 AND d.state = 'pending'
+ORDER BY d.priority, d.number LIMIT ?3;
+
+-- name: waiting_correlated
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.mailbox = ?1 AND d.correlation_id = ?2 AND d.state = 'pending'
+ORDER BY d.priority, d.number LIMIT ?3;
+
+-- name: waiting_heads
+-- The first message of each session that has none in hand.
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id LEFT JOIN sessions s ON s.id = d.session_id
+WHERE d.mailbox = ?1 AND d.state = 'pending'
+  AND (d.session_id IS NULL
+       OR (CASE WHEN s.low = d.mailbox THEN s.leased_low ELSE s.leased_high END = 0
+           AND NOT EXISTS (SELECT 1 FROM deliveries e
+                           WHERE e.session_id = d.session_id AND e.mailbox = d.mailbox AND e.state = 'pending'
+                             AND (e.priority, e.number) < (d.priority, d.number))))
+ORDER BY d.priority, d.number LIMIT ?2;
+
+-- name: lines
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.session_id = ?1 AND d.session_number < ?2
+ORDER BY d.session_number DESC LIMIT ?3;
+
+-- name: recent_lines
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.session_id = ?1 AND d.session_number > ?2 ORDER BY d.session_number DESC;
+
+-- name: everyone
+SELECT agent FROM agents;
+
+-- name: boxes
+SELECT {agent}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent WHERE a.agent = ?1;
+
+-- name: sessions_by_id
+SELECT {session}
+FROM sessions WHERE id = ?1;
+
+-- name: sessions_by_key
+SELECT {session}
+FROM sessions WHERE low = ?1 AND high = ?2 AND subject_key = ?3;
+
+-- name: connected
+SELECT ?1, ?2 WHERE EXISTS (
+  SELECT 1 FROM connections WHERE status = 'ACTIVE' AND ((requester = ?1 AND target = ?2) OR (requester = ?2 AND target = ?1)));
+
+-- name: dedupe
+SELECT sender, addressee, client_id, fingerprint, answer FROM dedupe WHERE sender = ?1 AND addressee = ?2 AND client_id = ?3;
+
+-- name: tasks_by_ref
+SELECT {task}
+FROM tasks WHERE message_id = ?1
+UNION
+SELECT {task}
+FROM tasks WHERE id = ?1;
+
+-- name: under_way
+SELECT assignee, count(*) FROM tasks WHERE assignee = ?1 AND state IN ('accepted', 'working') GROUP BY assignee;
+
+-- name: connections_by_id
+SELECT {connection} FROM connections WHERE id = ?1;
+
+-- name: connections_by_code
+SELECT {connection}
+FROM connections WHERE code = ?1 AND status = 'PENDING';
+
+-- name: requests_of
+SELECT {connection}
+FROM connections WHERE status = 'PENDING' AND (requester = ?1 OR target = ?1);
+
+-- name: keys_of
+SELECT hash, agent, prefix, created_at, expires_at, revoked_at FROM keys WHERE agent = ?1;
+
+-- name: limits
+SELECT bucket, begun_at, count FROM limits WHERE bucket = ?1;
+
+-- name: entities
+SELECT id, type, notes, created_at FROM entities WHERE id = ?1;
+
+-- name: role
+SELECT holder, until FROM roles WHERE role = ?1;
+
+-- name: unindexed
+SELECT CAST(e.n AS TEXT), m.body
+FROM events e LEFT JOIN messages m ON m.id = e.ref AND e.kind IN ('new_message', 'note')
+WHERE e.n > CAST(coalesce((SELECT value FROM cursors WHERE name = 'search'), '0') AS INTEGER)
+ORDER BY e.n LIMIT ?1;
+
+-- name: add_agent
+INSERT INTO agents (agent, name, id, card, has_key, acted, created_at, last_seen) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8);
+
+-- name: add_mailbox
+INSERT INTO mailboxes (agent) VALUES (?1);
+
+-- name: update_agent
+UPDATE agents SET card = ?2, has_key = ?3, acted = ?4, last_seen = ?5 WHERE agent = ?1;
+
+-- name: update_mailbox
+UPDATE mailboxes SET counted = ?2, held = ?3, pending = ?4, leased = ?5, dead = ?6 WHERE agent = ?1;
+
+-- name: add_session
+INSERT INTO sessions (id, low, high, subject, subject_key, counted, unread_low, unread_high, leased_low, leased_high, replies_left, created_at, last_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13);
+
+-- name: update_session
+UPDATE sessions SET counted = ?2, unread_low = ?3, unread_high = ?4, leased_low = ?5, leased_high = ?6, replies_left = ?7, last_at = ?8
+WHERE id = ?1;
+
+-- name: add_message
+INSERT INTO messages (id, sender, client_id, type, ref_id, created_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
+
+-- name: add_delivery
+INSERT INTO deliveries (message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
+
+-- name: update_delivery
+UPDATE deliveries SET state = ?2, attempts = ?3, token = ?4, tokenless = ?5, due_at = ?6, leased_at = ?7, settled_at = ?8, reason = ?9
+WHERE id = ?1;
+
+-- name: add_event
+INSERT INTO events (mailbox, number, kind, ref, data, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6);
+
+-- name: add_dedupe
+INSERT INTO dedupe (sender, addressee, client_id, fingerprint, answer, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6);
+
+-- name: add_task
+INSERT INTO tasks (message_id, id, requester, assignee, state, subject, session_id, deadline, callback, steps, created_at, updated_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11);
+
+-- name: update_task
+UPDATE tasks SET state = ?2, overdue = ?3, steps = ?4, updated_at = ?5 WHERE message_id = ?1;
+
+-- name: put_entity
+INSERT INTO entities (id, type, notes, created_at, last_at) VALUES (?1, ?2, ?3, ?4, ?5)
+ON CONFLICT (id) DO UPDATE SET notes = excluded.notes, last_at = excluded.last_at;
+
+-- name: add_connection
+INSERT INTO connections (id, requester, target, status, code, note, created_at, updated_at, expires_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8);
+
+-- name: update_connection
+UPDATE connections SET status = ?2, assurance = ?3, updated_at = ?4 WHERE id = ?1;
+
+-- name: add_key
+INSERT INTO keys (hash, agent, prefix, created_at) VALUES (?1, ?2, ?3, ?4);
+
+-- name: update_key
+UPDATE keys SET expires_at = ?2, revoked_at = ?3 WHERE hash = ?1;
+
+-- name: put_limit
+INSERT INTO limits (bucket, begun_at, count) VALUES (?1, ?2, ?3)
+ON CONFLICT (bucket) DO UPDATE SET begun_at = excluded.begun_at, count = excluded.count;
+
+-- name: put_role
+INSERT INTO roles (role, holder, until) VALUES (?1, ?2, ?3)
+ON CONFLICT (role) DO UPDATE SET holder = excluded.holder, until = excluded.until;
+
+-- name: put_cursor
+INSERT INTO cursors (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value;
+
+-- name: add_search
+INSERT OR REPLACE INTO search (rowid, text) SELECT n, ?2 FROM messages WHERE id = ?1;
+
+-- name: add_tombstone
+INSERT INTO tombstones (message_id, sender, purged_at) VALUES (?1, ?2, ?3);
+
+-- name: delete_search
+DELETE FROM search WHERE rowid = (SELECT n FROM messages WHERE id = ?1);
+
+-- name: delete_deliveries
+DELETE FROM deliveries WHERE message_id = ?1;
+
+-- name: delete_task
+DELETE FROM tasks WHERE message_id = ?1;
+
+-- name: delete_message
+DELETE FROM messages WHERE id = ?1;
+
+-- name: forget_dedupe
+DELETE FROM dedupe WHERE at < ?1;
+
+-- name: forget_limits
+DELETE FROM limits WHERE begun_at < ?1;
+
+-- name: forget_events
+-- The newest stays, so that the log's numbers never start again.
+DELETE FROM events WHERE at < ?1 AND n < (SELECT max(n) FROM events);
+
+-- name: search
+-- Newest first; `to_agent` is who may see it: its sender or a recipient.
+SELECT m.body, snippet(search, 0, '', '', '…', 24)
+FROM search JOIN messages m ON m.n = search.rowid
+WHERE search MATCH :query
+  AND (:reader IS NULL OR m.sender = :reader OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :reader))
+  AND (:sender IS NULL OR m.sender = :sender)
+  AND (:recipient IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :recipient))
+  AND (:session IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.session_id = :session))
+  AND (:type IS NULL OR m.type = :type)
+  AND (:since IS NULL OR m.created_at >= :since)
+  AND (:until IS NULL OR m.created_at < :until)
+  AND (:before IS NULL OR m.id < :before)
+ORDER BY m.id DESC LIMIT :limit;
+
+-- name: all_events
+SELECT mailbox, number, kind, ref, data, at, CAST(n AS TEXT) FROM events WHERE n > CAST(:after AS INTEGER) ORDER BY n LIMIT :limit;
+
+-- name: last_event
+SELECT CAST(coalesce(max(n), 0) AS TEXT) FROM events;
+
+-- name: waiting_among
+SELECT agent FROM mailboxes WHERE pending > 0 AND agent IN (SELECT value FROM json_each(:agents));

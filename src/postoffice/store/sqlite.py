@@ -1,0 +1,265 @@
+"""The embedded engine: one writer thread that commits whatever is waiting as one group, readers beside it."""
+
+import asyncio
+import json
+import os
+import queue
+import re
+import sqlite3
+import threading
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+from postoffice.core.clock import Clock
+from postoffice.core.errors import Closed, DatabaseInUse, DiskFull, MailError, OutcomeUnknown, ReadOnly, Unavailable
+from postoffice.core.limits import Limits
+from postoffice.store import sql
+from postoffice.store.acts.act import Act
+from postoffice.store.desk import Desk
+from postoffice.store.group import close_desk, open_desk
+from postoffice.store.grouped import GroupedStore
+from postoffice.store.migrations.upgrade import check_program, upgrade_sqlite
+from postoffice.store.protocol import Committed
+from postoffice.store.steps import Load, Row, Steps
+
+R = TypeVar("R")
+_Job = tuple[Act[Any], "asyncio.Future[Any]"]
+_GROUP = 256
+_READERS = 2
+_WORD = re.compile(r"\w+")
+
+
+class SQLiteStore(GroupedStore):
+    """Mail in one SQLite file, owned by one process."""
+
+    def __init__(self, path: Path, clock: Clock | None = None, limits: Limits | None = None, *, synchronous: str = "FULL") -> None:
+        super().__init__(clock or Clock(), limits or Limits())
+        self.path = path
+        self._synchronous = synchronous
+        self._sql = sql.load("sqlite", {"false": "0", "id": "text"})
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._local = threading.local()
+        self._readers: list[sqlite3.Connection] = []
+        self._lock: IO[str] | None = None
+        self._closing = True
+
+    async def open(self, committed: Committed) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._committed = committed
+        await self._loop.run_in_executor(None, self._open)
+        self._pool = ThreadPoolExecutor(_READERS, thread_name_prefix="postoffice-reader")
+        self._writer = threading.Thread(target=self._write_groups, name="postoffice-writer", daemon=True)
+        self._writer.start()
+        self._closing = False
+
+    async def close(self) -> None:
+        if self._closing:
+            return
+        self._closing = True
+        self._jobs.put(None)
+        await self._loop.run_in_executor(None, self._writer.join)
+        await self._loop.run_in_executor(None, self._pool.shutdown)
+        for connection in (*self._readers, self._connection):
+            connection.close()
+        self._unlock()
+
+    async def ping(self) -> None:
+        await self.fetch("oldest_program")
+
+    def enqueue(self, act: Act[R]) -> "asyncio.Future[R]":
+        if self._closing:
+            raise Closed
+        future: asyncio.Future[R] = self._loop.create_future()
+        self._jobs.put((act, future))
+        return future
+
+    async def fetch(self, name: str, **parameters: object) -> Sequence[Row]:
+        given = {key: json.dumps(value) if isinstance(value, list) else value for key, value in parameters.items()}
+        return await self._read(self._sql[name], [given])
+
+    async def fetch_each(self, name: str, keys: list[Row]) -> Sequence[Row]:
+        return await self._read(self._sql[name], keys)
+
+    def search_query(self, query: str) -> str | None:
+        # Each word quoted, so that nothing a person types is an operator.
+        words = _WORD.findall(query)
+        return " ".join(f'"{word}"' for word in words) or None
+
+    # The file
+
+    def _open(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._take_lock()
+        except OSError as error:
+            raise ReadOnly(why=f"{self.path}: {error.strerror}") from None
+        try:
+            upgrade_sqlite(self.path)
+            self._connection = self._connect()
+            self._connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+            check_program(self._connection.execute(self._sql["oldest_program"]).fetchone()[0])
+        except MailError:
+            self._unlock()
+            raise
+        except sqlite3.Error as error:
+            self._unlock()
+            raise _translate(error, committing=False) from None
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, cached_statements=512)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA fullfsync = ON")  # where fsync alone does not reach the disk (macOS)
+        connection.execute("PRAGMA cache_size = -65536")
+        connection.create_function("office_now", 0, self.clock.now)
+        return connection
+
+    def _take_lock(self) -> None:
+        """One process owns the file; the lock dies with it, however it dies."""
+        path = self.path.with_name(self.path.name + ".lock")
+        self._lock = path.open("a+")
+        if not _lock_file(self._lock):
+            self._lock.seek(0)
+            pid = self._lock.read().strip() or "unknown"
+            self._lock.close()
+            raise DatabaseInUse(path=self.path, pid=pid)
+        self._lock.truncate(0)
+        self._lock.write(str(os.getpid()))
+        self._lock.flush()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    # Reading
+
+    async def _read(self, statement: str, keys: Sequence[Any]) -> list[Row]:
+        if self._closing:
+            raise Closed
+        return await self._loop.run_in_executor(self._pool, self._read_now, statement, keys)
+
+    def _read_now(self, statement: str, keys: Sequence[Any]) -> list[Row]:
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        try:
+            if connection is None:
+                connection = self._local.connection = self._connect()
+                connection.execute("PRAGMA query_only = ON")
+                self._readers.append(connection)
+            return [row for key in keys for row in connection.execute(statement, key)]
+        except sqlite3.Error as error:
+            raise _translate(error, committing=False) from None
+
+    # Writing
+
+    def _write_groups(self) -> None:
+        """The writer thread: what came while the last group was committed is the next group."""
+        job = self._jobs.get()
+        while job is not None:
+            jobs = [job]
+            while len(jobs) < _GROUP:
+                try:
+                    job = self._jobs.get_nowait()
+                except queue.Empty:
+                    break
+                if job is None:
+                    break
+                jobs.append(job)
+            outcomes, hints = self._commit([act for act, _ in jobs])
+            self._tell(jobs, outcomes, hints)
+            if job is not None:
+                job = self._jobs.get()
+
+    def _tell(self, jobs: list[_Job], outcomes: list[Any], hints: frozenset[str]) -> None:
+        def tell() -> None:
+            for (act, future), outcome in zip(jobs, outcomes, strict=True):
+                self.answer(act, future, outcome)
+            if hints:
+                self._committed(hints)
+
+        try:
+            self._loop.call_soon_threadsafe(tell)
+        except RuntimeError:
+            pass  # the loop is gone, and with it everyone who asked
+
+    def _commit(self, acts: list[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
+        """Do the acts as one transaction; where that fails as a whole, one by one, so that none harms another."""
+        try:
+            return self._transact(acts)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it goes to the asker and not to the thread
+            if len(acts) > 1:
+                alone = [self._commit([act]) for act in acts]
+                return [outcome for outcomes, _ in alone for outcome in outcomes], frozenset().union(*(hints for _, hints in alone))
+            return [error], frozenset()
+
+    def _transact(self, acts: Sequence[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
+        committing = False
+        connection = self._connection
+        desk = Desk(self.clock, self.limits)
+        outcomes: list[Any] = []
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            self._drive(open_desk(desk, acts))
+            for act in acts:
+                try:
+                    outcomes.append(act.run(desk))
+                except MailError as refusal:
+                    outcomes.append(refusal)
+            self._drive(close_desk(desk))
+            committing = True
+            connection.execute("COMMIT")
+        except BaseException as error:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise _translate(error, committing=committing) from error
+            raise
+        return outcomes, frozenset(desk.hints)
+
+    def _drive(self, steps: Steps) -> None:
+        execute, executemany = self._connection.execute, self._connection.executemany
+        rows: list[Row] = []
+        try:
+            step = next(steps)
+            while True:
+                if isinstance(step, Load):
+                    statement = self._sql[step.name]
+                    rows = []
+                    for key in step.keys:
+                        rows += execute(statement, key)
+                else:
+                    executemany(self._sql[step.name], step.rows)
+                    rows = []
+                step = steps.send(rows)
+        except StopIteration:
+            return
+
+
+def _translate(error: sqlite3.Error, *, committing: bool) -> MailError:
+    name = getattr(error, "sqlite_errorname", None) or ""
+    if name.startswith("SQLITE_FULL"):
+        return DiskFull()
+    if committing and name.startswith("SQLITE_IOERR"):
+        return OutcomeUnknown(why=str(error))
+    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
+        return ReadOnly(why=str(error))
+    return Unavailable(why=f"{error} ({name})" if name else str(error))
+
+
+def _lock_file(file: IO[str]) -> bool:
+    try:
+        import fcntl  # noqa: PLC0415 - not on every platform
+    except ImportError:
+        import msvcrt  # noqa: PLC0415
+
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        except OSError:
+            return False
+        return True
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

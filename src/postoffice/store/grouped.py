@@ -87,8 +87,8 @@ class GroupedStore:
     async def register(self, name: str, card: Card, hash: str, prefix: str, *, owner: bool, address: str | None = None) -> str:
         return await self.submit(Register(name, card, hash, prefix, owner=owner, address=address))
 
-    async def appear(self, name: str) -> None:
-        await self.submit(Appear(name))
+    async def appear(self, name: str) -> str:
+        return await self.submit(Appear(name))
 
     async def update_card(self, name: str, changes: dict[str, object]) -> Card:
         return await self.submit(UpdateCard(name, changes))
@@ -333,8 +333,9 @@ class GroupedStore:
     async def last_event(self) -> str:
         return str((await self.fetch("last_event"))[0][0])
 
-    async def waiting_among(self, agents: Iterable[str]) -> set[str]:
-        return {agent for (agent,) in await self.fetch("waiting_among", agents=[folded(name) for name in agents])}
+    async def look(self, agents: Iterable[str]) -> dict[str, tuple[int, int]]:
+        rows = await self.fetch("look", agents=[folded(name) for name in agents])
+        return {agent: (pending, counted) for agent, pending, counted in rows}
 
     async def totals(self) -> Totals:
         agents, held, pending, leased, dead, counted, _ = (await self.fetch("totals"))[0]

@@ -47,11 +47,12 @@ class Register(Act[str]):
         box.has_key = True
         hash, prefix = self.key
         desk.write("add_key", (hash, box.agent, prefix, desk.now))
+        desk.hints.add(box.agent)  # whoever remembers the name as keyless must forget it
         return box.id
 
 
-class Appear(Act[bool]):
-    """A name is used for the first time on an open server. True if it may be used without a key."""
+class Appear(Act[str]):
+    """A name is used without a key, perhaps for the first time. Gives the name as its agent writes it."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -60,7 +61,7 @@ class Appear(Act[bool]):
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.agent)
 
-    def run(self, desk: Desk) -> bool:
+    def run(self, desk: Desk) -> str:
         box = desk.boxes.get(self.agent)
         if box is None:
             box = desk.new_box(self.name, Card(allow_from=(ANYONE,)), acted=True)
@@ -71,7 +72,7 @@ class Appear(Act[bool]):
         elif not box.acted:
             box.acted = True
             desk.changed_agents[box.agent] = box
-        return True
+        return box.name
 
 
 class UpdateCard(Act[Card]):
@@ -135,6 +136,7 @@ class AddKey(Act[Key]):
         if not box.has_key:
             box.has_key = True
             desk.changed_agents[box.agent] = box
+        desk.hints.add(box.agent)
         return as_key(row, box.name)
 
 

@@ -279,5 +279,5 @@ ORDER BY tx, n LIMIT :limit;
 -- name: last_event
 SELECT coalesce((SELECT tx::text || '.' || n FROM events WHERE tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY tx DESC, n DESC LIMIT 1), '0.0');
 
--- name: waiting_among
-SELECT agent FROM mailboxes WHERE pending > 0 AND agent = ANY (:agents::text[]);
+-- name: look
+SELECT agent, pending, counted FROM mailboxes WHERE agent = ANY (:agents::text[]);

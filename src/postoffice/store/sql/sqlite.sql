@@ -228,5 +228,5 @@ SELECT mailbox, number, kind, ref, data, at, CAST(n AS TEXT) FROM events WHERE n
 -- name: last_event
 SELECT CAST(coalesce(max(n), 0) AS TEXT) FROM events;
 
--- name: waiting_among
-SELECT agent FROM mailboxes WHERE pending > 0 AND agent IN (SELECT value FROM json_each(:agents));
+-- name: look
+SELECT agent, pending, counted FROM mailboxes WHERE agent IN (SELECT value FROM json_each(:agents));

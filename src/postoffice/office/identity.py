@@ -1,0 +1,70 @@
+"""Who is calling: decided here, once, for every door."""
+
+from postoffice.core.agent import Caller, key_hash
+from postoffice.core.clock import steady
+from postoffice.core.errors import BadKey, KeyRequired, NotYou, Unidentified
+from postoffice.core.names import OWNER, check_free, folded
+from postoffice.office.house import Auth
+from postoffice.store.protocol import Store
+
+_REMEMBERED_NS = 1_000_000_000  # a key revoked in another process is refused here within a second
+_MOST = 10_000
+
+
+class Identities:
+    """Tells callers apart, remembering for a second what the store said."""
+
+    def __init__(self, store: Store, auth: Auth) -> None:
+        self._store = store
+        self._auth = auth
+        self._known: dict[str, tuple[Caller, int]] = {}  # by key hash, or by name for the keyless
+
+    async def identify(self, key: str | None, name: str | None) -> Caller:
+        """The caller that a key or, on an open server, a bare name stands for."""
+        if key is None:
+            if name is None:
+                raise Unidentified
+            return await self._by_name(name)
+        caller = await self._by_key(key)
+        if name is None or folded(name) == folded(caller.name):
+            return caller
+        if not caller.owner:
+            raise NotYou(claimed=name, name=caller.name)
+        # The owner may lend its voice to people and agents that have no key of their own.
+        lent = await self._store.appear(check_free(name))
+        return Caller(lent, verified=True, owner=True)
+
+    def forget(self, agents: frozenset[str]) -> None:
+        """Something about these agents changed, their keys perhaps."""
+        for key in [key for key, (caller, _) in self._known.items() if folded(caller.name) in agents]:
+            del self._known[key]
+
+    async def _by_key(self, key: str) -> Caller:
+        hash = key_hash(key)
+        if hash is None:
+            raise BadKey
+        known = self._recall(hash)
+        if known is None:
+            name = await self._store.find_key(hash)
+            if name is None:
+                raise BadKey
+            known = self._remember(hash, Caller(name, verified=True, owner=folded(name) == OWNER))
+        return known
+
+    async def _by_name(self, name: str) -> Caller:
+        if self._auth is Auth.KEYS:
+            raise KeyRequired(name=name)
+        known = self._recall(f"name:{name}")
+        if known is None:
+            known = self._remember(f"name:{name}", Caller(await self._store.appear(check_free(name)), verified=False))
+        return known
+
+    def _recall(self, key: str) -> Caller | None:
+        caller, until = self._known.get(key, (None, 0))
+        return caller if steady() < until else None
+
+    def _remember(self, key: str, caller: Caller) -> Caller:
+        if len(self._known) >= _MOST:
+            self._known.clear()
+        self._known[key] = (caller, steady() + _REMEMBERED_NS)
+        return caller

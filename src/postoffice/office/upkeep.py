@@ -1,0 +1,98 @@
+"""What the office does by itself: look, sweep, index, flush heartbeats, forget."""
+
+import asyncio
+import logging
+from datetime import timedelta
+
+from postoffice.core.clock import steady
+from postoffice.core.errors import MailError
+from postoffice.core.names import folded
+from postoffice.office.bells import Bells
+from postoffice.office.house import House
+from postoffice.store.protocol import Store
+
+_log = logging.getLogger(__name__)
+_FLUSH_TICKS = 5
+_PURGE_TICKS = 60
+_ROLE_LASTS = timedelta(seconds=15)
+
+
+class Presences:
+    """Signs of life, kept in memory and written down every few seconds."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, int | None] = {}
+
+    def touch(self, name: str) -> None:
+        """The agent did something just now."""
+        self._seen[folded(name)] = steady()
+
+    def leave(self, name: str) -> None:
+        """The agent said that it is going."""
+        self._seen[folded(name)] = None
+
+    def silent_for(self, name: str) -> timedelta | None:
+        """How long since a sign of life that is not written down yet."""
+        seen = self._seen.get(folded(name))
+        return None if seen is None else _age(seen)
+
+    async def flush(self, store: Store) -> None:
+        """Write down what was seen; what cannot be written is kept for the next time."""
+        seen, self._seen = self._seen, {}
+        if not seen:
+            return
+        try:
+            await store.seen({name: None if at is None else _age(at) for name, at in seen.items()})
+        except MailError:
+            self._seen = seen | self._seen
+            raise
+
+
+class Upkeep:
+    """One task that ticks."""
+
+    def __init__(self, store: Store, bells: Bells, presences: Presences, house: House, me: str) -> None:
+        self._store = store
+        self._bells = bells
+        self._presences = presences
+        self._house = house
+        self._me = me
+        self._ticks = 0
+
+    async def run(self) -> None:
+        """Tick until cancelled. A tick that fails is told in the log and tried again."""
+        while True:
+            await asyncio.sleep(self._house.tick)
+            try:
+                await self.tick()
+            except MailError as error:
+                _log.warning("upkeep: %s", error)
+            except Exception:
+                _log.exception("upkeep failed; it goes on with the next tick")
+
+    async def tick(self) -> None:
+        """Do what is due now."""
+        self._ticks += 1
+        if names := self._bells.names():
+            self._bells.compare(await self._store.look(names))
+        if self._ticks % _FLUSH_TICKS == 0:
+            await self._presences.flush(self._store)
+        if await self._store.hold_role("upkeep", self._me, _ROLE_LASTS):
+            await self.sweep()
+
+    async def sweep(self) -> None:
+        """What only one process has to do."""
+        store, limits = self._store, self._house.limits
+        await store.return_due()
+        await store.expire_requests()
+        await store.report_overdue()
+        await store.index_search()
+        if self._ticks % _PURGE_TICKS == 0:
+            if limits.retention is not None:
+                while await store.purge(limits.retention):
+                    pass
+            await store.forget(limits.retention)
+
+
+def _age(seen: int) -> timedelta:
+    return timedelta(microseconds=(steady() - seen) // 1000)

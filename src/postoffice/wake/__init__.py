@@ -1,0 +1,1 @@
+"""Hints that mail arrived. The database is the truth; a hint only says: look."""

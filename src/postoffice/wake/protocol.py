@@ -1,0 +1,17 @@
+"""The shape of a wake-up service."""
+
+from collections.abc import Callable
+from typing import Protocol
+
+Heard = Callable[[frozenset[str]], None]
+
+
+class Wake(Protocol):
+    """Carries the names of agents with news to every process. It may lose, delay or repeat them: only latency suffers."""
+
+    healthy: bool
+    """Whether hints are being carried now; without them everyone goes on by looking once a tick."""
+
+    async def open(self, heard: Heard) -> None: ...
+    def hint(self, agents: frozenset[str]) -> None: ...
+    async def close(self) -> None: ...

@@ -1,0 +1,44 @@
+"""What every test may use. Each test that asks for `engine` runs on SQLite and on PostgreSQL."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from postoffice.office import House, PostOffice
+from postoffice.store.protocol import Store
+from postoffice.wake.local import LocalWake
+from tests.engines import Engine, PostgresEngine, PostgresServer, SQLiteEngine, running_postgres
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    with running_postgres() as server:
+        yield server
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Engine]:
+    if request.param == "sqlite":
+        yield SQLiteEngine(tmp_path)
+        return
+    server: PostgresServer = request.getfixturevalue("postgres")
+    url = await server.copy()
+    yield PostgresEngine(url)
+    await server.drop(url)
+
+
+@pytest.fixture
+async def store(engine: Engine) -> AsyncIterator[Store]:
+    """An open store with the default limits."""
+    opened = engine.store()
+    await opened.open(lambda _: None)
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def office(engine: Engine) -> AsyncIterator[PostOffice]:
+    """An open office with the default rules. Its upkeep never ticks by itself: tests call `office.upkeep.tick()`."""
+    async with PostOffice(engine.store(), LocalWake(), House(tick=3600)) as opened:
+        yield opened

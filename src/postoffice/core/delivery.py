@@ -118,4 +118,5 @@ def after_failure(attempts: int, max_attempts: int, delay: timedelta) -> State:
 
 def next_try(attempts: int, least: timedelta = timedelta(seconds=1), most: timedelta = timedelta(minutes=5)) -> timedelta:
     """How long to wait before trying again what failed so many times."""
-    return min(least * 2 ** max(attempts - 1, 0), most)
+    doublings = min(max(attempts - 1, 0), 32)
+    return min(least * (1 << doublings), most)

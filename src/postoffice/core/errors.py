@@ -63,6 +63,10 @@ class BadQuery(Invalid):
     """The search {query!r} has no words to look for; give at least one."""
 
 
+class BadSetting(Invalid):
+    """The setting {name} is wrong: {why}."""
+
+
 class ToOneself(Invalid):
     """{name} cannot ask for a connection to itself; name another agent."""
 
@@ -232,11 +236,19 @@ class ReadOnly(Unavailable):
 
 
 class DatabaseLost(Unavailable):
-    """The database does not answer ({why}); nothing was stored. The office reconnects by itself."""
+    """The database does not answer ({why}); nothing was stored. See that it runs, and try again."""
 
 
 class DatabaseInUse(Unavailable):
     """{path} is in use by another postoffice (process {pid}); stop that one, or choose another --data directory."""
+
+
+class CannotListen(Unavailable):
+    """Cannot listen on {host}:{port} ({why}); stop what uses it, or choose another --port."""
+
+
+class MigrationFailed(Unavailable):
+    """The migration failed and changed nothing: {why}."""
 
 
 class SchemaMissing(Unavailable):

@@ -138,7 +138,11 @@ def check_draft(draft: Draft, limits: Limits) -> Draft:
     if is_note(draft.type) and draft.ref_id is None:
         raise BadMessage(field="ref_id", why="a note names its entity")
     single = isinstance(draft.to, str) and draft.to != EVERYONE
-    for what, asked in ((f"{draft.type} message", draft.type == TASK), ("message in a session", draft.session_id), ("forward", draft.forward_of)):
+    for what, asked in (
+        (f"{draft.type} message", draft.type == TASK),
+        ("message in a session", draft.session_id),
+        ("forward", draft.forward_of),
+    ):
         if asked and not single:
             raise OneRecipient(what=what)
     if draft.automatic and draft.reply_to is None:

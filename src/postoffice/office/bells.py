@@ -71,5 +71,3 @@ class Bells:
     def ring_all(self) -> None:
         """Wake everybody: the office is closing."""
         self.ring(frozenset((_EVERYONE,)))
-
-

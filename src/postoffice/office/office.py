@@ -15,7 +15,6 @@ from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settle
 from postoffice.core.errors import (
     AmbiguousId,
     BadMessage,
-    Closed,
     Forbidden,
     Invalid,
     NoSuchAgent,
@@ -294,7 +293,9 @@ class PostOffice:
         """Done with it."""
         return await self._settle_one(caller, Ack(ref, token))
 
-    async def nack(self, caller: Caller, ref: str, token: str | None = None, *, delay: timedelta = _NOW, reason: str | None = None) -> Settled:
+    async def nack(
+        self, caller: Caller, ref: str, token: str | None = None, *, delay: timedelta = _NOW, reason: str | None = None
+    ) -> Settled:
         """Not done with it: give it back."""
         return await self._settle_one(caller, Nack(ref, token, delay, reason))
 

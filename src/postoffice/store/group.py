@@ -20,7 +20,6 @@ from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow
 from postoffice.store.steps import Load, Row, Steps, Write
 
-_card = msgspec.json.Decoder(Card).decode
 _encode = msgspec.json.Encoder().encode
 
 
@@ -155,7 +154,7 @@ def _load_boxes(desk: Desk, needs: Needs) -> Steps:
     if needs.boxes:
         rows = yield Load("boxes", [(agent,) for agent in sorted(needs.boxes)])
     for row in rows:
-        box = Box(*row[:3], _card(row[3]), bool(row[4]), bool(row[5]), *row[6:-1])
+        box = Box.of(row[:-1])
         desk.boxes[box.agent] = box
         desk.now = row[-1]
     if not rows:
@@ -186,7 +185,7 @@ def _load_rest(desk: Desk, needs: Needs) -> Steps:
             desk.tasks[row[0]] = TaskRow(*row)
         assignees = {task.assignee for task in desk.tasks.values()}
         if assignees:
-            desk.under_way = dict((yield Load("under_way", [(name,) for name in assignees])))  # type: ignore[arg-type]
+            desk.under_way = dict((yield Load("under_way", [(name,) for name in assignees])))
     if needs.connections:
         for row in (yield Load("connections_by_id", [(id,) for id in needs.connections])):
             desk.connections[row[0]] = ConnectionRow(*row)

@@ -36,7 +36,6 @@ from postoffice.store.steps import Row
 R = TypeVar("R")
 T = TypeVar("T")
 _message = msgspec.json.Decoder(Message).decode
-_card = msgspec.json.Decoder(Card).decode
 _END = 2**62  # after every number
 _DIGITS = 18
 _LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff"
@@ -121,7 +120,7 @@ class GroupedStore:
         return _page(items, rows, limit, lambda row: row[0])
 
     async def _as_agent(self, row: Row) -> Agent:
-        box = Box(*row[:3], _card(row[3]), *row[4:-1])
+        box = Box.of(row[:-1])
         tasks = tuple(id for (id,) in await self.fetch("tasks_under_way", agent=box.agent))
         silent_for = None if box.last_seen is None else timedelta(microseconds=row[-1] - box.last_seen)
         return Agent(
@@ -220,8 +219,9 @@ class GroupedStore:
         if lines and threads:
             # A session counts its messages, so its last ones are known by number.
             keys = [(thread.id, thread.counted - lines) for thread, _ in threads]
-            for row in map(lambda r: DeliveryRow(*r), await self.fetch_each("recent_lines", keys)):
-                recent.setdefault(row.session_id or "", []).append(row)
+            for row in await self.fetch_each("recent_lines", keys):
+                line = DeliveryRow(*row)
+                recent.setdefault(line.session_id or "", []).append(line)
         items = [as_thread(thread, agent, other, recent.get(thread.id, [])) for thread, other in threads]
         return _page(items, rows, limit, lambda row: f"{row[-2]}.{row[0]}")
 
@@ -345,7 +345,7 @@ class GroupedStore:
         rows = await self.fetch("agent", agent=folded(name))
         if not rows:
             raise NoSuchAgent(name=name, hint="")
-        box = Box(*rows[0][:3], _card(rows[0][3]), *rows[0][4:-1])
+        box = Box.of(rows[0][:-1])
         oldest = await self.fetch("oldest", agent=box.agent)
         return MailboxCounts(
             held=box.held,
@@ -359,7 +359,7 @@ class GroupedStore:
     # Upkeep
 
     async def hold_role(self, role: str, holder: str, lasts: timedelta) -> bool:
-        return bool(await self.submit(HoldRole(role, holder, lasts)))
+        return await self.submit(HoldRole(role, holder, lasts)) == 1
 
     async def return_due(self, limit: int = 500) -> int:
         return await self.submit(ReturnDue(limit))

@@ -30,11 +30,25 @@ _TRIES = 5
 _TIMEOUT = 30.0
 _WORD = re.compile(r"\w+")
 _CURSOR = re.compile(r"[0-9]{1,19}\.[0-9]{1,18}", re.ASCII)
-_LOST = (OSError, asyncpg.PostgresConnectionError, asyncpg.InterfaceError, asyncpg.CannotConnectNowError, asyncpg.AdminShutdownError,
-         asyncpg.CrashShutdownError, asyncpg.TooManyConnectionsError, TimeoutError)
+_LOST = (
+    OSError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.TooManyConnectionsError,
+    TimeoutError,
+)
 _CLASH = (asyncpg.IntegrityConstraintViolationError, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 # A plan is kept for as long as its connection and would still scan a table that was empty when it was made.
-_PLANS = {"enable_seqscan": "off", "enable_hashjoin": "off", "enable_mergejoin": "off", "jit": "off", "plan_cache_mode": "force_generic_plan"}
+_PLANS = {
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "jit": "off",
+    "plan_cache_mode": "force_generic_plan",
+}
 
 
 class PostgresStore(GroupedStore):
@@ -66,9 +80,7 @@ class PostgresStore(GroupedStore):
     async def open(self, committed: Committed) -> None:
         self._committed = committed
         try:
-            self._pool = await asyncpg.create_pool(
-                self.url, min_size=1, max_size=_READERS, **self._options({})
-            )
+            self._pool = await asyncpg.create_pool(self.url, min_size=1, max_size=_READERS, **self._options({}))
         except _LOST as error:
             raise DatabaseLost(why=_why(error)) from None
         except asyncpg.PostgresError as error:

@@ -1,8 +1,12 @@
 """Rows as the desk holds them while a group of acts changes them. They never leave the store."""
 
 from msgspec import Struct
+from msgspec.json import Decoder
 
 from postoffice.core.agent import Card
+from postoffice.store.steps import Row
+
+_card = Decoder(Card).decode
 
 
 class Box(Struct):
@@ -21,6 +25,12 @@ class Box(Struct):
     pending: int = 0
     leased: int = 0
     dead: int = 0
+
+    @classmethod
+    def of(cls, row: Row) -> "Box":
+        """An agent and its mailbox as one query gives them: the card is JSON, truths may be numbers."""
+        agent, name, id, card, has_key, acted, *rest = row
+        return cls(agent, name, id, _card(card), bool(has_key), bool(acted), *rest)
 
     @property
     def depth(self) -> int:

@@ -7,7 +7,7 @@ import queue
 import re
 import sqlite3
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
@@ -95,7 +95,7 @@ class SQLiteStore(GroupedStore):
 
     def _open(self) -> None:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._take_lock()
         except OSError as error:
             raise ReadOnly(why=f"{self.path}: {error.strerror}") from None

@@ -55,13 +55,13 @@ class PostgresWake:
         try:
             await connection.add_listener(self.channel, self._on_notify)
             self.healthy = True
-            lost = asyncio.Event()
-            connection.add_termination_listener(lambda *_: (lost.set(), self._hinted.set()))
-            while not lost.is_set():
+            # Wakes this loop when the connection goes, so that it is not noticed only with the next hint.
+            connection.add_termination_listener(lambda _: self._hinted.set())
+            while not connection.is_closed():
                 await self._hinted.wait()
                 self._hinted.clear()
                 agents, self._waiting = self._waiting, set()
-                if agents and not lost.is_set():
+                if agents and not connection.is_closed():
                     payload = ",".join(sorted(agents))
                     await connection.execute("SELECT pg_notify($1, $2)", self.channel, payload if len(payload) < _MOST else _EVERYONE)
         finally:

@@ -91,9 +91,7 @@ class Approve(Act[Connection]):
 
     def run(self, desk: Desk) -> Connection:
         found = [
-            row
-            for row in desk.connections.values()
-            if row.code == self.code and row.status == Status.PENDING and row.expires_at > desk.now
+            row for row in desk.connections.values() if row.code == self.code and row.status == Status.PENDING and row.expires_at > desk.now
         ]
         aimed = [row for row in found if row.target == self.approver or self.owner]
         if not aimed:

@@ -182,7 +182,8 @@ class Send(Act[Accepted]):
             for field in ("type", "client_id", "context", "correlation_id", "reply_to", "ref_id", "ref_type", "automatic")
         }
         body: Draft | Message = draft
-        ttl, trace = draft.ttl, (sender.name,)
+        trace: tuple[str, ...] = (sender.name,)
+        ttl = draft.ttl
         if original is not None:
             ttl, trace = hop(original, sender.name, boxes[0].name)
             if draft.content is None and not draft.parts and draft.payload is msgspec.UNSET:

@@ -18,8 +18,8 @@ def run_script(revision: str) -> None:
         for statement in _statements(script):
             connection.exec_driver_sql(statement)
         return
-    attributes = context.config.attributes
-    script = script.replace("{schema}", attributes["schema"]).replace("{inbox_schema}", attributes["inbox_schema"])
+    schema, inbox_schema = context.config.attributes["schemas"]
+    script = script.replace("{schema}", schema).replace("{inbox_schema}", inbox_schema)
     # Only the driver itself takes several statements at once.
     connection.connection.dbapi_connection.run_async(lambda driver: driver.execute(script))  # type: ignore[union-attr]
 

@@ -23,12 +23,12 @@ def upgrade_sqlite(path: Path) -> None:
         run_alembic(f"sqlite:///{path}")
 
 
-def run_alembic(url: str, **options: str) -> None:
+def run_alembic(url: str, schema: str = "", inbox_schema: str = "") -> None:
     """`alembic upgrade head`. Imported here: most starts find nothing to do and need not pay for it."""
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415
 
-    config = Config(attributes={"url": url, **options})
+    config = Config(attributes={"target": (url, schema, inbox_schema)})
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.set_main_option("path_separator", "os")
     command.upgrade(config, "head")

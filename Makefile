@@ -1,0 +1,53 @@
+# The two commands that matter are `make run` and `make test`; `make help` lists the rest.
+PYTHON ?= python3
+BIN := .venv/bin
+BENCH := .venv-bench/bin
+
+.PHONY: help setup run test check bench peers chaos lock clean
+
+help:  ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: .venv/.ready  ## make .venv with everything pinned
+
+.venv/.ready: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	touch $@
+
+run: setup  ## open the office on http://127.0.0.1:8787
+	$(BIN)/postoffice serve
+
+test: setup  ## run every test
+	$(BIN)/python -m pytest -q
+
+check: setup  ## lint, types, licences
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python tools/licences.py
+	$(BIN)/python tools/lock.py
+
+bench: .venv-bench/.ready  ## print the performance table
+	$(BENCH)/python -m bench
+
+.venv-bench/.ready: requirements.lock bench/requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv-bench
+	$(BENCH)/pip install --quiet --disable-pip-version-check -r requirements.lock -r bench/requirements.lock
+	$(BENCH)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	touch $@
+
+peers: setup  ## run the tests against real outside programs
+	$(BIN)/python -m pytest -q tests/peers
+
+chaos: setup  ## run the long soaks
+	POSTOFFICE_EXAMPLES=20 $(BIN)/python -m pytest -q --timeout=3600 tests/machine tests/proof
+
+lock: setup  ## pin the newest versions again
+	$(BIN)/pip-compile --quiet --upgrade --all-extras --strip-extras --no-emit-index-url --no-emit-find-links \
+	  --no-emit-trusted-host --no-emit-options --no-header --annotation-style=line -o requirements.lock pyproject.toml
+
+clean:  ## remove what was made
+	rm -rf .venv .venv-bench build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

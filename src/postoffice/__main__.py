@@ -1,0 +1,7 @@
+"""`python -m postoffice`."""
+
+import sys
+
+from postoffice.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,95 @@
+"""The settings, read once from flags, the environment, `.env` and a TOML file into one frozen object."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from dotenv import dotenv_values
+from platformdirs import user_data_path
+
+from postoffice.core.errors import BadSetting
+from postoffice.core.limits import Limits
+
+PREFIX = "POSTOFFICE_"
+# What seed 000's users have in their environment already.
+_OTHER_NAMES = {"DATABASE_URL": "database", "WS_PING_INTERVAL": "ws_ping_interval", "WS_PING_TIMEOUT": "ws_ping_timeout"}
+_LIMITS = {field.name: field.type for field in msgspec.structs.fields(Limits)}
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How this server runs. Each is a flag, `POSTOFFICE_…` in the environment or `.env`, or a key in TOML."""
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, msgspec.Meta(ge=0, le=65535)] = 8787
+    data: Path = user_data_path("postoffice")
+    database: str | None = None
+    """A PostgreSQL address; without one, mail lives in an SQLite file in the data directory."""
+    schema: Annotated[str, msgspec.Meta(pattern="^[a-z_][a-z0-9_]{0,62}$")] = "postoffice"
+    inbox_schema: Annotated[str, msgspec.Meta(pattern="^[a-z_][a-z0-9_]{0,62}$")] | None = None
+    """Where the view `inbox` goes; without it, beside the tables."""
+    statement_cache: Annotated[int, msgspec.Meta(ge=0)] = 256
+    """0 behind a transaction pooler, which keeps nothing with a connection."""
+    ws_ping_interval: float = 30.0
+    ws_ping_timeout: float = 60.0
+    limits: Limits = Limits()
+
+    @property
+    def sqlite_path(self) -> Path:
+        """The file that mail lives in without a PostgreSQL address."""
+        return self.data / "mailbox.db"
+
+
+def read_settings(
+    flags: Mapping[str, object] | None = None, environ: Mapping[str, str] | None = None, here: Path | None = None
+) -> Settings:
+    """Read every source once; the more particular wins: flag, environment, `.env`, TOML, default."""
+    environ = os.environ if environ is None else environ
+    here = here or Path.cwd()
+    given = {name: value for name, value in (flags or {}).items() if value is not None}
+    dotenv = {name: value for name, value in dotenv_values(here / ".env").items() if value is not None}
+    toml = given.pop("config", None) or environ.get(f"{PREFIX}CONFIG")
+    merged: dict[str, Any] = _from_toml(here, None if toml is None else Path(str(toml)))
+    merged |= _from_environment(dotenv) | _from_environment(environ) | given
+    limits = {name: _span(name, merged.pop(name)) for name in list(merged) if name in _LIMITS}
+    try:
+        return msgspec.convert(merged | {"limits": limits}, Settings, strict=False, dec_hook=lambda kind, value: kind(value))
+    except msgspec.ValidationError as error:
+        why, _, path = str(error).partition(" - at `$.")
+        raise BadSetting(name=path.rstrip("`") or "file", why=why) from None
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
+    """Other variables of ours, such as the command line's, pass by; an empty one says nothing."""
+    known = {field.name for field in msgspec.structs.fields(Settings)} - {"limits"} | _LIMITS.keys()
+    found = {ours: environ[theirs] for theirs, ours in _OTHER_NAMES.items() if environ.get(theirs)}
+    for name, value in environ.items():
+        setting = name.removeprefix(PREFIX).lower()
+        if name.startswith(PREFIX) and setting in known and value:
+            found[setting] = value
+    return found
+
+
+def _from_toml(here: Path, path: Path | None) -> dict[str, Any]:
+    file = here / "postoffice.toml" if path is None else path
+    if path is None and not file.exists():
+        return {}
+    try:
+        return tomllib.loads(file.read_text())
+    except OSError as error:
+        raise BadSetting(name=f"config ({file})", why=error.strerror or str(error)) from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadSetting(name=f"config ({file})", why=str(error)) from None
+
+
+def _span(name: str, value: Any) -> Any:
+    """Durations are written in seconds."""
+    if _LIMITS[name] in (timedelta, timedelta | None) and isinstance(value, str):
+        try:
+            return float(value)
+        except ValueError:
+            raise BadSetting(name=name, why=f"{value!r} is not a number of seconds") from None
+    return value

@@ -1,0 +1,22 @@
+"""Bring the database that the settings name to this program's schema."""
+
+from postoffice.config import Settings
+from postoffice.core.errors import MigrationFailed
+from postoffice.store.migrations.upgrade import HEAD, run_alembic
+
+
+def migrate(settings: Settings) -> str:
+    """Migrate, and say so. Safe to run from several places at once."""
+    try:
+        run_alembic(*migration_target(settings))
+    except Exception as error:  # noqa: BLE001 - drivers raise their own; the user gets one line either way
+        raise MigrationFailed(why=str(error).splitlines()[0]) from None
+    return f"the database has schema {HEAD}"
+
+
+def migration_target(settings: Settings) -> tuple[str, str, str]:
+    """The address and the schemas to migrate."""
+    if settings.database is None:
+        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    url = settings.database or f"sqlite:///{settings.sqlite_path}"
+    return url, settings.schema, settings.inbox_schema or settings.schema

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import msgspec
+from msgspec.structs import astuple
 
 from postoffice.core.agent import Card
 from postoffice.core.clock import Clock, micros, moment
@@ -82,12 +83,26 @@ class Desk:
         self.new_threads: dict[str, ThreadRow] = {}
         self.changed_threads: dict[str, ThreadRow] = {}
         self.changed_mail: dict[tuple[str, str], DeliveryRow] = {}
-        self.writes: dict[str, list[Row]] = {}
+        self.writes: dict[str, dict[object, Row]] = {}
         self.hints: set[str] = set()
 
-    def write(self, statement: str, row: Row) -> None:
-        """Have this row written by the named statement when the group closes."""
-        self.writes.setdefault(statement, []).append(row)
+    def write(self, statement: str, row: Row, key: object = None) -> None:
+        """Have this row written by the named statement when the group closes. Of rows with one key the last counts."""
+        rows = self.writes.setdefault(statement, {})
+        rows[len(rows) if key is None else key] = row
+
+    def write_connection(self, row: ConnectionRow) -> None:
+        """Keep a request or connection as it is now."""
+        row.updated_at = self.now
+        self.write("put_connection", astuple(row), row.id)
+
+    def write_key(self, row: KeyRow) -> None:
+        """Keep a key as it is now."""
+        self.write("put_key", astuple(row), row.hash)
+
+    def write_task(self, row: TaskRow) -> None:
+        """Keep where a task stands now."""
+        self.write("update_task", (row.message_id, row.state, row.overdue, row.steps, row.updated_at), row.message_id)
 
     def lay(self, row: DeliveryRow) -> DeliveryRow:
         """Lay a delivery on the desk; one loaded twice stays the one row acts may have in hand."""
@@ -120,7 +135,7 @@ class Desk:
             who = bucket.partition(":")[2]
             raise RateLimited(who=who, limit=limit, seconds=int(window.total_seconds()), retry_after=wait)
         self.counters[bucket] = (begun_at, count + 1)
-        self.write("put_limit", (bucket, begun_at, count + 1))
+        self.write("put_limit", (bucket, begun_at, count + 1), bucket)
 
     # Mail
 
@@ -293,7 +308,7 @@ class Desk:
         task.steps = _encode((*_steps.decode(task.steps), *added)).decode()
         task.state = state
         task.updated_at = self.now
-        self.write("update_task", (task.message_id, task.state, task.overdue, task.steps, task.updated_at))
+        self.write_task(task)
         for agent in {task.requester, task.assignee}:
             self.tell(self.boxes[agent], Kind.TASK, task.id, {"state": state})
 

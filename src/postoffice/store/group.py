@@ -5,10 +5,11 @@ by id; what is due or waiting, skipping what others hold; then mailboxes, by nam
 (sessions, tasks, connections, dedupe records) is only touched with both their mailboxes locked and needs no lock of its own.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import astuple
 
 from postoffice.core.agent import Card
 from postoffice.core.delivery import Wish
@@ -21,6 +22,7 @@ from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskR
 from postoffice.store.steps import Load, Row, Steps, Write
 
 _encode = msgspec.json.Encoder().encode
+_DUE_AT_ONCE = 100
 
 
 def open_desk(desk: Desk, acts: Sequence[Act[Any]]) -> Steps:
@@ -39,50 +41,39 @@ def open_desk(desk: Desk, acts: Sequence[Act[Any]]) -> Steps:
     yield from _load_rest(desk, needs)
 
 
-def close_desk(desk: Desk) -> Steps:
-    """Write all that the acts changed."""
-    for box in desk.new_agents:
-        desk.write("add_agent", (box.agent, box.name, box.id, _text(box.card), box.has_key, box.acted, box.created_at, box.last_seen))
-        desk.write("add_mailbox", (box.agent,))
-    desk.writes = {name: desk.writes[name] for name in ("add_agent", "add_mailbox") if name in desk.writes} | desk.writes
-    for thread in desk.new_threads.values():
-        desk.changed_threads.pop(thread.id, None)
-    tables: list[tuple[str, Iterable[Row]]] = [
-        ("update_agent", [(b.agent, _text(b.card), b.has_key, b.acted, b.last_seen) for b in desk.changed_agents.values()]),
-        (
-            "update_mailbox",
-            [(b.agent, b.counted, b.held, b.pending, b.leased, b.dead) for b in desk.changed_boxes.values()],
-        ),
-        ("add_session", [msgspec.structs.astuple(thread) for thread in desk.new_threads.values()]),
-        (
+def close_desk(desk: Desk) -> Iterator[Write]:
+    """All that the acts changed, each row in one write only: an engine may run them in any order, or all at once."""
+    for name, rows in desk.writes.items():
+        yield Write(name, list(rows.values()))
+    if desk.new_agents:
+        yield Write(
+            "add_agent", [(b.agent, b.name, b.id, _text(b.card), b.has_key, b.acted, b.created_at, b.last_seen) for b in desk.new_agents]
+        )
+        yield Write("add_mailbox", [_counts(box) for box in desk.new_agents])
+    new = {box.agent for box in desk.new_agents}
+    if agents := [box for agent, box in desk.changed_agents.items() if agent not in new]:
+        yield Write("update_agent", [(b.agent, _text(b.card), b.has_key, b.acted, b.last_seen) for b in agents])
+    if boxes := [box for agent, box in desk.changed_boxes.items() if agent not in new]:
+        yield Write("update_mailbox", [_counts(box) for box in boxes])
+    if desk.new_threads:
+        yield Write("add_session", [astuple(thread) for thread in desk.new_threads.values()])
+    if threads := [thread for id, thread in desk.changed_threads.items() if id not in desk.new_threads]:
+        yield Write(
             "update_session",
-            [
-                (
-                    t.id,
-                    t.counted,
-                    t.unread_low,
-                    t.unread_high,
-                    t.leased_low,
-                    t.leased_high,
-                    t.replies_left,
-                    t.last_at,
-                )
-                for t in desk.changed_threads.values()
-            ],
-        ),
-        (
+            [(t.id, t.counted, t.unread_low, t.unread_high, t.leased_low, t.leased_high, t.replies_left, t.last_at) for t in threads],
+        )
+    if desk.changed_mail:
+        yield Write(
             "update_delivery",
             [
                 (d.id, d.state, d.attempts, d.token, d.tokenless, d.due_at, d.leased_at, d.settled_at, d.reason)
                 for d in desk.changed_mail.values()
             ],
-        ),
-    ]
-    for name, rows in desk.writes.items():
-        yield Write(name, rows)
-    for name, changed in tables:
-        if changed:
-            yield Write(name, list(changed))
+        )
+
+
+def _counts(box: Box) -> Row:
+    return (box.agent, box.counted, box.held, box.pending, box.leased, box.dead)
 
 
 def _look(desk: Desk, needs: Needs) -> Steps:
@@ -113,12 +104,13 @@ def _load_mail(desk: Desk, needs: Needs) -> Steps:
     if needs.mail:
         for row in (yield Load("mail", list(needs.mail))):
             desk.lay(DeliveryRow(*row))
-    if needs.due:
-        desk.due = [desk.lay(DeliveryRow(*row)) for row in (yield Load("due", [(needs.due,)]))]
     for name, keys in _queries(needs.wishes).items():
         for row in (yield Load(name, keys)):
             delivery = desk.lay(DeliveryRow(*row))
             desk.pools.setdefault(delivery.mailbox, {})[delivery.message_id] = delivery
+    # What is due has to be looked for only where what waits does not suffice, or where it is asked for.
+    if needs.due or any(len(desk.pools.get(mailbox, ())) < wish.limit for mailbox, wish in needs.wishes):
+        desk.due = [desk.lay(DeliveryRow(*row)) for row in (yield Load("due", [(needs.due or _DUE_AT_ONCE,)]))]
     for delivery in desk.mail.values():
         needs.boxes.update((delivery.mailbox, delivery.sender))
         if delivery.session_id is not None:

@@ -19,7 +19,7 @@ from postoffice.store.group import close_desk, open_desk
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.migrations.upgrade import HEAD, check_program
 from postoffice.store.protocol import Committed
-from postoffice.store.steps import Load, Row, Steps
+from postoffice.store.steps import Row, Steps, Write
 
 R = TypeVar("R")
 _Job = tuple[Act[Any], "asyncio.Future[Any]"]
@@ -71,6 +71,7 @@ class PostgresStore(GroupedStore):
         self._statement_cache = statement_cache
         self._sql = sql.load("postgresql", {"false": "false", "id": "uuid"})
         self._reads = {name: sql.numbered(text) for name, text in self._sql.items()}
+        self._merged: dict[tuple[str, ...], str] = {}
         self._path = f'SET LOCAL search_path TO "{schema}"'
         self._jobs: deque[_Job] = deque()
         self._arrived = asyncio.Event()
@@ -242,7 +243,7 @@ class PostgresStore(GroupedStore):
                     outcomes.append(act.run(desk))
                 except MailError as refusal:
                     outcomes.append(refusal)
-            await self._drive(close_desk(desk), connection)
+            await self._write(list(close_desk(desk)), connection)
             fate.committing = True
             await connection.execute("COMMIT")
         except BaseException:
@@ -252,22 +253,26 @@ class PostgresStore(GroupedStore):
         return outcomes, desk.hints
 
     async def _drive(self, steps: Steps, connection: Any) -> None:
-        rows: list[Row] = []
         try:
             step = next(steps)
             while True:
-                statement = self._sql[step.name]
-                if isinstance(step, Load):
-                    rows = await connection.fetch(statement, *_columns(step.keys))
-                else:
-                    columns = _columns(step.rows)
-                    if step.name == "add_delivery":
-                        columns.append([self.clock.new_id() for _ in step.rows])
-                    await connection.execute(statement, *columns)
-                    rows = []
-                step = steps.send(rows)
+                step = steps.send(await connection.fetch(self._sql[step.name], *_columns(step.keys)))
         except StopIteration:
             return
+
+    async def _write(self, writes: list[Write], connection: Any) -> None:
+        """All writes of a group as one statement: it is the trips to the server that cost, not the rows."""
+        if not writes:
+            return
+        names = tuple(write.name for write in writes)
+        arguments: list[Any] = []
+        for write in writes:
+            arguments += _columns(write.rows)
+            if write.name == "add_delivery":
+                arguments.append([self.clock.new_id() for _ in write.rows])
+        if names not in self._merged:
+            self._merged[names] = sql.merged([self._sql[name] for name in names])
+        await connection.execute(self._merged[names], *arguments)
 
 
 class _Fate:

@@ -23,7 +23,7 @@ from postoffice.store.group import close_desk, open_desk
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.migrations.upgrade import check_program, upgrade_sqlite
 from postoffice.store.protocol import Committed
-from postoffice.store.steps import Load, Row, Steps
+from postoffice.store.steps import Row, Steps
 
 R = TypeVar("R")
 _Job = tuple[Act[Any], "asyncio.Future[Any]"]
@@ -210,7 +210,8 @@ class SQLiteStore(GroupedStore):
                     outcomes.append(act.run(desk))
                 except MailError as refusal:
                     outcomes.append(refusal)
-            self._drive(close_desk(desk))
+            for write in close_desk(desk):
+                connection.executemany(self._sql[write.name], write.rows)
             committing = True
             connection.execute("COMMIT")
         except BaseException as error:
@@ -222,19 +223,14 @@ class SQLiteStore(GroupedStore):
         return outcomes, frozenset(desk.hints)
 
     def _drive(self, steps: Steps) -> None:
-        execute, executemany = self._connection.execute, self._connection.executemany
-        rows: list[Row] = []
+        execute = self._connection.execute
         try:
             step = next(steps)
             while True:
-                if isinstance(step, Load):
-                    statement = self._sql[step.name]
-                    rows = []
-                    for key in step.keys:
-                        rows += execute(statement, key)
-                else:
-                    executemany(self._sql[step.name], step.rows)
-                    rows = []
+                statement = self._sql[step.name]
+                rows: list[Row] = []
+                for key in step.keys:
+                    rows += execute(statement, key)
                 step = steps.send(rows)
         except StopIteration:
             return

@@ -20,4 +20,4 @@ class Write(NamedTuple):
     rows: list[Row]
 
 
-Steps = Generator[Load | Write, list[Row], None]
+Steps = Generator[Load, list[Row], None]

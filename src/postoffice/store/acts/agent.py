@@ -46,7 +46,7 @@ class Register(Act[str]):
             desk.changed_agents[box.agent] = box
         box.has_key = True
         hash, prefix = self.key
-        desk.write("add_key", (hash, box.agent, prefix, desk.now))
+        desk.write_key(KeyRow(hash, box.agent, prefix, desk.now, None, None))
         desk.hints.add(box.agent)  # whoever remembers the name as keyless must forget it
         return box.id
 
@@ -129,10 +129,10 @@ class AddKey(Act[Key]):
             end = desk.now + micros(self.overlap)
             for row in _live(desk, self.agent):
                 row.expires_at = min(end, row.expires_at or end)
-                desk.write("update_key", (row.hash, row.expires_at, row.revoked_at))
+                desk.write_key(row)
         row = KeyRow(self.hash, self.agent, self.prefix, desk.now, None, None)
         desk.keys[row.hash] = row
-        desk.write("add_key", (row.hash, row.agent, row.prefix, row.created_at))
+        desk.write_key(row)
         if not box.has_key:
             box.has_key = True
             desk.changed_agents[box.agent] = box
@@ -158,7 +158,7 @@ class RevokeKeys(Act[tuple[Key, ...]]):
             raise NoSuchKey(name=box.name, prefix=self.prefix or "")
         for row in rows:
             row.revoked_at = desk.now
-            desk.write("update_key", (row.hash, row.expires_at, row.revoked_at))
+            desk.write_key(row)
             desk.tell(box, Kind.KEY_REVOKED, row.prefix)
         return tuple(as_key(row, box.name) for row in rows)
 

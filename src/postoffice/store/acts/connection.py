@@ -49,7 +49,7 @@ class Request(Act[Connection]):
         for row in pending:
             if row.expires_at <= desk.now:
                 row.status = Status.EXPIRED
-                desk.write("update_connection", (row.id, row.status, None, desk.now))
+                desk.write_connection(row)
         row = ConnectionRow(
             id=desk.clock.new_id(),
             requester=self.requester,
@@ -63,10 +63,7 @@ class Request(Act[Connection]):
             expires_at=desk.now + micros(desk.limits.code_life),
         )
         desk.connections[row.id] = row
-        desk.write(
-            "add_connection",
-            (row.id, row.requester, row.target, row.status, row.code, row.note, row.created_at, row.expires_at),
-        )
+        desk.write_connection(row)
         desk.tell(target, Kind.CONNECTION_REQUEST, row.id)
         return as_connection(row, desk)
 
@@ -141,8 +138,7 @@ def _assurance(handshake: Handshake, *, owner: bool) -> Assurance:
 
 def _conclude(desk: Desk, row: ConnectionRow, status: Status, kind: Kind, told: list[str]) -> Connection:
     row.status = status
-    row.updated_at = desk.now
-    desk.write("update_connection", (row.id, row.status, row.assurance, desk.now))
+    desk.write_connection(row)
     if status is Status.ACTIVE:
         desk.connected.add(pair(row.requester, row.target))
     for agent in told:

@@ -69,7 +69,9 @@ class Send(Act[Accepted]):
         for agent in self._recipients(desk):
             if agent == self.sender:
                 continue
-            needs.pairs.add(pair(self.sender, agent))
+            box = desk.boxes.get(agent)
+            if box is not None and not admitted(self.sender, agent, box.card.allow_from, connected=False):
+                needs.pairs.add(pair(self.sender, agent))
             if self.draft.session_id is None:
                 needs.thread_keys.add((*pair(self.sender, agent), key))
             if self.draft.automatic:
@@ -258,4 +260,4 @@ class Send(Act[Accepted]):
         assert message.ref_id is not None  # check_draft asks it of every note
         type, notes, created_at = desk.entities.get(message.ref_id, (message.ref_type or "", 0, desk.now))
         desk.entities[message.ref_id] = (type, notes + 1, created_at)
-        desk.write("put_entity", (message.ref_id, type, notes + 1, created_at, desk.now))
+        desk.write("put_entity", (message.ref_id, type, notes + 1, created_at, desk.now), message.ref_id)

@@ -64,7 +64,7 @@ class ExpireRequests(Act[int]):
             row = desk.connections.get(id)
             if row is not None and row.status == Status.PENDING and row.expires_at <= desk.now:
                 row.status = Status.EXPIRED
-                desk.write("update_connection", (row.id, row.status, row.assurance, desk.now))
+                desk.write_connection(row)
                 for agent in (row.requester, row.target):
                     desk.tell(desk.boxes[agent], Kind.CONNECTION_EXPIRED, row.id)
                 expired += 1
@@ -90,7 +90,7 @@ class ReportOverdue(Act[int]):
         if task.overdue or task.deadline is None or task.deadline > desk.now or task.state in FINAL:
             return False
         task.overdue = True
-        desk.write("update_task", (task.message_id, task.state, task.overdue, task.steps, task.updated_at))
+        desk.write_task(task)
         assignee = desk.boxes[task.assignee].name
         text = f"Task {task.id} is {task.state} with {assignee}, and its deadline has passed."
         payload = {"kind": "task_overdue", "task_id": task.id, "message_id": task.message_id, "state": task.state, "assignee": assignee}

@@ -16,7 +16,6 @@ from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import DeliveryRow
 
 _message = msgspec.json.Decoder(Message).decode
-_DUE_AT_ONCE = 100
 
 
 class Turned(msgspec.Struct, frozen=True):
@@ -40,8 +39,6 @@ class Turn(Act[Turned]):
             needs.mail[settlement.ref, self.mailbox] = None
         if self.wish is not None:
             needs.wishes.append((self.mailbox, self.wish))
-            # Expired leases and mail whose delay is over are given out like any other.
-            needs.due = _DUE_AT_ONCE
 
     def run(self, desk: Desk) -> Turned:
         settled: list[Settled | MailError] = []

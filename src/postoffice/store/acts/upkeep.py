@@ -40,7 +40,7 @@ class HoldRole(Upkeep):
                 return 0
         until = desk.now + micros(self.lasts)
         desk.extra[f"role:{self.role}"] = [(self.holder, until)]
-        desk.write("put_role", (self.role, self.holder, until))
+        desk.write("put_role", (self.role, self.holder, until), self.role)
         return 1
 
 
@@ -61,9 +61,9 @@ class IndexSearch(Upkeep):
                 message = _message(body)
                 payload = None if message.payload is msgspec.UNSET else message.payload
                 text = f"{message.subject}\n{render(message.content, message.parts, payload)}"
-                desk.write("add_search", (message.id, text))
+                desk.write("add_search", (message.id, text), message.id)
         if rows:
-            desk.write("put_cursor", ("search", rows[-1][0]))
+            desk.write("put_cursor", ("search", rows[-1][0]), "search")
         return len(rows)
 
 
@@ -92,9 +92,9 @@ class Purge(Act[int]):
                     box = desk.boxes[row.mailbox]
                     box.dead -= 1
                     desk.changed_boxes[box.agent] = box
-            desk.write("add_tombstone", (id, rows[0].sender, desk.now))
+            desk.write("add_tombstone", (id, rows[0].sender, desk.now), id)
             for statement in ("delete_search", "delete_deliveries", "delete_task", "delete_message"):
-                desk.write(statement, (id,))
+                desk.write(statement, (id,), id)
             purged += 1
         return purged
 

@@ -5,6 +5,7 @@ from importlib.resources import files
 
 _ENTRY = re.compile(r"^-- (name|part): (\w+)\n(.*?)(?=^-- (?:name|part): |\Z)", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
+_NUMBER = re.compile(r"\$(\d+)")
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 
 
@@ -30,6 +31,18 @@ def numbered(statement: str) -> tuple[str, list[str]]:
         return f"${names.index(name) + 1}"
 
     return _PARAMETER.sub(number, statement), names
+
+
+def merged(statements: list[str]) -> str:
+    """Several writing statements as one, their `$1, $2 …` numbered on."""
+    texts: list[str] = []
+    taken = 0
+    for index, statement in enumerate(statements):
+        numbers = [int(number) for number in _NUMBER.findall(statement)]
+        shifted = _NUMBER.sub(lambda match, by=taken: f"${int(match[1]) + by}", statement)  # type: ignore[misc]
+        texts.append(f"w{index} AS ({shifted})")
+        taken += max(numbers)
+    return f"WITH {', '.join(texts)} SELECT"
 
 
 def _fill(body: str, parts: dict[str, str]) -> str:

@@ -131,7 +131,8 @@ INSERT INTO agents (agent, name, id, card, has_key, acted, created_at, last_seen
 SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::boolean[], $6::boolean[], $7::bigint[], $8::bigint[]);
 
 -- name: add_mailbox
-INSERT INTO mailboxes (agent) SELECT * FROM unnest($1::text[]);
+INSERT INTO mailboxes (agent, counted, held, pending, leased, dead)
+SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]);
 
 -- name: update_agent
 UPDATE agents a SET card = v.card, has_key = v.has_key, acted = v.acted, last_seen = v.last_seen
@@ -192,37 +193,25 @@ WHERE t.message_id = v.message_id;
 
 -- name: put_entity
 INSERT INTO entities (id, type, notes, created_at, last_at)
-SELECT DISTINCT ON (v.id) * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[]) AS v (id, type, notes, created_at, last_at)
-ORDER BY v.id, v.notes DESC
+SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[])
 ON CONFLICT (id) DO UPDATE SET notes = excluded.notes, last_at = excluded.last_at;
 
--- name: add_connection
-INSERT INTO connections (id, requester, target, status, code, note, created_at, updated_at, expires_at)
-SELECT v.id, v.requester, v.target, v.status, v.code, v.note, v.created_at, v.created_at, v.expires_at
-FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bigint[])
-  AS v (id, requester, target, status, code, note, created_at, expires_at);
+-- name: put_connection
+INSERT INTO connections (id, requester, target, status, code, note, assurance, created_at, updated_at, expires_at)
+SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[])
+ON CONFLICT (id) DO UPDATE SET status = excluded.status, assurance = excluded.assurance, updated_at = excluded.updated_at;
 
--- name: update_connection
-UPDATE connections c SET status = v.status, assurance = v.assurance, updated_at = v.updated_at
-FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[]) AS v (id, status, assurance, updated_at)
-WHERE c.id = v.id;
-
--- name: add_key
-INSERT INTO keys (hash, agent, prefix, created_at) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]);
-
--- name: update_key
-UPDATE keys k SET expires_at = v.expires_at, revoked_at = v.revoked_at
-FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS v (hash, expires_at, revoked_at) WHERE k.hash = v.hash;
+-- name: put_key
+INSERT INTO keys (hash, agent, prefix, created_at, expires_at, revoked_at)
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])
+ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at, revoked_at = excluded.revoked_at;
 
 -- name: put_limit
-INSERT INTO limits (bucket, begun_at, count)
-SELECT DISTINCT ON (v.bucket) * FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS v (bucket, begun_at, count)
-ORDER BY v.bucket, v.begun_at DESC, v.count DESC
+INSERT INTO limits (bucket, begun_at, count) SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[])
 ON CONFLICT (bucket) DO UPDATE SET begun_at = excluded.begun_at, count = excluded.count;
 
 -- name: put_role
-INSERT INTO roles (role, holder, until)
-SELECT DISTINCT ON (v.role) * FROM unnest($1::text[], $2::text[], $3::bigint[]) AS v (role, holder, until) ORDER BY v.role, v.until DESC
+INSERT INTO roles (role, holder, until) SELECT * FROM unnest($1::text[], $2::text[], $3::bigint[])
 ON CONFLICT (role) DO UPDATE SET holder = excluded.holder, until = excluded.until;
 
 -- name: put_cursor

@@ -66,15 +66,15 @@ SELECT {session}, other FROM (
 ) AS both_sides ORDER BY last_at DESC, id DESC LIMIT :limit;
 
 -- name: inbox_unread
+-- Found by what waits, not by an index over counts: that one would have to follow every lease and every ack.
 SELECT {session}, other FROM (
-  SELECT * FROM (
-    SELECT s.*, a.name AS other FROM sessions s JOIN agents a ON a.agent = s.high
-    WHERE s.low = :agent AND s.unread_low > 0 AND (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit) AS low_side
-  UNION ALL
-  SELECT * FROM (
-    SELECT s.*, a.name AS other FROM sessions s JOIN agents a ON a.agent = s.low
-    WHERE s.high = :agent AND s.unread_high > 0 AND (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit) AS high_side
-) AS both_sides ORDER BY last_at DESC, id DESC LIMIT :limit;
+  SELECT s.*, a.name AS other
+  FROM (SELECT session_id FROM deliveries WHERE mailbox = :agent AND state = 'pending' AND session_id IS NOT NULL
+        UNION SELECT session_id FROM deliveries WHERE mailbox = :agent AND state = 'held' AND session_id IS NOT NULL) AS unread
+  JOIN sessions s ON s.id = unread.session_id
+  JOIN agents a ON a.agent = CASE WHEN s.low = :agent THEN s.high ELSE s.low END
+  WHERE (s.last_at, s.id) < (:before, :before_id)
+) AS threads ORDER BY last_at DESC, id DESC LIMIT :limit;
 
 -- name: session
 SELECT {session} FROM sessions WHERE id = :id;

@@ -111,7 +111,7 @@ ORDER BY e.n LIMIT ?1;
 INSERT INTO agents (agent, name, id, card, has_key, acted, created_at, last_seen) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8);
 
 -- name: add_mailbox
-INSERT INTO mailboxes (agent) VALUES (?1);
+INSERT INTO mailboxes (agent, counted, held, pending, leased, dead) VALUES (?1, ?2, ?3, ?4, ?5, ?6);
 
 -- name: update_agent
 UPDATE agents SET card = ?2, has_key = ?3, acted = ?4, last_seen = ?5 WHERE agent = ?1;
@@ -155,18 +155,13 @@ UPDATE tasks SET state = ?2, overdue = ?3, steps = ?4, updated_at = ?5 WHERE mes
 INSERT INTO entities (id, type, notes, created_at, last_at) VALUES (?1, ?2, ?3, ?4, ?5)
 ON CONFLICT (id) DO UPDATE SET notes = excluded.notes, last_at = excluded.last_at;
 
--- name: add_connection
-INSERT INTO connections (id, requester, target, status, code, note, created_at, updated_at, expires_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8);
+-- name: put_connection
+INSERT INTO connections (id, requester, target, status, code, note, assurance, created_at, updated_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+ON CONFLICT (id) DO UPDATE SET status = excluded.status, assurance = excluded.assurance, updated_at = excluded.updated_at;
 
--- name: update_connection
-UPDATE connections SET status = ?2, assurance = ?3, updated_at = ?4 WHERE id = ?1;
-
--- name: add_key
-INSERT INTO keys (hash, agent, prefix, created_at) VALUES (?1, ?2, ?3, ?4);
-
--- name: update_key
-UPDATE keys SET expires_at = ?2, revoked_at = ?3 WHERE hash = ?1;
+-- name: put_key
+INSERT INTO keys (hash, agent, prefix, created_at, expires_at, revoked_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at, revoked_at = excluded.revoked_at;
 
 -- name: put_limit
 INSERT INTO limits (bucket, begun_at, count) VALUES (?1, ?2, ?3)

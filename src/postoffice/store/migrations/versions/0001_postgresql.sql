@@ -86,8 +86,6 @@ CREATE TABLE sessions (
 ) WITH (fillfactor = 70);
 CREATE INDEX sessions_low ON sessions (low, last_at, id);
 CREATE INDEX sessions_high ON sessions (high, last_at, id);
-CREATE INDEX sessions_low_unread ON sessions (low, last_at, id) WHERE unread_low > 0;
-CREATE INDEX sessions_high_unread ON sessions (high, last_at, id) WHERE unread_high > 0;
 
 CREATE TABLE messages (
   id uuid PRIMARY KEY,
@@ -130,6 +128,7 @@ CREATE INDEX deliveries_waiting ON deliveries (mailbox, priority, number) WHERE 
 CREATE INDEX deliveries_thread ON deliveries (session_id, mailbox, priority, number) WHERE state = 'pending' AND session_id IS NOT NULL;
 CREATE INDEX deliveries_correlated ON deliveries (mailbox, correlation_id, priority, number)
   WHERE state = 'pending' AND correlation_id IS NOT NULL;
+CREATE INDEX deliveries_held ON deliveries (mailbox) WHERE state = 'held';
 CREATE INDEX deliveries_due ON deliveries (due_at) WHERE due_at IS NOT NULL;
 CREATE INDEX deliveries_dead ON deliveries (mailbox, number) WHERE state = 'dead';
 

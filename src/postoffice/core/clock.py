@@ -1,5 +1,6 @@
 """Time, ids and randomness: the one place they come from, so that tests own them."""
 
+import re
 import secrets
 import time
 from datetime import UTC, datetime, timedelta
@@ -24,6 +25,14 @@ def micros(value: datetime | timedelta) -> int:
     """An instant or a duration as whole microseconds, the form in which the store keeps both."""
     span = value if isinstance(value, timedelta) else value - _EPOCH
     return span // _MICROSECOND
+
+
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
+
+
+def is_id(text: str) -> bool:
+    """Whether this could be an id the office gave."""
+    return _ID.fullmatch(text) is not None
 
 
 class Clock:

@@ -65,7 +65,7 @@ def read_code(text: str) -> str | None:
 
 
 def as_target_sees(connection: Connection, handshake: Handshake) -> Connection:
-    """In `human` mode the code and the requester's note stay hidden from the target until it has approved."""
-    if handshake is Handshake.VISIBLE or connection.status is not Status.PENDING:
+    """In `human` mode the code and the requester's note stay hidden from the target unless it has approved."""
+    if handshake is Handshake.VISIBLE or connection.status in (Status.ACTIVE, Status.ENDED):
         return connection
     return msgspec.structs.replace(connection, code=MASKED_CODE, note=None)

@@ -7,7 +7,7 @@ import msgspec
 
 from postoffice.core.errors import BadMessage, OneRecipient, TooLarge
 from postoffice.core.limits import Limits, bounded
-from postoffice.core.names import EVERYONE, check_name, folded
+from postoffice.core.names import EVERYONE, check_recipient, folded
 from postoffice.core.text import check_json, check_text
 
 TASK = "task"
@@ -170,15 +170,13 @@ def check_size(size: int, limits: Limits) -> None:
 
 def _check_address(to: object, limits: Limits) -> str | tuple[str, ...]:
     if isinstance(to, str):
-        return EVERYONE if to == EVERYONE else check_name(to)
-    if not isinstance(to, tuple | list) or not to:
-        raise BadMessage(field="to", why="it must be a name, a list of names, or ALL")
+        return EVERYONE if to == EVERYONE else check_recipient(to)
+    if not isinstance(to, tuple | list) or not to or EVERYONE in to:
+        raise BadMessage(field="to", why="it must be a name, a list of names, or ALL alone")
     if len(to) > limits.recipients:
         raise BadMessage(field="to", why=f"it names {len(to)} agents, more than {limits.recipients}")
     # A name given twice is one recipient.
-    names = {folded(name): name for name in map(check_name, to)}
-    if folded(EVERYONE) in names:
-        raise BadMessage(field="to", why="ALL stands alone, not in a list")
+    names = {folded(name): name for name in map(check_recipient, to)}
     return tuple(names.values())
 
 

@@ -29,6 +29,14 @@ def check_name(name: object) -> str:
     return name
 
 
+def check_recipient(name: object) -> str:
+    """The name, if mail may be addressed to it: reserved names that nobody answers to are no address."""
+    checked = check_name(name)
+    if folded(checked) in RESERVED - {SYSTEM, OWNER}:
+        raise ReservedName(name=name)
+    return checked
+
+
 def check_free(name: object) -> str:
     """The name, if an agent may take it."""
     checked = check_name(name)

@@ -139,16 +139,20 @@ class PostOffice:
 
     async def rotate_key(self, caller: Caller, *, of: str | None = None, overlap: timedelta | None = None) -> tuple[str, Key]:
         """A new key; the older ones end when the overlap is over."""
-        name = self._whose(caller, of)
+        name = self._key_holder(caller, of)
         span = bounded("overlap", overlap, self._limits.key_overlap, _NOW, _YEAR)
         return await self._issue(name, span)
 
     async def add_key(self, caller: Caller, *, of: str | None = None) -> tuple[str, Key]:
         """One key more; the others stay. Giving a keyless name its first key is the owner's to do."""
+        return await self._issue(self._key_holder(caller, of), None)
+
+    def _key_holder(self, caller: Caller, of: str | None) -> str:
+        """Whoever merely says a name cannot lock it."""
         name = self._whose(caller, of)
         if not caller.owner and not caller.verified:
             raise OwnerOnly(what=f"give {name} its first key")
-        return await self._issue(name, None)
+        return name
 
     async def _issue(self, name: str, overlap: timedelta | None) -> tuple[str, Key]:
         raw = new_key()
@@ -194,11 +198,11 @@ class PostOffice:
 
     async def reject_connection(self, caller: Caller, id: str) -> Connection:
         """Refuse a request, or take one's own back."""
-        return await self.store.conclude_connection(caller.name, id, Status.REJECTED, owner=caller.owner)
+        return self._shown(caller, await self.store.conclude_connection(caller.name, id, Status.REJECTED, owner=caller.owner))
 
     async def end_connection(self, caller: Caller, id: str) -> Connection:
         """End a connection; either side may."""
-        return await self.store.conclude_connection(caller.name, id, Status.ENDED, owner=caller.owner)
+        return self._shown(caller, await self.store.conclude_connection(caller.name, id, Status.ENDED, owner=caller.owner))
 
     async def connections(
         self, caller: Caller, status: Status | None = None, cursor: str | None = None, limit: int | None = None, *, everyone: bool = False
@@ -206,12 +210,12 @@ class PostOffice:
         """The caller's requests and connections, newest first; the owner sees everyone's."""
         name = None if self._everyone(caller, wanted=everyone) else caller.name
         page = await self.store.connections(name, status, cursor, self._page(limit))
-        if caller.owner:
-            return page
-        me = folded(caller.name)
-        return Page(
-            tuple(as_target_sees(item, self.house.handshake) if folded(item.target) == me else item for item in page.items), page.cursor
-        )
+        return Page(tuple(self._shown(caller, item) for item in page.items), page.cursor)
+
+    def _shown(self, caller: Caller, connection: Connection) -> Connection:
+        if caller.owner or folded(connection.target) != folded(caller.name):
+            return connection
+        return as_target_sees(connection, self.house.handshake)
 
     # Sending
 
@@ -344,18 +348,17 @@ class PostOffice:
 
     async def status(self, caller: Caller, ref: str) -> Proof:
         """Where a message stands, for whoever sent it, got it, or runs the server."""
-        me = folded(caller.name)
-        seen: list[Proof] = []
-        for proof in await self.store.proofs(ref):
-            mine = proof.message is None or folded(proof.message.sender) == me or caller.owner
-            own = tuple(standing for standing in proof.standings if mine or folded(standing.recipient) == me)
-            if mine or own:
-                seen.append(msgspec.structs.replace(proof, standings=own))
-        if not seen:
+        proofs = await self.store.proofs(ref, None if caller.owner else caller.name)
+        if not proofs:
             raise NoSuchMessage(name=caller.name, ref=ref)
-        if len(seen) > 1:
+        if len(proofs) > 1:
             raise AmbiguousId(ref=ref, name=caller.name)
-        return seen[0]
+        (proof,) = proofs
+        me = folded(caller.name)
+        if caller.owner or proof.message is None or folded(proof.message.sender) == me:
+            return proof
+        own = tuple(standing for standing in proof.standings if folded(standing.recipient) == me)
+        return msgspec.structs.replace(proof, standings=own)
 
     async def search(
         self,
@@ -440,8 +443,8 @@ class PostOffice:
     async def task(self, caller: Caller, ref: str) -> Task:
         """One task, for either side of it."""
         me = folded(caller.name)
-        page = await self.store.tasks(ref=ref, limit=self._limits.page_most)
-        mine = [task for task in page.items if caller.owner or me in (folded(task.requester), folded(task.assignee))]
+        found = await self.store.tasks_named(ref)
+        mine = [task for task in found if caller.owner or me in (folded(task.requester), folded(task.assignee))]
         if not mine:
             raise NoSuchTask(task=ref, name=caller.name)
         if len(mine) > 1:

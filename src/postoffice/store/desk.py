@@ -52,16 +52,26 @@ class Needs:
         self.extra: dict[str, Row] = {}  # named queries an act needs for itself alone
 
 
-class Desk:
-    """One group's working set."""
+class Drawer:
+    """Mailboxes and sessions that may stay at hand from one group to the next, where nobody else can change them."""
 
-    def __init__(self, clock: Clock, limits: Limits) -> None:
-        self.clock = clock
-        self.limits = limits
-        self.now = 0
+    def __init__(self) -> None:
         self.boxes: dict[str, Box] = {}
         self.threads: dict[str, ThreadRow] = {}
         self.thread_keys: dict[ThreadKey, ThreadRow] = {}
+
+
+class Desk:
+    """One group's working set."""
+
+    def __init__(self, clock: Clock, limits: Limits, drawer: Drawer | None = None) -> None:
+        drawer = drawer or Drawer()
+        self.clock = clock
+        self.limits = limits
+        self.now = 0
+        self.boxes = drawer.boxes
+        self.threads = drawer.threads
+        self.thread_keys = drawer.thread_keys
         self.mail: dict[tuple[str, str], DeliveryRow] = {}  # by (message id, mailbox)
         self.mail_named: dict[tuple[str, str], list[DeliveryRow]] = {}  # by (sender's id, mailbox)
         self.lines: dict[tuple[str, int, int], list[DeliveryRow]] = {}

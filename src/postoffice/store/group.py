@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import astuple
 
 from postoffice.core.agent import Card
+from postoffice.core.clock import is_id
 from postoffice.core.delivery import Wish
 from postoffice.core.message import TASK
 from postoffice.core.names import SYSTEM
@@ -95,14 +96,18 @@ def _look(desk: Desk, needs: Needs) -> Steps:
     for query, keys in (("connections_by_code", needs.codes), ("connections_by_id", needs.connections)):
         if keys:
             for row in (yield Load(query, [(key,) for key in sorted(keys)])):
-                connection = ConnectionRow(*row)
+                connection = desk.connections[row[0]] = ConnectionRow(*row)
                 needs.connections.add(connection.id)
                 needs.boxes.update((connection.requester, connection.target))
 
 
 def _load_mail(desk: Desk, needs: Needs) -> Steps:
-    if needs.mail:
-        for row in (yield Load("mail", list(needs.mail))):
+    if by_id := [key for key in needs.mail if is_id(key[0])]:
+        for row in (yield Load("mail", by_id)):
+            desk.lay(DeliveryRow(*row))
+    # The office's id names a message before any sender's id can: nobody takes over a name by sending under it.
+    if by_client_id := [key for key in needs.mail if key not in desk.mail]:
+        for row in (yield Load("mail_by_client_id", by_client_id)):
             desk.lay(DeliveryRow(*row))
     for name, keys in _queries(needs.wishes).items():
         for row in (yield Load(name, keys)):
@@ -142,23 +147,20 @@ def _queries(wishes: list[tuple[str, Wish]]) -> dict[str, list[Row]]:
 
 
 def _load_boxes(desk: Desk, needs: Needs) -> Steps:
-    rows: list[Row] = []
-    if needs.boxes:
-        rows = yield Load("boxes", [(agent,) for agent in sorted(needs.boxes)])
-    for row in rows:
-        box = Box.of(row[:-1])
-        desk.boxes[box.agent] = box
-        desk.now = row[-1]
-    if not rows:
+    if missing := sorted(needs.boxes - desk.boxes.keys()):
+        for row in (yield Load("boxes", [(agent,) for agent in missing])):
+            desk.boxes[row[0]] = Box.of(row[:-1])
+            desk.now = row[-1]
+    if not desk.now:
         desk.now = (yield Load("now", [()]))[0][0]
 
 
 def _load_threads(desk: Desk, needs: Needs) -> Steps:
     rows: list[Row] = []
-    if needs.threads:
-        rows += yield Load("sessions_by_id", [(id,) for id in needs.threads])
-    if needs.thread_keys:
-        rows += yield Load("sessions_by_key", list(needs.thread_keys))
+    if missing := needs.threads - desk.threads.keys():
+        rows += yield Load("sessions_by_id", [(id,) for id in missing])
+    if unknown := needs.thread_keys - desk.thread_keys.keys():
+        rows += yield Load("sessions_by_key", list(unknown))
     for row in rows:
         thread = ThreadRow(*row)
         if thread.id not in desk.threads:

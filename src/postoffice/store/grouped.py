@@ -1,7 +1,6 @@
 """What both engines are: a store whose acts are committed in groups and whose reads are named queries."""
 
 import asyncio
-import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
@@ -9,10 +8,10 @@ from typing import Any, TypeVar
 import msgspec
 
 from postoffice.core.agent import Agent, Card, Key, presence
-from postoffice.core.clock import Clock, micros, moment
+from postoffice.core.clock import Clock, is_id, micros, moment
 from postoffice.core.connection import Connection, Handshake, Status
 from postoffice.core.delivery import GiveBack, Settled, Settlement, Standing, State, Wish
-from postoffice.core.errors import BadCursor, BadQuery, NoSuchAgent, NoSuchSession
+from postoffice.core.errors import BadCursor, BadQuery, Closed, NoSuchAgent, NoSuchSession
 from postoffice.core.event import Event, Kind
 from postoffice.core.limits import Limits
 from postoffice.core.message import Accepted, Draft, Message
@@ -48,10 +47,17 @@ class GroupedStore:
     def __init__(self, clock: Clock, limits: Limits) -> None:
         self.clock = clock
         self.limits = limits
+        self._closing = True  # until it is open
 
-    def enqueue(self, act: Act[R]) -> "asyncio.Future[R]":
+    def put(self, act: Act[R]) -> "asyncio.Future[R]":
         """Have the act done with whatever else is waiting; the answer comes when that is on disk."""
         raise NotImplementedError
+
+    def enqueue(self, act: Act[R]) -> "asyncio.Future[R]":
+        """The same, for those outside: nothing is begun once the store is closing."""
+        if self._closing:
+            raise Closed
+        return self.put(act)
 
     async def submit(self, act: Act[R]) -> R:
         """Do the act."""
@@ -71,7 +77,7 @@ class GroupedStore:
         if isinstance(act, Turn) and isinstance(outcome, Turned) and act.wish is not None and not act.wish.pop and outcome.leased:
             back = tuple(GiveBack(leased.message.id, leased.token) for leased in outcome.leased)
             # Nobody waits for this; should it fail, the leases run out by themselves.
-            self.enqueue(Turn(act.mailbox, back)).add_done_callback(lambda future: future.cancelled() or future.exception())
+            self.put(Turn(act.mailbox, back)).add_done_callback(lambda future: future.cancelled() or future.exception())
 
     async def fetch(self, name: str, **parameters: object) -> Sequence[Row]:
         """The rows of a named query."""
@@ -184,6 +190,8 @@ class GroupedStore:
         return await self.submit(Release(mailbox, message_id, refusal))
 
     async def read_session(self, reader: str, session_id: str, before: str | None, limit: int) -> Thread:
+        if not is_id(session_id):
+            raise NoSuchSession(session=session_id)
         return await self.submit(ReadSession(reader, session_id, await self._number(session_id, before), limit))
 
     async def peek_session(self, reader: str | None, session_id: str, before: str | None, limit: int) -> Thread:
@@ -197,8 +205,8 @@ class GroupedStore:
         assert thread is not None
         before_number = await self._number(session_id, before)
         lines = await self.fetch("session_lines", session=session_id, before=before_number, limit=limit)
-        other = await self.agent(thread.high if looking == thread.low else thread.low)
-        return as_thread(thread, looking, other.name if other else "", [DeliveryRow(*row) for row in lines])
+        other = await self._name(thread.high if looking == thread.low else thread.low)
+        return as_thread(thread, looking, other, [DeliveryRow(*row) for row in lines])
 
     async def _number(self, session_id: str, before: str | None) -> int:
         if before is None:
@@ -237,7 +245,8 @@ class GroupedStore:
 
     async def dead_letters(self, name: str | None, cursor: str | None, limit: int) -> Page[DeadLetter]:
         if name is None:
-            rows = await self.fetch("all_dead_letters", before=_id(cursor), limit=limit + 1)
+            id, _, mailbox = (cursor or f"{_LAST_ID}.").partition(".")
+            rows = await self.fetch("all_dead_letters", before=_id(id), before_mailbox=mailbox, limit=limit + 1)
         else:
             before = _END if cursor is None else _pair(f"{cursor}.")[0]
             rows = await self.fetch("dead_letters", agent=folded(name), before=before, limit=limit + 1)
@@ -246,19 +255,21 @@ class GroupedStore:
             d = DeliveryRow(*row[:-1])
             standing = _standing((row[-1], d.state, d.attempts, d.number, d.session_id, d.due_at, d.settled_at, d.reason))
             items.append(DeadLetter(_message(d.body), standing))
-        return _page(items, rows, limit, lambda row: row[1] if name is None else str(row[3]))
+        return _page(items, rows, limit, lambda row: f"{row[1]}.{row[2]}" if name is None else str(row[3]))
 
-    async def proofs(self, ref: str) -> list[Proof]:
-        rows = list(await self.fetch("messages_by_client_id", client_id=ref))
-        if is_id(ref):
-            rows += await self.fetch("message_by_id", id=ref)
-            if not rows:
-                return [
-                    Proof(message_id=ref, message=None, standings=(), purged_at=moment(purged_at))
-                    for _, purged_at in await self.fetch("tombstone", id=ref)
-                ]
+    async def proofs(self, ref: str, reader: str | None) -> list[Proof]:
+        me = None if reader is None else folded(reader)
+        bodies = await self.fetch("message_by_id", id=ref, reader=me) if is_id(ref) else ()
+        # As everywhere, the office's id names a message before any sender's id can.
+        if not bodies:
+            bodies = await self.fetch("messages_by_client_id", client_id=ref, reader=me)
+        if not bodies and is_id(ref):
+            return [
+                Proof(message_id=ref, message=None, standings=(), purged_at=moment(purged_at))
+                for (purged_at,) in await self.fetch("tombstone", id=ref, reader=me)
+            ]
         proofs = []
-        for _, body in rows:
+        for (body,) in bodies:
             message = _message(body)
             standings = await self.fetch("standings", id=message.id)
             proofs.append(Proof(message_id=message.id, message=message, standings=tuple(_standing(row) for row in standings)))
@@ -306,7 +317,6 @@ class GroupedStore:
         assignee: str | None = None,
         requester: str | None = None,
         state: TaskState | None = None,
-        ref: str | None = None,
         before: str | None = None,
         limit: int,
     ) -> Page[Task]:
@@ -315,12 +325,20 @@ class GroupedStore:
             assignee=None if assignee is None else folded(assignee),
             requester=None if requester is None else folded(requester),
             state=state,
-            ref=ref,
             before=_id(before),
             limit=limit + 1,
         )
         items = [as_task(TaskRow(*row[:-2]), {row[2]: row[-2], row[3]: row[-1]}) for row in rows[:limit]]
         return _page(items, rows, limit, lambda row: row[0])
+
+    async def tasks_named(self, ref: str) -> list[Task]:
+        found = [TaskRow(*row) for row in await self.fetch_each("tasks_by_ref", [(ref,)])]
+        names = {agent: await self._name(agent) for task in found for agent in (task.requester, task.assignee)}
+        return [as_task(task, names) for task in found]
+
+    async def _name(self, agent: str) -> str:
+        rows = await self.fetch("agent", agent=agent)
+        return str(rows[0][1]) if rows else agent
 
     # News
 
@@ -346,14 +364,14 @@ class GroupedStore:
         if not rows:
             raise NoSuchAgent(name=name, hint="")
         box = Box.of(rows[0][:-1])
-        oldest = await self.fetch("oldest", agent=box.agent)
+        ((oldest,),) = await self.fetch("oldest", agent=box.agent)
         return MailboxCounts(
             held=box.held,
             pending=box.pending,
             leased=box.leased,
             dead=box.dead,
             counted=box.counted,
-            oldest_waiting=timedelta(microseconds=rows[0][-1] - oldest[0][0]) if oldest else None,
+            oldest_waiting=None if oldest is None else timedelta(microseconds=rows[0][-1] - oldest),
         )
 
     # Upkeep
@@ -381,14 +399,6 @@ class GroupedStore:
 
     async def forget(self, retention: timedelta | None) -> None:
         await self.submit(Forget(retention))
-
-
-_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII)
-
-
-def is_id(text: str) -> bool:
-    """Whether this could be an id the office gave."""
-    return _ID.fullmatch(text) is not None
 
 
 def _id(cursor: str | None) -> str | None:

@@ -25,6 +25,7 @@ R = TypeVar("R")
 _Job = tuple[Act[Any], "asyncio.Future[Any]"]
 _GROUP = 256
 _COMMITTERS = 2
+_SMALL = 4
 _READERS = 8
 _TRIES = 5
 _TIMEOUT = 30.0
@@ -76,7 +77,7 @@ class PostgresStore(GroupedStore):
         self._jobs: deque[_Job] = deque()
         self._arrived = asyncio.Event()
         self._committers: list[asyncio.Task[None]] = []
-        self._closing = True
+        self._idle = _COMMITTERS
 
     async def open(self, committed: Committed) -> None:
         self._committed = committed
@@ -116,9 +117,7 @@ class PostgresStore(GroupedStore):
             raise SchemaMissing(found=found, needed=HEAD)
         check_program((await self.fetch("oldest_program"))[0][0])
 
-    def enqueue(self, act: Act[R]) -> "asyncio.Future[R]":
-        if self._closing:
-            raise Closed
+    def put(self, act: Act[R]) -> "asyncio.Future[R]":
         future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._jobs.append((act, future))
         self._arrived.set()
@@ -183,8 +182,12 @@ class PostgresStore(GroupedStore):
                         return
                     self._arrived.clear()
                     await self._arrived.wait()
-                jobs = [self._jobs.popleft() for _ in range(min(len(self._jobs), _GROUP))]
+                # Shared with whoever is free: while one group waits for the disk, the other is being decided.
+                share = max(-(-len(self._jobs) // self._idle), _SMALL)
+                jobs = [self._jobs.popleft() for _ in range(min(len(self._jobs), share, _GROUP))]
+                self._idle -= 1
                 outcomes, hints, connection = await self._commit([act for act, _ in jobs], connection)
+                self._idle += 1
                 for (act, future), outcome in zip(jobs, outcomes, strict=True):
                     self.answer(act, future, outcome)
                 if hints:

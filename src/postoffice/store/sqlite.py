@@ -17,8 +17,8 @@ from postoffice.core.clock import Clock
 from postoffice.core.errors import Closed, DatabaseInUse, DiskFull, MailError, OutcomeUnknown, ReadOnly, Unavailable
 from postoffice.core.limits import Limits
 from postoffice.store import sql
-from postoffice.store.acts.act import Act
-from postoffice.store.desk import Desk
+from postoffice.store.acts.act import Act, Pause
+from postoffice.store.desk import Desk, Drawer
 from postoffice.store.group import close_desk, open_desk
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.migrations.upgrade import check_program, upgrade_sqlite
@@ -29,6 +29,8 @@ R = TypeVar("R")
 _Job = tuple[Act[Any], "asyncio.Future[Any]"]
 _GROUP = 256
 _READERS = 2
+_TRIES = 5
+_AT_HAND = 20_000  # mailboxes and sessions kept in memory between groups
 _WORD = re.compile(r"\w+")
 
 
@@ -41,10 +43,10 @@ class SQLiteStore(GroupedStore):
         self._synchronous = synchronous
         self._sql = sql.load("sqlite", {"false": "0", "id": "text"})
         self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()
+        self._drawer = Drawer()  # one process owns the file: what a group left true stays true
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         self._lock: IO[str] | None = None
-        self._closing = True
 
     async def open(self, committed: Committed) -> None:
         self._loop = asyncio.get_running_loop()
@@ -59,6 +61,9 @@ class SQLiteStore(GroupedStore):
         if self._closing:
             return
         self._closing = True
+        # Twice: answering what was under way may give back mail that nobody is there to take any more.
+        await self.put(Pause())
+        await self.put(Pause())
         self._jobs.put(None)
         await self._loop.run_in_executor(None, self._writer.join)
         await self._loop.run_in_executor(None, self._pool.shutdown)
@@ -69,9 +74,7 @@ class SQLiteStore(GroupedStore):
     async def ping(self) -> None:
         await self.fetch("oldest_program")
 
-    def enqueue(self, act: Act[R]) -> "asyncio.Future[R]":
-        if self._closing:
-            raise Closed
+    def put(self, act: Act[R]) -> "asyncio.Future[R]":
         future: asyncio.Future[R] = self._loop.create_future()
         self._jobs.put((act, future))
         return future
@@ -187,11 +190,16 @@ class SQLiteStore(GroupedStore):
         except RuntimeError:
             pass  # the loop is gone, and with it everyone who asked
 
-    def _commit(self, acts: list[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
+    def _commit(self, acts: list[Act[Any]], tries: int = _TRIES) -> tuple[list[Any], frozenset[str]]:
         """Do the acts as one transaction; where that fails as a whole, one by one, so that none harms another."""
         try:
             return self._transact(acts)
+        except OutcomeUnknown as error:
+            # Doing it again might do it twice: those who asked decide, with their ids.
+            return [error] * len(acts), frozenset()
         except Exception as error:  # noqa: BLE001 - whatever it is, it goes to the asker and not to the thread
+            if isinstance(error.__cause__, sqlite3.IntegrityError) and len(acts) == 1 and tries > 1:
+                return self._commit(acts, tries - 1)  # what was made up at random was taken
             if len(acts) > 1:
                 alone = [self._commit([act]) for act in acts]
                 return [outcome for outcomes, _ in alone for outcome in outcomes], frozenset().union(*(hints for _, hints in alone))
@@ -200,7 +208,7 @@ class SQLiteStore(GroupedStore):
     def _transact(self, acts: Sequence[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
         committing = False
         connection = self._connection
-        desk = Desk(self.clock, self.limits)
+        desk = Desk(self.clock, self.limits, self._drawer)
         outcomes: list[Any] = []
         try:
             connection.execute("BEGIN IMMEDIATE")
@@ -215,11 +223,14 @@ class SQLiteStore(GroupedStore):
             committing = True
             connection.execute("COMMIT")
         except BaseException as error:
+            self._drawer = Drawer()
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             if isinstance(error, sqlite3.Error):
                 raise _translate(error, committing=committing) from error
             raise
+        if len(desk.boxes) + len(desk.threads) > _AT_HAND:
+            self._drawer = Drawer()
         return outcomes, frozenset(desk.hints)
 
     def _drive(self, steps: Steps) -> None:

@@ -19,3 +19,10 @@ class Act(Generic[R]):
     def run(self, desk: Desk) -> R:
         """Do it. Refusals are MailErrors raised before the first change."""
         raise NotImplementedError
+
+
+class Pause(Act[None]):
+    """Nothing, done in its turn: what was asked before it has been answered."""
+
+    def run(self, desk: Desk) -> None:
+        """Change nothing."""

@@ -1,6 +1,6 @@
 """Ask for consent, give it, refuse it, end it."""
 
-from postoffice.core.clock import micros, moment
+from postoffice.core.clock import is_id, micros, moment
 from postoffice.core.connection import Assurance, Connection, Handshake, Status, new_code
 from postoffice.core.errors import (
     AlreadyConnected,
@@ -86,6 +86,9 @@ class Approve(Act[Connection]):
         needs.boxes.add(self.approver)
         needs.codes.add(self.code)
 
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        _ask_pair(needs, [row for row in desk.connections.values() if row.code == self.code])
+
     def run(self, desk: Desk) -> Connection:
         found = [
             row for row in desk.connections.values() if row.code == self.code and row.status == Status.PENDING and row.expires_at > desk.now
@@ -97,7 +100,8 @@ class Approve(Act[Connection]):
                 raise NotTarget(name=desk.boxes[self.approver].name)
             raise NoSuchCode
         row = aimed[0]
-        row.assurance = _assurance(self.handshake, owner=self.owner)
+        if pair(row.requester, row.target) not in desk.connected:
+            row.assurance = _assurance(self.handshake, owner=self.owner)
         return _conclude(desk, row, Status.ACTIVE, Kind.CONNECTION_APPROVED, [row.requester])
 
 
@@ -112,15 +116,20 @@ class Conclude(Act[Connection]):
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.caller)
-        needs.connections.add(self.id)
+        if is_id(self.id):
+            needs.connections.add(self.id)
+
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        _ask_pair(needs, [row for row in desk.connections.values() if row.id == self.id])
 
     def run(self, desk: Desk) -> Connection:
         row = desk.connections.get(self.id)
         before = Status.ACTIVE if self.status is Status.ENDED else Status.PENDING
         parties = () if row is None else (row.requester, row.target)
-        if row is None or row.status != before or not (self.owner or self.caller in parties):
+        expired = row is not None and before is Status.PENDING and row.expires_at <= desk.now
+        if row is None or row.status != before or expired or not (self.owner or self.caller in parties):
             raise NoSuchConnection(status=before.lower(), ref=self.id, name=desk.boxes[self.caller].name)
-        if self.status is Status.ACTIVE:
+        if self.status is Status.ACTIVE and pair(*parties) not in desk.connected:
             row.assurance = Assurance.OWNER
         kind = {
             Status.ACTIVE: Kind.CONNECTION_APPROVED,
@@ -136,11 +145,26 @@ def _assurance(handshake: Handshake, *, owner: bool) -> Assurance:
     return Assurance.HUMAN if handshake is Handshake.HUMAN else Assurance.IN_BAND
 
 
+def _ask_pair(needs: Needs, rows: list[ConnectionRow]) -> None:
+    """Whether the two are connected already, and what else they have asked of each other."""
+    for row in rows:
+        needs.pairs.add(pair(row.requester, row.target))
+        needs.requests.update((row.requester, row.target))
+
+
 def _conclude(desk: Desk, row: ConnectionRow, status: Status, kind: Kind, told: list[str]) -> Connection:
+    members = pair(row.requester, row.target)
+    if status is Status.ACTIVE:
+        if members in desk.connected:
+            raise AlreadyConnected(requester=desk.boxes[row.requester].name, target=desk.boxes[row.target].name)
+        desk.connected.add(members)
+        # Requests that crossed are one wish: the other one has nothing left to ask.
+        for other in desk.connections.values():
+            if other is not row and other.status == Status.PENDING and pair(other.requester, other.target) == members:
+                other.status = Status.EXPIRED
+                desk.write_connection(other)
     row.status = status
     desk.write_connection(row)
-    if status is Status.ACTIVE:
-        desk.connected.add(pair(row.requester, row.target))
     for agent in told:
         desk.tell(desk.boxes[agent], kind, row.id)
     return as_connection(row, desk)

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from postoffice.core.agent import Card
-from postoffice.core.clock import micros, moment
+from postoffice.core.clock import is_id, micros, moment
 from postoffice.core.errors import (
     BudgetSpent,
     MailboxFull,
@@ -46,14 +46,16 @@ class Send(Act[Accepted]):
         self.strangers = strangers
         self.to_all = draft.to == EVERYONE
         self.names = () if self.to_all else (draft.to,) if isinstance(draft.to, str) else draft.to
-        self.once = Once.of(self.sender, addressee(draft.to), draft.client_id, draft)
+        # However the address is spelled, it is the same message.
+        to = addressee(draft.to)
+        self.once = Once.of(self.sender, to, draft.client_id, msgspec.structs.replace(draft, to=to))
 
     def ask(self, needs: Needs) -> None:
         draft = self.draft
         needs.boxes.add(self.sender)
         needs.boxes.update(folded(name) for name in self.names)
         needs.everyone |= self.to_all
-        if draft.session_id is not None:
+        if draft.session_id is not None and is_id(draft.session_id):
             needs.threads.add(draft.session_id)
         if draft.forward_of is not None:
             needs.mail[draft.forward_of, self.sender] = None

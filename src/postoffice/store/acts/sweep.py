@@ -24,11 +24,11 @@ def return_due(desk: Desk) -> int:
         if row.due_at is None or row.due_at > desk.now:
             continue
         leased = row.state == State.LEASED
+        if leased:
+            row.token = None  # whoever held it has lost it, and may not repeat itself into success
         if leased and after_failure(row.attempts, desk.limits.max_attempts, _NO_DELAY) is State.DEAD:
             desk.bury(row, row.reason or _EXPIRED)
         else:
-            if leased:
-                row.token = None  # whoever held it has lost it, and may not repeat itself into success
             desk.move(row, State.PENDING)
             desk.pools.setdefault(row.mailbox, {})[row.message_id] = row
             desk.hints.add(row.mailbox)
@@ -81,7 +81,8 @@ class ReportOverdue(Act[int]):
         needs.tasks.update(self.ids)
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
-        needs.thread_keys.update((*pair(SYSTEM, agent), "") for agent in desk.boxes if agent != SYSTEM)
+        senders = {desk.mail[key].sender for key in desk.mail if key[0] in self.ids}
+        needs.thread_keys.update((*pair(SYSTEM, agent), "") for agent in senders)
 
     def run(self, desk: Desk) -> int:
         return sum(self._report(desk, desk.tasks[id]) for id in self.ids if id in desk.tasks)

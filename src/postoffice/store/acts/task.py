@@ -46,7 +46,7 @@ class MoveTask(Act[Task]):
         task = self._find(desk)
         state = TaskState(task.state)
         road = moves(task.id, state, self.wanted)
-        if TaskState.ACCEPTED in road:
+        if TaskState.ACCEPTED in road and state is TaskState.PENDING:
             self._check_accept(desk, task)
         message = self._compose(desk, task)
         encoded = _encode(message)
@@ -57,8 +57,12 @@ class MoveTask(Act[Task]):
         if mail is not None and mail.state in (State.PENDING, State.HELD):
             desk.settle(mail)
         desk.keep(message, self.caller, encoded)
-        desk.post(message, self.caller, desk.boxes[task.requester], desk.threads.get(task.session_id or ""))
-        answer = as_task(task, {agent: box.name for agent, box in desk.boxes.items()})
+        thread = desk.threads.get(task.session_id or "")
+        desk.post(message, self.caller, desk.boxes[task.requester], thread)
+        # An update is never refused for the budget's sake, but one written by hand fills it again.
+        if thread is not None and not message.automatic:
+            thread.replies_left = desk.limits.automatic_replies
+        answer = as_task(task, {agent: desk.boxes[agent].name for agent in (task.requester, task.assignee)})
         if self.once is not None:
             self.once.remember(desk, answer)
         return answer

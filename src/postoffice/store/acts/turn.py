@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import msgspec
 
-from postoffice.core.clock import moment
+from postoffice.core.clock import is_id, moment
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, State, Wish, after_failure
 from postoffice.core.errors import LeaseLost, MailError, NoSuchMessage
 from postoffice.core.message import Message
@@ -37,7 +37,7 @@ class Turn(Act[Turned]):
         needs.boxes.add(self.mailbox)
         for settlement in self.settlements:
             needs.mail[settlement.ref, self.mailbox] = None
-        if self.wish is not None:
+        if self.wish is not None and (self.wish.session_id is None or is_id(self.wish.session_id)):
             needs.wishes.append((self.mailbox, self.wish))
 
     def run(self, desk: Desk) -> Turned:

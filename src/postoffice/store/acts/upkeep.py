@@ -8,6 +8,7 @@ from postoffice.core.clock import micros
 from postoffice.core.delivery import WAITING, State
 from postoffice.core.message import Message, is_note
 from postoffice.core.names import SYSTEM
+from postoffice.core.task import FINAL
 from postoffice.core.text import render
 from postoffice.store.acts.act import Act
 from postoffice.store.desk import Desk, Needs
@@ -84,6 +85,9 @@ class Purge(Act[int]):
             messages.setdefault(id, []).append(mailbox)
         purged = 0
         for id, mailboxes in messages.items():
+            task = desk.tasks.get(id)
+            if task is not None and task.state not in FINAL:
+                continue
             rows = [row for mailbox in mailboxes if (row := desk.mail.get((id, mailbox))) is not None]
             if not rows or any(row.state in WAITING or is_note(row.type) or (row.settled_at or 0) > cutoff for row in rows):
                 continue

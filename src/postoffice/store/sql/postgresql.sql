@@ -5,14 +5,15 @@
 SELECT office_now();
 
 -- name: mail
-SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.id IN (
-  SELECT f.id FROM unnest($1::text[], $2::text[]) AS k (ref, mailbox)
-  JOIN deliveries f ON f.message_id = office_id(k.ref) AND f.mailbox = k.mailbox
-  UNION
-  SELECT f.id FROM unnest($1::text[], $2::text[]) AS k (ref, mailbox)
-  JOIN messages n ON n.client_id = k.ref
-  JOIN deliveries f ON f.message_id = n.id AND f.mailbox = k.mailbox)
+SELECT {delivery} FROM unnest($1::uuid[], $2::text[]) AS k (message_id, mailbox)
+JOIN deliveries d ON d.message_id = k.message_id AND d.mailbox = k.mailbox
+JOIN messages m ON m.id = d.message_id
+ORDER BY d.id FOR UPDATE OF d;
+
+-- name: mail_by_client_id
+SELECT {delivery} FROM unnest($1::text[], $2::text[]) AS k (client_id, mailbox)
+JOIN messages m ON m.client_id = k.client_id
+JOIN deliveries d ON d.message_id = m.id AND d.mailbox = k.mailbox
 ORDER BY d.id FOR UPDATE OF d;
 
 -- name: due
@@ -28,9 +29,9 @@ CROSS JOIN LATERAL (
 JOIN messages m ON m.id = d.message_id;
 
 -- name: waiting_in_session
-SELECT {delivery} FROM unnest($1::text[], $2::text[], $3::bigint[]) AS k (mailbox, session_id, most)
+SELECT {delivery} FROM unnest($1::text[], $2::uuid[], $3::bigint[]) AS k (mailbox, session_id, most)
 CROSS JOIN LATERAL (
-  SELECT * FROM deliveries w WHERE w.session_id = office_id(k.session_id) AND w.mailbox = k.mailbox AND w.state = 'pending'
+  SELECT * FROM deliveries w WHERE w.session_id = k.session_id AND w.mailbox = k.mailbox AND w.state = 'pending'
   ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE SKIP LOCKED) AS d
 JOIN messages m ON m.id = d.message_id;
 
@@ -56,15 +57,15 @@ CROSS JOIN LATERAL (
 JOIN messages m ON m.id = d.message_id;
 
 -- name: lines
-SELECT {delivery} FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS k (session_id, before, most)
+SELECT {delivery} FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS k (session_id, before, most)
 CROSS JOIN LATERAL (
-  SELECT * FROM deliveries w WHERE w.session_id = office_id(k.session_id) AND w.session_number < k.before
+  SELECT * FROM deliveries w WHERE w.session_id = k.session_id AND w.session_number < k.before
   ORDER BY w.session_number DESC LIMIT k.most) AS d
 JOIN messages m ON m.id = d.message_id ORDER BY d.session_number DESC;
 
 -- name: recent_lines
-SELECT {delivery} FROM unnest($1::text[], $2::bigint[]) AS k (session_id, after)
-JOIN deliveries d ON d.session_id = k.session_id::uuid AND d.session_number > k.after
+SELECT {delivery} FROM unnest($1::uuid[], $2::bigint[]) AS k (session_id, after)
+JOIN deliveries d ON d.session_id = k.session_id AND d.session_number > k.after
 JOIN messages m ON m.id = d.message_id ORDER BY d.session_id, d.session_number DESC;
 
 -- name: everyone
@@ -75,7 +76,7 @@ SELECT {agent}, office_now() FROM mailboxes b JOIN agents a ON a.agent = b.agent
 WHERE b.agent = ANY ($1::text[]) ORDER BY b.agent FOR UPDATE OF b;
 
 -- name: sessions_by_id
-SELECT {session} FROM sessions WHERE id IN (SELECT office_id(k) FROM unnest($1::text[]) AS k);
+SELECT {session} FROM sessions WHERE id = ANY ($1::uuid[]);
 
 -- name: sessions_by_key
 SELECT {session} FROM unnest($1::text[], $2::text[], $3::text[]) AS k (k_low, k_high, k_subject)
@@ -98,7 +99,7 @@ SELECT {task} FROM tasks WHERE message_id IN (SELECT office_id(k) FROM unnest($1
 SELECT assignee, count(*) FROM tasks WHERE assignee = ANY ($1::text[]) AND state IN ('accepted', 'working') GROUP BY assignee;
 
 -- name: connections_by_id
-SELECT {connection} FROM connections WHERE id IN (SELECT office_id(k) FROM unnest($1::text[]) AS k);
+SELECT {connection} FROM connections WHERE id = ANY ($1::uuid[]);
 
 -- name: connections_by_code
 SELECT {connection} FROM connections WHERE code = ANY ($1::text[]) AND status = 'PENDING';
@@ -249,7 +250,7 @@ DELETE FROM events WHERE at < ANY ($1::bigint[]);
 SELECT m.body, ts_headline('simple', s.text, to_tsquery('simple', :query), 'StartSel="",StopSel="",MaxWords=24,MinWords=8')
 FROM search s JOIN messages m ON m.id = s.message_id
 WHERE s.words @@ to_tsquery('simple', :query)
-  AND (:reader::text IS NULL OR m.sender = :reader OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :reader))
+  AND {reader}
   AND (:sender::text IS NULL OR m.sender = :sender)
   AND (:recipient::text IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :recipient))
   AND (:session::uuid IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.session_id = :session))

@@ -86,14 +86,18 @@ WHERE d.session_id = :session AND d.session_number < :before ORDER BY d.session_
 -- name: session_number
 SELECT session_number FROM deliveries WHERE session_id = :session AND message_id = :message;
 
+-- part: reader
+(CAST(:reader AS text) IS NULL OR m.sender = :reader OR EXISTS (SELECT 1 FROM deliveries r WHERE r.message_id = m.id AND r.mailbox = :reader))
+
 -- name: message_by_id
-SELECT m.sender, m.body FROM messages m WHERE m.id = :id;
+SELECT m.body FROM messages m WHERE m.id = :id AND {reader};
 
 -- name: messages_by_client_id
-SELECT m.sender, m.body FROM messages m WHERE m.client_id = :client_id LIMIT 100;
+-- Two are enough to say that it is ambiguous.
+SELECT m.body FROM messages m WHERE m.client_id = :client_id AND {reader} LIMIT 2;
 
 -- name: tombstone
-SELECT sender, purged_at FROM tombstones WHERE message_id = :id;
+SELECT purged_at FROM tombstones WHERE message_id = :id AND (CAST(:reader AS text) IS NULL OR sender = :reader);
 
 -- name: standings
 SELECT a.name, d.state, d.attempts, d.number, CAST(d.session_id AS text), d.due_at, d.settled_at, d.reason
@@ -110,14 +114,15 @@ WHERE d.state = 'dead' AND d.mailbox = :agent AND d.number < :before ORDER BY d.
 
 -- name: all_dead_letters
 SELECT {delivery}, a.name FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox
-WHERE d.state = 'dead' AND (CAST(:before AS {id}) IS NULL OR d.message_id < :before) ORDER BY d.message_id DESC LIMIT :limit;
+WHERE d.state = 'dead' AND (d.message_id, d.mailbox) < (:before, :before_mailbox)
+ORDER BY d.message_id DESC, d.mailbox DESC LIMIT :limit;
 
 -- name: tasks
 SELECT CAST(t.message_id AS text), t.id, t.requester, t.assignee, t.state, t.subject, CAST(t.session_id AS text), t.deadline, t.overdue, t.callback, t.steps,
        t.created_at, t.updated_at, r.name, a.name
 FROM tasks t JOIN agents r ON r.agent = t.requester JOIN agents a ON a.agent = t.assignee
 WHERE (CAST(:assignee AS text) IS NULL OR t.assignee = :assignee) AND (CAST(:requester AS text) IS NULL OR t.requester = :requester)
-  AND (CAST(:state AS text) IS NULL OR t.state = :state) AND (CAST(:ref AS text) IS NULL OR t.id = :ref)
+  AND (CAST(:state AS text) IS NULL OR t.state = :state)
   AND (CAST(:before AS {id}) IS NULL OR t.message_id < :before)
 ORDER BY t.message_id DESC LIMIT :limit;
 
@@ -139,13 +144,16 @@ SELECT CAST(d.message_id AS text), d.mailbox FROM deliveries d WHERE d.message_i
     AND EXISTS (SELECT 1 FROM deliveries any_one WHERE any_one.message_id = m.id)
     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.message_id = m.id
                     AND (w.state IN ('held', 'pending', 'leased') OR w.settled_at > office_now() - :age))
+    AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.message_id = m.id AND t.state IN ('pending', 'accepted', 'working'))
   ORDER BY m.id LIMIT :limit);
 
 -- name: totals
 SELECT (SELECT count(*) FROM agents) - 2, sum(held), sum(pending), sum(leased), sum(dead), sum(counted), office_now() FROM mailboxes;
 
 -- name: oldest
-SELECT d.created_at FROM deliveries d WHERE d.mailbox = :agent AND d.state = 'pending' ORDER BY d.priority, d.number LIMIT 1;
+-- The first of each priority is the oldest of it.
+SELECT min((SELECT d.created_at FROM deliveries d WHERE d.mailbox = :agent AND d.state = 'pending' AND d.priority = p.n ORDER BY d.number LIMIT 1))
+FROM (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5) AS p;
 
 -- name: oldest_program
 SELECT value FROM about WHERE name = 'oldest_program';

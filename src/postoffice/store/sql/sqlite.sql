@@ -5,7 +5,11 @@ SELECT office_now();
 
 -- name: mail
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.mailbox = ?2 AND d.message_id IN (SELECT ?1 UNION ALL SELECT id FROM messages WHERE client_id = ?1);
+WHERE d.message_id = ?1 AND d.mailbox = ?2;
+
+-- name: mail_by_client_id
+SELECT {delivery} FROM messages m JOIN deliveries d ON d.message_id = m.id
+WHERE m.client_id = ?1 AND d.mailbox = ?2;
 
 -- name: due
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
@@ -207,7 +211,7 @@ DELETE FROM events WHERE at < ?1 AND n < (SELECT max(n) FROM events);
 SELECT m.body, snippet(search, 0, '', '', '…', 24)
 FROM search JOIN messages m ON m.n = search.rowid
 WHERE search MATCH :query
-  AND (:reader IS NULL OR m.sender = :reader OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :reader))
+  AND {reader}
   AND (:sender IS NULL OR m.sender = :sender)
   AND (:recipient IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :recipient))
   AND (:session IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.session_id = :session))

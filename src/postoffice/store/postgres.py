@@ -203,6 +203,7 @@ class PostgresStore(GroupedStore):
             try:
                 if connection is None or connection.is_closed():
                     connection = await asyncpg.connect(self.url, **self._options(_PLANS))
+                    await connection.execute(self._sql["durable_session"])
                 outcomes, hints = await self._transact(acts, connection, fate)
             except _CLASH as error:
                 # Another process took the same name, code or subject first: what it committed is seen on the next try.
@@ -237,7 +238,8 @@ class PostgresStore(GroupedStore):
         outcomes: list[Any] = []
         begin = "BEGIN"
         if self.pooled:
-            begin = ";".join((begin, self._path, *(f"SET LOCAL {name} TO {value}" for name, value in _PLANS.items())))
+            plans = (f"SET LOCAL {name} TO {value}" for name, value in _PLANS.items())
+            begin = ";".join((begin, self._path, self._sql["durable_transaction"], *plans))
         await connection.execute(begin)
         try:
             await self._drive(open_desk(desk, acts), connection)
@@ -294,4 +296,5 @@ def _columns(rows: Sequence[Row]) -> list[Any]:
 
 
 def _why(error: BaseException) -> str:
-    return str(error) or type(error).__name__
+    """The first line of what was said; a driver adds details and hints below it."""
+    return str(error).partition("\n")[0] or type(error).__name__

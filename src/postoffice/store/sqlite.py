@@ -1,6 +1,7 @@
 """The embedded engine: one writer thread that commits whatever is waiting as one group, readers beside it."""
 
 import asyncio
+import errno
 import json
 import os
 import queue
@@ -101,18 +102,18 @@ class SQLiteStore(GroupedStore):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._take_lock()
         except OSError as error:
-            raise ReadOnly(why=f"{self.path}: {error.strerror}") from None
+            self._unlock()
+            raise DiskFull if error.errno == errno.ENOSPC else ReadOnly(why=f"{self.path}: {error.strerror}") from None
         try:
             upgrade_sqlite(self.path)
             self._connection = self._connect()
             self._connection.execute(f"PRAGMA synchronous = {self._synchronous}")
             check_program(self._connection.execute(self._sql["oldest_program"]).fetchone()[0])
-        except MailError:
+        except BaseException as error:
             self._unlock()
+            if isinstance(error, sqlite3.Error):
+                raise _translate(error, committing=False) from None
             raise
-        except sqlite3.Error as error:
-            self._unlock()
-            raise _translate(error, committing=False) from None
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, cached_statements=512)
@@ -132,8 +133,7 @@ class SQLiteStore(GroupedStore):
             self._lock.close()
             raise DatabaseInUse(path=self.path, pid=pid)
         self._lock.truncate(0)
-        self._lock.write(str(os.getpid()))
-        self._lock.flush()
+        os.write(self._lock.fileno(), str(os.getpid()).encode())
 
     def _unlock(self) -> None:
         if self._lock is not None:

@@ -19,8 +19,15 @@ def check_program(oldest: str) -> None:
 
 def upgrade_sqlite(path: Path) -> None:
     """Upgrade an SQLite file, or make it."""
-    if _revision(path) != HEAD:
+    found = _revision(path)
+    if found is not None and found >= HEAD:
+        return
+    from sqlalchemy.exc import DBAPIError  # noqa: PLC0415 - as below
+
+    try:
         run_alembic(f"sqlite:///{path}")
+    except DBAPIError as error:
+        raise error.orig or error from None
 
 
 def run_alembic(url: str, schema: str = "", inbox_schema: str = "") -> None:

@@ -11,6 +11,16 @@ CREATE FUNCTION office_id(given text) RETURNS uuid LANGUAGE sql IMMUTABLE
 CREATE FUNCTION office_time(micros bigint) RETURNS timestamptz LANGUAGE sql IMMUTABLE
   AS $$ SELECT 'epoch'::timestamptz + micros * interval '1 microsecond' $$;
 
+-- Subjects are equal without regard to case in every language, where the server can tell without the database's locale.
+DO $$ BEGIN
+  IF EXISTS (SELECT 1 FROM pg_collation WHERE collname = 'pg_c_utf8') THEN
+    CREATE FUNCTION office_fold(given text) RETURNS text LANGUAGE sql IMMUTABLE
+      AS 'SELECT lower(trim(given) COLLATE pg_catalog.pg_c_utf8)';
+  ELSE
+    CREATE FUNCTION office_fold(given text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT lower(trim(given))';
+  END IF;
+END $$;
+
 CREATE TABLE about (name text PRIMARY KEY, value text NOT NULL);
 INSERT INTO about VALUES ('oldest_program', '1');
 
@@ -198,7 +208,8 @@ CREATE TABLE cursors (name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE search (
   message_id uuid PRIMARY KEY,
   text text NOT NULL,
-  words tsvector GENERATED ALWAYS AS (to_tsvector('simple', text)) STORED
+  -- Words only: left to itself the parser keeps addresses, paths and versions as one word, which nobody types whole.
+  words tsvector GENERATED ALWAYS AS (to_tsvector('simple', regexp_replace(text, '[!-/:-@[-`{-~]+', ' ', 'g'))) STORED
 );
 CREATE INDEX search_words ON search USING gin (words);
 
@@ -287,15 +298,17 @@ BEGIN
   END IF;
   PERFORM 1 FROM mailboxes WHERE agent = ANY (recipients) ORDER BY agent FOR UPDATE;
   INSERT INTO messages (id, sender, type, ref_id, created_at, body)
-  VALUES (message, 'system', NEW.message_type, NEW.ref_id, office_now(), json_strip_nulls(json_build_object(
-    'id', message, 'from', 'system', 'to', NEW.to_agent, 'created_at', to_char(office_time(office_now()) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
+  SELECT message, 'system', NEW.message_type, NEW.ref_id, office_now(), json_object_agg(field, value)
+  FROM json_each(json_build_object(
+    'id', message, 'from', 'system', 'to', coalesce((SELECT name FROM agents WHERE agent = lower(NEW.to_agent)), NEW.to_agent), 'created_at', to_char(office_time(office_now()) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'),
     'from_verified', true, 'type', NEW.message_type, 'subject', NEW.subject, 'priority', coalesce(NEW.priority, 3),
-    'payload', coalesce(NEW.payload, '{}'::jsonb), 'context', NEW.context, 'ref_id', NEW.ref_id, 'ref_type', NEW.ref_type, 'trace', json_build_array('system'))));
+    'payload', coalesce(NEW.payload, '{}'::jsonb), 'context', NEW.context, 'ref_id', NEW.ref_id, 'ref_type', NEW.ref_type, 'trace', json_build_array('system'))) AS fields (field, value)
+  WHERE field = 'payload' OR (field = 'context' AND NEW.context IS NOT NULL) OR json_typeof(value) <> 'null'; -- what was not given is left out
   FOREACH recipient IN ARRAY coalesce(recipients, '{}') LOOP
     low_name := least(recipient COLLATE "C", 'system');
     high_name := greatest(recipient COLLATE "C", 'system');
     INSERT INTO sessions (id, low, high, subject, subject_key, counted, unread_low, unread_high, leased_low, leased_high, replies_left, created_at, last_at)
-    VALUES (gen_random_uuid(), low_name, high_name, NEW.subject, lower(trim(NEW.subject)), 1,
+    VALUES (gen_random_uuid(), low_name, high_name, NEW.subject, office_fold(NEW.subject), 1,
             (low_name = recipient)::int, (high_name = recipient)::int, 0, 0, 100, office_now(), office_now())
     ON CONFLICT (low, high, subject_key) DO UPDATE
       SET counted = sessions.counted + 1, unread_low = sessions.unread_low + excluded.unread_low,

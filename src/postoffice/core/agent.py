@@ -9,7 +9,8 @@ from typing import Any
 
 import msgspec
 
-from postoffice.core.errors import Invalid
+from postoffice.core.errors import TooLarge
+from postoffice.core.limits import bounded
 from postoffice.core.names import check_name
 from postoffice.core.policy import ANYONE
 from postoffice.core.text import check_json
@@ -17,6 +18,7 @@ from postoffice.core.text import check_json
 KEY_PREFIX = "amb_"
 _KEY = re.compile(r"amb_[0-9a-f]{64}", re.ASCII)
 _SHOWN = 8
+_CARD_BYTES = 64 * 1024
 
 
 class Presence(StrEnum):
@@ -81,10 +83,10 @@ def check_card(card: Card) -> Card:
     for entry in card.allow_from:
         if entry != ANYONE:
             check_name(entry)
-    if not 0 <= card.max_concurrent_tasks <= 10_000:
-        raise Invalid(what="max_concurrent_tasks", why="it must be between 0 and 10000")
-    if len(msgspec.json.encode(card)) > 64 * 1024:
-        raise Invalid(what="card", why="it is larger than 64 KiB")
+    bounded("max_concurrent_tasks", card.max_concurrent_tasks, 0, 0, 10_000)
+    size = len(msgspec.json.encode(card))
+    if size > _CARD_BYTES:
+        raise TooLarge(what="card", size=f"{size} bytes", limit=_CARD_BYTES)
     return card
 
 

@@ -120,7 +120,7 @@ class NotFound(MailError):
 
 
 class NoSuchAgent(NotFound):
-    """There is no agent {name!r}{hint}"""
+    """There is no agent {name!r}: {hint}."""
 
 
 class NoSuchMessage(NotFound):

@@ -116,37 +116,9 @@ def is_note(type: str) -> bool:
 
 def check_draft(draft: Draft, limits: Limits) -> Draft:
     """The draft with its defaults filled in, if the office can take it."""
-    for field in ("type", "correlation_id", "reply_to", "ref_id", "ref_type", "client_id", "session_id", "forward_of"):
-        value = getattr(draft, field)
-        if value is not None:
-            _check_word(field, value, limits.id_chars)
-    if draft.subject is not None:
-        _check_word("subject", draft.subject, limits.subject_chars)
-    if draft.content is not None:
-        if not isinstance(draft.content, str):
-            raise BadMessage(field="content", why="it must be text")
-        check_text(draft.content, "content")
-    for part in draft.parts:
-        _check_part(part)
-    if draft.payload is not msgspec.UNSET:
-        check_json(draft.payload, "payload")
-    for field in ("context", "metadata", "callback"):
-        if (value := getattr(draft, field)) is not None:
-            check_json(value, field)
-    if draft.content is None and not draft.parts and draft.payload is msgspec.UNSET and draft.forward_of is None:
-        raise BadMessage(field="body", why="it is empty; give content, parts or a payload")
-    if is_note(draft.type) and draft.ref_id is None:
-        raise BadMessage(field="ref_id", why="a note names its entity")
-    single = isinstance(draft.to, str) and draft.to != EVERYONE
-    for what, asked in (
-        (f"{draft.type} message", draft.type == TASK),
-        ("message in a session", draft.session_id),
-        ("forward", draft.forward_of),
-    ):
-        if asked and not single:
-            raise OneRecipient(what=what)
-    if draft.automatic and draft.reply_to is None:
-        raise BadMessage(field="reply_to", why="an automatic reply names the message it answers")
+    _check_words(draft, limits)
+    _check_body(draft)
+    _check_form(draft)
     if draft.task is not None:
         _check_task(draft.task, limits)
     return msgspec.structs.replace(
@@ -166,6 +138,44 @@ def check_size(size: int, limits: Limits) -> None:
     """Refuse a message too large to keep."""
     if size > limits.message_bytes:
         raise TooLarge(what="message", size=f"{size} bytes", limit=limits.message_bytes)
+
+
+def _check_words(draft: Draft, limits: Limits) -> None:
+    for field in ("type", "correlation_id", "reply_to", "ref_id", "ref_type", "client_id", "session_id", "forward_of"):
+        if (value := getattr(draft, field)) is not None:
+            _check_word(field, value, limits.id_chars)
+    if draft.subject is not None:
+        _check_word("subject", draft.subject, limits.subject_chars)
+
+
+def _check_body(draft: Draft) -> None:
+    if draft.content is not None:
+        if not isinstance(draft.content, str):
+            raise BadMessage(field="content", why="it must be text")
+        check_text(draft.content, "content")
+    for part in draft.parts:
+        _check_part(part)
+    if draft.payload is not msgspec.UNSET:
+        check_json(draft.payload, "payload")
+    for field in ("context", "metadata", "callback"):
+        if (value := getattr(draft, field)) is not None:
+            check_json(value, field)
+    if draft.content is None and not draft.parts and draft.payload is msgspec.UNSET and draft.forward_of is None:
+        raise BadMessage(field="body", why="it is empty; give content, parts or a payload")
+
+
+def _check_form(draft: Draft) -> None:
+    """What some kinds of message need."""
+    if is_note(draft.type) and draft.ref_id is None:
+        raise BadMessage(field="ref_id", why="a note names its entity")
+    if draft.automatic and draft.reply_to is None:
+        raise BadMessage(field="reply_to", why="an automatic reply names the message it answers")
+    if isinstance(draft.to, str) and draft.to != EVERYONE:
+        return
+    kinds = {"task": draft.type == TASK, "message in a session": draft.session_id, "forward": draft.forward_of}
+    for what, asked in kinds.items():
+        if asked:
+            raise OneRecipient(what=what)
 
 
 def _check_address(to: object, limits: Limits) -> str | tuple[str, ...]:

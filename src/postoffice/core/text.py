@@ -32,12 +32,8 @@ def check_json(value: object, where: str, depth: int = 0) -> None:
             return
         case str():
             check_text(value, where)
-        case int():
-            if not -_LARGEST < value < _LARGEST:
-                raise BadText(where=where, what="a number out of range")
-        case float():
-            if not math.isfinite(value):
-                raise BadText(where=where, what="a number that is not finite")
+        case int() | float():
+            _check_number(value, where)
         case dict():
             for key, item in value.items():
                 if not isinstance(key, str):
@@ -49,6 +45,13 @@ def check_json(value: object, where: str, depth: int = 0) -> None:
                 check_json(item, where, depth + 1)
         case _:
             raise BadText(where=where, what=f"a {type(value).__name__}, which is not JSON")
+
+
+def _check_number(value: float, where: str) -> None:
+    if isinstance(value, float) and not math.isfinite(value):
+        raise BadText(where=where, what="a number that is not finite")
+    if not -_LARGEST < value < _LARGEST:
+        raise BadText(where=where, what="a number out of range")
 
 
 def render(content: str | None, parts: Sequence[dict[str, Any]], payload: object = None) -> str:

@@ -119,7 +119,7 @@ class PostOffice:
         """Change what an agent says of itself; what is not given stays."""
         known = {field.name: field for field in msgspec.structs.fields(Card)}
         if unknown := changes.keys() - known:
-            raise Invalid(what="card", why=f"it has no {sorted(unknown)[0]!r}")
+            raise Invalid(what="card", why=f"it has no {min(unknown)!r}")
         try:
             checked = check_card(msgspec.convert(changes, Card))
         except msgspec.ValidationError as error:
@@ -525,4 +525,4 @@ class PostOffice:
     async def _unknown(self, name: str) -> NoSuchAgent:
         """A refusal that names the fix."""
         close = difflib.get_close_matches(folded(name), [folded(known) for known in await self.store.names()], 1)
-        return NoSuchAgent(name=name, hint=f"; did you mean {close[0]!r}?" if close else "")
+        return NoSuchAgent(name=name, hint=f"did you mean {close[0]!r}" if close else "see who is in the directory")

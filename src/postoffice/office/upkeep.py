@@ -67,7 +67,7 @@ class Upkeep:
                 await self.tick()
             except MailError as error:
                 _log.warning("upkeep: %s", error)
-            except Exception:
+            except Exception:  # noqa: BLE001 - a bug in one tick must not end all ticks
                 _log.exception("upkeep failed; it goes on with the next tick")
 
     async def tick(self) -> None:

@@ -310,7 +310,7 @@ class Desk:
     def step(self, task: TaskRow, state: TaskState, text: str | None = None, implied: tuple[TaskState, ...] = ()) -> None:
         """Move a task, with the steps it implies, and tell both sides."""
         at = moment(self.now)
-        added = (*(Step(skipped, at, None, True) for skipped in implied), Step(state, at, text))
+        added = (*(Step(skipped, at, implied=True) for skipped in implied), Step(state, at, text))
         if task.state != state:
             before = task.state in (TaskState.ACCEPTED, TaskState.WORKING)
             after = state in (TaskState.ACCEPTED, TaskState.WORKING)

@@ -14,6 +14,7 @@ from msgspec.structs import astuple
 from postoffice.core.agent import Card
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import Wish
+from postoffice.core.errors import MailError
 from postoffice.core.message import TASK
 from postoffice.core.names import SYSTEM
 from postoffice.core.session import pair
@@ -40,6 +41,17 @@ def open_desk(desk: Desk, acts: Sequence[Act[Any]]) -> Steps:
         act.ask_more(needs, desk)
     yield from _load_threads(desk, needs)
     yield from _load_rest(desk, needs)
+
+
+def run_acts(desk: Desk, acts: Sequence[Act[Any]]) -> list[Any]:
+    """Each act's answer, or its refusal."""
+    outcomes: list[Any] = []
+    for act in acts:
+        try:
+            outcomes.append(act.run(desk))
+        except MailError as refusal:
+            outcomes.append(refusal)
+    return outcomes
 
 
 def close_desk(desk: Desk) -> Iterator[Write]:
@@ -88,14 +100,14 @@ def _look(desk: Desk, needs: Needs) -> Steps:
             needs.threads.add(key[0])
             needs.mail.update(((d.message_id, d.mailbox), None) for d in desk.lines[key])
     if needs.tasks:
-        for row in (yield Load("tasks_by_ref", [(ref,) for ref in needs.tasks])):
+        for row in (yield Load("tasks_by_ref", _keys(needs.tasks))):
             task = TaskRow(*row)
             needs.boxes.update((task.requester, task.assignee))
             needs.pairs.add(pair(task.requester, task.assignee))
             needs.mail[task.message_id, task.assignee] = None
     for query, keys in (("connections_by_code", needs.codes), ("connections_by_id", needs.connections)):
         if keys:
-            for row in (yield Load(query, [(key,) for key in sorted(keys)])):
+            for row in (yield Load(query, _keys(keys))):
                 connection = desk.connections[row[0]] = ConnectionRow(*row)
                 needs.connections.add(connection.id)
                 needs.boxes.update((connection.requester, connection.target))
@@ -116,6 +128,11 @@ def _load_mail(desk: Desk, needs: Needs) -> Steps:
     # What is due has to be looked for only where what waits does not suffice, or where it is asked for.
     if needs.due or any(len(desk.pools.get(mailbox, ())) < wish.limit for mailbox, wish in needs.wishes):
         desk.due = [desk.lay(DeliveryRow(*row)) for row in (yield Load("due", [(needs.due or _DUE_AT_ONCE,)]))]
+    _ask_for_mail(desk, needs)
+
+
+def _ask_for_mail(desk: Desk, needs: Needs) -> None:
+    """What moving the mail on the desk may need."""
     for delivery in desk.mail.values():
         needs.boxes.update((delivery.mailbox, delivery.sender))
         if delivery.session_id is not None:
@@ -147,8 +164,8 @@ def _queries(wishes: list[tuple[str, Wish]]) -> dict[str, list[Row]]:
 
 
 def _load_boxes(desk: Desk, needs: Needs) -> Steps:
-    if missing := sorted(needs.boxes - desk.boxes.keys()):
-        for row in (yield Load("boxes", [(agent,) for agent in missing])):
+    if missing := needs.boxes - desk.boxes.keys():
+        for row in (yield Load("boxes", _keys(missing))):
             desk.boxes[row[0]] = Box.of(row[:-1])
             desk.now = row[-1]
     if not desk.now:
@@ -158,7 +175,7 @@ def _load_boxes(desk: Desk, needs: Needs) -> Steps:
 def _load_threads(desk: Desk, needs: Needs) -> Steps:
     rows: list[Row] = []
     if missing := needs.threads - desk.threads.keys():
-        rows += yield Load("sessions_by_id", [(id,) for id in missing])
+        rows += yield Load("sessions_by_id", _keys(missing))
     if unknown := needs.thread_keys - desk.thread_keys.keys():
         rows += yield Load("sessions_by_key", list(unknown))
     for row in rows:
@@ -172,30 +189,34 @@ def _load_rest(desk: Desk, needs: Needs) -> Steps:
     if needs.pairs:
         desk.connected = {(low, high) for low, high in (yield Load("connected", list(needs.pairs)))}
     if needs.dedupe:
-        for sender, to, client_id, print_, answer in (yield Load("dedupe", list(needs.dedupe))):
-            desk.dedupe[sender, to, client_id] = (print_, answer)
+        for sender, to, client_id, fingerprint, answer in (yield Load("dedupe", list(needs.dedupe))):
+            desk.dedupe[sender, to, client_id] = (fingerprint, answer)
     if needs.tasks:
-        for row in (yield Load("tasks_by_ref", [(ref,) for ref in needs.tasks])):
-            desk.tasks[row[0]] = TaskRow(*row)
-        assignees = {task.assignee for task in desk.tasks.values()}
-        if assignees:
-            desk.under_way = dict((yield Load("under_way", [(name,) for name in assignees])))
+        desk.tasks = {row[0]: TaskRow(*row) for row in (yield Load("tasks_by_ref", _keys(needs.tasks)))}
+        desk.under_way = dict((yield Load("under_way", _keys({task.assignee for task in desk.tasks.values()} or {""}))))
+    yield from _load_consents(desk, needs)
+    if needs.limits:
+        desk.counters = {bucket: (begun_at, count) for bucket, begun_at, count in (yield Load("limits", _keys(needs.limits)))}
+    if needs.entities:
+        desk.entities = {id: (type, notes, at) for id, type, notes, at in (yield Load("entities", _keys(needs.entities)))}
+    for name, wanted in needs.extra.items():
+        desk.extra[name] = yield Load(name.partition(":")[0], [wanted])
+
+
+def _load_consents(desk: Desk, needs: Needs) -> Steps:
     if needs.connections:
-        for row in (yield Load("connections_by_id", [(id,) for id in needs.connections])):
+        for row in (yield Load("connections_by_id", _keys(needs.connections))):
             desk.connections[row[0]] = ConnectionRow(*row)
     if needs.requests:
-        for row in (yield Load("requests_of", [(agent,) for agent in needs.requests])):
+        for row in (yield Load("requests_of", _keys(needs.requests))):
             desk.connections.setdefault(row[0], ConnectionRow(*row))
     if needs.keys:
-        desk.keys = {row[0]: KeyRow(*row) for row in (yield Load("keys_of", [(agent,) for agent in needs.keys]))}
-    if needs.limits:
-        for bucket, begun_at, count in (yield Load("limits", [(bucket,) for bucket in sorted(needs.limits)])):
-            desk.counters[bucket] = (begun_at, count)
-    if needs.entities:
-        for id, type, notes, created_at in (yield Load("entities", [(id,) for id in sorted(needs.entities)])):
-            desk.entities[id] = (type, notes, created_at)
-    for name, key in needs.extra.items():
-        desk.extra[name] = yield Load(name.partition(":")[0], [key])
+        desk.keys = {row[0]: KeyRow(*row) for row in (yield Load("keys_of", _keys(needs.keys)))}
+
+
+def _keys(names: set[str]) -> list[Row]:
+    """One key a name, in the order in which everybody locks them."""
+    return [(name,) for name in sorted(names)]
 
 
 def _text(card: Card) -> str:

@@ -37,6 +37,7 @@ T = TypeVar("T")
 _message = msgspec.json.Decoder(Message).decode
 _END = 2**62  # after every number
 _DIGITS = 18
+_CATCH_UP = 1000
 _LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 FILTERS = ("sender", "recipient", "session", "type", "since", "until")
 
@@ -280,7 +281,7 @@ class GroupedStore:
         if words is None:
             raise BadQuery(query=query)
         # What was said a moment ago is found too: the index catches up before it is asked.
-        while await self.index_search(1000) == 1000:
+        while await self.index_search(_CATCH_UP) == _CATCH_UP:
             pass
         parameters = {name: filters.get(name) for name in FILTERS}
         if parameters["session"] is not None and not is_id(parameters["session"]):
@@ -362,7 +363,7 @@ class GroupedStore:
     async def counts(self, name: str) -> MailboxCounts:
         rows = await self.fetch("agent", agent=folded(name))
         if not rows:
-            raise NoSuchAgent(name=name, hint="")
+            raise NoSuchAgent(name=name, hint="check the name")
         box = Box.of(rows[0][:-1])
         ((oldest,),) = await self.fetch("oldest", agent=box.agent)
         return MailboxCounts(

@@ -4,22 +4,22 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import asyncpg
 
 from postoffice.core.clock import Clock
-from postoffice.core.errors import BadCursor, Closed, DatabaseLost, MailError, OutcomeUnknown, SchemaMissing, Unavailable
+from postoffice.core.errors import BadCursor, Closed, DatabaseLost, MailError, SchemaMissing, Unavailable
 from postoffice.core.event import Event
 from postoffice.core.limits import Limits
 from postoffice.store import sql
 from postoffice.store.acts.act import Act
-from postoffice.store.desk import Desk
-from postoffice.store.group import close_desk, open_desk
+from postoffice.store.committer import LOST, PLANS, Committer, columns, why
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.migrations.upgrade import HEAD, check_program
 from postoffice.store.protocol import Committed
-from postoffice.store.steps import Row, Steps, Write
+from postoffice.store.steps import Row
 
 R = TypeVar("R")
 _Job = tuple[Act[Any], "asyncio.Future[Any]"]
@@ -27,29 +27,9 @@ _GROUP = 256
 _COMMITTERS = 2
 _SMALL = 4
 _READERS = 8
-_TRIES = 5
 _TIMEOUT = 30.0
 _WORD = re.compile(r"\w+")
 _CURSOR = re.compile(r"[0-9]{1,19}\.[0-9]{1,18}", re.ASCII)
-_LOST = (
-    OSError,
-    asyncpg.PostgresConnectionError,
-    asyncpg.InterfaceError,
-    asyncpg.CannotConnectNowError,
-    asyncpg.AdminShutdownError,
-    asyncpg.CrashShutdownError,
-    asyncpg.TooManyConnectionsError,
-    TimeoutError,
-)
-_CLASH = (asyncpg.IntegrityConstraintViolationError, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
-# A plan is kept for as long as its connection and would still scan a table that was empty when it was made.
-_PLANS = {
-    "enable_seqscan": "off",
-    "enable_hashjoin": "off",
-    "enable_mergejoin": "off",
-    "jit": "off",
-    "plan_cache_mode": "force_generic_plan",
-}
 
 
 class PostgresStore(GroupedStore):
@@ -72,8 +52,9 @@ class PostgresStore(GroupedStore):
         self._statement_cache = statement_cache
         self._sql = sql.load("postgresql", {"false": "false", "id": "uuid"})
         self._reads = {name: sql.numbered(text) for name, text in self._sql.items()}
-        self._merged: dict[tuple[str, ...], str] = {}
         self._path = f'SET LOCAL search_path TO "{schema}"'
+        plans = (f"SET LOCAL {name} TO {value}" for name, value in PLANS.items())
+        self._begin = ";".join(("BEGIN", self._path, self._sql["durable_transaction"], *plans)) if self.pooled else "BEGIN"
         self._jobs: deque[_Job] = deque()
         self._arrived = asyncio.Event()
         self._committers: list[asyncio.Task[None]] = []
@@ -83,10 +64,10 @@ class PostgresStore(GroupedStore):
         self._committed = committed
         try:
             self._pool = await asyncpg.create_pool(self.url, min_size=1, max_size=_READERS, **self._options({}))
-        except _LOST as error:
-            raise DatabaseLost(why=_why(error)) from None
+        except LOST as error:
+            raise DatabaseLost(why=why(error)) from None
         except asyncpg.PostgresError as error:
-            raise Unavailable(why=_why(error)) from None
+            raise Unavailable(why=why(error)) from None
         self._closing = False
         try:
             await self._check_schema()
@@ -108,10 +89,8 @@ class PostgresStore(GroupedStore):
 
     async def _check_schema(self) -> None:
         rows: Sequence[Any] = ()
-        try:
+        with suppress(asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError):
             rows = await self._pool.fetch(f'SELECT version_num FROM "{self.schema}".alembic_version')
-        except (asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError):
-            pass
         found = str(rows[0][0]) if rows else "none"
         if found < HEAD or not rows:
             raise SchemaMissing(found=found, needed=HEAD)
@@ -128,7 +107,7 @@ class PostgresStore(GroupedStore):
         return await self._read(statement, [parameters[key] for key in names])
 
     async def fetch_each(self, name: str, keys: list[Row]) -> Sequence[Row]:
-        return await self._read(self._sql[name], _columns(keys))
+        return await self._read(self._sql[name], columns(keys))
 
     def search_query(self, query: str) -> str | None:
         return " & ".join(_WORD.findall(query)) or None
@@ -162,19 +141,24 @@ class PostgresStore(GroupedStore):
                     async with connection.transaction():
                         await connection.execute(self._path)
                         return await connection.fetch(statement, *arguments)  # type: ignore[no-any-return]
-            except _LOST as error:
+            except LOST as error:
                 # A pool hands out connections that died while nobody looked; a read may simply be asked again.
                 if attempt == 2:  # noqa: PLR2004
-                    raise DatabaseLost(why=_why(error)) from None
+                    raise DatabaseLost(why=why(error)) from None
             except asyncpg.PostgresError as error:
-                raise Unavailable(why=_why(error)) from error
+                raise Unavailable(why=why(error)) from error
         raise AssertionError
 
     # Committing
 
+    async def _connect(self) -> Any:
+        connection = await asyncpg.connect(self.url, **self._options(PLANS))
+        await connection.execute(self._sql["durable_session"])
+        return connection
+
     async def _commit_groups(self) -> None:
         """What came while the last group was committed is the next group."""
-        connection: Any = None
+        committer = Committer(self._connect, self._sql, self.clock, self.limits, self._begin)
         try:
             while True:
                 while not self._jobs:
@@ -186,115 +170,16 @@ class PostgresStore(GroupedStore):
                 share = max(-(-len(self._jobs) // self._idle), _SMALL)
                 jobs = [self._jobs.popleft() for _ in range(min(len(self._jobs), share, _GROUP))]
                 self._idle -= 1
-                outcomes, hints, connection = await self._commit([act for act, _ in jobs], connection)
+                outcomes, hints = await committer.commit([act for act, _ in jobs])
                 self._idle += 1
                 for (act, future), outcome in zip(jobs, outcomes, strict=True):
                     self.answer(act, future, outcome)
                 if hints:
-                    self._committed(frozenset(hints))
+                    self._committed(hints)
         finally:
-            if connection is not None:
-                connection.terminate()
-
-    async def _commit(self, acts: list[Act[Any]], connection: Any) -> tuple[list[Any], set[str], Any]:
-        """Do the acts as one transaction; where that fails as a whole, one by one, so that none harms another."""
-        for attempt in range(_TRIES):
-            fate = _Fate()
-            try:
-                if connection is None or connection.is_closed():
-                    connection = await asyncpg.connect(self.url, **self._options(_PLANS))
-                    await connection.execute(self._sql["durable_session"])
-                outcomes, hints = await self._transact(acts, connection, fate)
-            except _CLASH as error:
-                # Another process took the same name, code or subject first: what it committed is seen on the next try.
-                if len(acts) > 1:
-                    break
-                if attempt == _TRIES - 1:
-                    return [Unavailable(why=_why(error))], set(), connection
-            except _LOST as error:
-                if connection is not None:
-                    connection.terminate()
-                    connection = None
-                if fate.committing:
-                    return [OutcomeUnknown(why=_why(error)) for _ in acts], set(), None
-                if attempt > 0:
-                    return [DatabaseLost(why=_why(error)) for _ in acts], set(), None
-            except Exception as error:  # noqa: BLE001 - whatever it is, it goes to the asker and not to this loop
-                if len(acts) > 1:
-                    break
-                return [Unavailable(why=_why(error)) if isinstance(error, asyncpg.PostgresError) else error], set(), connection
-            else:
-                return outcomes, hints, connection
-        everyone: list[Any] = []
-        told: set[str] = set()
-        for act in acts:
-            outcomes, hints, connection = await self._commit([act], connection)
-            everyone += outcomes
-            told |= hints
-        return everyone, told, connection
-
-    async def _transact(self, acts: Sequence[Act[Any]], connection: Any, fate: "_Fate") -> tuple[list[Any], set[str]]:
-        desk = Desk(self.clock, self.limits)
-        outcomes: list[Any] = []
-        begin = "BEGIN"
-        if self.pooled:
-            plans = (f"SET LOCAL {name} TO {value}" for name, value in _PLANS.items())
-            begin = ";".join((begin, self._path, self._sql["durable_transaction"], *plans))
-        await connection.execute(begin)
-        try:
-            await self._drive(open_desk(desk, acts), connection)
-            for act in acts:
-                try:
-                    outcomes.append(act.run(desk))
-                except MailError as refusal:
-                    outcomes.append(refusal)
-            await self._write(list(close_desk(desk)), connection)
-            fate.committing = True
-            await connection.execute("COMMIT")
-        except BaseException:
-            if not connection.is_closed() and not fate.committing:
-                await connection.execute("ROLLBACK")
-            raise
-        return outcomes, desk.hints
-
-    async def _drive(self, steps: Steps, connection: Any) -> None:
-        try:
-            step = next(steps)
-            while True:
-                step = steps.send(await connection.fetch(self._sql[step.name], *_columns(step.keys)))
-        except StopIteration:
-            return
-
-    async def _write(self, writes: list[Write], connection: Any) -> None:
-        """All writes of a group as one statement: it is the trips to the server that cost, not the rows."""
-        if not writes:
-            return
-        names = tuple(write.name for write in writes)
-        arguments: list[Any] = []
-        for write in writes:
-            arguments += _columns(write.rows)
-            if write.name == "add_delivery":
-                arguments.append([self.clock.new_id() for _ in write.rows])
-        if names not in self._merged:
-            self._merged[names] = sql.merged([self._sql[name] for name in names])
-        await connection.execute(self._merged[names], *arguments)
-
-
-class _Fate:
-    """Whether COMMIT had been sent when the connection was lost: from there on, nobody knows."""
-
-    committing = False
+            committer.close()
 
 
 def normal_url(url: str) -> str:
     """The address as asyncpg takes it, from the forms that other tools write."""
     return re.sub(r"^postgres(ql)?(\+\w+)?://", "postgresql://", url)
-
-
-def _columns(rows: Sequence[Row]) -> list[Any]:
-    return [list(column) for column in zip(*rows, strict=True)]
-
-
-def _why(error: BaseException) -> str:
-    """The first line of what was said; a driver adds details and hints below it."""
-    return str(error).partition("\n")[0] or type(error).__name__

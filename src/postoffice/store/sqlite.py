@@ -10,6 +10,7 @@ import sqlite3
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -20,7 +21,7 @@ from postoffice.core.limits import Limits
 from postoffice.store import sql
 from postoffice.store.acts.act import Act, Pause
 from postoffice.store.desk import Desk, Drawer
-from postoffice.store.group import close_desk, open_desk
+from postoffice.store.group import close_desk, open_desk, run_acts
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.migrations.upgrade import check_program, upgrade_sqlite
 from postoffice.store.protocol import Committed
@@ -92,7 +93,7 @@ class SQLiteStore(GroupedStore):
         words = _WORD.findall(query)
         return " ".join(f'"{word}"' for word in words) or None
 
-    async def hold_role(self, role: str, holder: str, lasts: timedelta) -> bool:
+    async def hold_role(self, role: str, holder: str, lasts: timedelta) -> bool:  # noqa: ARG002 - the seam's
         return True  # one process owns the file, and every role with it
 
     # The file
@@ -185,10 +186,8 @@ class SQLiteStore(GroupedStore):
             if hints:
                 self._committed(hints)
 
-        try:
+        with suppress(RuntimeError):  # the loop is gone, and with it everyone who asked
             self._loop.call_soon_threadsafe(tell)
-        except RuntimeError:
-            pass  # the loop is gone, and with it everyone who asked
 
     def _commit(self, acts: list[Act[Any]], tries: int = _TRIES) -> tuple[list[Any], frozenset[str]]:
         """Do the acts as one transaction; where that fails as a whole, one by one, so that none harms another."""
@@ -209,15 +208,10 @@ class SQLiteStore(GroupedStore):
         committing = False
         connection = self._connection
         desk = Desk(self.clock, self.limits, self._drawer)
-        outcomes: list[Any] = []
         try:
             connection.execute("BEGIN IMMEDIATE")
             self._drive(open_desk(desk, acts))
-            for act in acts:
-                try:
-                    outcomes.append(act.run(desk))
-                except MailError as refusal:
-                    outcomes.append(refusal)
+            outcomes = run_acts(desk, acts)
             for write in close_desk(desk):
                 connection.executemany(self._sql[write.name], write.rows)
             committing = True

@@ -166,7 +166,7 @@ class RevokeKeys(Act[tuple[Key, ...]]):
 def _box(desk: Desk, agent: str) -> Box:
     box = desk.boxes.get(agent)
     if box is None:
-        raise NoSuchAgent(name=agent, hint="")
+        raise NoSuchAgent(name=agent, hint="check the name")
     return box
 
 

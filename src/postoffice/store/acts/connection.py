@@ -36,7 +36,7 @@ class Request(Act[Connection]):
     def run(self, desk: Desk) -> Connection:
         requester, target = desk.boxes[self.requester], desk.boxes.get(self.target)
         if target is None:
-            raise NoSuchAgent(name=self.target_name, hint="")
+            raise NoSuchAgent(name=self.target_name, hint="check the name")
         if pair(self.requester, self.target) in desk.connected:
             raise AlreadyConnected(requester=requester.name, target=target.name)
         pending = [row for row in desk.connections.values() if row.status == Status.PENDING]

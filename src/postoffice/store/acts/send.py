@@ -138,7 +138,7 @@ class Send(Act[Accepted]):
             box = desk.boxes.get(folded(name))
             if box is None:
                 if not self.strangers:
-                    raise NoSuchAgent(name=name, hint="")
+                    raise NoSuchAgent(name=name, hint="check the name")
                 card = Card(allow_from=(ANYONE,))
                 box = desk.new_box(name, card)
                 unseen.append(box)

@@ -1,0 +1,137 @@
+"""One connection that commits groups of acts to PostgreSQL."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import asyncpg
+
+from postoffice.core.clock import Clock
+from postoffice.core.errors import DatabaseLost, OutcomeUnknown, Unavailable
+from postoffice.core.limits import Limits
+from postoffice.store import sql
+from postoffice.store.acts.act import Act
+from postoffice.store.desk import Desk
+from postoffice.store.group import close_desk, open_desk, run_acts
+from postoffice.store.steps import Row, Steps, Write
+
+LOST = (
+    OSError,
+    TimeoutError,
+    asyncpg.InterfaceError,
+    asyncpg.PostgresConnectionError,
+    asyncpg.CannotConnectNowError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.TooManyConnectionsError,
+)
+"""How a driver says that the server is not there."""
+_CLASH = (asyncpg.IntegrityConstraintViolationError, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
+_TRIES = 5
+# A plan is kept for as long as its connection and would still scan a table that was empty when it was made.
+PLANS = {
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "jit": "off",
+    "plan_cache_mode": "force_generic_plan",
+}
+
+
+class Committer:
+    """Does groups of acts, one after another, connecting again whenever it has to."""
+
+    def __init__(self, connect: Callable[[], Awaitable[Any]], statements: dict[str, str], clock: Clock, limits: Limits, begin: str) -> None:
+        self._connect = connect
+        self._sql = statements
+        self._clock = clock
+        self._limits = limits
+        self._begin = begin
+        self._merged: dict[tuple[str, ...], str] = {}
+        self._connection: Any = None
+        self._committing = False
+
+    async def commit(self, acts: list[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
+        """Do the acts as one transaction; where that fails as a whole, one by one, so that none harms another."""
+        lost = 0
+        for _ in range(_TRIES):
+            try:
+                return await self._transact(acts)
+            except LOST as error:
+                unknown = self._committing
+                self.close()
+                lost += 1
+                if unknown:
+                    return [OutcomeUnknown(why=why(error))] * len(acts), frozenset()
+                # A connection may have died while nobody looked; if the next one fails too, the server is gone.
+                if lost > 1:
+                    return [DatabaseLost(why=why(error))] * len(acts), frozenset()
+            except _CLASH:
+                # Another process took the same name, code or subject first: what it committed is seen on the next try.
+                if len(acts) > 1:
+                    break
+            except Exception as error:  # noqa: BLE001 - whatever it is, it goes to the asker and not to the committer
+                if len(acts) > 1:
+                    break
+                return [Unavailable(why=why(error)) if isinstance(error, asyncpg.PostgresError) else error], frozenset()
+        if len(acts) == 1:
+            return [Unavailable(why="others kept changing the same mail")], frozenset()
+        alone = [await self.commit([act]) for act in acts]
+        return [outcome for outcomes, _ in alone for outcome in outcomes], frozenset().union(*(hints for _, hints in alone))
+
+    def close(self) -> None:
+        """Let the connection go, whatever it was doing."""
+        if self._connection is not None:
+            self._connection.terminate()
+            self._connection = None
+
+    async def _transact(self, acts: Sequence[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
+        self._committing = False
+        if self._connection is None or self._connection.is_closed():
+            self._connection = await self._connect()
+        connection = self._connection
+        desk = Desk(self._clock, self._limits)
+        await connection.execute(self._begin)
+        try:
+            await self._load(open_desk(desk, acts))
+            outcomes = run_acts(desk, acts)
+            await self._write(list(close_desk(desk)))
+            # From here on a lost connection leaves the transaction's fate unknown.
+            self._committing = True
+            await connection.execute("COMMIT")
+        except BaseException:
+            if not connection.is_closed() and not self._committing:
+                await connection.execute("ROLLBACK")
+            raise
+        return outcomes, frozenset(desk.hints)
+
+    async def _load(self, steps: Steps) -> None:
+        try:
+            step = next(steps)
+            while True:
+                step = steps.send(await self._connection.fetch(self._sql[step.name], *columns(step.keys)))
+        except StopIteration:
+            return
+
+    async def _write(self, writes: list[Write]) -> None:
+        """All writes of a group as one statement: it is the trips to the server that cost, not the rows."""
+        if not writes:
+            return
+        names = tuple(write.name for write in writes)
+        arguments: list[Any] = []
+        for write in writes:
+            arguments += columns(write.rows)
+            if write.name == "add_delivery":
+                arguments.append([self._clock.new_id() for _ in write.rows])
+        if names not in self._merged:
+            self._merged[names] = sql.merged([self._sql[name] for name in names])
+        await self._connection.execute(self._merged[names], *arguments)
+
+
+def columns(rows: Sequence[Row]) -> list[Any]:
+    """Rows as the arrays that a statement unnests."""
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def why(error: BaseException) -> str:
+    """The first line of what was said; a driver adds details and hints below it."""
+    return str(error).partition("\n")[0] or type(error).__name__

@@ -36,8 +36,8 @@ def build_office(settings: Settings) -> PostOffice:
 async def ensure_owner_key(office: PostOffice, data: Path) -> Path:
     """Make the owner's key at the first start. Only its hash is in the store; the file is the owner's alone."""
     path = data / OWNER_KEY
-    if not path.exists():  # noqa: ASYNC240 - once, before anybody waits
-        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not path.exists():
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)  # noqa: ASYNC240 - once, before anybody waits
         raw = new_key()
         hash = key_hash(raw)
         assert hash is not None

@@ -2,8 +2,11 @@
 
 import asyncio
 import os
+import signal
 import socket
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import uvicorn
 
@@ -30,7 +33,20 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
     async with app.router.lifespan_context(app):
         config = uvicorn.Config(app, lifespan="off", log_level="warning", timeout_graceful_shutdown=_GRACE)
         _announce(settings, listener)
-        await uvicorn.Server(config).serve(sockets=[listener])
+        await _Server(config).serve(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """uvicorn's, but a signal ends the serving and not the process: the office has still to close."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {sig: signal.signal(sig, self.handle_exit) for sig in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for sig, handler in before.items():
+                signal.signal(sig, handler)
 
 
 def _listen(host: str, port: int) -> socket.socket:

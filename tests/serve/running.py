@@ -1,0 +1,60 @@
+"""The command as a user runs it: a real process, a real port."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+PATIENCE = 30.0
+COMMAND = (sys.executable, "-W", "error", "-m", "postoffice")
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """This environment without anything that would configure the program under test."""
+    ours = ("POSTOFFICE_", "DATABASE_URL", "WS_PING_")
+    return {name: value for name, value in os.environ.items() if not name.startswith(ours)} | dict(extra or {})
+
+
+def run(*arguments: str, here: Path, extra: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end."""
+    return subprocess.run(
+        [*COMMAND, *arguments], cwd=here, env=environment(extra), capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def serving(*command: str, port: int, here: Path, extra: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
+    """A server that answers before the block begins and is stopped after it."""
+    process = subprocess.Popen(command, cwd=here, env=environment(extra), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        until = time.monotonic() + PATIENCE
+        while not answers(port):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < until, "the server did not answer"
+            time.sleep(0.05)
+        yield process
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE)
+
+
+def answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
+            return bool(answer.status == 200)
+    except (urllib.error.URLError, OSError):
+        return False

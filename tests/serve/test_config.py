@@ -1,0 +1,66 @@
+"""Settings: every source, and which of them wins."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from postoffice.config import Settings, read_settings
+from postoffice.core.errors import BadSetting
+
+
+def test_the_more_particular_source_wins(tmp_path: Path) -> None:
+    (tmp_path / "postoffice.toml").write_text("port = 1\nws_ping_interval = 1\nreceive = 1\nmax_attempts = 1\n")
+    (tmp_path / ".env").write_text("POSTOFFICE_PORT=2\nWS_PING_INTERVAL=2\nPOSTOFFICE_RECEIVE=2\n")
+    environ = {"POSTOFFICE_PORT": "3", "WS_PING_INTERVAL": "3"}
+    settings = read_settings({"port": 4}, environ, tmp_path)
+    assert (settings.port, settings.ws_ping_interval, settings.limits.receive, settings.limits.max_attempts) == (4, 3.0, 2, 1)
+
+
+def test_a_flag_not_given_leaves_the_rest_alone(tmp_path: Path) -> None:
+    assert read_settings({"port": None}, {"POSTOFFICE_PORT": "5"}, tmp_path).port == 5
+
+
+def test_without_any_source_the_defaults_hold(tmp_path: Path) -> None:
+    assert read_settings({}, {}, tmp_path) == Settings()
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "POSTOFFICE_DATABASE"])
+def test_the_database_has_two_names(tmp_path: Path, name: str) -> None:
+    assert read_settings({}, {name: "postgresql+asyncpg://a/b"}, tmp_path).database == "postgresql+asyncpg://a/b"
+
+
+def test_our_own_name_wins_over_the_other(tmp_path: Path) -> None:
+    assert read_settings({}, {"DATABASE_URL": "theirs", "POSTOFFICE_DATABASE": "ours"}, tmp_path).database == "ours"
+
+
+def test_an_empty_variable_says_nothing(tmp_path: Path) -> None:
+    assert read_settings({}, {"DATABASE_URL": "", "POSTOFFICE_PORT": ""}, tmp_path) == Settings()
+
+
+def test_durations_are_in_seconds(tmp_path: Path) -> None:
+    (tmp_path / "postoffice.toml").write_text("retention = 86400\n")
+    limits = read_settings({}, {"POSTOFFICE_VISIBILITY": "1.5"}, tmp_path).limits
+    assert (limits.retention, limits.visibility) == (timedelta(days=1), timedelta(seconds=1.5))
+
+
+@pytest.mark.parametrize(
+    ("environ", "toml", "named"),
+    [
+        ({"POSTOFFICE_PORT": "many"}, "", "port"),
+        ({"POSTOFFICE_VISIBILITY": "long"}, "", "visibility"),
+        ({"POSTOFFICE_MAX_ATTEMPTS": "few"}, "", "limits.max_attempts"),
+        ({}, "prot = 1", "file"),
+        ({}, "port =", "config"),
+        ({"POSTOFFICE_INBOX_SCHEMA": 'x"; --'}, "", "inbox_schema"),
+    ],
+)
+def test_a_wrong_setting_is_named(tmp_path: Path, environ: dict[str, str], toml: str, named: str) -> None:
+    (tmp_path / "postoffice.toml").write_text(toml)
+    with pytest.raises(BadSetting) as caught:
+        read_settings({}, environ, tmp_path)
+    assert str(caught.value.facts["name"]).startswith(named)
+
+
+def test_other_variables_of_ours_pass_by(tmp_path: Path) -> None:
+    assert read_settings({}, {"POSTOFFICE_SERVER": "http://127.0.0.1:8787", "SECRET_KEY": "x"}, tmp_path) == Settings()

@@ -1,0 +1,145 @@
+"""`postoffice serve` as a user meets it, in a process of its own."""
+
+import json
+import signal
+import socket
+import stat
+import sys
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.engines import PostgresServer
+from tests.serve.running import COMMAND, PATIENCE, free_port, run, serving
+
+
+def serve(port: int, *arguments: str) -> tuple[str, ...]:
+    return (*COMMAND, "serve", "--port", str(port), *arguments)
+
+
+def test_it_answers_health_and_stops_when_told(tmp_path: Path) -> None:
+    port = free_port()
+    with serving(*serve(port, "--data", "kept"), port=port, here=tmp_path) as server:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
+            assert json.load(answer)["status"] == "ok"
+        server.send_signal(signal.SIGTERM)
+        out, err = server.communicate(timeout=PATIENCE)
+    assert server.returncode == 0
+    assert out == ""
+    assert err.splitlines() == [f"Postoffice is open on http://127.0.0.1:{port} (mail in kept/mailbox.db). Ctrl-C closes it."]
+
+
+def test_ctrl_c_closes_it_without_a_traceback(tmp_path: Path) -> None:
+    port = free_port()
+    with serving(*serve(port, "--data", "kept"), port=port, here=tmp_path) as server:
+        server.send_signal(signal.SIGINT)
+        _, err = server.communicate(timeout=PATIENCE)
+    assert server.returncode in (0, 130)
+    assert "Traceback" not in err
+
+
+def test_the_owners_key_is_the_owners_alone_and_made_once(tmp_path: Path) -> None:
+    port = free_port()
+    keys = []
+    for _ in range(2):
+        with serving(*serve(port, "--data", "kept"), port=port, here=tmp_path) as server:
+            server.send_signal(signal.SIGTERM)
+            _, err = server.communicate(timeout=PATIENCE)
+        path = tmp_path / "kept" / "owner.key"
+        keys.append(path.read_text().strip())
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        assert keys[0] not in err
+    assert keys[0] == keys[1]
+    assert keys[0].startswith("amb_")
+
+
+def test_data_lives_in_the_platforms_user_data_directory(tmp_path: Path) -> None:
+    port = free_port()
+    extra = {"HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "share")}
+    with serving(*serve(port), port=port, here=tmp_path, extra=extra):
+        pass
+    assert [path.parent.name for path in tmp_path.rglob("mailbox.db")] == ["postoffice"]
+
+
+@pytest.mark.parametrize("way", ["environment", ".env", "toml", "config"])
+def test_a_setting_may_come_from_anywhere(tmp_path: Path, way: str) -> None:
+    port, extra, flags = free_port(), {}, ()
+    if way == "environment":
+        extra = {"POSTOFFICE_PORT": str(port), "POSTOFFICE_DATA": "kept"}
+    elif way == ".env":
+        (tmp_path / ".env").write_text(f"POSTOFFICE_PORT={port}\nPOSTOFFICE_DATA=kept\nSECRET_KEY=change-me\n")
+    else:
+        name = "postoffice.toml" if way == "toml" else "other.toml"
+        (tmp_path / name).write_text(f'port = {port}\ndata = "kept"\nmax_attempts = 3\n')
+        flags = ("--config", name) if way == "config" else ()
+    with serving(*COMMAND, "serve", *flags, port=port, here=tmp_path, extra=extra):
+        assert (tmp_path / "kept" / "mailbox.db").exists()
+
+
+def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        ended = run("serve", "--port", str(port), "--data", "kept", here=tmp_path)
+    assert ended.returncode == 69
+    assert ended.stderr.count("\n") == 1
+    assert f"Cannot listen on 127.0.0.1:{port}" in ended.stderr
+
+
+def test_a_second_server_on_the_same_mail_is_told_who_has_it(tmp_path: Path) -> None:
+    port = free_port()
+    with serving(*serve(port, "--data", "kept"), port=port, here=tmp_path) as server:
+        ended = run("serve", "--port", "0", "--data", "kept", here=tmp_path)
+    assert ended.returncode == 69
+    assert f"(process {server.pid})" in ended.stderr
+    assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("serve", "--prot", "1"), 2, "unrecognized arguments: --prot 1"),
+        (("serve", "--port", "many"), 2, "invalid int value: 'many'"),
+        (("serve", "--port", "99999"), 65, "The setting port is wrong"),
+        (("serve", "--host", "no.such.host.invalid"), 69, "Cannot listen on no.such.host.invalid"),
+        (("serve", "--data", "file/below"), 69, "cannot be written"),
+        (("serve", "--config", "missing.toml"), 65, "missing.toml"),
+        (("serve", "--config", "file"), 65, "The setting config (file) is wrong"),
+        (("serve", "--schema", "a; drop"), 65, "The setting schema is wrong"),
+        (("serve", "--database", "postgresql://nobody@127.0.0.1:1/none"), 69, "The database does not answer"),
+        (("migrate", "--database", "postgresql://nobody@127.0.0.1:1/none"), 69, "The migration failed and changed nothing"),
+        (("post",), 2, "invalid choice: 'post'"),
+        ((), 2, "COMMAND"),
+    ],
+)
+def test_what_cannot_be_is_told_in_one_line(tmp_path: Path, arguments: tuple[str, ...], code: int, said: str) -> None:
+    (tmp_path / "file").write_text("neither a folder = nor [TOML")
+    ended = run(*arguments, here=tmp_path)
+    assert said in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert ended.returncode == code
+
+
+def test_plain_uvicorn_boots_it_without_a_warning(tmp_path: Path) -> None:
+    port = free_port()
+    command = (sys.executable, "-W", "error", "-m", "uvicorn", "postoffice.serve.asgi:app", "--port", str(port))
+    with serving(*command, port=port, here=tmp_path, extra={"POSTOFFICE_DATA": "kept"}) as server:
+        server.send_signal(signal.SIGTERM)
+        _, err = server.communicate(timeout=PATIENCE)
+    assert [line for line in err.splitlines() if not line.startswith("INFO:")] == []
+
+
+async def test_postgresql_is_migrated_by_command_and_served(tmp_path: Path, postgres: PostgresServer) -> None:
+    url = (await postgres.empty()).replace("postgresql://", "postgresql+asyncpg://", 1)
+    extra = {"DATABASE_URL": url, "POSTOFFICE_DATA": "kept"}
+    refused = run("serve", "--port", "0", here=tmp_path, extra=extra)
+    assert refused.returncode == 69
+    assert "run `postoffice migrate`" in refused.stderr
+    migrated = run("migrate", here=tmp_path, extra=extra)
+    assert (migrated.returncode, migrated.stdout) == (0, "the database has schema 0001\n")
+    port = free_port()
+    with serving(*serve(port), port=port, here=tmp_path, extra=extra):
+        assert not (tmp_path / "kept" / "mailbox.db").exists()

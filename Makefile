@@ -21,7 +21,7 @@ run: setup  ## open the office on http://127.0.0.1:8787
 	$(BIN)/postoffice serve
 
 test: setup  ## run every test
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q --ignore=tests/peers
 
 check: setup  ## lint, types, licences
 	$(BIN)/ruff check .

@@ -65,7 +65,9 @@ def test_data_lives_in_the_platforms_user_data_directory(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("way", ["environment", ".env", "toml", "config"])
 def test_a_setting_may_come_from_anywhere(tmp_path: Path, way: str) -> None:
-    port, extra, flags = free_port(), {}, ()
+    port = free_port()
+    extra: dict[str, str] = {}
+    flags: tuple[str, ...] = ()
     if way == "environment":
         extra = {"POSTOFFICE_PORT": str(port), "POSTOFFICE_DATA": "kept"}
     elif way == ".env":

@@ -24,8 +24,6 @@ from postoffice.store.steps import Row
 R = TypeVar("R")
 _Job = tuple[Act[Any], "asyncio.Future[Any]"]
 _GROUP = 256
-_COMMITTERS = 2
-_SMALL = 4
 _READERS = 8
 _TIMEOUT = 30.0
 _WORD = re.compile(r"\w+")
@@ -57,8 +55,7 @@ class PostgresStore(GroupedStore):
         self._begin = ";".join(("BEGIN", self._path, self._sql["durable_transaction"], *plans)) if self.pooled else "BEGIN"
         self._jobs: deque[_Job] = deque()
         self._arrived = asyncio.Event()
-        self._committers: list[asyncio.Task[None]] = []
-        self._idle = _COMMITTERS
+        self._committing: asyncio.Task[None] | None = None
 
     async def open(self, committed: Committed) -> None:
         self._committed = committed
@@ -74,14 +71,15 @@ class PostgresStore(GroupedStore):
         except MailError:
             await self.close()
             raise
-        self._committers = [asyncio.create_task(self._commit_groups()) for _ in range(_COMMITTERS)]
+        self._committing = asyncio.create_task(self._commit_groups())
 
     async def close(self) -> None:
         if self._closing:
             return
         self._closing = True
         self._arrived.set()
-        await asyncio.gather(*self._committers)
+        if self._committing is not None:
+            await self._committing
         await self._pool.close()
 
     async def ping(self) -> None:
@@ -157,7 +155,7 @@ class PostgresStore(GroupedStore):
         return connection
 
     async def _commit_groups(self) -> None:
-        """What came while the last group was committed is the next group."""
+        """What came while the last group was committed is the next group. One at a time: larger groups cost less than more of them."""
         committer = Committer(self._connect, self._sql, self.clock, self.limits, self._begin)
         try:
             while True:
@@ -166,12 +164,8 @@ class PostgresStore(GroupedStore):
                         return
                     self._arrived.clear()
                     await self._arrived.wait()
-                # Shared with whoever is free: while one group waits for the disk, the other is being decided.
-                share = max(-(-len(self._jobs) // self._idle), _SMALL)
-                jobs = [self._jobs.popleft() for _ in range(min(len(self._jobs), share, _GROUP))]
-                self._idle -= 1
+                jobs = [self._jobs.popleft() for _ in range(min(len(self._jobs), _GROUP))]
                 outcomes, hints = await committer.commit([act for act, _ in jobs])
-                self._idle += 1
                 for (act, future), outcome in zip(jobs, outcomes, strict=True):
                     self.answer(act, future, outcome)
                 if hints:

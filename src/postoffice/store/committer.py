@@ -7,7 +7,6 @@ import asyncpg
 
 from postoffice.core.clock import Clock
 from postoffice.core.errors import DatabaseLost, OutcomeUnknown, Unavailable
-from postoffice.core.limits import Limits
 from postoffice.store import sql
 from postoffice.store.acts.act import Act
 from postoffice.store.desk import Desk
@@ -40,11 +39,10 @@ PLANS = {
 class Committer:
     """Does groups of acts, one after another, connecting again whenever it has to."""
 
-    def __init__(self, connect: Callable[[], Awaitable[Any]], statements: dict[str, str], clock: Clock, limits: Limits, begin: str) -> None:
+    def __init__(self, connect: Callable[[], Awaitable[Any]], new_desk: Callable[[], Desk], statements: dict[str, str], begin: str) -> None:
         self._connect = connect
+        self._new_desk = new_desk
         self._sql = statements
-        self._clock = clock
-        self._limits = limits
         self._begin = begin
         self._merged: dict[tuple[str, ...], str] = {}
         self._connection: Any = None
@@ -52,31 +50,33 @@ class Committer:
 
     async def commit(self, acts: list[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
         """Do the acts as one transaction; where that fails as a whole, one by one, so that none harms another."""
-        lost = 0
-        for _ in range(_TRIES):
+        for attempt in range(_TRIES):
             try:
                 return await self._transact(acts)
-            except LOST as error:
-                unknown = self._committing
-                self.close()
-                lost += 1
-                if unknown:
-                    return [OutcomeUnknown(why=why(error))] * len(acts), frozenset()
-                # A connection may have died while nobody looked; if the next one fails too, the server is gone.
-                if lost > 1:
-                    return [DatabaseLost(why=why(error))] * len(acts), frozenset()
             except _CLASH:
                 # Another process took the same name, code or subject first: what it committed is seen on the next try.
                 if len(acts) > 1:
                     break
-            except Exception as error:  # noqa: BLE001 - whatever it is, it goes to the asker and not to the committer
-                if len(acts) > 1:
+            except Exception as error:  # noqa: BLE001 - whatever it is, it goes to the askers and not to the committer
+                answer = self._judge(error, again=attempt == 0)
+                if isinstance(answer, OutcomeUnknown | DatabaseLost) or (answer is not None and len(acts) == 1):
+                    return [answer] * len(acts), frozenset()
+                if answer is not None:
                     break
-                return [Unavailable(why=why(error)) if isinstance(error, asyncpg.PostgresError) else error], frozenset()
         if len(acts) == 1:
             return [Unavailable(why="others kept changing the same mail")], frozenset()
         alone = [await self.commit([act]) for act in acts]
         return [outcome for outcomes, _ in alone for outcome in outcomes], frozenset().union(*(hints for _, hints in alone))
+
+    def _judge(self, error: Exception, *, again: bool) -> Exception | None:
+        """What a failure is to those who asked; None if the connection had died while nobody looked, and another may do."""
+        asked_wrongly = isinstance(error, asyncpg.InterfaceError) and self._connection is not None and not self._connection.is_closed()
+        if not isinstance(error, LOST) or asked_wrongly:
+            return Unavailable(why=why(error)) if isinstance(error, asyncpg.PostgresError) else error
+        self.close()
+        if self._committing:
+            return OutcomeUnknown(why=why(error))
+        return None if again else DatabaseLost(why=why(error))
 
     def close(self) -> None:
         """Let the connection go, whatever it was doing."""
@@ -89,12 +89,12 @@ class Committer:
         if self._connection is None or self._connection.is_closed():
             self._connection = await self._connect()
         connection = self._connection
-        desk = Desk(self._clock, self._limits)
+        desk = self._new_desk()
         await connection.execute(self._begin)
         try:
             await self._load(open_desk(desk, acts))
             outcomes = run_acts(desk, acts)
-            await self._write(list(close_desk(desk)))
+            await self._write(list(close_desk(desk)), desk.clock)
             # From here on a lost connection leaves the transaction's fate unknown.
             self._committing = True
             await connection.execute("COMMIT")
@@ -112,7 +112,7 @@ class Committer:
         except StopIteration:
             return
 
-    async def _write(self, writes: list[Write]) -> None:
+    async def _write(self, writes: list[Write], clock: Clock) -> None:
         """All writes of a group as one statement: it is the trips to the server that cost, not the rows."""
         if not writes:
             return
@@ -121,7 +121,7 @@ class Committer:
         for write in writes:
             arguments += columns(write.rows)
             if write.name == "add_delivery":
-                arguments.append([self._clock.new_id() for _ in write.rows])
+                arguments.append([clock.new_id() for _ in write.rows])
         if names not in self._merged:
             self._merged[names] = sql.merged([self._sql[name] for name in names])
         await self._connection.execute(self._merged[names], *arguments)

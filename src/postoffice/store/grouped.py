@@ -60,6 +60,10 @@ class GroupedStore:
             raise Closed
         return self.put(act)
 
+    def check_cursor(self, cursor: str) -> None:
+        """Refuse what is not a cursor of the whole log."""
+        raise NotImplementedError
+
     async def submit(self, act: Act[R]) -> R:
         """Do the act."""
         return await self.enqueue(act)
@@ -90,7 +94,7 @@ class GroupedStore:
 
     # Agents and keys
 
-    async def register(self, name: str, card: Card, hash: str, prefix: str, *, owner: bool, address: str | None = None) -> str:
+    async def register(self, name: str, card: Card, hash: str, prefix: str, *, owner: bool, address: str | None = None) -> tuple[str, str]:
         return await self.submit(Register(name, card, hash, prefix, owner=owner, address=address))
 
     async def appear(self, name: str) -> str:
@@ -347,6 +351,7 @@ class GroupedStore:
         return [_event(row, str(row[1])) for row in await self.fetch("events", agent=folded(name), after=after, limit=limit)]
 
     async def all_events(self, after: str, limit: int) -> list[Event]:
+        self.check_cursor(after)
         return [_event(row, row[-1]) for row in await self.fetch("all_events", after=after, limit=limit)]
 
     async def last_event(self) -> str:

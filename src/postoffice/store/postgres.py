@@ -11,11 +11,11 @@ import asyncpg
 
 from postoffice.core.clock import Clock
 from postoffice.core.errors import BadCursor, Closed, DatabaseLost, MailError, SchemaMissing, Unavailable
-from postoffice.core.event import Event
 from postoffice.core.limits import Limits
 from postoffice.store import sql
 from postoffice.store.acts.act import Act
 from postoffice.store.committer import LOST, PLANS, Committer, columns, why
+from postoffice.store.desk import Desk
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.migrations.upgrade import HEAD, check_program
 from postoffice.store.protocol import Committed
@@ -27,7 +27,7 @@ _GROUP = 256
 _READERS = 8
 _TIMEOUT = 30.0
 _WORD = re.compile(r"\w+")
-_CURSOR = re.compile(r"[0-9]{1,19}\.[0-9]{1,18}", re.ASCII)
+_CURSOR = re.compile(r"0|[0-9]{1,19}\.[0-9]{1,18}", re.ASCII)
 
 
 class PostgresStore(GroupedStore):
@@ -60,7 +60,7 @@ class PostgresStore(GroupedStore):
     async def open(self, committed: Committed) -> None:
         self._committed = committed
         try:
-            self._pool = await asyncpg.create_pool(self.url, min_size=1, max_size=_READERS, **self._options({}))
+            self._pool = await asyncpg.create_pool(self.url, min_size=1, max_size=_READERS, **self._options(PLANS))
         except LOST as error:
             raise DatabaseLost(why=why(error)) from None
         except asyncpg.PostgresError as error:
@@ -110,11 +110,9 @@ class PostgresStore(GroupedStore):
     def search_query(self, query: str) -> str | None:
         return " & ".join(_WORD.findall(query)) or None
 
-    async def all_events(self, after: str, limit: int) -> list[Event]:
-        cursor = "0.0" if after == "0" else after
+    def check_cursor(self, cursor: str) -> None:
         if not _CURSOR.fullmatch(cursor):
-            raise BadCursor(cursor=after)
-        return await super().all_events(cursor, limit)
+            raise BadCursor(cursor=cursor)
 
     # Connections
 
@@ -156,7 +154,7 @@ class PostgresStore(GroupedStore):
 
     async def _commit_groups(self) -> None:
         """What came while the last group was committed is the next group. One at a time: larger groups cost less than more of them."""
-        committer = Committer(self._connect, self._sql, self.clock, self.limits, self._begin)
+        committer = Committer(self._connect, lambda: Desk(self.clock, self.limits), self._sql, self._begin)
         try:
             while True:
                 while not self._jobs:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from postoffice.core.clock import Clock
-from postoffice.core.errors import Closed, DatabaseInUse, DiskFull, MailError, OutcomeUnknown, ReadOnly, Unavailable
+from postoffice.core.errors import BadCursor, Closed, DatabaseInUse, DiskFull, MailError, OutcomeUnknown, ReadOnly, Unavailable
 from postoffice.core.limits import Limits
 from postoffice.store import sql
 from postoffice.store.acts.act import Act, Pause
@@ -30,6 +30,7 @@ from postoffice.store.steps import Row, Steps
 R = TypeVar("R")
 _Job = tuple[Act[Any], "asyncio.Future[Any]"]
 _GROUP = 256
+_DIGITS = 18
 _READERS = 2
 _TRIES = 5
 _AT_HAND = 20_000  # mailboxes and sessions kept in memory between groups
@@ -88,6 +89,10 @@ class SQLiteStore(GroupedStore):
     async def fetch_each(self, name: str, keys: list[Row]) -> Sequence[Row]:
         return await self._read(self._sql[name], keys)
 
+    def check_cursor(self, cursor: str) -> None:
+        if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _DIGITS:
+            raise BadCursor(cursor=cursor)
+
     def search_query(self, query: str) -> str | None:
         # Each word quoted, so that nothing a person types is an operator.
         words = _WORD.findall(query)
@@ -120,7 +125,6 @@ class SQLiteStore(GroupedStore):
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, cached_statements=512)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA fullfsync = ON")  # where fsync alone does not reach the disk (macOS)
-        connection.execute("PRAGMA cache_size = -65536")
         connection.create_function("office_now", 0, self.clock.now)
         return connection
 

@@ -8,14 +8,14 @@ from postoffice.core.agent import Card, Key
 from postoffice.core.clock import micros, moment
 from postoffice.core.errors import KeyRequired, NameTaken, NoSuchAgent, NoSuchKey
 from postoffice.core.event import Kind
-from postoffice.core.names import folded
+from postoffice.core.names import SYSTEM, folded
 from postoffice.core.policy import ANYONE
 from postoffice.store.acts.act import Act
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import Box, KeyRow
 
 
-class Register(Act[str]):
+class Register(Act[tuple[str, str]]):
     """Take a name, with a key. A name that only received mail keeps its mail; one that acted is taken."""
 
     def __init__(self, name: str, card: Card, hash: str, prefix: str, *, owner: bool, address: str | None) -> None:
@@ -30,8 +30,9 @@ class Register(Act[str]):
         needs.boxes.add(self.agent)
         if self.bucket is not None:
             needs.limits.add(self.bucket)
+            needs.boxes.add(SYSTEM)  # an address is nobody's: whoever counts it holds the office's own mailbox
 
-    def run(self, desk: Desk) -> str:
+    def run(self, desk: Desk) -> tuple[str, str]:
         box = desk.boxes.get(self.agent)
         if box is not None and (box.has_key or (box.acted and not self.owner)):
             raise NameTaken(name=box.name)
@@ -48,7 +49,7 @@ class Register(Act[str]):
         hash, prefix = self.key
         desk.write_key(KeyRow(hash, box.agent, prefix, desk.now, None, None))
         desk.hints.add(box.agent)  # whoever remembers the name as keyless must forget it
-        return box.id
+        return box.id, box.name
 
 
 class Appear(Act[str]):
@@ -153,7 +154,7 @@ class RevokeKeys(Act[tuple[Key, ...]]):
 
     def run(self, desk: Desk) -> tuple[Key, ...]:
         box = _box(desk, self.agent)
-        rows = [row for row in _live(desk, self.agent) if self.prefix is None or row.prefix == self.prefix]
+        rows = [row for row in _live(desk, self.agent) if row.prefix.startswith(self.prefix or "")]
         if not rows:
             raise NoSuchKey(name=box.name, prefix=self.prefix or "")
         for row in rows:

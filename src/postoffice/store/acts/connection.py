@@ -40,16 +40,14 @@ class Request(Act[Connection]):
         if pair(self.requester, self.target) in desk.connected:
             raise AlreadyConnected(requester=requester.name, target=target.name)
         pending = [row for row in desk.connections.values() if row.status == Status.PENDING]
-        for row in pending:
-            if (row.requester, row.target) == (self.requester, self.target) and row.expires_at > desk.now:
-                raise AlreadyRequested(requester=requester.name, target=target.name)
+        mine = [row for row in pending if (row.requester, row.target) == (self.requester, self.target)]
+        if any(row.expires_at > desk.now for row in mine):
+            raise AlreadyRequested(requester=requester.name, target=target.name)
         self._check_count(desk, requester, [r for r in pending if r.requester == self.requester])
         self._check_count(desk, target, [r for r in pending if r.target == self.target])
         # An expired request never blocks a new one.
-        for row in pending:
-            if row.expires_at <= desk.now:
-                row.status = Status.EXPIRED
-                desk.write_connection(row)
+        for row in mine:
+            expire(desk, row)
         row = ConnectionRow(
             id=desk.clock.new_id(),
             requester=self.requester,
@@ -137,6 +135,14 @@ class Conclude(Act[Connection]):
             Status.ENDED: Kind.CONNECTION_ENDED,
         }[self.status]
         return _conclude(desk, row, self.status, kind, [agent for agent in parties if agent != self.caller])
+
+
+def expire(desk: Desk, row: ConnectionRow) -> None:
+    """Nobody answered in time."""
+    row.status = Status.EXPIRED
+    desk.write_connection(row)
+    for agent in (row.requester, row.target):
+        desk.tell(desk.boxes[agent], Kind.CONNECTION_EXPIRED, row.id)
 
 
 def _assurance(handshake: Handshake, *, owner: bool) -> Assurance:

@@ -63,6 +63,7 @@ class Send(Act[Accepted]):
             needs.dedupe.add(self.once.key)
         if is_note(draft.type) and draft.ref_id is not None:
             needs.entities.add(draft.ref_id)
+            needs.boxes.add(SYSTEM)  # entities are nobody's: whoever counts their notes holds the office's own mailbox
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
         key = subject_key(self.draft.subject or "")

@@ -9,6 +9,7 @@ from postoffice.core.names import SYSTEM
 from postoffice.core.session import pair
 from postoffice.core.task import FINAL
 from postoffice.store.acts.act import Act
+from postoffice.store.acts.connection import expire
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import TaskRow
 
@@ -63,10 +64,7 @@ class ExpireRequests(Act[int]):
         for id in self.ids:
             row = desk.connections.get(id)
             if row is not None and row.status == Status.PENDING and row.expires_at <= desk.now:
-                row.status = Status.EXPIRED
-                desk.write_connection(row)
-                for agent in (row.requester, row.target):
-                    desk.tell(desk.boxes[agent], Kind.CONNECTION_EXPIRED, row.id)
+                expire(desk, row)
                 expired += 1
         return expired
 

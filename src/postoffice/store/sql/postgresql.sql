@@ -269,7 +269,7 @@ ORDER BY m.id DESC LIMIT :limit;
 
 -- name: all_events
 SELECT mailbox, number, kind, ref, data, at, tx::text || '.' || n FROM events
-WHERE (tx, n) > (split_part(:after::text, '.', 1)::xid8, split_part(:after::text, '.', 2)::bigint)
+WHERE (tx, n) > (split_part(:after::text, '.', 1)::xid8, coalesce(nullif(split_part(:after::text, '.', 2), ''), '0')::bigint)
   AND tx < pg_snapshot_xmin(pg_current_snapshot())
 ORDER BY tx, n LIMIT :limit;
 

@@ -1,0 +1,88 @@
+"""Where and with what the numbers were made."""
+
+import os
+import platform
+import resource
+import sqlite3
+from importlib.metadata import version
+from pathlib import Path
+
+import msgspec
+import psutil
+
+from bench.scratch import BUILD, fdatasync_micros
+
+_PACKAGES = (
+    "postoffice",
+    "asyncpg",
+    "uvloop",
+    "litequeue",
+    "persist-queue",
+    "huey",
+    "pgqueuer",
+    "procrastinate",
+    "psycopg",
+)
+
+
+class Machine(msgspec.Struct, frozen=True):
+    """One machine at one time."""
+
+    processor: str
+    cores: int
+    system: str
+    filesystem: str
+    fdatasync_micros: float
+    python: str
+    sqlite: str
+    postgres: str | None
+    packages: dict[str, str]
+
+
+class Company:
+    """Who else was at work on this machine while we measured."""
+
+    def __init__(self) -> None:
+        self._before = _times()
+
+    def share(self, server_cpu: float) -> float:
+        """Tell which part of all its CPU time went to others: not to us, our children or the server we started."""
+        (total, others), (total_before, others_before) = _times(), self._before
+        return max(0.0, others - others_before - server_cpu) / max(total - total_before, 1.0)
+
+
+def this_machine(postgres: str | None) -> Machine:
+    """Look around."""
+    return Machine(
+        processor=_processor(),
+        cores=os.cpu_count() or 1,
+        system=f"{platform.system()} {platform.release()}",
+        filesystem=_filesystem(),
+        fdatasync_micros=fdatasync_micros(),
+        python=platform.python_version(),
+        sqlite=sqlite3.sqlite_version,
+        postgres=postgres,
+        packages={name: version(name) for name in _PACKAGES},
+    )
+
+
+def _times() -> tuple[float, float]:
+    """Seconds of all cores so far, and those that they worked for others than us and our children."""
+    times = psutil.cpu_times()
+    # Guests are counted in user time already.
+    total = sum(times) - getattr(times, "guest", 0.0) - getattr(times, "guest_nice", 0.0)
+    idle = times.idle + getattr(times, "iowait", 0.0)
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return total, total - idle - sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    return next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.machine())
+
+
+def _filesystem() -> str:
+    here = BUILD.absolute()
+    mounts = [part for part in psutil.disk_partitions(all=True) if here.is_relative_to(part.mountpoint)]
+    return str(max(mounts, key=lambda part: len(part.mountpoint)).fstype) if mounts else "unknown"

@@ -1,0 +1,54 @@
+"""How much of everything one run does: the whole of it, or a smoke test."""
+
+import msgspec
+
+CONCURRENCIES = (1, 16, 64)
+SECTIONS = ("sqlite", "postgres", "backlog", "inbox", "memory")
+BODY = "The build is green again; the two flaky tests were waiting for a clock that nobody had wound. " * 2
+"""What every message says, to us and to every peer."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """The numbers of one run."""
+
+    rounds: int
+    warm_up: float
+    """Seconds before the window of each measurement."""
+    window: float
+    """Seconds of each measurement."""
+    backlogs: tuple[int, ...]
+    in_flight: int
+    leases: int
+    """How many leases are timed at each backlog."""
+    messages: int
+    """In the database whose inbox is read."""
+    inboxes: int
+    """How often the inbox is read."""
+    memory_warm_up: int
+    memory_cycles: int
+
+
+FULL = Plan(
+    rounds=3,
+    warm_up=0.3,
+    window=1.5,
+    backlogs=(1_000, 100_000, 1_000_000),
+    in_flight=100_000,
+    leases=400,
+    messages=1_000_000,
+    inboxes=500,
+    memory_warm_up=5_000,
+    memory_cycles=50_000,
+)
+QUICK = Plan(
+    rounds=1,
+    warm_up=0.1,
+    window=0.5,
+    backlogs=(1_000, 10_000, 100_000),
+    in_flight=10_000,
+    leases=100,
+    messages=100_000,
+    inboxes=100,
+    memory_warm_up=1_000,
+    memory_cycles=5_000,
+)

@@ -1,0 +1,312 @@
+"""Every verb called wrongly, with the code of the refusal it deserves."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from postoffice.core.agent import Caller, Card
+from postoffice.core.delivery import Ack, Extend, Leased, Nack
+from postoffice.core.message import Draft, TaskRef
+from postoffice.core.task import TaskState
+from postoffice.office import PostOffice
+
+NO_ID = "00000000-0000-7000-8000-000000000000"
+TOO_LONG = timedelta(days=400)
+LESS_THAN_NOTHING = timedelta(seconds=-1)
+
+
+class Scene(NamedTuple):
+    """An office with something in it."""
+
+    office: PostOffice
+    alice: Caller
+    bob: Caller
+    eve: Caller
+    owner: Caller
+    leased: Leased  # from alice to bob, in bob's hand
+    waiting: str  # from alice to bob
+    session: str  # of alice and bob
+    task: str  # asked by alice of bob, done
+
+
+Call = Callable[[Scene], Awaitable[Any]]
+
+
+def letter(**fields: Any) -> Call:
+    draft = Draft(**{"to": "bob", "content": "x", **fields})
+    return lambda s: s.office.send(s.alice, draft)
+
+
+BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
+    "identify": [
+        ("unidentified", lambda s: s.office.identify()),
+        ("bad_name", lambda s: s.office.identify(name="a b")),
+        ("reserved_name", lambda s: s.office.identify(name="system")),
+        ("bad_key", lambda s: s.office.identify(key="amb_wrong")),
+    ],
+    "register": [
+        ("bad_name", lambda s: s.office.register("a/b")),
+        ("reserved_name", lambda s: s.office.register("me")),
+        ("name_taken", lambda s: s.office.register("alice")),
+        ("bad_name", lambda s: s.office.register("new", Card(allow_from=("a b",)))),
+        ("bad_limit", lambda s: s.office.register("new", Card(max_concurrent_tasks=-1))),
+        ("too_large", lambda s: s.office.register("new", Card(description="x" * 70_000))),
+        ("bad_text", lambda s: s.office.register("new", Card(description="\x00"))),
+    ],
+    "agent": [("no_such_agent", lambda s: s.office.agent("nobody")), ("bad_name", lambda s: s.office.agent("a b"))],
+    "agents": [("bad_limit", lambda s: s.office.agents(limit=0)), ("bad_limit", lambda s: s.office.agents(limit=201))],
+    "update_card": [
+        ("invalid", lambda s: s.office.update_card(s.bob, {"colour": "red"})),
+        ("invalid", lambda s: s.office.update_card(s.bob, {"capabilities": "all"})),
+        ("invalid", lambda s: s.office.update_card(s.bob, {"allow_from": None})),
+        ("bad_name", lambda s: s.office.update_card(s.bob, {"allow_from": ["a b"]})),
+        ("owner_only", lambda s: s.office.update_card(s.bob, {"description": "x"}, of="alice")),
+        ("no_such_agent", lambda s: s.office.update_card(s.owner, {"description": "x"}, of="nobody")),
+    ],
+    "leave": [],
+    "rotate_key": [
+        ("bad_limit", lambda s: s.office.rotate_key(s.owner, of="bob", overlap=LESS_THAN_NOTHING)),
+        ("bad_limit", lambda s: s.office.rotate_key(s.owner, of="bob", overlap=TOO_LONG)),
+        ("owner_only", lambda s: s.office.rotate_key(s.bob, of="alice")),
+        ("no_such_agent", lambda s: s.office.rotate_key(s.owner, of="nobody")),
+    ],
+    "add_key": [
+        ("owner_only", lambda s: s.office.add_key(s.bob)),
+        ("no_such_agent", lambda s: s.office.add_key(s.owner, of="nobody")),
+    ],
+    "revoke_keys": [
+        ("no_such_key", lambda s: s.office.revoke_keys(s.bob)),
+        ("owner_only", lambda s: s.office.revoke_keys(s.bob, of="alice")),
+        ("no_such_agent", lambda s: s.office.revoke_keys(s.owner, of="nobody")),
+    ],
+    "keys": [("owner_only", lambda s: s.office.keys(s.bob, of="alice")), ("bad_name", lambda s: s.office.keys(s.owner, of="a b"))],
+    "request_connection": [
+        ("to_oneself", lambda s: s.office.request_connection(s.bob, "BOB")),
+        ("bad_name", lambda s: s.office.request_connection(s.bob, "a b")),
+        ("no_such_agent", lambda s: s.office.request_connection(s.bob, "nobody")),
+        ("too_large", lambda s: s.office.request_connection(s.bob, "alice", "x" * 501)),
+        ("bad_text", lambda s: s.office.request_connection(s.bob, "alice", "\x00")),
+    ],
+    "approve_connection": [
+        ("no_such_code", lambda s: s.office.approve_connection(s.bob, "AA-000")),
+        ("no_such_code", lambda s: s.office.approve_connection(s.bob, "nonsense")),
+    ],
+    "approve_for": [
+        ("owner_only", lambda s: s.office.approve_for(s.bob, NO_ID)),
+        ("no_such_connection", lambda s: s.office.approve_for(s.owner, NO_ID)),
+        ("no_such_connection", lambda s: s.office.approve_for(s.owner, "nonsense")),
+    ],
+    "reject_connection": [
+        ("no_such_connection", lambda s: s.office.reject_connection(s.bob, NO_ID)),
+        ("no_such_connection", lambda s: s.office.reject_connection(s.bob, "nonsense")),
+    ],
+    "end_connection": [
+        ("no_such_connection", lambda s: s.office.end_connection(s.bob, NO_ID)),
+        ("no_such_connection", lambda s: s.office.end_connection(s.bob, "nonsense")),
+    ],
+    "connections": [
+        ("bad_cursor", lambda s: s.office.connections(s.bob, cursor="nonsense")),
+        ("bad_limit", lambda s: s.office.connections(s.bob, limit=201)),
+        ("owner_only", lambda s: s.office.connections(s.bob, everyone=True)),
+    ],
+    "send": [
+        ("bad_name", letter(to="a b")),
+        ("bad_name", letter(to=("bob", ""))),
+        ("bad_message", letter(to=())),
+        ("bad_message", letter(to=5)),
+        ("bad_message", letter(to=("bob", "ALL"))),
+        ("bad_message", letter(to=tuple(f"agent-{n}" for n in range(1001)))),
+        ("bad_message", letter(content=None)),
+        ("bad_message", letter(content=5)),
+        ("bad_text", letter(content="\x00")),
+        ("bad_message", letter(parts=("text",))),
+        ("bad_message", letter(parts=({"type": "video"},))),
+        ("bad_message", letter(parts=({"type": "text"},))),
+        ("bad_message", letter(parts=({"type": "file", "path": 5},))),
+        ("bad_text", letter(payload=float("nan"))),
+        ("bad_limit", letter(priority=0)),
+        ("bad_limit", letter(priority=6)),
+        ("bad_limit", letter(ttl=-1)),
+        ("bad_limit", letter(ttl=11)),
+        ("too_large", letter(subject="x" * 256)),
+        ("too_large", letter(client_id="x" * 256)),
+        ("too_large", letter(content="x" * (1 << 20))),
+        ("bad_message", letter(type=5)),
+        ("bad_message", letter(type="task_update")),
+        ("bad_message", letter(type="task.note")),
+        ("bad_message", letter(task=TaskRef(deadline=datetime(2030, 1, 1)))),  # noqa: DTZ001 - without a zone is the point
+        ("too_large", letter(task=TaskRef(id="x" * 256))),
+        ("bad_message", letter(automatic=True)),
+        ("one_recipient", letter(type="task", to="ALL")),
+        ("one_recipient", letter(to=("bob", "eve"), session_id=NO_ID)),
+        ("one_recipient", letter(to=("bob", "eve"), forward_of=NO_ID)),
+        ("no_such_session", letter(session_id=NO_ID)),
+        ("no_such_session", letter(session_id="nonsense")),
+        ("no_such_message", letter(forward_of="nonsense")),
+        ("not_participant", lambda s: s.office.send(s.eve, Draft(to="bob", content="x", session_id=s.session))),
+        ("not_admitted", letter(to="system")),
+    ],
+    "send_many": [("invalid", lambda s: s.office.send_many(s.alice, [Draft(to="bob", content="x")] * 101))],
+    "note": [
+        ("bad_name", lambda s: s.office.note(s.alice, "T-1", "task", "x", ["a b"])),
+        ("too_large", lambda s: s.office.note(s.alice, "x" * 256, "task", "x")),
+        ("bad_text", lambda s: s.office.note(s.alice, "T-1", "task", "\x00")),
+        ("bad_text", lambda s: s.office.note(s.alice, "T-1", "\x00", "x")),
+    ],
+    "receive": [
+        ("bad_limit", lambda s: s.office.receive(s.bob, 0)),
+        ("bad_limit", lambda s: s.office.receive(s.bob, 101)),
+        ("bad_limit", lambda s: s.office.receive(s.bob, visible_for=timedelta(milliseconds=999))),
+        ("bad_limit", lambda s: s.office.receive(s.bob, visible_for=timedelta(hours=12, seconds=1))),
+        ("invalid", lambda s: s.office.receive(s.bob, settle=[Ack("x")] * 101)),
+        ("bad_text", lambda s: s.office.receive(s.bob, settle=[Ack("\x00")])),
+    ],
+    "wait": [
+        ("bad_limit", lambda s: s.office.wait(s.bob, within=timedelta(seconds=241))),
+        ("bad_limit", lambda s: s.office.wait(s.bob, within=LESS_THAN_NOTHING)),
+        ("bad_limit", lambda s: s.office.wait(s.bob, 0)),
+    ],
+    "pop": [("bad_limit", lambda s: s.office.pop(s.bob, 0)), ("bad_limit", lambda s: s.office.pop(s.bob, 101))],
+    "settle": [
+        ("invalid", lambda s: s.office.settle(s.bob, [Ack("x")] * 101)),
+        ("bad_limit", lambda s: s.office.settle(s.bob, [Nack("x", delay=TOO_LONG)])),
+        ("bad_limit", lambda s: s.office.settle(s.bob, [Extend(s.leased.message.id, TOO_LONG, s.leased.token)])),
+        ("bad_limit", lambda s: s.office.settle(s.bob, [Extend(s.leased.message.id, LESS_THAN_NOTHING, s.leased.token)])),
+    ],
+    "ack": [
+        ("no_such_message", lambda s: s.office.ack(s.bob, "nonsense")),
+        ("no_such_message", lambda s: s.office.ack(s.eve, s.leased.message.id, s.leased.token)),
+        ("lease_lost", lambda s: s.office.ack(s.bob, s.waiting, "token")),
+        ("lease_lost", lambda s: s.office.ack(s.bob, s.leased.message.id)),
+        ("bad_text", lambda s: s.office.ack(s.bob, "\x00")),
+    ],
+    "nack": [
+        ("no_such_message", lambda s: s.office.nack(s.bob, NO_ID)),
+        ("lease_lost", lambda s: s.office.nack(s.bob, s.waiting, "token")),
+        ("bad_limit", lambda s: s.office.nack(s.bob, s.leased.message.id, s.leased.token, delay=LESS_THAN_NOTHING)),
+        ("bad_text", lambda s: s.office.nack(s.bob, s.leased.message.id, s.leased.token, reason="\x00")),
+    ],
+    "extend": [
+        ("no_such_message", lambda s: s.office.extend(s.bob, NO_ID)),
+        ("lease_lost", lambda s: s.office.extend(s.bob, s.waiting, None, "token")),
+        ("bad_limit", lambda s: s.office.extend(s.bob, s.leased.message.id, timedelta(0), s.leased.token)),
+    ],
+    "give_back": [("invalid", lambda s: s.office.give_back(s.bob, [s.leased] * 101))],
+    "inbox": [
+        ("bad_cursor", lambda s: s.office.inbox(s.bob, "nonsense")),
+        ("bad_cursor", lambda s: s.office.inbox(s.bob, "1.nonsense")),
+        ("bad_cursor", lambda s: s.office.inbox(s.bob, f"{10**30}.{NO_ID}")),
+        ("bad_limit", lambda s: s.office.inbox(s.bob, limit=0)),
+        ("bad_limit", lambda s: s.office.inbox(s.bob, lines=-1)),
+        ("owner_only", lambda s: s.office.inbox(s.bob, of="alice")),
+    ],
+    "history": [
+        ("no_such_session", lambda s: s.office.history(s.bob, "nonsense")),
+        ("no_such_session", lambda s: s.office.history(s.bob, NO_ID)),
+        ("no_such_session", lambda s: s.office.history(s.bob, "nonsense", peek=True)),
+        ("not_participant", lambda s: s.office.history(s.eve, s.session)),
+        ("bad_cursor", lambda s: s.office.history(s.bob, s.session, before="nonsense")),
+        ("bad_cursor", lambda s: s.office.history(s.bob, s.session, before=NO_ID, peek=True)),
+        ("bad_limit", lambda s: s.office.history(s.bob, s.session, limit=0)),
+    ],
+    "waiting": [
+        ("bad_cursor", lambda s: s.office.waiting(s.bob, "nonsense")),
+        ("bad_cursor", lambda s: s.office.waiting(s.bob, "3.nonsense")),
+        ("bad_limit", lambda s: s.office.waiting(s.bob, limit=0)),
+        ("owner_only", lambda s: s.office.waiting(s.bob, of="alice")),
+    ],
+    "status": [
+        ("no_such_message", lambda s: s.office.status(s.bob, "nonsense")),
+        ("no_such_message", lambda s: s.office.status(s.bob, NO_ID)),
+        ("no_such_message", lambda s: s.office.status(s.eve, s.waiting)),
+    ],
+    "search": [
+        ("bad_query", lambda s: s.office.search(s.bob, "")),
+        ("bad_query", lambda s: s.office.search(s.bob, "?!")),
+        ("bad_text", lambda s: s.office.search(s.bob, "a\x00")),
+        ("bad_name", lambda s: s.office.search(s.bob, "x", sender="a b")),
+        ("bad_name", lambda s: s.office.search(s.bob, "x", recipient="")),
+        ("no_such_session", lambda s: s.office.search(s.bob, "x", session_id="nonsense")),
+        ("bad_cursor", lambda s: s.office.search(s.bob, "x", cursor="nonsense")),
+        ("bad_limit", lambda s: s.office.search(s.bob, "x", limit=0)),
+        ("owner_only", lambda s: s.office.search(s.bob, "x", everyone=True)),
+    ],
+    "notes": [("bad_cursor", lambda s: s.office.notes("T-1", "nonsense")), ("bad_limit", lambda s: s.office.notes("T-1", limit=0))],
+    "entities": [("bad_limit", lambda s: s.office.entities(limit=201))],
+    "dead_letters": [
+        ("bad_cursor", lambda s: s.office.dead_letters(s.bob, "nonsense")),
+        ("bad_cursor", lambda s: s.office.dead_letters(s.owner, "nonsense", everyone=True)),
+        ("bad_limit", lambda s: s.office.dead_letters(s.bob, limit=0)),
+        ("owner_only", lambda s: s.office.dead_letters(s.bob, everyone=True)),
+    ],
+    "requeue": [
+        ("no_such_message", lambda s: s.office.requeue(s.bob, "nonsense")),
+        ("not_dead", lambda s: s.office.requeue(s.bob, s.waiting)),
+        ("owner_only", lambda s: s.office.requeue(s.eve, s.waiting, of="bob")),
+    ],
+    "discard": [
+        ("no_such_message", lambda s: s.office.discard(s.bob, NO_ID)),
+        ("not_dead", lambda s: s.office.discard(s.bob, s.waiting)),
+        ("owner_only", lambda s: s.office.discard(s.eve, s.waiting, of="bob")),
+    ],
+    "update_task": [
+        ("no_such_task", lambda s: s.office.update_task(s.bob, "nonsense", TaskState.FAILED)),
+        ("not_assignee", lambda s: s.office.update_task(s.alice, s.task, TaskState.FAILED)),
+        ("task_final", lambda s: s.office.update_task(s.bob, s.task, TaskState.FAILED)),
+        ("bad_text", lambda s: s.office.update_task(s.bob, s.task, TaskState.FAILED, Draft(to="alice", content="\x00"))),
+        ("bad_limit", lambda s: s.office.update_task(s.bob, s.task, TaskState.FAILED, Draft(to="alice", content="x", priority=9))),
+    ],
+    "tasks": [
+        ("forbidden", lambda s: s.office.tasks(s.eve, assignee="bob")),
+        ("bad_cursor", lambda s: s.office.tasks(s.bob, cursor="nonsense")),
+        ("bad_limit", lambda s: s.office.tasks(s.bob, limit=0)),
+    ],
+    "task": [("no_such_task", lambda s: s.office.task(s.bob, "nonsense")), ("no_such_task", lambda s: s.office.task(s.eve, s.task))],
+    "news": [
+        ("bad_limit", lambda s: s.office.news(s.bob, limit=0)),
+        ("bad_limit", lambda s: s.office.news(s.bob, within=timedelta(seconds=241))),
+    ],
+    "all_news": [
+        ("owner_only", lambda s: s.office.all_news(s.bob)),
+        ("bad_cursor", lambda s: s.office.all_news(s.owner, "nonsense")),
+        ("bad_cursor", lambda s: s.office.all_news(s.owner, "")),
+        ("bad_limit", lambda s: s.office.all_news(s.owner, limit=0)),
+    ],
+    "counts": [
+        ("owner_only", lambda s: s.office.counts(s.bob, of="alice")),
+        ("no_such_agent", lambda s: s.office.counts(s.owner, of="nobody")),
+    ],
+    "totals": [],
+}
+# Verbs that take nothing but the caller cannot be called wrongly.
+CANNOT_BE_WRONG = {"heartbeat", "owner", "leave", "totals"}
+
+
+# Whatever text a verb takes as a name for something, unlike the texts above that it stores.
+NAMES_OF_THINGS: dict[str, Callable[[Scene, str], Awaitable[Any]]] = {
+    "agents": lambda s, bad: s.office.agents(cursor=bad),
+    "revoke_keys": lambda s, bad: s.office.revoke_keys(s.bob, bad),
+    "approve_connection": lambda s, bad: s.office.approve_connection(s.bob, bad),
+    "approve_for": lambda s, bad: s.office.approve_for(s.owner, bad),
+    "reject_connection": lambda s, bad: s.office.reject_connection(s.bob, bad),
+    "end_connection": lambda s, bad: s.office.end_connection(s.bob, bad),
+    "receive a session": lambda s, bad: s.office.receive(s.bob, session_id=bad),
+    "receive a correlation": lambda s, bad: s.office.receive(s.bob, correlation_id=bad),
+    "ack": lambda s, bad: s.office.ack(s.bob, bad, "token"),
+    "ack with a token": lambda s, bad: s.office.ack(s.bob, s.leased.message.id, bad),
+    "history": lambda s, bad: s.office.history(s.bob, bad),
+    "history peeked": lambda s, bad: s.office.history(s.bob, bad, peek=True),
+    "status": lambda s, bad: s.office.status(s.bob, bad),
+    "search by type": lambda s, bad: s.office.search(s.bob, "x", type=bad),
+    "notes": lambda s, bad: s.office.notes(bad),
+    "entities": lambda s, bad: s.office.entities(cursor=bad),
+    "requeue": lambda s, bad: s.office.requeue(s.bob, bad),
+    "discard": lambda s, bad: s.office.discard(s.bob, bad),
+    "update_task": lambda s, bad: s.office.update_task(s.bob, bad, TaskState.FAILED),
+    "tasks": lambda s, bad: s.office.tasks(s.owner, assignee=bad),
+    "task": lambda s, bad: s.office.task(s.bob, bad),
+    "all_news": lambda s, bad: s.office.all_news(s.owner, bad),
+}
+NUMBERS: dict[str, Callable[[Scene, int], Awaitable[Any]]] = {
+    "news": lambda s, number: s.office.news(s.bob, after=number),
+}

@@ -1,0 +1,118 @@
+"""Section 5: presence."""
+
+from datetime import timedelta
+
+from postoffice.core.agent import Presence
+from postoffice.core.task import TaskState
+from postoffice.office import PostOffice
+from tests.engines import Engine
+from tests.mail import ask, member, office_with, people, person, write
+
+A_WHILE = timedelta(seconds=61)
+
+
+async def presence(office: PostOffice, name: str) -> Presence:
+    listed = {agent.name: agent.presence for agent in (await office.agents()).items}
+    shown = (await office.agent(name)).presence
+    assert listed[name] == shown
+    return shown
+
+
+async def flush(office: PostOffice) -> None:
+    """Signs of life are written down every fifth tick."""
+    for _ in range(5):
+        await office.upkeep.tick()
+
+
+class TestPresence:
+    async def test_an_agent_that_has_called_is_idle(self, office: PostOffice) -> None:
+        await person(office, "alice")
+        assert await presence(office, "alice") is Presence.IDLE
+
+    async def test_an_agent_that_has_never_called_is_offline(self, office: PostOffice) -> None:
+        alice = await person(office, "alice")
+        await write(office, alice, "stranger")
+        await office.register("newcomer")
+        assert await presence(office, "stranger") is Presence.OFFLINE
+        assert await presence(office, "newcomer") is Presence.OFFLINE
+
+    async def test_an_agent_with_tasks_under_way_is_busy(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        asked = await ask(office, alice, "bob")
+        assert await presence(office, "bob") is Presence.IDLE
+        await office.update_task(bob, asked.message_id, TaskState.ACCEPTED)
+        assert await presence(office, "bob") is Presence.BUSY
+        assert (await office.agent("bob")).current_tasks == (asked.message_id,)
+        await office.update_task(bob, asked.message_id, TaskState.COMPLETED)
+        assert await presence(office, "bob") is Presence.IDLE
+
+    async def test_an_agent_that_is_silent_for_a_minute_is_offline(self, office: PostOffice, engine: Engine) -> None:
+        await person(office, "alice")
+        await flush(office)
+        await engine.advance(A_WHILE)
+        assert await presence(office, "alice") is Presence.OFFLINE
+
+    async def test_a_silent_agent_is_offline_though_it_has_tasks(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        asked = await ask(office, alice, "bob")
+        await office.update_task(bob, asked.message_id, TaskState.WORKING)
+        await flush(office)
+        await engine.advance(A_WHILE)
+        assert await presence(office, "bob") is Presence.OFFLINE
+
+    async def test_any_call_is_a_sign_of_life(self, office: PostOffice, engine: Engine) -> None:
+        await person(office, "alice")
+        await flush(office)
+        await engine.advance(A_WHILE)
+        await person(office, "alice")
+        assert await presence(office, "alice") is Presence.IDLE
+
+    async def test_a_heartbeat_counts_before_it_is_written_down(self, office: PostOffice, engine: Engine) -> None:
+        alice = await member(office, "alice")
+        await flush(office)
+        await engine.advance(A_WHILE)
+        office.heartbeat(alice)
+        assert await presence(office, "alice") is Presence.IDLE
+        stored = await office.store.agent("alice")
+        assert stored is not None
+        assert stored.presence is Presence.OFFLINE
+
+    async def test_a_heartbeat_is_written_down_with_a_later_tick(self, office: PostOffice, engine: Engine) -> None:
+        alice = await member(office, "alice")
+        await flush(office)
+        await engine.advance(A_WHILE)
+        office.heartbeat(alice)
+        await flush(office)
+        stored = await office.store.agent("alice")
+        assert stored is not None
+        assert stored.presence is Presence.IDLE
+
+    async def test_a_heartbeat_is_written_down_when_the_office_closes(self, engine: Engine) -> None:
+        async with office_with(engine) as office:
+            await person(office, "alice")
+            await flush(office)
+            await engine.advance(A_WHILE)
+            office.heartbeat(await person(office, "alice"))
+        async with office_with(engine) as office:
+            assert await presence(office, "alice") is Presence.IDLE
+
+    async def test_an_agent_that_leaves_is_offline_at_once(self, office: PostOffice) -> None:
+        alice = await person(office, "alice")
+        await office.leave(alice)
+        assert await presence(office, "alice") is Presence.OFFLINE
+        assert (await office.agent("alice")).last_seen is None
+
+    async def test_an_agent_that_left_is_back_with_its_next_call(self, office: PostOffice) -> None:
+        alice = await person(office, "alice")
+        await office.leave(alice)
+        await person(office, "alice")
+        assert await presence(office, "alice") is Presence.IDLE
+
+    async def test_the_time_until_offline_is_a_setting(self, engine: Engine) -> None:
+        async with office_with(engine, heartbeat_timeout=timedelta(hours=1)) as office:
+            await person(office, "alice")
+            await flush(office)
+            await engine.advance(timedelta(minutes=50))
+            assert await presence(office, "alice") is Presence.IDLE
+            await engine.advance(timedelta(minutes=11))
+            assert await presence(office, "alice") is Presence.OFFLINE

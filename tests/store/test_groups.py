@@ -1,0 +1,298 @@
+"""Decision 1's rule of groups: one act's failure never harms its neighbours."""
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from postoffice.core.agent import Card, key_hash, key_prefix, new_key
+from postoffice.core.connection import Handshake, Status
+from postoffice.core.delivery import Wish
+from postoffice.core.errors import BadKey, MailError, Unavailable
+from postoffice.core.limits import Limits
+from postoffice.core.message import Accepted, Draft
+from postoffice.core.task import TaskState
+from postoffice.office import PostOffice
+from postoffice.store.acts.act import Act
+from postoffice.store.acts.send import Send
+from postoffice.store.acts.turn import Turn
+from postoffice.store.desk import Desk
+from postoffice.store.grouped import GroupedStore
+from postoffice.store.postgres import PostgresStore
+from tests.engines import Engine, PostgresServer
+from tests.mail import ask, member, people, take, write
+
+A_MINUTE = timedelta(minutes=1)
+
+
+class Faulty(Act[None]):
+    """An act that writes what the database cannot take: the same tombstone twice."""
+
+    def run(self, desk: Desk) -> None:
+        for _ in range(2):
+            desk.write("add_tombstone", ("00000000-0000-7000-8000-000000000000", "bob", 0))
+
+
+class Broken(Act[None]):
+    """An act with a bug."""
+
+    def run(self, _: Desk) -> None:
+        raise ZeroDivisionError
+
+
+def letter(text: str, to: str = "bob", sender: str = "alice", **fields: Any) -> Send:
+    return Send(sender, Draft(to=to, content=text, priority=3, **fields), verified=False, strangers=True)
+
+
+def send(store: GroupedStore, text: str, **fields: Any) -> Coroutine[Any, Any, Accepted]:
+    draft = Draft(to=fields.pop("to", "bob"), content=text, priority=3, **fields)
+    return store.send("alice", draft, verified=False, strangers=True)
+
+
+async def texts(store: GroupedStore, mailbox: str = "bob") -> list[str]:
+    return sorted(message.content or "" for message in (await store.waiting(mailbox, None, 200)).items)
+
+
+def codes(outcomes: Sequence[Any]) -> list[str]:
+    return [outcome.code if isinstance(outcome, MailError) else type(outcome).__name__ for outcome in outcomes]
+
+
+@pytest.fixture
+async def grouped(engine: Engine) -> AsyncIterator[GroupedStore]:
+    """A store with two agents, to which acts of the test's own can be given."""
+    store = engine.store()
+    assert isinstance(store, GroupedStore)
+    await store.open(lambda _: None)
+    await store.appear("alice")
+    await store.appear("bob")
+    yield store
+    await store.close()
+
+
+class TestDecision1Groups:
+    async def test_a_refused_act_leaves_its_neighbours_alone(self, grouped: GroupedStore) -> None:
+        acts = [letter("one"), letter("x", session_id="no such session"), letter("two"), letter("x", forward_of="nothing"), letter("three")]
+        outcomes = await asyncio.gather(*map(grouped.submit, acts), return_exceptions=True)
+        assert codes(outcomes) == ["Accepted", "no_such_session", "Accepted", "no_such_message", "Accepted"]
+        assert await texts(grouped) == ["one", "three", "two"]
+
+    async def test_a_constraint_hit_by_one_act_leaves_its_neighbours_alone(self, grouped: GroupedStore) -> None:
+        acts: list[Act[Any]] = [*(letter(f"before {n}") for n in range(10)), Faulty(), *(letter(f"after {n}") for n in range(10))]
+        outcomes = await asyncio.gather(*map(grouped.submit, acts), return_exceptions=True)
+        assert isinstance(outcomes[10], Unavailable)
+        assert codes(outcomes[:10] + outcomes[11:]) == ["Accepted"] * 20
+        assert len(await texts(grouped)) == 20
+
+    async def test_an_act_with_a_bug_leaves_its_neighbours_alone(self, grouped: GroupedStore) -> None:
+        acts: list[Act[Any]] = [letter("before"), Broken(), letter("after")]
+        outcomes = await asyncio.gather(*map(grouped.submit, acts), return_exceptions=True)
+        assert codes(outcomes) == ["Accepted", "ZeroDivisionError", "Accepted"]
+        assert await texts(grouped) == ["after", "before"]
+
+    async def test_text_the_database_cannot_take_leaves_its_neighbours_alone(self, grouped: GroupedStore) -> None:
+        poison = Turn("bob", (), Wish(limit=1, visible_for=A_MINUTE, correlation_id="\ud800"))
+        acts: list[Act[Any]] = [letter("before"), poison, letter("after")]
+        outcomes = await asyncio.gather(*map(grouped.submit, acts), return_exceptions=True)
+        assert [codes(outcomes)[n] for n in (0, 2)] == ["Accepted", "Accepted"]
+        assert await texts(grouped) == ["after", "before"]
+
+    async def test_the_store_goes_on_after_a_fault(self, grouped: GroupedStore) -> None:
+        for act in (Faulty(), Broken()):
+            with pytest.raises((MailError, ZeroDivisionError)):
+                await grouped.submit(act)
+        await grouped.submit(letter("still here"))
+        assert await texts(grouped) == ["still here"]
+
+    async def test_a_failed_act_leaves_nothing_of_itself(self, grouped: GroupedStore) -> None:
+        before = await grouped.totals()
+        await asyncio.gather(grouped.submit(Faulty()), grouped.submit(Broken()), return_exceptions=True)
+        assert await grouped.totals() == before
+
+    async def test_acts_of_one_group_see_each_other(self, grouped: GroupedStore) -> None:
+        answers = await asyncio.gather(*(grouped.submit(letter(f"{n}", to="newcomer", subject="plan")) for n in range(20)))
+        assert len({answer.session_id for answer in answers}) == 1
+        assert sum(answer.posted[0].unseen for answer in answers) == 1
+        assert (await grouped.counts("newcomer")).pending == 20
+
+    async def test_counts_are_true_after_many_acts_at_once(self, grouped: GroupedStore) -> None:
+        await asyncio.gather(*(grouped.submit(letter(f"{n}")) for n in range(60)))
+        wish = Wish(limit=3, visible_for=A_MINUTE)
+        turns = await asyncio.gather(*(grouped.turn("bob", (), wish) for _ in range(10)))
+        counts = await grouped.counts("bob")
+        assert sum(len(turn.leased) for turn in turns) == 30
+        assert (counts.pending, counts.leased, counts.counted) == (30, 30, 60)
+
+
+class TestDecision1OneRow:
+    """Acts of one group that change the same row leave it as the last of them says."""
+
+    async def test_a_task_moved_three_times_at_once_is_where_it_was_moved_last(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        asked = await ask(office, alice, "bob")
+        road = (TaskState.ACCEPTED, TaskState.WORKING, TaskState.COMPLETED)
+        await asyncio.gather(*(office.update_task(bob, asked.message_id, state) for state in road))
+        task = await office.task(alice, asked.message_id)
+        assert task.state is TaskState.COMPLETED
+        assert [step.state for step in task.steps] == [TaskState.PENDING, *road]
+
+    async def test_a_connection_approved_and_ended_at_once_is_ended(self, office: PostOffice) -> None:
+        alice, bob = await member(office, "alice"), await member(office, "bob")
+        request = await office.request_connection(alice, "bob")
+        await asyncio.gather(office.approve_connection(bob, request.code), office.end_connection(bob, request.id))
+        assert [item.status for item in (await office.connections(bob)).items] == [Status.ENDED]
+
+    async def test_of_keys_rotated_at_once_only_the_last_stays(self, office: PostOffice, engine: Engine) -> None:
+        await office.register("alice")
+        hour = timedelta(hours=1)
+        rotations = (office.rotate_key(office.owner(), of="alice", overlap=hour) for _ in range(3))
+        *older, (last, _) = await asyncio.gather(*rotations)
+        await engine.advance(hour)
+        assert (await office.identify(key=last)).name == "alice"
+        for key, _ in older:
+            with pytest.raises(BadKey):
+                await office.identify(key=key)
+
+    async def test_a_key_made_and_revoked_at_once_is_revoked(self, office: PostOffice) -> None:
+        await office.register("alice")
+        (key, _), revoked = await asyncio.gather(office.add_key(office.owner(), of="alice"), office.revoke_keys(office.owner(), of="alice"))
+        assert len(revoked) == 2
+        with pytest.raises(BadKey):
+            await office.identify(key=key)
+
+    async def test_a_card_changed_twice_at_once_keeps_both_changes(self, office: PostOffice) -> None:
+        (alice,) = await people(office, "alice")
+        await asyncio.gather(office.update_card(alice, {"description": "reads"}), office.update_card(alice, {"model": "m"}))
+        card = (await office.agent("alice")).card
+        assert (card.description, card.model) == ("reads", "m")
+
+    async def test_a_name_that_appears_and_is_written_to_at_once_is_one_agent(self, office: PostOffice) -> None:
+        (alice,) = await people(office, "alice")
+        sends = (write(office, alice, "newcomer", f"{n}") for n in range(5))
+        await asyncio.gather(*sends, office.identify(name="Newcomer"), return_exceptions=True)
+        agent = await office.agent("newcomer")
+        assert (agent.unread, agent.acted) == (5, True)
+
+    async def test_a_message_acked_twice_at_once_is_acked_once(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        await asyncio.gather(*(office.ack(bob, leased.message.id, leased.token) for _ in range(3)))
+        counts = await office.counts(bob)
+        assert (counts.pending, counts.leased) == (0, 0)
+        assert len([event for event in await office.news(alice) if event.kind == "receipt"]) == 1
+
+    async def test_a_message_acked_and_read_at_once_is_settled_once(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        sent = await write(office, alice, "bob")
+        pops = asyncio.gather(office.pop(bob), office.history(bob, sent.session_id or ""), office.pop(bob))
+        await pops
+        assert (await office.counts(bob)).pending == 0
+        assert (await office.history(bob, sent.session_id or "")).unread == 0
+        assert len([event for event in await office.news(alice) if event.kind == "receipt"]) == 1
+
+
+class TestDecision1Races:
+    async def test_fifty_identical_sends_at_once_make_one_message(self, grouped: GroupedStore) -> None:
+        answers = await asyncio.gather(*(send(grouped, "once", client_id="a-1") for _ in range(50)))
+        assert len({answer.message_id for answer in answers}) == 1
+        assert await texts(grouped) == ["once"]
+
+    async def test_fifty_takers_of_fifty_messages_never_share_one(self, grouped: GroupedStore) -> None:
+        await asyncio.gather(*(send(grouped, f"{n}") for n in range(50)))
+        wish = Wish(limit=1, visible_for=A_MINUTE)
+        turns = await asyncio.gather(*(grouped.turn("bob", (), wish) for _ in range(50)))
+        ids = [leased.message.id for turn in turns for leased in turn.leased]
+        assert len(ids) == len(set(ids)) == 50
+
+    async def test_a_name_registered_by_many_at_once_is_given_to_one(self, grouped: GroupedStore) -> None:
+        outcomes = await asyncio.gather(*(register(grouped, "newcomer") for _ in range(10)), return_exceptions=True)
+        assert sorted(codes(outcomes)) == ["name_taken"] * 9 + ["str"]
+
+    async def test_one_code_approved_many_times_at_once_makes_one_connection(self, grouped: GroupedStore) -> None:
+        request = await grouped.request_connection("alice", "bob", None)
+        approvals = (grouped.approve_connection("bob", request.code, Handshake.VISIBLE, owner=False) for _ in range(10))
+        outcomes = await asyncio.gather(*approvals, return_exceptions=True)
+        assert sorted(codes(outcomes)) == ["Connection"] + ["no_such_code"] * 9
+
+
+async def register(store: GroupedStore, name: str, address: str | None = None) -> str:
+    key = new_key()
+    hash = key_hash(key)
+    assert hash is not None
+    id, _ = await store.register(name, Card(), hash, key_prefix(key), owner=False, address=address)
+    return id
+
+
+class TestDecision1Replicas:
+    """Two processes on one PostgreSQL race for the same rows."""
+
+    @pytest.fixture
+    async def replicas(self, postgres: PostgresServer) -> AsyncIterator[list[PostgresStore]]:
+        url = await postgres.copy()
+        stores = [PostgresStore(url, limits=Limits()) for _ in range(2)]
+        for store in stores:
+            await store.open(lambda _: None)
+        await stores[0].appear("alice")
+        yield stores
+        for store in stores:
+            await store.close()
+        await postgres.drop(url)
+
+    async def test_a_race_to_create_one_name_harms_nobody(self, replicas: list[PostgresStore]) -> None:
+        for round in range(10):
+            name = f"newcomer-{round}"
+            sends = [send(store, f"{n}", to=name) for n in range(5) for store in replicas]
+            appearances = [store.appear(name) for store in replicas]
+            await asyncio.gather(*sends, *appearances)
+            assert len(await texts(replicas[0], name)) == 10
+
+    async def test_a_race_to_begin_one_session_harms_nobody(self, replicas: list[PostgresStore]) -> None:
+        for round in range(10):
+            answers = await asyncio.gather(*(send(store, f"{n}", subject=f"plan {round}") for n in range(5) for store in replicas))
+            assert len({answer.session_id for answer in answers}) == 1
+        assert len(await texts(replicas[0])) == 100
+
+    async def test_a_race_to_register_one_name_has_one_winner(self, replicas: list[PostgresStore]) -> None:
+        for round in range(10):
+            outcomes = await asyncio.gather(*(register(store, f"name-{round}") for store in replicas), return_exceptions=True)
+            assert sorted(codes(outcomes)) == ["name_taken", "str"]
+
+    async def test_the_same_send_at_two_replicas_makes_one_message(self, replicas: list[PostgresStore]) -> None:
+        for round in range(10):
+            answers = await asyncio.gather(*(send(store, "once", client_id=f"id-{round}") for store in replicas for _ in range(5)))
+            assert len({answer.message_id for answer in answers}) == 1
+        assert len(await texts(replicas[0])) == 10
+
+    async def test_takers_at_two_replicas_never_share_a_message(self, replicas: list[PostgresStore]) -> None:
+        await asyncio.gather(*(send(replicas[0], f"{n}") for n in range(50)))
+        wish = Wish(limit=1, visible_for=A_MINUTE)
+        ids: list[str] = []
+        while len(ids) < 50:
+            turns = await asyncio.gather(*(store.turn("bob", (), wish) for store in replicas for _ in range(25)))
+            ids += [leased.message.id for turn in turns for leased in turn.leased]
+        assert len(set(ids)) == len(ids) == 50
+
+    async def test_notes_on_one_new_entity_from_two_replicas_are_all_counted(self, replicas: list[PostgresStore]) -> None:
+        await replicas[0].appear("carol")
+        for round in range(10):
+            draft = Draft(to=(), type="task.note", content="seen", ref_id=f"T-{round}", ref_type="task", priority=3)
+            notes = zip(replicas, ("alice", "carol"), strict=True)
+            await asyncio.gather(*(store.send(sender, draft, verified=False, strangers=True) for store, sender in notes))
+        assert [entity.notes for entity in (await replicas[0].entities(None, 100)).items] == [2] * 10
+
+    async def test_registrations_at_two_replicas_keep_one_limit(self, replicas: list[PostgresStore]) -> None:
+        for store in replicas:
+            store.limits = Limits(registrations_per_hour=1)
+        for round in range(10):
+            address = f"192.0.2.{round}"
+            calls = [register(store, f"name-{round}-{n}", address) for n, store in enumerate(replicas)]
+            assert sorted(codes(await asyncio.gather(*calls, return_exceptions=True))) == ["rate_limited", "str"]
+
+    async def test_one_replica_at_a_time_holds_a_role(self, replicas: list[PostgresStore]) -> None:
+        first, second = replicas
+        held = await asyncio.gather(first.hold_role("upkeep", "1", A_MINUTE), second.hold_role("upkeep", "2", A_MINUTE))
+        assert sorted(held) == [False, True]
+        winner = "1" if held[0] else "2"
+        assert await first.hold_role("upkeep", winner, A_MINUTE)

@@ -1,0 +1,319 @@
+"""Decision 3: leases."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from postoffice.core.delivery import Ack, GiveBack, Nack, State, Wish
+from postoffice.core.errors import LeaseLost, NoSuchMessage
+from postoffice.core.message import Draft
+from postoffice.office import PostOffice
+from tests.engines import Engine
+from tests.mail import office_with, people, standing, take, taken, write
+
+A_MINUTE = timedelta(minutes=1)
+
+
+class TestDecision3Leases:
+    async def test_a_leased_message_has_one_holder(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        assert await taken(office, bob) == ["hello"]
+        assert await taken(office, bob) == []
+
+    async def test_each_delivery_has_a_token_of_its_own(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        await write(office, alice, "bob")
+        first, second = (await office.receive(bob)).leased
+        assert first.token != second.token
+
+    async def test_an_acked_message_is_never_leased_again(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        await office.ack(bob, leased.message.id, leased.token)
+        await engine.advance(timedelta(days=2))
+        assert await taken(office, bob) == []
+
+    async def test_a_lease_runs_out_by_the_stores_clock(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        first = await take(office, bob, visible_for=timedelta(seconds=10))
+        await engine.advance(timedelta(seconds=11))
+        second = await take(office, bob)
+        assert second.message.id == first.message.id
+        assert (first.attempt, second.attempt) == (1, 2)
+
+    async def test_expiry_is_checked_when_settling_though_nobody_swept(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        await engine.advance(A_MINUTE)
+        with pytest.raises(LeaseLost):
+            await office.ack(bob, leased.message.id, leased.token)
+        assert (await standing(office, alice, leased.message.id)).state is not State.ACKED
+
+    async def test_the_same_token_repeats_success(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        first = await office.ack(bob, leased.message.id, leased.token)
+        assert await office.ack(bob, leased.message.id, leased.token) == first
+
+    async def test_a_repeated_ack_succeeds_long_after_the_lease_would_have_ended(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        await office.ack(bob, leased.message.id, leased.token)
+        await engine.advance(timedelta(days=1))
+        assert (await office.ack(bob, leased.message.id, leased.token)).state is State.ACKED
+
+    async def test_a_repeated_nack_succeeds_and_fails_the_message_once(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        await office.nack(bob, leased.message.id, leased.token)
+        assert (await office.nack(bob, leased.message.id, leased.token)).state is State.PENDING
+        assert (await take(office, bob)).attempt == 2
+
+    async def test_a_token_that_lost_is_told_lease_lost(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        first = await take(office, bob)
+        await engine.advance(A_MINUTE)
+        second = await take(office, bob)
+        for lost in (Ack(first.message.id, first.token), Nack(first.message.id, first.token), GiveBack(first.message.id, first.token)):
+            (outcome,) = await office.settle(bob, [lost])
+            assert isinstance(outcome, LeaseLost)
+        assert (await office.ack(bob, second.message.id, second.token)).state is State.ACKED
+
+    async def test_a_token_that_lost_does_not_share_in_anothers_success(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        first = await take(office, bob)
+        await engine.advance(A_MINUTE)
+        second = await take(office, bob)
+        await office.ack(bob, second.message.id, second.token)
+        with pytest.raises(LeaseLost):
+            await office.ack(bob, first.message.id, first.token)
+
+    async def test_a_swept_lease_is_lost_to_its_holder(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        await engine.advance(A_MINUTE)
+        await office.upkeep.sweep()
+        for settle in (office.ack, office.nack):
+            with pytest.raises(LeaseLost):
+                await settle(bob, leased.message.id, leased.token)
+
+    async def test_a_holder_whose_last_lease_ran_out_is_told_lease_lost(self, engine: Engine) -> None:
+        async with office_with(engine, max_attempts=1) as office:
+            alice, bob = await people(office, "alice", "bob")
+            await write(office, alice, "bob")
+            leased = await take(office, bob)
+            await engine.advance(A_MINUTE)
+            await office.upkeep.sweep()
+            assert (await standing(office, alice, leased.message.id)).state is State.DEAD
+            with pytest.raises(LeaseLost):
+                await office.nack(bob, leased.message.id, leased.token)
+
+    async def test_a_guessed_token_settles_nothing(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        accepted = await write(office, alice, "bob")
+        await take(office, bob)
+        with pytest.raises(LeaseLost):
+            await office.ack(bob, accepted.message_id, "0" * 32)
+
+    async def test_another_agents_mail_cannot_be_settled(self, office: PostOffice) -> None:
+        alice, bob, eve = await people(office, "alice", "bob", "eve")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        with pytest.raises(NoSuchMessage):
+            await office.ack(eve, leased.message.id, leased.token)
+
+    async def test_an_extended_lease_lasts_from_now(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob, visible_for=timedelta(seconds=30))
+        await engine.advance(timedelta(seconds=20))
+        await office.extend(bob, leased.message.id, timedelta(seconds=30), leased.token)
+        await engine.advance(timedelta(seconds=20))
+        assert await taken(office, bob) == []
+        assert (await office.ack(bob, leased.message.id, leased.token)).state is State.ACKED
+
+    async def test_an_expired_lease_cannot_be_extended(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        await engine.advance(A_MINUTE)
+        with pytest.raises(LeaseLost):
+            await office.extend(bob, leased.message.id, A_MINUTE, leased.token)
+
+    async def test_a_lease_without_expiry_never_runs_out(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        (leased,) = (await office.store.turn("bob", (), Wish(limit=1, visible_for=None))).leased
+        await engine.advance(timedelta(days=300))
+        await office.upkeep.sweep()
+        assert leased.leased_until is None
+        assert (await office.ack(bob, leased.message.id, leased.token)).state is State.ACKED
+
+    async def test_settlements_are_answered_each_by_itself(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        good, bad = await office.settle(bob, [Ack(leased.message.id, leased.token), Ack("nothing", "token")])
+        assert not isinstance(good, Exception)
+        assert isinstance(bad, NoSuchMessage)
+
+    async def test_a_taker_settles_and_takes_in_one_act(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob", "one")
+        await write(office, alice, "bob", "two")
+        leased = await take(office, bob)
+        turned = await office.receive(bob, settle=[Ack(leased.message.id, leased.token)])
+        assert [item.message.content for item in turned.leased] == ["two"]
+        assert (await standing(office, alice, leased.message.id)).state is State.ACKED
+
+    async def test_a_delayed_nack_holds_the_message_until_the_delay_is_over(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        settled = await office.nack(bob, leased.message.id, leased.token, delay=A_MINUTE)
+        assert settled.state is State.HELD
+        assert await taken(office, bob) == []
+        await engine.advance(A_MINUTE)
+        assert await taken(office, bob) == ["hello"]
+
+
+class TestDecision3Tokenless:
+    async def test_a_tokenless_ack_settles_what_a_tokenless_door_leased(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        accepted = await write(office, alice, "bob")
+        await take(office, bob, tokenless=True)
+        assert (await office.ack(bob, accepted.message_id)).state is State.ACKED
+        assert (await office.ack(bob, accepted.message_id)).state is State.ACKED
+
+    async def test_a_tokenless_nack_gives_back_what_a_tokenless_door_leased(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        accepted = await write(office, alice, "bob")
+        await take(office, bob, tokenless=True)
+        assert (await office.nack(bob, accepted.message_id)).state is State.PENDING
+
+    @pytest.mark.parametrize("verb", ["ack", "nack"])
+    async def test_without_a_token_a_lease_with_one_is_not_touched(self, office: PostOffice, verb: str) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        accepted = await write(office, alice, "bob")
+        await take(office, bob)
+        with pytest.raises(LeaseLost):
+            await getattr(office, verb)(bob, accepted.message_id)
+        assert (await standing(office, alice, accepted.message_id)).state is State.LEASED
+
+    @pytest.mark.parametrize("verb", ["ack", "nack"])
+    async def test_without_a_token_an_expired_lease_is_not_touched(self, office: PostOffice, engine: Engine, verb: str) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        accepted = await write(office, alice, "bob")
+        await take(office, bob, tokenless=True)
+        await engine.advance(A_MINUTE)
+        with pytest.raises(LeaseLost):
+            await getattr(office, verb)(bob, accepted.message_id)
+
+    @pytest.mark.parametrize("verb", ["ack", "nack"])
+    async def test_without_a_token_waiting_mail_is_not_touched(self, office: PostOffice, verb: str) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        accepted = await write(office, alice, "bob")
+        with pytest.raises(LeaseLost):
+            await getattr(office, verb)(bob, accepted.message_id)
+        assert (await standing(office, alice, accepted.message_id)).state is State.PENDING
+
+    async def test_a_tokenless_lease_may_also_be_settled_by_its_token(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob, tokenless=True)
+        assert (await office.ack(bob, leased.message.id, leased.token)).state is State.ACKED
+
+
+class TestDecision3GivenBack:
+    async def test_a_lease_given_back_is_no_attempt(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        await office.give_back(bob, [leased])
+        assert (await take(office, bob)).attempt == 1
+
+    async def test_a_lease_given_back_never_kills_the_message(self, engine: Engine) -> None:
+        async with office_with(engine, max_attempts=1) as office:
+            alice, bob = await people(office, "alice", "bob")
+            await write(office, alice, "bob")
+            for _ in range(5):
+                await office.give_back(bob, [await take(office, bob)])
+            assert (await take(office, bob)).attempt == 1
+
+    async def test_closing_gives_back_what_a_taker_that_went_away_had_and_answers_everyone_else(self, engine: Engine) -> None:
+        store = engine.store()
+        await store.open(lambda _: None)
+        await store.appear("alice")
+        draft = Draft(to="bob", content="hello", priority=3)
+        await store.send("alice", draft, verified=False, strangers=True)
+        taker = asyncio.create_task(store.turn("bob", (), Wish(limit=1, visible_for=A_MINUTE)))
+        sender = asyncio.create_task(store.send("alice", draft, verified=False, strangers=True))
+        await asyncio.sleep(0)
+        taker.cancel()
+        await store.close()
+        async with asyncio.timeout(5):
+            await sender
+        reopened = engine.store()
+        await reopened.open(lambda _: None)
+        leased = (await reopened.turn("bob", (), Wish(limit=10, visible_for=A_MINUTE))).leased
+        assert [item.attempt for item in leased] == [1, 1]
+        await reopened.close()
+
+
+class TestDecision3OnePerSession:
+    async def test_a_lease_may_ask_for_one_message_per_session(self, office: PostOffice) -> None:
+        alice, carol, bob = await people(office, "alice", "carol", "bob")
+        for sender, text in ((alice, "a1"), (alice, "a2"), (carol, "c1"), (carol, "c2")):
+            await write(office, sender, "bob", text)
+        assert await taken(office, bob, one_per_session=True) == ["a1", "c1"]
+
+    async def test_a_session_in_hand_gives_no_second_message_until_it_is_settled(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob", "one")
+        await write(office, alice, "bob", "two")
+        first = await take(office, bob, one_per_session=True)
+        assert await taken(office, bob, one_per_session=True) == []
+        await office.ack(bob, first.message.id, first.token)
+        assert await taken(office, bob, one_per_session=True) == ["two"]
+
+    async def test_an_expired_lease_frees_its_session(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob", "one")
+        await write(office, alice, "bob", "two")
+        await take(office, bob, one_per_session=True)
+        await engine.advance(A_MINUTE)
+        assert await taken(office, bob, one_per_session=True) == ["one"]
+
+    async def test_many_takers_at_once_get_one_message_of_a_session(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        for n in range(10):
+            await write(office, alice, "bob", f"letter {n}")
+        turns = await asyncio.gather(*(office.receive(bob, 1, one_per_session=True) for _ in range(10)))
+        assert [leased.message.content for turn in turns for leased in turn.leased] == ["letter 0"]
+
+    async def test_mail_without_a_session_is_not_held_up(self, office: PostOffice) -> None:
+        (bob,) = await people(office, "bob")
+        await write(office, bob, "bob", "one")
+        await write(office, bob, "bob", "two")
+        assert await taken(office, bob, one_per_session=True) == ["one", "two"]
+
+    async def test_a_lease_may_ask_for_one_session_or_one_correlation(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob", "other", subject="other")
+        wanted = await write(office, alice, "bob", "in session", subject="wanted")
+        await write(office, alice, "bob", "correlated", correlation_id="c-1")
+        assert await taken(office, bob, session_id=wanted.session_id) == ["in session"]
+        assert await taken(office, bob, correlation_id="c-1") == ["correlated"]
+        assert await taken(office, bob) == ["other"]

@@ -1,0 +1,151 @@
+"""Decision 11: retention purges what is settled or dead and leaves a tombstone; waiting mail never goes."""
+
+from datetime import timedelta
+
+import pytest
+
+from postoffice.core.delivery import State
+from postoffice.core.errors import NoSuchMessage
+from postoffice.core.task import TaskState
+from postoffice.office import PostOffice
+from tests.engines import Engine
+from tests.mail import ask, kill, office_with, people, standing, take, taken, write
+
+WEEK = timedelta(days=7)
+DAY = timedelta(days=1)
+
+
+async def purge(office: PostOffice) -> None:
+    """What upkeep does every so often; its first sweep, before any tick, purges."""
+    await office.upkeep.sweep()
+
+
+class TestDecision11Retention:
+    async def test_by_default_everything_is_kept(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        accepted = await write(office, alice, "bob")
+        await office.pop(bob)
+        await engine.advance(timedelta(days=3650))
+        await purge(office)
+        assert (await office.status(alice, accepted.message_id)).message is not None
+
+    async def test_settled_mail_is_purged_and_leaves_a_tombstone(self, engine: Engine) -> None:
+        async with office_with(engine, retention=WEEK) as office:
+            alice, bob = await people(office, "alice", "bob")
+            accepted = await write(office, alice, "bob")
+            await office.pop(bob)
+            await engine.advance(WEEK + DAY)
+            await purge(office)
+            proof = await office.status(alice, accepted.message_id)
+            assert (proof.message, proof.standings) == (None, ())
+            assert proof.purged_at is not None
+
+    async def test_purged_mail_is_in_no_list(self, engine: Engine) -> None:
+        async with office_with(engine, retention=WEEK) as office:
+            alice, bob = await people(office, "alice", "bob")
+            accepted = await write(office, alice, "bob", "find me")
+            await office.pop(bob)
+            assert len((await office.search(bob, "find")).items) == 1
+            await engine.advance(WEEK + DAY)
+            await purge(office)
+            assert (await office.history(bob, accepted.session_id or "")).lines == ()
+            assert (await office.search(bob, "find")).items == ()
+
+    async def test_dead_mail_is_purged_and_no_longer_counted(self, engine: Engine) -> None:
+        async with office_with(engine, retention=WEEK, max_attempts=1) as office:
+            alice, bob = await people(office, "alice", "bob")
+            accepted = await write(office, alice, "bob")
+            await kill(office, bob)
+            await engine.advance(WEEK + DAY)
+            await purge(office)
+            assert (await office.status(alice, accepted.message_id)).message is None
+            assert (await office.counts(bob)).dead == 0
+            assert (await office.dead_letters(bob)).items == ()
+
+    async def test_mail_settled_within_the_retention_stays(self, engine: Engine) -> None:
+        async with office_with(engine, retention=WEEK) as office:
+            alice, bob = await people(office, "alice", "bob")
+            accepted = await write(office, alice, "bob")
+            await engine.advance(WEEK + DAY)
+            await office.pop(bob)
+            await purge(office)
+            assert (await office.status(alice, accepted.message_id)).message is not None
+
+    @pytest.mark.parametrize("state", [State.PENDING, State.HELD, State.LEASED])
+    async def test_waiting_mail_is_never_purged(self, engine: Engine, state: State) -> None:
+        async with office_with(engine, retention=WEEK) as office:
+            alice, bob = await people(office, "alice", "bob")
+            accepted = await write(office, alice, "bob", hold=state is State.HELD)
+            await engine.advance(timedelta(days=3650))
+            if state is State.LEASED:
+                await take(office, bob)
+            await purge(office)
+            assert (await standing(office, alice, accepted.message_id)).state is state
+
+    async def test_a_message_stays_until_its_last_recipient_is_done_with_it(self, engine: Engine) -> None:
+        async with office_with(engine, retention=WEEK) as office:
+            alice, bob, carol = await people(office, "alice", "bob", "carol")
+            accepted = await write(office, alice, ("bob", "carol"))
+            await office.pop(bob)
+            await engine.advance(WEEK + DAY)
+            await purge(office)
+            assert len((await office.status(alice, accepted.message_id)).standings) == 2
+            assert await taken(office, carol) == ["hello"]
+
+    async def test_an_unfinished_task_is_never_purged(self, engine: Engine) -> None:
+        async with office_with(engine, retention=WEEK) as office:
+            alice, bob = await people(office, "alice", "bob")
+            asked = await ask(office, alice, "bob")
+            await office.update_task(bob, asked.message_id, TaskState.WORKING)
+            await office.pop(alice)
+            await engine.advance(WEEK + DAY)
+            await purge(office)
+            assert (await office.task(alice, asked.message_id)).state is TaskState.WORKING
+            assert (await office.update_task(bob, asked.message_id, TaskState.COMPLETED)).state is TaskState.COMPLETED
+
+    async def test_notes_stay_with_their_entity(self, engine: Engine) -> None:
+        async with office_with(engine, retention=WEEK) as office:
+            alice, bob = await people(office, "alice", "bob")
+            await office.note(alice, "T-1", "task", "looks good", ["bob"])
+            await office.pop(bob)
+            await engine.advance(WEEK + DAY)
+            await purge(office)
+            assert [note.content for note in (await office.notes("T-1")).items] == ["looks good"]
+
+    async def test_the_record_of_an_id_outlives_the_message(self, engine: Engine) -> None:
+        async with office_with(engine, retention=DAY) as office:
+            alice, bob = await people(office, "alice", "bob")
+            first = await write(office, alice, "bob", client_id="a-1")
+            await office.pop(bob)
+            await engine.advance(timedelta(days=29))
+            await purge(office)
+            assert (await office.status(alice, first.message_id)).message is None
+            again = await write(office, alice, "bob", client_id="a-1")
+            assert (again.message_id, again.duplicate) == (first.message_id, True)
+            assert await taken(office, bob) == []
+
+    async def test_an_id_may_be_used_again_when_its_record_is_forgotten(self, engine: Engine) -> None:
+        async with office_with(engine, retention=DAY) as office:
+            alice, bob = await people(office, "alice", "bob")
+            first = await write(office, alice, "bob", client_id="a-1")
+            await office.pop(bob)
+            await engine.advance(timedelta(days=31))
+            await purge(office)
+            assert (await write(office, alice, "bob", client_id="a-1")).message_id != first.message_id
+
+    async def test_numbers_go_on_after_everything_was_purged(self, engine: Engine) -> None:
+        async with office_with(engine, retention=WEEK) as office:
+            alice, bob = await people(office, "alice", "bob")
+            await write(office, alice, "bob")
+            (first,) = await office.pop(bob)
+            await engine.advance(WEEK + DAY)
+            await purge(office)
+            await write(office, alice, "bob")
+            assert (await take(office, bob)).number == first.number + 1
+
+    async def test_a_purged_id_that_never_was_is_still_unknown(self, engine: Engine) -> None:
+        async with office_with(engine, retention=WEEK) as office:
+            (alice,) = await people(office, "alice")
+            await purge(office)
+            with pytest.raises(NoSuchMessage):
+                await office.status(alice, "00000000-0000-7000-8000-000000000000")

@@ -61,7 +61,7 @@ def new_code() -> str:
 def read_code(text: str) -> str | None:
     """The code as it was made, however it was typed; None if it cannot be one."""
     code = text.strip().upper()
-    return code if _CODE.fullmatch(code) else None
+    return code if text.isascii() and _CODE.fullmatch(code) else None
 
 
 def as_target_sees(connection: Connection, handshake: Handshake) -> Connection:

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from postoffice.core.clock import micros, moment
 from postoffice.core.errors import BadMessage, OneRecipient, TooLarge
 from postoffice.core.limits import Limits, bounded
 from postoffice.core.names import EVERYONE, check_recipient, folded
@@ -199,7 +200,7 @@ def _check_word(field: str, value: object, most: int) -> None:
 
 
 def _check_part(part: object) -> None:
-    if not isinstance(part, dict) or part.get("type") not in _PARTS:
+    if not isinstance(part, dict) or not isinstance(part.get("type"), str) or part["type"] not in _PARTS:
         raise BadMessage(field="parts", why="each is an object of type text, data or file")
     key, kind = _PARTS[part["type"]]
     if not isinstance(part.get(key), kind) or key not in part:
@@ -210,5 +211,12 @@ def _check_part(part: object) -> None:
 def _check_task(task: TaskRef, limits: Limits) -> None:
     if task.id is not None:
         _check_word("task id", task.id, limits.id_chars)
-    if task.deadline is not None and task.deadline.tzinfo is None:
-        raise BadMessage(field="task", why="its deadline needs a time zone")
+    if task.state is not None:
+        _check_word("task state", task.state, limits.id_chars)
+    if task.deadline is not None:
+        if task.deadline.tzinfo is None:
+            raise BadMessage(field="task", why="its deadline needs a time zone")
+        try:
+            moment(micros(task.deadline))
+        except OverflowError:
+            raise BadMessage(field="task", why="its deadline is beyond the calendar") from None

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-_EVERYONE = "*"
+from postoffice.wake.protocol import EVERYBODY
 
 
 class Bell:
@@ -53,7 +53,7 @@ class Bells:
 
     def ring(self, agents: frozenset[str]) -> None:
         """Ring for agents that have mail or news; `*` rings for all."""
-        for agent in self._bells if _EVERYONE in agents else agents:
+        for agent in self._bells if EVERYBODY in agents else agents:
             for bell in self._bells.get(agent, ()):
                 bell.ring()
 
@@ -70,4 +70,4 @@ class Bells:
 
     def ring_all(self) -> None:
         """Wake everybody: the office is closing."""
-        self.ring(frozenset((_EVERYONE,)))
+        self.ring(frozenset((EVERYBODY,)))

@@ -6,6 +6,7 @@ from postoffice.core.errors import BadKey, KeyRequired, NotYou, Unidentified
 from postoffice.core.names import OWNER, check_free, folded
 from postoffice.office.house import Auth
 from postoffice.store.protocol import Store
+from postoffice.wake.protocol import EVERYBODY
 
 _REMEMBERED_NS = 1_000_000_000  # a key revoked in another process is refused here within a second
 _MOST = 10_000
@@ -36,6 +37,8 @@ class Identities:
 
     def forget(self, agents: frozenset[str]) -> None:
         """Something about these agents changed, their keys perhaps."""
+        if EVERYBODY in agents:
+            self._known.clear()
         for key in [key for key, (caller, _) in self._known.items() if folded(caller.name) in agents]:
             del self._known[key]
 

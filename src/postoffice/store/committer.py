@@ -17,6 +17,7 @@ LOST = (
     OSError,
     TimeoutError,
     asyncpg.InterfaceError,
+    asyncpg.InternalClientError,  # the next word on a connection that was just cut off
     asyncpg.PostgresConnectionError,
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
@@ -100,7 +101,10 @@ class Committer:
             await connection.execute("COMMIT")
         except BaseException:
             if not connection.is_closed() and not self._committing:
-                await connection.execute("ROLLBACK")
+                try:
+                    await connection.execute("ROLLBACK")
+                except Exception:  # noqa: BLE001 - what went wrong first is what counts
+                    self.close()
             raise
         return outcomes, frozenset(desk.hints)
 

@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any, TypeVar
 
 import asyncpg
@@ -86,12 +85,10 @@ class PostgresStore(GroupedStore):
         await self.fetch("oldest_program")
 
     async def _check_schema(self) -> None:
-        rows: Sequence[Any] = ()
-        with suppress(asyncpg.UndefinedTableError, asyncpg.InvalidSchemaNameError):
-            rows = await self._pool.fetch(f'SELECT version_num FROM "{self.schema}".alembic_version')
-        found = str(rows[0][0]) if rows else "none"
-        if found < HEAD or not rows:
-            raise SchemaMissing(found=found, needed=HEAD)
+        ((made,),) = await self.fetch("has_schema")
+        found = (await self.fetch("schema_version"))[0][0] if made else ""
+        if found < HEAD:
+            raise SchemaMissing(found=found or "none", needed=HEAD)
         check_program((await self.fetch("oldest_program"))[0][0])
 
     def put(self, act: Act[R]) -> "asyncio.Future[R]":

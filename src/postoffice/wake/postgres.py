@@ -7,10 +7,9 @@ from typing import Any
 import asyncpg
 
 from postoffice.store.postgres import normal_url
-from postoffice.wake.protocol import Heard
+from postoffice.wake.protocol import EVERYBODY, Heard
 
 _MOST = 7900  # a notification carries 8000 bytes
-_EVERYONE = "*"
 _LONGEST_PAUSE = 30.0
 
 
@@ -63,7 +62,7 @@ class PostgresWake:
                 agents, self._waiting = self._waiting, set()
                 if agents and not connection.is_closed():
                     payload = ",".join(sorted(agents))
-                    await connection.execute("SELECT pg_notify($1, $2)", self.channel, payload if len(payload) < _MOST else _EVERYONE)
+                    await connection.execute("SELECT pg_notify($1, $2)", self.channel, payload if len(payload) < _MOST else EVERYBODY)
         finally:
             self.healthy = False
             connection.terminate()

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Protocol
 
+EVERYBODY = "*"
+"""In place of names: more agents have news than one hint can carry."""
 Heard = Callable[[frozenset[str]], None]
 
 

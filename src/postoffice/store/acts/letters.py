@@ -37,7 +37,7 @@ class Requeue(OneLetter):
     def run(self, desk: Desk) -> Settled:
         row = self.find(desk, State.DEAD)
         row.attempts = 0
-        row.token = row.settled_at = None
+        row.token = row.settled_at = row.reason = None
         desk.move(row, State.PENDING)
         desk.hints.add(row.mailbox)
         return Settled(row.message_id, State.PENDING)

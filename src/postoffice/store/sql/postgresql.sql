@@ -1,6 +1,12 @@
 -- What a group of acts asks of PostgreSQL: each statement takes the keys or rows of the whole group as arrays.
 -- The order of locks is the group's (store/group.py): deliveries by id, then whatever is free, then mailboxes by name.
 
+-- name: has_schema
+SELECT to_regclass('alembic_version') IS NOT NULL;
+
+-- name: schema_version
+SELECT version_num FROM alembic_version;
+
 -- name: durable_session
 -- Accepted means durable, whatever the database's default; a stricter one stays.
 SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';

@@ -1,0 +1,62 @@
+"""Verbs about consent: ask, approve, refuse, end."""
+
+from postoffice.core.agent import Caller
+from postoffice.core.connection import Connection, Status, as_target_sees, read_code
+from postoffice.core.errors import (
+    NoSuchAgent,
+    NoSuchCode,
+    OwnerOnly,
+    ToOneself,
+)
+from postoffice.core.names import check_name, folded
+from postoffice.core.views import Page
+from postoffice.office.counter import Counter
+
+
+class ConsentVerbs(Counter):
+    """Connections."""
+
+    async def request_connection(self, caller: Caller, target: str, note: str | None = None) -> Connection:
+        """Ask another agent for a connection. The code in the answer goes from person to person."""
+        if folded(check_name(target)) == folded(caller.name):
+            raise ToOneself(name=caller.name)
+        if note is not None:
+            self._ref(note, "note", self._limits.note_chars)
+        try:
+            return await self.store.request_connection(caller.name, target, note)
+        except NoSuchAgent:
+            raise await self._unknown(target) from None
+
+    async def approve_connection(self, caller: Caller, code: str) -> Connection:
+        """Give consent by the code that was passed on."""
+        read = read_code(code)
+        if read is None:
+            raise NoSuchCode
+        return await self.store.approve_connection(caller.name, read, self.house.handshake, owner=caller.owner)
+
+    async def approve_for(self, owner: Caller, id: str) -> Connection:
+        """The owner gives consent without a code."""
+        if not owner.owner:
+            raise OwnerOnly(what="approve a request without its code")
+        return await self.store.conclude_connection(owner.name, id, Status.ACTIVE, owner=True)
+
+    async def reject_connection(self, caller: Caller, id: str) -> Connection:
+        """Refuse a request, or take one's own back."""
+        return self._shown(caller, await self.store.conclude_connection(caller.name, id, Status.REJECTED, owner=caller.owner))
+
+    async def end_connection(self, caller: Caller, id: str) -> Connection:
+        """End a connection; either side may."""
+        return self._shown(caller, await self.store.conclude_connection(caller.name, id, Status.ENDED, owner=caller.owner))
+
+    async def connections(
+        self, caller: Caller, status: Status | None = None, cursor: str | None = None, limit: int | None = None, *, everyone: bool = False
+    ) -> Page[Connection]:
+        """The caller's requests and connections, newest first; the owner sees everyone's."""
+        name = None if self._everyone(caller, wanted=everyone) else caller.name
+        page = await self.store.connections(name, status, cursor, self._page(limit))
+        return Page(tuple(self._shown(caller, item) for item in page.items), page.cursor)
+
+    def _shown(self, caller: Caller, connection: Connection) -> Connection:
+        if caller.owner or folded(connection.target) != folded(caller.name):
+            return connection
+        return as_target_sees(connection, self.house.handshake)

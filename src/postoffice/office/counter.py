@@ -1,0 +1,99 @@
+"""What every verb has at hand: the store, the rules of the house, and the checks they share."""
+
+import difflib
+from collections.abc import Sequence
+from datetime import timedelta
+
+import msgspec
+
+from postoffice.core.agent import Agent, Caller, presence
+from postoffice.core.clock import Clock
+from postoffice.core.delivery import Extend, Nack, Settlement
+from postoffice.core.errors import (
+    Invalid,
+    NoSuchAgent,
+    OwnerOnly,
+    TooLarge,
+)
+from postoffice.core.limits import bounded
+from postoffice.core.names import check_name, folded
+from postoffice.core.text import check_text
+from postoffice.office.bells import Bells
+from postoffice.office.house import House
+from postoffice.office.identity import Identities
+from postoffice.office.upkeep import Presences, Upkeep
+from postoffice.store.protocol import Store
+from postoffice.wake.protocol import Wake
+
+_NOW = timedelta(0)
+
+
+class Counter:
+    """The office's side of the counter; the verbs are written on top of it."""
+
+    def __init__(self, store: Store, wake: Wake, house: House | None = None) -> None:
+        self.house = house or House()
+        self.store = store
+        self.wake = wake
+        self._limits = self.house.limits
+        self._bells = Bells()
+        self._presences = Presences()
+        self._identities = Identities(store, self.house.auth)
+        self.upkeep = Upkeep(store, self._bells, self._presences, self.house, Clock().new_id())
+        self._closing = False
+
+    def _whose(self, caller: Caller, of: str | None) -> str:
+        """Whose mailbox a verb is about: the caller's own, or, for the owner, anybody's."""
+        if of is None or folded(of) == folded(caller.name):
+            return caller.name
+        if not caller.owner:
+            raise OwnerOnly(what=f"see or change what is {of}'s")
+        return check_name(of)
+
+    def _everyone(self, caller: Caller, *, wanted: bool) -> bool:
+        if wanted and not caller.owner:
+            raise OwnerOnly(what="look over everyone's mail")
+        return wanted
+
+    def _page(self, limit: int | None) -> int:
+        return bounded("limit", limit, self._limits.page, 1, self._limits.page_most)
+
+    def _visible(self, visible_for: timedelta | None) -> timedelta:
+        limits = self._limits
+        return bounded("visible_for", visible_for, limits.visibility, limits.visibility_least, limits.visibility_most)
+
+    def _ref(self, text: str, what: str = "id", most: int | None = None) -> str:
+        """Text from outside that names something, if anything could be named so."""
+        most = most or self._limits.id_chars
+        if len(text) > most:
+            raise TooLarge(what=what, size=f"{len(text)} characters", limit=most)
+        check_text(text, what)
+        return text
+
+    def _batch(self, items: Sequence[object]) -> None:
+        if len(items) > self._limits.batch:
+            raise Invalid(what="batch", why=f"it has {len(items)} items, more than {self._limits.batch}")
+
+    def _settlements(self, settlements: Sequence[Settlement]) -> tuple[Settlement, ...]:
+        self._batch(settlements)
+        for settlement in settlements:
+            self._ref(settlement.ref)
+            if isinstance(settlement, Extend):
+                self._visible(settlement.visible_for)
+            if isinstance(settlement, Nack):
+                bounded("delay", settlement.delay, _NOW, _NOW, self._limits.visibility_most)
+                self._ref(settlement.reason or "", "reason", self._limits.note_chars)
+        return tuple(settlements)
+
+    def _with_presence(self, agent: Agent) -> Agent:
+        """Count the signs of life that are not written down yet."""
+        silent_for = self._presences.silent_for(agent.name)
+        if silent_for is None:
+            return agent
+        now = presence(silent_for, len(agent.current_tasks), self._limits.heartbeat_timeout)
+        return msgspec.structs.replace(agent, presence=now)
+
+    async def _unknown(self, name: str) -> NoSuchAgent:
+        """A refusal that names the fix."""
+        close = difflib.get_close_matches(folded(name), [folded(known) for known in await self.store.names()], 1)
+        return NoSuchAgent(name=name, hint=f"did you mean {close[0]!r}" if close else "see who is in the directory")

@@ -1,0 +1,125 @@
+"""Verbs that move mail: send, take, settle."""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from postoffice.core.agent import Caller
+from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, Wish
+from postoffice.core.errors import (
+    BadMessage,
+    NoSuchAgent,
+)
+from postoffice.core.limits import bounded
+from postoffice.core.message import TASK_UPDATE, Accepted, Draft, check_draft
+from postoffice.core.names import folded
+from postoffice.office.counter import Counter
+from postoffice.office.house import Auth
+from postoffice.store.acts.turn import Turned
+
+_NOW = timedelta(0)
+
+
+class MailVerbs(Counter):
+    """Sending, taking and settling."""
+
+    # Sending
+
+    async def send(self, caller: Caller, draft: Draft) -> Accepted:
+        """Accept a message: to an agent, to many, to ALL, as a note, or forwarded. Durable when it returns."""
+        checked = check_draft(draft, self._limits)
+        if checked.type == TASK_UPDATE:
+            raise BadMessage(field="type", why="a task is moved by updating it, not by a message")
+        try:
+            return await self.store.send(caller.name, checked, verified=caller.verified, strangers=self.house.auth is Auth.OPEN)
+        except NoSuchAgent as error:
+            raise await self._unknown(str(error.facts["name"])) from None
+
+    async def send_many(self, caller: Caller, drafts: Sequence[Draft]) -> list[Accepted | BaseException]:
+        """Accept several messages; each is accepted or refused by itself."""
+        self._batch(drafts)
+        return await asyncio.gather(*(self.send(caller, draft) for draft in drafts), return_exceptions=True)
+
+    async def note(
+        self, caller: Caller, entity_id: str, entity_type: str, note: str, notify: Sequence[str] = (), *, client_id: str | None = None
+    ) -> Accepted:
+        """Keep a note with an entity, and send it to whoever should know."""
+        draft = Draft(
+            to=tuple(notify), type=f"{entity_type}.note", content=note, ref_id=entity_id, ref_type=entity_type, client_id=client_id
+        )
+        return await self.send(caller, draft)
+
+    # Taking and settling
+
+    async def receive(
+        self,
+        caller: Caller,
+        limit: int | None = None,
+        *,
+        visible_for: timedelta | None = None,
+        settle: Sequence[Settlement] = (),
+        tokenless: bool = False,
+        one_per_session: bool = False,
+        session_id: str | None = None,
+        correlation_id: str | None = None,
+    ) -> Turned:
+        """Settle what was handled, and lease what waits."""
+        wish = Wish(
+            limit=bounded("limit", limit, self._limits.receive, 1, self._limits.batch),
+            visible_for=self._visible(visible_for),
+            tokenless=tokenless,
+            one_per_session=one_per_session,
+            session_id=session_id,
+            correlation_id=None if correlation_id is None else self._ref(correlation_id, "correlation_id"),
+        )
+        return await self.store.turn(caller.name, self._settlements(settle), wish)
+
+    async def wait(self, caller: Caller, limit: int | None = None, *, within: timedelta | None = None, **wish: Any) -> Turned:
+        """Like receive, but wait for mail. A waiter that goes away leaves no lease behind."""
+        patience = bounded("wait", within, self._limits.wait, _NOW, self._limits.wait_most)
+        until = asyncio.get_running_loop().time() + patience.total_seconds()
+        settled: tuple[Any, ...] = ()
+        with self._bells.waiting(folded(caller.name)) as bell:
+            while True:
+                bell.still()
+                turned = await self.receive(caller, limit, **wish)
+                settled = settled or turned.settled
+                wish.pop("settle", None)
+                left = until - asyncio.get_running_loop().time()
+                if turned.leased or left <= 0 or not await bell.rings(left) or self._closing:
+                    return Turned(settled, turned.leased)
+
+    async def pop(self, caller: Caller, limit: int = 1) -> tuple[Leased, ...]:
+        """Take and settle in one act: at most once, by contract."""
+        most = bounded("limit", limit, 1, 1, self._limits.batch)
+        turned = await self.store.turn(caller.name, (), Wish(limit=most, visible_for=None, tokenless=True, pop=True))
+        return turned.leased
+
+    async def settle(self, caller: Caller, settlements: Sequence[Settlement]) -> tuple[Settled | Exception, ...]:
+        """Ack, nack, extend or give back, each answered by itself."""
+        return (await self.store.turn(caller.name, self._settlements(settlements), None)).settled
+
+    async def ack(self, caller: Caller, ref: str, token: str | None = None) -> Settled:
+        """Done with it."""
+        return await self._settle_one(caller, Ack(ref, token))
+
+    async def nack(
+        self, caller: Caller, ref: str, token: str | None = None, *, delay: timedelta = _NOW, reason: str | None = None
+    ) -> Settled:
+        """Not done with it: give it back."""
+        return await self._settle_one(caller, Nack(ref, token, delay, reason))
+
+    async def extend(self, caller: Caller, ref: str, visible_for: timedelta | None = None, token: str | None = None) -> Settled:
+        """Still at it: keep the lease longer."""
+        return await self._settle_one(caller, Extend(ref, self._visible(visible_for), token))
+
+    async def give_back(self, caller: Caller, leased: Sequence[Leased]) -> None:
+        """Undo leases whose taker could not be told of them: no attempt was made."""
+        await self.settle(caller, [GiveBack(item.message.id, item.token) for item in leased])
+
+    async def _settle_one(self, caller: Caller, settlement: Settlement) -> Settled:
+        (outcome,) = await self.settle(caller, [settlement])
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome

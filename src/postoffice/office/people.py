@@ -1,0 +1,110 @@
+"""Verbs about agents: who is calling, who is there, and their keys."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from postoffice.core.agent import Agent, Caller, Card, Key, check_card, key_hash, key_prefix, new_key
+from postoffice.core.errors import (
+    Invalid,
+    OwnerOnly,
+)
+from postoffice.core.limits import bounded
+from postoffice.core.names import OWNER, check_free, check_name
+from postoffice.core.views import Page
+from postoffice.office.counter import Counter
+
+_NOW = timedelta(0)
+_YEAR = timedelta(days=365)
+
+
+class PeopleVerbs(Counter):
+    """Agents and keys."""
+
+    async def identify(self, *, key: str | None = None, name: str | None = None) -> Caller:
+        """Who is calling, by key or, on an open server, by name. Any call is a sign of life."""
+        caller = await self._identities.identify(key, name)
+        self._presences.touch(caller.name)
+        return caller
+
+    def owner(self) -> Caller:
+        """The owner, for a door that knows it has the owner before it."""
+        return Caller(OWNER, verified=True, owner=True)
+
+    async def register(
+        self, name: str, card: Card | None = None, *, by: Caller | None = None, address: str | None = None
+    ) -> tuple[str, str, str]:
+        """Take a name. Gives the agent's id, its name, and its key, which is never shown again."""
+        key = new_key()
+        hash = key_hash(key)
+        assert hash is not None
+        checked = check_card(card or Card())
+        owner = by is not None and by.owner
+        id, known = await self.store.register(check_free(name), checked, hash, key_prefix(key), owner=owner, address=address)
+        return id, known, key
+
+    async def agent(self, name: str) -> Agent:
+        """One agent as the directory shows it."""
+        agent = await self.store.agent(check_name(name))
+        if agent is None:
+            raise await self._unknown(name)
+        return self._with_presence(agent)
+
+    async def agents(self, cursor: str | None = None, limit: int | None = None) -> Page[Agent]:
+        """The directory."""
+        page = await self.store.agents(self._ref(cursor or "", "cursor"), self._page(limit))
+        return Page(tuple(map(self._with_presence, page.items)), page.cursor)
+
+    async def update_card(self, caller: Caller, changes: dict[str, Any], *, of: str | None = None) -> Card:
+        """Change what an agent says of itself; what is not given stays."""
+        known = {field.name: field for field in msgspec.structs.fields(Card)}
+        if unknown := changes.keys() - known:
+            raise Invalid(what="card", why=f"it has no {min(unknown)!r}")
+        try:
+            checked = check_card(msgspec.convert(changes, Card))
+        except msgspec.ValidationError as error:
+            raise Invalid(what="card", why=str(error)) from None
+        return await self.store.update_card(self._whose(caller, of), {field: getattr(checked, field) for field in changes})
+
+    def heartbeat(self, caller: Caller) -> None:
+        """Show that the agent is there."""
+        self._presences.touch(caller.name)
+
+    async def leave(self, caller: Caller) -> None:
+        """Say that the agent is going: it is offline until its next call."""
+        self._presences.leave(caller.name)
+        await self._presences.flush(self.store)
+
+    # Keys
+
+    async def rotate_key(self, caller: Caller, *, of: str | None = None, overlap: timedelta | None = None) -> tuple[str, Key]:
+        """A new key; the older ones end when the overlap is over."""
+        name = self._key_holder(caller, of)
+        span = bounded("overlap", overlap, self._limits.key_overlap, _NOW, _YEAR)
+        return await self._issue(name, span)
+
+    async def add_key(self, caller: Caller, *, of: str | None = None) -> tuple[str, Key]:
+        """One key more; the others stay. Giving a keyless name its first key is the owner's to do."""
+        return await self._issue(self._key_holder(caller, of), None)
+
+    def _key_holder(self, caller: Caller, of: str | None) -> str:
+        """Whoever merely says a name cannot lock it."""
+        name = self._whose(caller, of)
+        if not caller.owner and not caller.verified:
+            raise OwnerOnly(what=f"give {name} its first key")
+        return name
+
+    async def _issue(self, name: str, overlap: timedelta | None) -> tuple[str, Key]:
+        raw = new_key()
+        hash = key_hash(raw)
+        assert hash is not None
+        return raw, await self.store.add_key(name, hash, key_prefix(raw), overlap)
+
+    async def revoke_keys(self, caller: Caller, prefix: str | None = None, *, of: str | None = None) -> tuple[Key, ...]:
+        """Take back the keys that begin so, or all."""
+        return await self.store.revoke_keys(self._whose(caller, of), prefix)
+
+    async def keys(self, caller: Caller, *, of: str | None = None) -> tuple[Key, ...]:
+        """An agent's keys, each by its beginning only."""
+        return await self.store.keys(self._whose(caller, of))

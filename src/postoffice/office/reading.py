@@ -1,0 +1,165 @@
+"""Verbs that only look, and those for dead letters."""
+
+import asyncio
+from datetime import datetime, timedelta
+
+import msgspec
+
+from postoffice.core.agent import Caller
+from postoffice.core.clock import micros
+from postoffice.core.delivery import Settled
+from postoffice.core.errors import (
+    AmbiguousId,
+    BadCursor,
+    Invalid,
+    NoSuchMessage,
+    OwnerOnly,
+)
+from postoffice.core.event import Event
+from postoffice.core.limits import bounded
+from postoffice.core.message import Message
+from postoffice.core.names import check_name, folded
+from postoffice.core.session import Thread
+from postoffice.core.views import DeadLetter, Entity, Found, MailboxCounts, Page, Proof, Totals
+from postoffice.office.counter import Counter
+
+_NOW = timedelta(0)
+_LAST_NUMBER = 2**62
+
+
+class ReadingVerbs(Counter):
+    """Reading."""
+
+    async def inbox(
+        self,
+        caller: Caller,
+        cursor: str | None = None,
+        limit: int | None = None,
+        *,
+        unread_only: bool = False,
+        lines: int = 3,
+        of: str | None = None,
+    ) -> Page[Thread]:
+        """The agent's sessions, newest first, with what was said last. Settles nothing."""
+        shown = bounded("lines", lines, 3, 0, self._limits.page)
+        return await self.store.inbox(self._whose(caller, of), cursor, self._page(limit), unread_only=unread_only, lines=shown)
+
+    async def history(
+        self, caller: Caller, session_id: str, *, before: str | None = None, limit: int | None = None, peek: bool = False
+    ) -> Thread:
+        """A session's messages, newest first. What it shows is settled, tasks excepted, unless only peeking."""
+        most = bounded("limit", limit, self._limits.page, 1, self._limits.page_most)
+        if peek or caller.owner:
+            return await self.store.peek_session(None if caller.owner else caller.name, session_id, before, most)
+        return await self.store.read_session(caller.name, session_id, before, most)
+
+    async def waiting(self, caller: Caller, cursor: str | None = None, limit: int | None = None, *, of: str | None = None) -> Page[Message]:
+        """What waits, in the order it would be given out. Takes nothing."""
+        return await self.store.waiting(self._whose(caller, of), cursor, self._page(limit))
+
+    async def status(self, caller: Caller, ref: str) -> Proof:
+        """Where a message stands, for whoever sent it, got it, or runs the server."""
+        proofs = await self.store.proofs(self._ref(ref), None if caller.owner else caller.name)
+        if not proofs:
+            raise NoSuchMessage(name=caller.name, ref=ref)
+        if len(proofs) > 1:
+            raise AmbiguousId(ref=ref, name=caller.name)
+        (proof,) = proofs
+        me = folded(caller.name)
+        if caller.owner or proof.message is None or folded(proof.message.sender) == me:
+            return proof
+        own = tuple(standing for standing in proof.standings if folded(standing.recipient) == me)
+        return msgspec.structs.replace(proof, standings=own)
+
+    async def search(
+        self,
+        caller: Caller,
+        query: str,
+        *,
+        sender: str | None = None,
+        recipient: str | None = None,
+        session_id: str | None = None,
+        type: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+        everyone: bool = False,
+    ) -> Page[Found]:
+        """Messages the caller sent or got that hold all these words, newest first."""
+        self._ref(query, "query")
+        if type is not None:
+            self._ref(type, "type")
+        filters = {
+            "sender": None if sender is None else folded(check_name(sender)),
+            "recipient": None if recipient is None else folded(check_name(recipient)),
+            "session": session_id,
+            "type": type,
+            "since": _instant("since", since),
+            "until": _instant("until", until),
+        }
+        reader = None if self._everyone(caller, wanted=everyone) else caller.name
+        return await self.store.search(reader, query, filters, cursor, self._page(limit))
+
+    async def notes(self, entity_id: str, cursor: str | None = None, limit: int | None = None) -> Page[Message]:
+        """The notes kept with an entity, newest first."""
+        return await self.store.notes(self._ref(entity_id), cursor, self._page(limit))
+
+    async def entities(self, cursor: str | None = None, limit: int | None = None) -> Page[Entity]:
+        """What notes are about."""
+        return await self.store.entities(self._ref(cursor or "", "cursor"), self._page(limit))
+
+    # Dead letters
+
+    async def dead_letters(
+        self, caller: Caller, cursor: str | None = None, limit: int | None = None, *, of: str | None = None, everyone: bool = False
+    ) -> Page[DeadLetter]:
+        """What could not be delivered, and why."""
+        name = None if self._everyone(caller, wanted=everyone) else self._whose(caller, of)
+        return await self.store.dead_letters(name, cursor, self._page(limit))
+
+    async def requeue(self, caller: Caller, ref: str, *, of: str | None = None) -> Settled:
+        """Give a dead letter another life, with all its tries."""
+        return await self.store.requeue(self._whose(caller, of), self._ref(ref))
+
+    async def discard(self, caller: Caller, ref: str, *, of: str | None = None) -> Settled:
+        """Be done with a dead letter."""
+        return await self.store.discard(self._whose(caller, of), self._ref(ref))
+
+    # News and numbers
+
+    async def news(self, caller: Caller, after: int = 0, limit: int | None = None, *, within: timedelta = _NOW) -> list[Event]:
+        """The agent's log after a number; waits for something to happen if nothing has."""
+        most = self._page(limit)
+        if not 0 <= after < _LAST_NUMBER:
+            raise BadCursor(cursor=after)
+        until = asyncio.get_running_loop().time() + bounded("wait", within, _NOW, _NOW, self._limits.wait_most).total_seconds()
+        with self._bells.waiting(folded(caller.name), after) as bell:
+            while True:
+                bell.still()
+                events = await self.store.events(caller.name, after, most)
+                left = until - asyncio.get_running_loop().time()
+                if events or left <= 0 or not await bell.rings(left) or self._closing:
+                    return events
+
+    async def all_news(self, owner: Caller, after: str = "0", limit: int | None = None) -> list[Event]:
+        """Everyone's log, for the owner, after a cursor it gave."""
+        if not owner.owner:
+            raise OwnerOnly(what="read everyone's news")
+        return await self.store.all_events(self._ref(after, "cursor"), self._page(limit))
+
+    async def counts(self, caller: Caller, *, of: str | None = None) -> MailboxCounts:
+        """One mailbox in numbers."""
+        return await self.store.counts(self._whose(caller, of))
+
+    async def totals(self) -> Totals:
+        """The whole office in numbers."""
+        return await self.store.totals()
+
+
+def _instant(what: str, at: datetime | None) -> int | None:
+    if at is None:
+        return None
+    if at.tzinfo is None:
+        raise Invalid(what=what, why="it needs a time zone")
+    return micros(at)

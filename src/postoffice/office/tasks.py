@@ -1,0 +1,58 @@
+"""Verbs about tasks."""
+
+import msgspec
+
+from postoffice.core.agent import Caller
+from postoffice.core.errors import (
+    AmbiguousId,
+    Forbidden,
+    NoSuchTask,
+)
+from postoffice.core.message import TASK_UPDATE, Draft, check_draft
+from postoffice.core.names import check_name, folded
+from postoffice.core.task import Task, TaskState
+from postoffice.core.views import Page
+from postoffice.office.counter import Counter
+
+
+class TaskVerbs(Counter):
+    """Tasks."""
+
+    async def update_task(self, caller: Caller, ref: str, state: TaskState, report: Draft | None = None) -> Task:
+        """Move a task, as its assignee; the requester gets a task_update with the task's callback."""
+        given = report or Draft(to=caller.name, content="")
+        checked = check_draft(msgspec.structs.replace(given, type=TASK_UPDATE, task=None), self._limits)
+        return await self.store.move_task(caller.name, self._ref(ref), state, checked, verified=caller.verified)
+
+    async def tasks(
+        self,
+        caller: Caller,
+        *,
+        assignee: str | None = None,
+        requester: str | None = None,
+        state: TaskState | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Page[Task]:
+        """Tasks asked of the caller or by it; those asked of it unless told otherwise. The owner sees any."""
+        me = folded(caller.name)
+        for name in (assignee, requester):
+            if name is not None:
+                check_name(name)
+        if not caller.owner:
+            if assignee is None and requester is None:
+                assignee = caller.name
+            if me not in (folded(assignee or ""), folded(requester or "")):
+                raise Forbidden(name=caller.name, why="it sees only tasks asked of it or by it")
+        return await self.store.tasks(assignee=assignee, requester=requester, state=state, before=cursor, limit=self._page(limit))
+
+    async def task(self, caller: Caller, ref: str) -> Task:
+        """One task, for either side of it."""
+        me = folded(caller.name)
+        found = await self.store.tasks_named(self._ref(ref))
+        mine = [task for task in found if caller.owner or me in (folded(task.requester), folded(task.assignee))]
+        if not mine:
+            raise NoSuchTask(task=ref, name=caller.name)
+        if len(mine) > 1:
+            raise AmbiguousId(ref=ref, name=caller.name)
+        return mine[0]

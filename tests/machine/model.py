@@ -1,0 +1,202 @@
+"""The mail as it should be: a few dozen lines of plain Python that the real office is held against.
+
+Time is counted in whole units, so long that a test never lasts one: a lease for two units taken at 5 has run out at 7,
+whatever the real clock did in between.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from postoffice.core.delivery import MOVES, UNREAD, WAITING, Leased, State
+from postoffice.core.message import TASK, Message
+
+UNIT = timedelta(minutes=10)
+SYSTEM = "system"
+SessionKey = tuple[str, str, str]
+
+
+@dataclass(eq=False, kw_only=True)
+class Letter:
+    """One message with one recipient."""
+
+    id: str
+    mailbox: str
+    sender: str
+    content: str | None
+    type: str
+    priority: int
+    number: int
+    session: SessionKey | None
+    state: State
+    attempts: int = 0
+    due: int | None = None
+    token: str | None = None
+    """Of the lease it is under."""
+    tokenless: bool = False
+    acked_with: str | None = None
+    nacked_with: str | None = None
+    lost: list[str] = field(default_factory=list)
+    """Tokens of leases that ended without a word from their holder."""
+    receipts: int = 0
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.priority, self.number
+
+
+class Model:
+    """Every letter there is, and what time it is."""
+
+    def __init__(self, names: Iterable[str], max_attempts: int) -> None:
+        self.names = tuple(names)
+        self.max_attempts = max_attempts
+        self.now = 0
+        self.letters: dict[tuple[str, str], Letter] = {}
+        self.tokens: set[str] = set()
+        self.owed: Counter[tuple[str, str, str]] = Counter()
+        """Notices that must come: (sender, message, the mailbox it died in)."""
+
+    # What is
+
+    def of(self, mailbox: str, *states: State) -> list[Letter]:
+        """A mailbox's letters in these states, in the order they are given out."""
+        found = [letter for letter in self.letters.values() if letter.mailbox == mailbox and letter.state in states]
+        return sorted(found, key=lambda letter: letter.place)
+
+    def within(self, *states: State) -> list[Letter]:
+        """All letters in these states, in an order that does not depend on ids."""
+        return [letter for name in self.names for letter in self.of(name, *states)]
+
+    def counts(self, mailbox: str) -> dict[str, int]:
+        return {state.value: len(self.of(mailbox, state)) for state in (State.HELD, State.PENDING, State.LEASED, State.DEAD)}
+
+    def depth(self, mailbox: str) -> int:
+        return len(self.of(mailbox, *WAITING))
+
+    def last_number(self, mailbox: str) -> int:
+        return max((letter.number for letter in self.letters.values() if letter.mailbox == mailbox), default=0)
+
+    def threads(self, agent: str) -> dict[SessionKey, int]:
+        """The agent's sessions, each with how much of it the agent has not read."""
+        unread: Counter[SessionKey] = Counter()
+        for letter in self.letters.values():
+            if letter.session is not None and agent in letter.session[:2]:
+                unread[letter.session] += letter.mailbox == agent and letter.state in UNREAD
+        return dict(unread)
+
+    def lines(self, session: SessionKey) -> list[Letter]:
+        return [letter for letter in self.letters.values() if letter.session == session]
+
+    def is_due(self, letter: Letter) -> bool:
+        return letter.due is not None and letter.due <= self.now
+
+    def lost_tokens(self) -> list[tuple[Letter, str]]:
+        """Tokens that settle nothing any more, whether or not anybody has swept since."""
+        found = [(letter, token) for letter in self.within(*State) for token in letter.lost]
+        return found + [(letter, letter.token) for letter in self.within(State.LEASED) if letter.token and self.is_due(letter)]
+
+    def takeable(self, mailbox: str, limit: int, session: SessionKey | None = None, *, one_per_session: bool = False) -> list[Letter]:
+        """What a taker must be given."""
+        taken: list[Letter] = []
+        busy = {letter.session for letter in self.of(mailbox, State.LEASED)}
+        for letter in self.of(mailbox, State.PENDING):
+            if session is not None and letter.session != session:
+                continue
+            if one_per_session and letter.session is not None:
+                if letter.session in busy:
+                    continue
+                busy.add(letter.session)
+            taken.append(letter)
+        return taken[:limit]
+
+    # What happens
+
+    def post(self, message: Message, mailbox: str, number: int, *, subject: str = "", held: bool = False) -> None:
+        sender = message.sender.lower()
+        assert (message.id, mailbox) not in self.letters
+        pair = sorted((sender, mailbox))
+        self.letters[message.id, mailbox] = Letter(
+            id=message.id,
+            mailbox=mailbox,
+            sender=sender,
+            content=message.content,
+            type=message.type,
+            priority=message.priority,
+            number=number,
+            session=None if sender == mailbox else (pair[0], pair[1], subject.lower()),
+            state=State.HELD if held else State.PENDING,
+        )
+
+    def move(self, letter: Letter, state: State, due: int | None = None) -> None:
+        assert state is letter.state or state in MOVES[letter.state]
+        letter.state, letter.due = state, due
+
+    def lease(self, letter: Letter, leased: Leased, units: int | None, *, tokenless: bool) -> None:
+        assert leased.token not in self.tokens, "a token was given twice"
+        self.tokens.add(leased.token)
+        assert letter.state is State.PENDING, f"leased while {letter.state}"
+        assert (leased.message.id, leased.message.content) == (letter.id, letter.content)
+        assert (leased.attempt, leased.number) == (letter.attempts + 1, letter.number)
+        self.move(letter, State.LEASED, None if units is None else self.now + units)
+        letter.attempts += 1
+        letter.token, letter.tokenless = leased.token, tokenless
+        letter.acked_with = letter.nacked_with = None
+
+    def ack(self, letter: Letter, *, receipt: bool = True) -> None:
+        self.move(letter, State.ACKED)
+        letter.acked_with, letter.token = letter.token, None
+        letter.receipts += receipt and letter.sender not in (SYSTEM, letter.mailbox)
+
+    def nack(self, letter: Letter, delay: int) -> None:
+        letter.nacked_with, letter.token = letter.token, None
+        if letter.attempts >= self.max_attempts:
+            self.die(letter)
+        elif delay:
+            self.move(letter, State.HELD, self.now + delay)
+        else:
+            self.move(letter, State.PENDING)
+
+    def give_back(self, letter: Letter) -> None:
+        letter.attempts -= 1
+        self.lose(letter)
+        self.move(letter, State.PENDING)
+
+    def lose(self, letter: Letter) -> None:
+        """Its holder's lease ended without the holder's doing."""
+        assert letter.token is not None
+        letter.lost.append(letter.token)
+        letter.token = None
+
+    def die(self, letter: Letter) -> None:
+        self.move(letter, State.DEAD)
+        if letter.sender != SYSTEM:
+            self.owed[letter.sender, letter.id, letter.mailbox] += 1
+
+    def requeue(self, letter: Letter) -> None:
+        letter.attempts, letter.nacked_with = 0, None
+        self.move(letter, State.PENDING)
+
+    def read(self, session: SessionKey, reader: str) -> None:
+        for letter in self.lines(session):
+            if letter.mailbox == reader and letter.state is State.PENDING and letter.type != TASK:
+                self.ack(letter)
+
+    def before_taking(self, mailbox: str, limit: int) -> None:
+        """What is due is given out at the next sweep, and to a taker for whom what waits does not suffice."""
+        if len(self.of(mailbox, State.PENDING)) < limit:
+            self.return_due()
+
+    def return_due(self) -> None:
+        for letter in self.letters.values():
+            if not self.is_due(letter):
+                continue
+            if letter.state is State.HELD:
+                self.move(letter, State.PENDING)
+                continue
+            self.lose(letter)
+            if letter.attempts >= self.max_attempts:
+                self.die(letter)
+            else:
+                self.move(letter, State.PENDING)

@@ -1,0 +1,70 @@
+"""The machine on both engines.
+
+A few dozen runs of a few dozen steps each, in well under a minute; `POSTOFFICE_EXAMPLES=20` does twenty times as many.
+In CI (`CI` in the environment) the runs are the same every time; elsewhere each time others, and what failed is tried first.
+"""
+
+import asyncio
+import itertools
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from postoffice.core.delivery import MOVES, State
+from postoffice.store.desk import Desk
+from postoffice.store.rows import DeliveryRow
+from tests.engines import PostgresServer
+from tests.machine.ground import Ground, PostgresGround, SQLiteGround, make_template
+from tests.machine.machine import LIMITS, OfficeMachine
+
+TIMES = int(os.environ.get("POSTOFFICE_EXAMPLES", "1"))
+SETTINGS = settings(
+    stateful_step_count=40,
+    deadline=None,
+    derandomize="CI" in os.environ,
+    suppress_health_check=list(HealthCheck),
+    # Explaining a failure takes longer than finding it.
+    phases=set(Phase) - {Phase.explain},
+    print_blob=True,
+)
+pytestmark = pytest.mark.timeout(600 * TIMES)
+
+
+@pytest.fixture(autouse=True)
+def only_moves_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No delivery ever moves but as core/delivery.py allows."""
+    move = Desk.move
+
+    def checked(desk: Desk, row: DeliveryRow, state: State, **more: object) -> None:
+        before = State(row.state)
+        assert state is before or state in MOVES[before], f"{before} → {state}"
+        move(desk, row, state, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Desk, "move", checked)
+
+
+def test_an_sqlite_office_keeps_every_promise_whatever_happens(tmp_path: Path) -> None:
+    template = asyncio.run(make_template(tmp_path))
+    numbers = itertools.count()
+
+    def ground() -> SQLiteGround:
+        folder = tmp_path / f"run-{next(numbers)}"
+        folder.mkdir()
+        return SQLiteGround(folder, template, LIMITS)
+
+    run(ground, 60)
+
+
+def test_two_replicas_on_postgresql_keep_every_promise_whatever_happens(postgres: PostgresServer) -> None:
+    run(lambda: PostgresGround(postgres, LIMITS), 20)
+
+
+def run(ground: Callable[[], Ground], examples: int) -> None:
+    factory: Any = partial(OfficeMachine, ground)
+    run_state_machine_as_test(factory, settings=settings(SETTINGS, max_examples=examples * TIMES))

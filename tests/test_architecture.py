@@ -1,0 +1,183 @@
+"""The shape of the source, as design.md §2 and style.md promise it."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import postoffice
+
+SOURCE = Path(postoffice.__file__).parent
+LAYERS = ["core", "store", "wake", "office", "client", "bridges", "doors"]
+TOP = len(LAYERS)  # serve, cli, config and whatever else stands at the top
+IMPURE = {"asyncio", "sqlite3", "asyncpg", "socket", "os"}
+VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
+LONGEST = 500
+STATEMENT = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE)\b")
+OWN = {"sqlite": {"sqlite.py"}, "postgresql": {"postgres.py", "committer.py"}}
+"""The files that speak to one engine only."""
+ENTRY = re.compile(r"^-- (name|part): (\w+)$", re.MULTILINE)
+
+FILES = sorted(SOURCE.rglob("*.py"))
+each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+
+
+def parse(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(), filename=str(path))
+
+
+def folder(path: Path) -> str:
+    """The layer's name; empty for what stands at the top."""
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def rank(name: str) -> int:
+    return LAYERS.index(name) if name in LAYERS else TOP
+
+
+def imported(path: Path) -> Iterator[tuple[int, str]]:
+    """Every module imported, wherever in the file it stands."""
+    for node in ast.walk(parse(path)):
+        match node:
+            case ast.Import(names=names):
+                yield from ((node.lineno, alias.name) for alias in names)
+            case ast.ImportFrom(module=str(module), level=0, names=names):
+                # `from postoffice import store` imports postoffice.store.
+                whole = [f"{module}.{alias.name}" for alias in names] if module == "postoffice" else [module]
+                yield from ((node.lineno, name) for name in whole)
+
+
+def own(path: Path) -> Iterator[tuple[int, str]]:
+    """The layer of each import of our own."""
+    for line, module in imported(path):
+        package, _, rest = module.partition(".")
+        if package == "postoffice":
+            yield line, rest.partition(".")[0]
+
+
+def strings(path: Path) -> Iterator[ast.Constant]:
+    """Every piece of text in the code, docstrings excepted."""
+    tree = parse(path)
+    prose = {
+        id(node.body[0].value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        and node.body
+        and isinstance(node.body[0], ast.Expr)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            yield node
+
+
+def names_in(*files: str, kind: str = "name") -> list[str]:
+    return [name for file in files for found, name in ENTRY.findall((SOURCE / "store" / "sql" / file).read_text()) if found == kind]
+
+
+# Arrows
+
+
+@each_file
+def test_imports_point_to_the_same_or_an_earlier_layer(path: Path) -> None:
+    here = rank(folder(path))
+    upward = [f"line {line}: {layer}" for line, layer in own(path) if rank(layer) > here]
+    assert not upward
+
+
+@each_file
+def test_imports_are_absolute(path: Path) -> None:
+    relative = [node.lineno for node in ast.walk(parse(path)) if isinstance(node, ast.ImportFrom) and node.level]
+    assert not relative
+
+
+@pytest.mark.parametrize("layer", ["core", "client"])
+def test_core_and_client_know_only_themselves_and_core(layer: str) -> None:
+    known = {layer, "core"}
+    found = {f"{path.name}:{line} {other}" for path in FILES if folder(path) == layer for line, other in own(path) if other not in known}
+    assert not found
+
+
+def test_only_the_office_and_the_top_know_store_and_wake() -> None:
+    outside = [path for path in FILES if folder(path) in {"client", "bridges", "doors"}]
+    found = {f"{path.name}:{line} {layer}" for path in outside for line, layer in own(path) if layer in {"store", "wake"}}
+    assert not found
+
+
+def test_core_touches_nothing_outside_and_never_waits() -> None:
+    core = [path for path in FILES if folder(path) == "core"]
+    assert len(core) > 10
+    impure = [f"{path.name}:{line} {module}" for path in core for line, module in imported(path) if module.partition(".")[0] in IMPURE]
+    waiting = [
+        f"{path.name}:{node.lineno}"
+        for path in core
+        for node in ast.walk(parse(path))
+        if isinstance(node, ast.AsyncFunctionDef | ast.Await | ast.AsyncFor | ast.AsyncWith)
+    ]
+    assert not impure
+    assert not waiting
+
+
+# Files
+
+
+@each_file
+def test_the_first_line_says_what_a_file_is(path: Path) -> None:
+    text = ast.get_docstring(parse(path))
+    assert text
+    assert text.splitlines()[0].strip()
+
+
+@each_file
+def test_no_file_is_longer_than_can_be_read_at_a_sitting(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= LONGEST
+
+
+@each_file
+def test_a_file_is_named_for_a_noun_of_the_trade(path: Path) -> None:
+    assert VAGUE.isdisjoint(part.removesuffix(".py").strip("_") for part in path.relative_to(SOURCE).parts)
+
+
+# SQL
+
+
+def test_sql_stands_in_sql_files() -> None:
+    # Migrations run whole files; the loader in `sql/` puts named statements together.
+    code = [path for path in FILES if folder(path) == "store" and {"migrations", "sql"}.isdisjoint(path.relative_to(SOURCE).parts)]
+    assert len(code) > 10
+    found = [f"{path.relative_to(SOURCE)}:{text.lineno}" for path in code for text in strings(path) if STATEMENT.match(str(text.value))]
+    assert not found
+
+
+def mentioned(path: Path) -> set[str]:
+    """The statements a file may name. A key such as "role:upkeep" names its statement before the colon."""
+    return {str(text.value).partition(":")[0] for text in strings(path)}
+
+
+@pytest.mark.parametrize(("engine", "other"), [("sqlite", "postgresql"), ("postgresql", "sqlite")])
+def test_no_engine_lacks_a_statement_but_those_that_only_the_other_knows_of(engine: str, other: str) -> None:
+    lacking = set(names_in(f"{other}.sql")) - set(names_in(f"{engine}.sql"))
+    everyone = [path for path in FILES if folder(path) == "store" and path.name not in OWN[other]]
+    assert {f"{path.name}: {name}" for path in everyone for name in lacking & mentioned(path)} == set()
+
+
+def test_both_engines_have_the_same_parts() -> None:
+    assert sorted(names_in("sqlite.sql", kind="part")) == sorted(names_in("postgresql.sql", kind="part"))
+
+
+def test_no_statement_is_written_twice() -> None:
+    for engine in ("sqlite.sql", "postgresql.sql"):
+        for kind in ("name", "part"):
+            names = names_in("shared.sql", engine, kind=kind)
+            assert len(names) == len(set(names))
+
+
+def test_every_statement_is_used() -> None:
+    used = set().union(*(mentioned(path) for path in FILES if folder(path) == "store"))
+    assert sorted(set(names_in("shared.sql", "sqlite.sql", "postgresql.sql")) - used) == []
+
+
+def test_every_part_is_used() -> None:
+    text = "".join((SOURCE / "store" / "sql" / file).read_text() for file in ("shared.sql", "sqlite.sql", "postgresql.sql"))
+    assert [part for part in names_in("shared.sql", "sqlite.sql", kind="part") if f"{{{part}}}" not in text] == []

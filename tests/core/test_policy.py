@@ -1,6 +1,6 @@
 """Who may write to whom."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 import pytest
 
@@ -34,7 +34,7 @@ TABLE: list[tuple[str, str, tuple[str, ...], bool, bool]] = [
 def test_admission_is_by_list_by_connection_by_the_office_or_by_oneself(
     sender: str,
     recipient: str,
-    allow_from: Iterable[str],
+    allow_from: Collection[str],
     connected: bool,  # noqa: FBT001
     expected: bool,  # noqa: FBT001
 ) -> None:

@@ -41,6 +41,7 @@ class Clock:
     def __init__(self) -> None:
         self._offset = time.time_ns() - steady()
         self._last_id = 0
+        self._pool, self._used = b"", 0
 
     def now(self) -> int:
         """Microseconds since the epoch."""
@@ -51,10 +52,17 @@ class Clock:
         # Milliseconds and, in the 12 bits after them, a count: ids of one millisecond keep their order.
         self._last_id = max((self.now() // 1000) << 12, self._last_id + 1)
         stamp, count = self._last_id >> 12, self._last_id & 0xFFF
-        tail = secrets.randbits(62) | (1 << 63)
+        tail = self._random(8) & 0x3FFFFFFFFFFFFFFF | (1 << 63)
         text = f"{stamp:012x}7{count:03x}{tail:016x}"
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
     def token(self) -> str:
         """A secret nobody guesses."""
-        return secrets.token_hex(16)
+        return f"{self._random(16):032x}"
+
+    def _random(self, size: int) -> int:
+        """Some of the system's randomness, fetched a page at a time: asking for it costs more than using it."""
+        if len(self._pool) - self._used < size:
+            self._pool, self._used = secrets.token_bytes(4096), 0
+        self._used += size
+        return int.from_bytes(self._pool[self._used - size : self._used])

@@ -6,7 +6,6 @@ import msgspec
 
 from postoffice.core.delivery import State
 from postoffice.core.message import Message
-from postoffice.core.names import folded
 
 
 def subject_key(subject: str) -> str:
@@ -15,8 +14,8 @@ def subject_key(subject: str) -> str:
 
 
 def pair(one: str, other: str) -> tuple[str, str]:
-    """The two agents in the order every session of theirs is kept under."""
-    return (one, other) if folded(one) < folded(other) else (other, one)
+    """Two agents, by their folded names, in the order every session of theirs is kept under."""
+    return (one, other) if one < other else (other, one)
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):

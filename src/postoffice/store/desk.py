@@ -3,7 +3,8 @@
 Acts of one group see each other's changes here. Whatever an act refuses, it refuses before it changes anything.
 """
 
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -33,6 +34,7 @@ class Needs:
 
     def __init__(self) -> None:
         self.mail: dict[tuple[str, str], None] = {}  # (message id or sender's id, mailbox), to be settled
+        self.bodies: set[tuple[str, str]] = set()  # of these, what was said is needed too
         self.wishes: list[tuple[str, Wish]] = []
         self.due = 0
         self.lines: list[tuple[str, int, int]] = []  # (session, before its number, how many)
@@ -53,9 +55,10 @@ class Needs:
 
 
 class Drawer:
-    """Mailboxes and sessions that may stay at hand from one group to the next, where nobody else can change them."""
+    """Rows that may stay at hand from one group to the next, where nobody else can change them."""
 
     def __init__(self) -> None:
+        self.leased: dict[tuple[str, str], DeliveryRow] = {}  # without their bodies, which settling does not need
         self.boxes: dict[str, Box] = {}
         self.threads: dict[str, ThreadRow] = {}
         self.thread_keys: dict[ThreadKey, ThreadRow] = {}
@@ -66,6 +69,7 @@ class Desk:
 
     def __init__(self, clock: Clock, limits: Limits, drawer: Drawer | None = None) -> None:
         drawer = drawer or Drawer()
+        self.drawer = drawer
         self.clock = clock
         self.limits = limits
         self.now = 0
@@ -96,6 +100,11 @@ class Desk:
         self.writes: dict[str, dict[object, Row]] = {}
         self.hints: set[str] = set()
 
+    @cached_property
+    def at(self) -> datetime:
+        """Now, as people write it."""
+        return moment(self.now)
+
     def write(self, statement: str, row: Row, key: object = None) -> None:
         """Have this row written by the named statement when the group closes. Of rows with one key the last counts."""
         rows = self.writes.setdefault(statement, {})
@@ -120,6 +129,17 @@ class Desk:
         if known is row and row.client_id is not None:
             self.mail_named.setdefault((row.client_id, row.mailbox), []).append(row)
         return known
+
+    def put_away(self) -> int:
+        """The group is committed: keep what is leased at hand, since its holder will come back to settle it."""
+        leased = self.drawer.leased
+        for key, row in self.changed_mail.items():
+            if row.state == State.LEASED:
+                row.body = ""
+                leased[key] = row
+            else:
+                leased.pop(key, None)
+        return len(leased) + len(self.boxes) + len(self.threads)
 
     def new_box(self, name: str, card: Card, *, acted: bool = False) -> Box:
         """An agent that is not there yet, with an empty mailbox."""
@@ -188,55 +208,19 @@ class Desk:
             self.threads[thread.id] = self.thread_keys[key] = self.new_threads[thread.id] = thread
         return thread
 
-    def post(self, message: Message, sender: str, box: Box, thread: ThreadRow | None, *, hold: bool = False) -> DeliveryRow:
+    def post(self, message: Message, sender: str, box: Box, thread: ThreadRow | None, *, hold: bool = False) -> None:
         """Put a message into one mailbox."""
         state = State.HELD if hold else State.PENDING
         number = self.number(box)
-        session_number = None
+        session_id = session_number = None
         if thread is not None:
             thread.counted += 1
             thread.last_at = self.now
-            session_number = thread.counted
-        row = DeliveryRow(
-            id=None,
-            message_id=message.id,
-            mailbox=box.agent,
-            number=number,
-            priority=message.priority,
-            state=state,
-            sender=sender,
-            type=message.type,
-            session_id=None if thread is None else thread.id,
-            session_number=session_number,
-            correlation_id=message.correlation_id,
-            attempts=0,
-            token=None,
-            tokenless=False,
-            due_at=None,
-            created_at=self.now,
-            leased_at=None,
-            settled_at=None,
-            reason=None,
-        )
-        self._count(row, box, thread, state, 1)
-        self.write(
-            "add_delivery",
-            (
-                row.message_id,
-                row.mailbox,
-                number,
-                row.priority,
-                state,
-                sender,
-                row.type,
-                row.session_id,
-                session_number,
-                row.correlation_id,
-                self.now,
-            ),
-        )
+            session_id, session_number = thread.id, thread.counted
+        self._count(box, thread, state, 1)
+        row = (message.id, box.agent, number, message.priority, state, sender, message.type, session_id, session_number)
+        self.write("add_delivery", (*row, message.correlation_id, self.now))
         self.tell(box, Kind.NEW_MESSAGE, message.id, number=number)
-        return row
 
     def keep(self, message: Message, sender: str, encoded: bytes) -> None:
         """Keep a message itself, once, however many it goes to."""
@@ -257,8 +241,8 @@ class Desk:
         """Move a delivery to another state and keep every count true."""
         box = self.boxes[row.mailbox]
         thread = None if row.session_id is None else self.threads[row.session_id]
-        self._count(row, box, thread, row.state, -1)
-        self._count(row, box, thread, state, 1)
+        self._count(box, thread, row.state, -1)
+        self._count(box, thread, state, 1)
         row.state = state
         row.due_at = None if due_in is None else self.now + micros(due_in)
         row.reason = reason if reason is not None else row.reason
@@ -296,7 +280,7 @@ class Desk:
             id=self.clock.new_id(),
             sender=SYSTEM,
             to=box.name,
-            created_at=moment(self.now),
+            created_at=self.at,
             from_verified=True,
             type=NOTICE,
             content=text,
@@ -309,8 +293,7 @@ class Desk:
 
     def step(self, task: TaskRow, state: TaskState, text: str | None = None, implied: tuple[TaskState, ...] = ()) -> None:
         """Move a task, with the steps it implies, and tell both sides."""
-        at = moment(self.now)
-        added = (*(Step(skipped, at, implied=True) for skipped in implied), Step(state, at, text))
+        added = (*(Step(skipped, self.at, implied=True) for skipped in implied), Step(state, self.at, text))
         if task.state != state:
             before = task.state in (TaskState.ACCEPTED, TaskState.WORKING)
             after = state in (TaskState.ACCEPTED, TaskState.WORKING)
@@ -322,7 +305,7 @@ class Desk:
         for agent in {task.requester, task.assignee}:
             self.tell(self.boxes[agent], Kind.TASK, task.id, {"state": state})
 
-    def _count(self, row: DeliveryRow, box: Box, thread: ThreadRow | None, state: str, by: int) -> None:
+    def _count(self, box: Box, thread: ThreadRow | None, state: str, by: int) -> None:
         self.changed_boxes[box.agent] = box
         if state == State.PENDING:
             box.pending += by
@@ -337,7 +320,7 @@ class Desk:
         self.changed_threads[thread.id] = thread
         unread = by if state in (State.PENDING, State.HELD) else 0
         leased = by if state == State.LEASED else 0
-        if row.mailbox == thread.low:
+        if box.agent == thread.low:
             thread.unread_low += unread
             thread.leased_low += leased
         else:

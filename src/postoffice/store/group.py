@@ -98,7 +98,9 @@ def _look(desk: Desk, needs: Needs) -> Steps:
             for row in (yield Load("sessions_by_id", [(key[0],)])):
                 needs.boxes.update(row[1:3])
             needs.threads.add(key[0])
-            needs.mail.update(((d.message_id, d.mailbox), None) for d in desk.lines[key])
+            lines = {(d.message_id, d.mailbox): None for d in desk.lines[key]}
+            needs.mail.update(lines)
+            needs.bodies.update(lines)
     if needs.tasks:
         for row in (yield Load("tasks_by_ref", _keys(needs.tasks))):
             task = TaskRow(*row)
@@ -114,7 +116,10 @@ def _look(desk: Desk, needs: Needs) -> Steps:
 
 
 def _load_mail(desk: Desk, needs: Needs) -> Steps:
-    if by_id := [key for key in needs.mail if is_id(key[0])]:
+    for key in needs.mail.keys() - needs.bodies:
+        if (leased := desk.drawer.leased.get(key)) is not None:
+            desk.lay(leased)
+    if by_id := [key for key in needs.mail if key not in desk.mail and is_id(key[0])]:
         for row in (yield Load("mail", by_id)):
             desk.lay(DeliveryRow(*row))
     # The office's id names a message before any sender's id can: nobody takes over a name by sending under it.

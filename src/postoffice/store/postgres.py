@@ -135,9 +135,10 @@ class PostgresStore(GroupedStore):
                         await connection.execute(self._path)
                         return await connection.fetch(statement, *arguments)  # type: ignore[no-any-return]
             except LOST as error:
-                # A pool hands out connections that died while nobody looked; a read may simply be asked again.
+                # A pool hands out connections that died while nobody looked; a read may be asked again, on a new one.
                 if attempt == 2:  # noqa: PLR2004
                     raise DatabaseLost(why=why(error)) from None
+                await self._pool.expire_connections()
             except asyncpg.PostgresError as error:
                 raise Unavailable(why=why(error)) from error
         raise AssertionError

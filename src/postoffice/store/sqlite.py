@@ -33,7 +33,7 @@ _GROUP = 256
 _DIGITS = 18
 _READERS = 2
 _TRIES = 5
-_AT_HAND = 20_000  # mailboxes and sessions kept in memory between groups
+_AT_HAND = 20_000  # rows kept in memory between groups
 _WORD = re.compile(r"\w+")
 
 
@@ -125,6 +125,7 @@ class SQLiteStore(GroupedStore):
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, cached_statements=512)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA fullfsync = ON")  # where fsync alone does not reach the disk (macOS)
+        connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages: most are written again before that, and copied once
         connection.create_function("office_now", 0, self.clock.now)
         return connection
 
@@ -227,7 +228,7 @@ class SQLiteStore(GroupedStore):
             if isinstance(error, sqlite3.Error):
                 raise _translate(error, committing=committing) from error
             raise
-        if len(desk.boxes) + len(desk.threads) > _AT_HAND:
+        if desk.put_away() > _AT_HAND:
             self._drawer = Drawer()
         return outcomes, frozenset(desk.hints)
 

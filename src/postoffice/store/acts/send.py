@@ -1,12 +1,11 @@
 """Accept a message: to one agent, to many, to ALL, as a note, or forwarded."""
 
 from datetime import timedelta
-from typing import Any
 
 import msgspec
 
 from postoffice.core.agent import Card
-from postoffice.core.clock import is_id, micros, moment
+from postoffice.core.clock import is_id, micros
 from postoffice.core.errors import (
     BudgetSpent,
     MailboxFull,
@@ -28,7 +27,7 @@ from postoffice.store.acts.act import Act
 from postoffice.store.acts.lookup import find_mail
 from postoffice.store.acts.once import Once
 from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import Box, DeliveryRow, ThreadRow
+from postoffice.store.rows import Box, ThreadRow
 
 _encode = msgspec.json.Encoder().encode
 _accepted = msgspec.json.Decoder(Accepted).decode
@@ -46,9 +45,13 @@ class Send(Act[Accepted]):
         self.strangers = strangers
         self.to_all = draft.to == EVERYONE
         self.names = () if self.to_all else (draft.to,) if isinstance(draft.to, str) else draft.to
-        # However the address is spelled, it is the same message.
-        to = addressee(draft.to)
-        self.once = Once.of(self.sender, to, draft.client_id, msgspec.structs.replace(draft, to=to))
+        self.subject_key = subject_key(draft.subject) if draft.subject else ""
+        self.note = is_note(draft.type)
+        self.once = None
+        if draft.client_id is not None:
+            # However the address is spelled, it is the same message.
+            to = addressee(draft.to)
+            self.once = Once.of(self.sender, to, draft.client_id, msgspec.structs.replace(draft, to=to))
 
     def ask(self, needs: Needs) -> None:
         draft = self.draft
@@ -59,24 +62,25 @@ class Send(Act[Accepted]):
             needs.threads.add(draft.session_id)
         if draft.forward_of is not None:
             needs.mail[draft.forward_of, self.sender] = None
+            needs.bodies.add((draft.forward_of, self.sender))
         if self.once is not None:
             needs.dedupe.add(self.once.key)
-        if is_note(draft.type) and draft.ref_id is not None:
+        if self.note and draft.ref_id is not None:
             needs.entities.add(draft.ref_id)
             needs.boxes.add(SYSTEM)  # entities are nobody's: whoever counts their notes holds the office's own mailbox
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
-        key = subject_key(self.draft.subject or "")
         if desk.limits.sends_per_minute is not None:
             needs.limits.add(f"send:{self.sender}")
         for agent in self._recipients(desk):
             if agent == self.sender:
                 continue
             box = desk.boxes.get(agent)
+            members = pair(self.sender, agent)
             if box is not None and not admitted(self.sender, agent, box.card.allow_from, connected=False):
-                needs.pairs.add(pair(self.sender, agent))
+                needs.pairs.add(members)
             if self.draft.session_id is None:
-                needs.thread_keys.add((*pair(self.sender, agent), key))
+                needs.thread_keys.add((*members, self.subject_key))
             if self.draft.automatic:
                 needs.thread_keys.update((*pair(SYSTEM, one), "") for one in (self.sender, agent))
 
@@ -88,14 +92,15 @@ class Send(Act[Accepted]):
         boxes, unseen = self._open_boxes(desk)
         original = None if draft.forward_of is None else self._original(desk, draft.forward_of)
         refused: dict[str, MailError] = {}
+        threads: dict[str, ThreadRow | None] = {}
         for box in boxes:
             try:
-                self._check(desk, sender, box, original)
+                threads[box.agent] = self._check(desk, sender, box, original)
             except MailError as error:
                 if not self.to_all:
                     raise
                 refused[box.agent] = error
-        message = self._compose(desk, sender, boxes, original)
+        message = self._compose(desk, sender, boxes, threads, original)
         encoded = _encode(message)
         check_size(len(encoded), desk.limits)
         if desk.limits.sends_per_minute is not None:
@@ -107,10 +112,10 @@ class Send(Act[Accepted]):
         posted = [
             Posted(recipient=box.name, refusal=refused[box.agent].code, detail=str(refused[box.agent]))
             if box.agent in refused
-            else self._post(desk, message, box, unseen=box in unseen)
+            else self._post(desk, message, box, threads[box.agent], unseen=box in unseen)
             for box in boxes
         ]
-        if is_note(message.type):
+        if self.note:
             self._keep_note(desk, message)
             desk.tell(sender, Kind.NOTE, message.id, {"entity": message.ref_id})
         answer = Accepted(
@@ -152,26 +157,26 @@ class Send(Act[Accepted]):
             raise NoSuchMessage(name=desk.boxes[self.sender].name, ref=ref)
         return _message(row.body)
 
-    def _check(self, desk: Desk, sender: Box, box: Box, original: Message | None) -> None:
-        connected = pair(self.sender, box.agent) in desk.connected
+    def _check(self, desk: Desk, sender: Box, box: Box, original: Message | None) -> ThreadRow | None:
+        """The session it would go to, if it may be sent and there is one already."""
+        members = pair(self.sender, box.agent)
+        connected = members in desk.connected
         if not admitted(self.sender, box.agent, box.card.allow_from, connected=connected):
             raise NotAdmitted(sender=sender.name, recipient=box.name)
         if original is not None:
             hop(original, sender.name, box.name)
-        thread = self._thread(desk, box)
-        left = desk.limits.automatic_replies if thread is None else thread.replies_left
-        if budget_after(left, automatic=self.draft.automatic, full=left) is None:
-            raise BudgetSpent(session=thread.id if thread else None, limit=desk.limits.automatic_replies)
+        thread = self._thread(desk, box, members)
+        if thread is not None and budget_after(thread.replies_left, automatic=self.draft.automatic, full=1) is None:
+            raise BudgetSpent(session=thread.id, limit=desk.limits.automatic_replies)
         if box.depth >= desk.limits.depth:
             raise MailboxFull(recipient=box.name, depth=box.depth)
+        return thread
 
-    def _thread(self, desk: Desk, box: Box) -> ThreadRow | None:
-        """The session it would go to, if there is one already."""
-        if box.agent == self.sender or is_note(self.draft.type):
+    def _thread(self, desk: Desk, box: Box, members: tuple[str, str]) -> ThreadRow | None:
+        if box.agent == self.sender or self.note:
             return None
-        members = pair(self.sender, box.agent)
         if self.draft.session_id is None:
-            return desk.thread_keys.get((*members, subject_key(self.draft.subject or "")))
+            return desk.thread_keys.get((*members, self.subject_key))
         thread = desk.threads.get(self.draft.session_id)
         if thread is None:
             raise NoSuchSession(session=self.draft.session_id)
@@ -179,13 +184,10 @@ class Send(Act[Accepted]):
             raise NotParticipant(name=self.sender if self.sender not in (thread.low, thread.high) else box.name, session=thread.id)
         return thread
 
-    def _compose(self, desk: Desk, sender: Box, boxes: list[Box], original: Message | None) -> Message:
+    def _compose(
+        self, desk: Desk, sender: Box, boxes: list[Box], threads: dict[str, ThreadRow | None], original: Message | None
+    ) -> Message:
         draft = self.draft
-        id = desk.clock.new_id()
-        fields: dict[str, Any] = {
-            field: getattr(draft, field)
-            for field in ("type", "client_id", "context", "correlation_id", "reply_to", "ref_id", "ref_type", "automatic")
-        }
         body: Draft | Message = draft
         trace: tuple[str, ...] = (sender.name,)
         ttl = draft.ttl
@@ -193,40 +195,47 @@ class Send(Act[Accepted]):
             ttl, trace = hop(original, sender.name, boxes[0].name)
             if draft.content is None and not draft.parts and draft.payload is msgspec.UNSET:
                 body = original
-        thread = self._thread(desk, boxes[0]) if draft.session_id is not None else None
+        thread = threads[boxes[0].agent] if draft.session_id is not None else None
         task = draft.task
         if draft.type == TASK:
             task = msgspec.structs.replace(task or TaskRef(), state=TaskState.PENDING)
         return Message(
-            id=id,
+            id=desk.clock.new_id(),
             sender=sender.name,
             to=EVERYONE if self.to_all else boxes[0].name if isinstance(draft.to, str) else tuple(box.name for box in boxes),
-            created_at=moment(desk.now),
+            created_at=desk.at,
             from_verified=self.verified,
+            type=draft.type,
+            client_id=draft.client_id,
             subject=draft.subject if draft.subject is not None else thread.subject if thread is not None else "",
             content=body.content,
             parts=body.parts,
             payload=body.payload,
+            context=draft.context,
+            correlation_id=draft.correlation_id,
+            reply_to=draft.reply_to,
             priority=draft.priority or desk.limits.priority,
             ttl=desk.limits.ttl if ttl is None else ttl,
             trace=trace,
             task=task,
             callback=draft.callback if draft.callback is not None or original is None else original.callback,
+            ref_id=draft.ref_id,
+            ref_type=draft.ref_type,
             metadata=draft.metadata,
             forward_of=None if original is None else original.id,
-            **fields,
+            automatic=draft.automatic,
         )
 
-    def _post(self, desk: Desk, message: Message, box: Box, *, unseen: bool) -> Posted:
-        thread = self._thread(desk, box)
-        if thread is None and not is_note(message.type):
+    def _post(self, desk: Desk, message: Message, box: Box, thread: ThreadRow | None, *, unseen: bool) -> Posted:
+        if thread is None and not self.note:
             thread = desk.thread_of(self.sender, box.agent, message.subject)
-        row = desk.post(message, self.sender, box, thread, hold=self.draft.hold)
+        desk.post(message, self.sender, box, thread, hold=self.draft.hold)
+        session_id = None if thread is None else thread.id
         if message.type == TASK:
-            self._open_task(desk, message, row)
+            self._open_task(desk, message, box.agent, session_id)
         if thread is not None:
             self._spend(desk, message, box, thread)
-        return Posted(recipient=box.name, session_id=row.session_id, unseen=unseen)
+        return Posted(recipient=box.name, session_id=session_id, unseen=unseen)
 
     def _spend(self, desk: Desk, message: Message, box: Box, thread: ThreadRow) -> None:
         full = desk.limits.automatic_replies
@@ -238,7 +247,7 @@ class Send(Act[Accepted]):
                 desk.notice(told, text, {"kind": "budget_spent", "session_id": thread.id, "with": other.name})
                 desk.tell(told, Kind.BUDGET_SPENT, thread.id)
 
-    def _open_task(self, desk: Desk, message: Message, row: DeliveryRow) -> None:
+    def _open_task(self, desk: Desk, message: Message, assignee: str, session_id: str | None) -> None:
         task = message.task
         assert task is not None  # a message of type task always carries one
         deadline = None if task.deadline is None else micros(task.deadline)
@@ -248,10 +257,10 @@ class Send(Act[Accepted]):
                 message.id,
                 task.id or message.id,
                 self.sender,
-                row.mailbox,
+                assignee,
                 TaskState.PENDING,
                 message.subject,
-                row.session_id,
+                session_id,
                 deadline,
                 None if message.callback is None else _encode(message.callback).decode(),
                 _encode((Step(TaskState.PENDING, message.created_at),)).decode(),

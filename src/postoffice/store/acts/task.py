@@ -103,7 +103,7 @@ class MoveTask(Act[Task]):
             id=desk.clock.new_id(),
             sender=desk.boxes[self.caller].name,
             to=desk.boxes[task.requester].name,
-            created_at=moment(desk.now),
+            created_at=desk.at,
             from_verified=self.verified,
             type=TASK_UPDATE,
             subject=task.subject,

@@ -34,9 +34,7 @@ _COUNTS = f"""
 UPDATE mailboxes SET counted = {{size}}, pending = {{size}} - {{flying}}, leased = {{flying}} WHERE agent = '{READER}';
 UPDATE sessions SET counted = {{size}} / {SENDERS},
   unread_low = CASE WHEN low = '{READER}' THEN ({{size}} - {{flying}}) / {SENDERS} ELSE 0 END,
-  unread_high = CASE WHEN high = '{READER}' THEN ({{size}} - {{flying}}) / {SENDERS} ELSE 0 END,
-  leased_low = CASE WHEN low = '{READER}' THEN {{flying}} / {SENDERS} ELSE 0 END,
-  leased_high = CASE WHEN high = '{READER}' THEN {{flying}} / {SENDERS} ELSE 0 END;
+  unread_high = CASE WHEN high = '{READER}' THEN ({{size}} - {{flying}}) / {SENDERS} ELSE 0 END;
 UPDATE deliveries SET state = 'leased', attempts = 1, token = 'token-' || number, leased_at = created_at,
   due_at = created_at + 43200000000 + number WHERE number <= {{flying}};
 """

@@ -12,7 +12,7 @@ from msgspec.structs import astuple
 
 from postoffice.core.agent import Card
 from postoffice.core.clock import Clock, micros, moment
-from postoffice.core.delivery import State, Wish
+from postoffice.core.delivery import UNREAD, State, Wish
 from postoffice.core.errors import RateLimited
 from postoffice.core.event import Kind
 from postoffice.core.limits import Limits
@@ -33,7 +33,8 @@ class Needs:
     """What must lie on the desk before a group's acts can run."""
 
     def __init__(self) -> None:
-        self.mail: dict[tuple[str, str], None] = {}  # (message id or sender's id, mailbox), to be settled
+        # (message id or sender's id, mailbox), to be settled; False where it will only be acked
+        self.mail: dict[tuple[str, str], bool] = {}
         self.bodies: set[tuple[str, str]] = set()  # of these, what was said is needed too
         self.wishes: list[tuple[str, Wish]] = []
         self.due = 0
@@ -80,6 +81,8 @@ class Desk:
         self.mail_named: dict[tuple[str, str], list[DeliveryRow]] = {}  # by (sender's id, mailbox)
         self.lines: dict[tuple[str, int, int], list[DeliveryRow]] = {}
         self.pools: dict[str, dict[str, DeliveryRow]] = {}  # by mailbox: what may be leased, by message id
+        self.heads: set[str] = set()  # messages that are the first of their session, with none of it in hand
+        self.busy: set[tuple[str, str]] = set()  # (mailbox, session) of which this group leased something
         self.due: list[DeliveryRow] = []
         self.connected: set[tuple[str, str]] = set()
         self.dedupe: dict[tuple[str, str, str], tuple[bytes, str]] = {}
@@ -126,6 +129,7 @@ class Desk:
     def lay(self, row: DeliveryRow) -> DeliveryRow:
         """Lay a delivery on the desk; one loaded twice stays the one row acts may have in hand."""
         known = self.mail.setdefault((row.message_id, row.mailbox), row)
+        known.body = known.body or row.body
         if known is row and row.client_id is not None:
             self.mail_named.setdefault((row.client_id, row.mailbox), []).append(row)
         return known
@@ -199,8 +203,6 @@ class Desk:
                 counted=0,
                 unread_low=0,
                 unread_high=0,
-                leased_low=0,
-                leased_high=0,
                 replies_left=self.limits.automatic_replies,
                 created_at=self.now,
                 last_at=self.now,
@@ -217,7 +219,8 @@ class Desk:
             thread.counted += 1
             thread.last_at = self.now
             session_id, session_number = thread.id, thread.counted
-        self._count(box, thread, state, 1)
+            self._unread(thread, box.agent, 1)
+        self._count(box, state, 1)
         row = (message.id, box.agent, number, message.priority, state, sender, message.type, session_id, session_number)
         self.write("add_delivery", (*row, message.correlation_id, self.now))
         self.tell(box, Kind.NEW_MESSAGE, message.id, number=number)
@@ -240,9 +243,10 @@ class Desk:
     def move(self, row: DeliveryRow, state: State, *, reason: str | None = None, due_in: timedelta | None = None) -> None:
         """Move a delivery to another state and keep every count true."""
         box = self.boxes[row.mailbox]
-        thread = None if row.session_id is None else self.threads[row.session_id]
-        self._count(box, thread, row.state, -1)
-        self._count(box, thread, state, 1)
+        self._count(box, row.state, -1)
+        self._count(box, state, 1)
+        if row.session_id is not None and (by := (state in UNREAD) - (row.state in UNREAD)):
+            self._unread(self.threads[row.session_id], row.mailbox, by)
         row.state = state
         row.due_at = None if due_in is None else self.now + micros(due_in)
         row.reason = reason if reason is not None else row.reason
@@ -305,7 +309,7 @@ class Desk:
         for agent in {task.requester, task.assignee}:
             self.tell(self.boxes[agent], Kind.TASK, task.id, {"state": state})
 
-    def _count(self, box: Box, thread: ThreadRow | None, state: str, by: int) -> None:
+    def _count(self, box: Box, state: str, by: int) -> None:
         self.changed_boxes[box.agent] = box
         if state == State.PENDING:
             box.pending += by
@@ -315,14 +319,10 @@ class Desk:
             box.held += by
         elif state == State.DEAD:
             box.dead += by
-        if thread is None:
-            return
+
+    def _unread(self, thread: ThreadRow, agent: str, by: int) -> None:
         self.changed_threads[thread.id] = thread
-        unread = by if state in (State.PENDING, State.HELD) else 0
-        leased = by if state == State.LEASED else 0
-        if box.agent == thread.low:
-            thread.unread_low += unread
-            thread.leased_low += leased
+        if agent == thread.low:
+            thread.unread_low += by
         else:
-            thread.unread_high += unread
-            thread.leased_high += leased
+            thread.unread_high += by

@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 
 from postoffice.core.agent import Card
 from postoffice.core.clock import is_id
-from postoffice.core.delivery import Wish
+from postoffice.core.delivery import State, Wish
 from postoffice.core.errors import MailError
 from postoffice.core.message import TASK
 from postoffice.core.names import SYSTEM
@@ -73,7 +73,7 @@ def close_desk(desk: Desk) -> Iterator[Write]:
     if threads := [thread for id, thread in desk.changed_threads.items() if id not in desk.new_threads]:
         yield Write(
             "update_session",
-            [(t.id, t.counted, t.unread_low, t.unread_high, t.leased_low, t.leased_high, t.replies_left, t.last_at) for t in threads],
+            [(t.id, t.counted, t.unread_low, t.unread_high, t.replies_left, t.last_at) for t in threads],
         )
     if desk.changed_mail:
         yield Write(
@@ -98,7 +98,7 @@ def _look(desk: Desk, needs: Needs) -> Steps:
             for row in (yield Load("sessions_by_id", [(key[0],)])):
                 needs.boxes.update(row[1:3])
             needs.threads.add(key[0])
-            lines = {(d.message_id, d.mailbox): None for d in desk.lines[key]}
+            lines = {(d.message_id, d.mailbox): True for d in desk.lines[key]}
             needs.mail.update(lines)
             needs.bodies.update(lines)
     if needs.tasks:
@@ -106,7 +106,7 @@ def _look(desk: Desk, needs: Needs) -> Steps:
             task = TaskRow(*row)
             needs.boxes.update((task.requester, task.assignee))
             needs.pairs.add(pair(task.requester, task.assignee))
-            needs.mail[task.message_id, task.assignee] = None
+            needs.mail[task.message_id, task.assignee] = True
     for query, keys in (("connections_by_code", needs.codes), ("connections_by_id", needs.connections)):
         if keys:
             for row in (yield Load(query, _keys(keys))):
@@ -116,31 +116,44 @@ def _look(desk: Desk, needs: Needs) -> Steps:
 
 
 def _load_mail(desk: Desk, needs: Needs) -> Steps:
-    for key in needs.mail.keys() - needs.bodies:
-        if (leased := desk.drawer.leased.get(key)) is not None:
-            desk.lay(leased)
-    if by_id := [key for key in needs.mail if key not in desk.mail and is_id(key[0])]:
-        for row in (yield Load("mail", by_id)):
-            desk.lay(DeliveryRow(*row))
-    # The office's id names a message before any sender's id can: nobody takes over a name by sending under it.
-    if by_client_id := [key for key in needs.mail if key not in desk.mail]:
-        for row in (yield Load("mail_by_client_id", by_client_id)):
-            desk.lay(DeliveryRow(*row))
+    yield from _load_named_mail(desk, needs)
     for name, keys in _queries(needs.wishes).items():
         for row in (yield Load(name, keys)):
             delivery = desk.lay(DeliveryRow(*row))
             desk.pools.setdefault(delivery.mailbox, {})[delivery.message_id] = delivery
+            if name == "waiting_heads":
+                desk.heads.add(delivery.message_id)
     # What is due has to be looked for only where what waits does not suffice, or where it is asked for.
     if needs.due or any(len(desk.pools.get(mailbox, ())) < wish.limit for mailbox, wish in needs.wishes):
         desk.due = [desk.lay(DeliveryRow(*row)) for row in (yield Load("due", [(needs.due or _DUE_AT_ONCE,)]))]
     _ask_for_mail(desk, needs)
 
 
+def _load_named_mail(desk: Desk, needs: Needs) -> Steps:
+    for key in needs.mail.keys() - needs.bodies:
+        if (leased := desk.drawer.leased.get(key)) is not None:
+            desk.lay(leased)
+    by_id = [key for key in needs.mail if key not in desk.mail and is_id(key[0])]
+    found: list[Row] = []
+    if bare := [key for key in by_id if key not in needs.bodies]:
+        found += yield Load("mail", bare)
+    if whole := [key for key in by_id if key in needs.bodies]:
+        found += yield Load("mail_and_bodies", whole)
+    for row in found:
+        desk.lay(DeliveryRow(*row))
+    # The office's id names a message before any sender's id can: nobody takes over a name by sending under it.
+    if by_client_id := [key for key in needs.mail if key not in desk.mail]:
+        for row in (yield Load("mail_by_client_id", by_client_id)):
+            desk.lay(DeliveryRow(*row))
+
+
 def _ask_for_mail(desk: Desk, needs: Needs) -> None:
     """What moving the mail on the desk may need."""
-    for delivery in desk.mail.values():
+    needs.threads.update(delivery.session_id for delivery in desk.due if delivery.session_id is not None)
+    for key, delivery in desk.mail.items():
         needs.boxes.update((delivery.mailbox, delivery.sender))
-        if delivery.session_id is not None:
+        # A session counts what is unread: acking what is in hand does not touch it.
+        if delivery.session_id is not None and (delivery.state != State.LEASED or needs.mail.get(key, True)):
             needs.threads.add(delivery.session_id)
         if delivery.type == TASK:
             needs.tasks.add(delivery.message_id)

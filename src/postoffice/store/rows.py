@@ -49,15 +49,9 @@ class ThreadRow(Struct):
     counted: int
     unread_low: int
     unread_high: int
-    leased_low: int
-    leased_high: int
     replies_left: int
     created_at: int
     last_at: int
-
-    def leased_by(self, agent: str) -> int:
-        """How many of its messages this member has in hand."""
-        return self.leased_low if agent == self.low else self.leased_high
 
 
 class DeliveryRow(Struct):

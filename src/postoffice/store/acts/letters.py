@@ -19,7 +19,7 @@ class OneLetter(Act[Settled]):
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.mailbox)
-        needs.mail[self.ref, self.mailbox] = None
+        needs.mail[self.ref, self.mailbox] = True
 
     def find(self, desk: Desk, state: State) -> DeliveryRow:
         """The delivery, which must be in that state."""
@@ -62,7 +62,7 @@ class Release(Act[Settled]):
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.mailbox)
-        needs.mail[self.message_id, self.mailbox] = None
+        needs.mail[self.message_id, self.mailbox] = True
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
         row = desk.mail.get((self.message_id, self.mailbox))

@@ -61,7 +61,7 @@ class Send(Act[Accepted]):
         if draft.session_id is not None and is_id(draft.session_id):
             needs.threads.add(draft.session_id)
         if draft.forward_of is not None:
-            needs.mail[draft.forward_of, self.sender] = None
+            needs.mail[draft.forward_of, self.sender] = True
             needs.bodies.add((draft.forward_of, self.sender))
         if self.once is not None:
             needs.dedupe.add(self.once.key)

@@ -36,7 +36,8 @@ class Turn(Act[Turned]):
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.mailbox)
         for settlement in self.settlements:
-            needs.mail[settlement.ref, self.mailbox] = None
+            key = (settlement.ref, self.mailbox)
+            needs.mail[key] = needs.mail.get(key, False) or not isinstance(settlement, Ack)
         if self.wish is not None and (self.wish.session_id is None or is_id(self.wish.session_id)):
             needs.wishes.append((self.mailbox, self.wish))
 
@@ -65,18 +66,22 @@ class Turn(Act[Turned]):
         if not pool:
             return ()
         taken: list[DeliveryRow] = []
-        sessions: set[str | None] = set()
         for row in sorted(pool.values(), key=lambda r: (r.priority, r.number)):
             if len(taken) == wish.limit:
                 break
             if row.state != State.PENDING or not _fits(row, wish):
                 continue
-            if wish.one_per_session and row.session_id is not None:
-                if row.session_id in sessions or desk.threads[row.session_id].leased_by(self.mailbox):
+            if row.session_id is not None:
+                if wish.one_per_session and not _alone(desk, row):
                     continue
-                sessions.add(row.session_id)
+                desk.busy.add((self.mailbox, row.session_id))
             taken.append(row)
         return tuple(_lease(desk, row, wish) for row in taken)
+
+
+def _alone(desk: Desk, row: DeliveryRow) -> bool:
+    """Whether it would be the only one of its session in hand. What just came back from a lost lease was that one."""
+    return (row.message_id in desk.heads or row.attempts > 0) and (row.mailbox, row.session_id) not in desk.busy
 
 
 def _fits(row: DeliveryRow, wish: Wish) -> bool:

@@ -76,7 +76,7 @@ class Purge(Act[int]):
         self.older_than = older_than
 
     def ask(self, needs: Needs) -> None:
-        needs.mail.update((key, None) for key in self.mail)
+        needs.mail.update((key, True) for key in self.mail)
 
     def run(self, desk: Desk) -> int:
         cutoff = desk.now - micros(self.older_than)

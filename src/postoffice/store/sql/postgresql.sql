@@ -18,6 +18,11 @@ SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synch
 SELECT office_now();
 
 -- name: mail
+SELECT {bare_delivery} FROM unnest($1::uuid[], $2::text[]) AS k (message_id, mailbox)
+JOIN deliveries d ON d.message_id = k.message_id AND d.mailbox = k.mailbox
+ORDER BY d.id FOR UPDATE OF d;
+
+-- name: mail_and_bodies
 SELECT {delivery} FROM unnest($1::uuid[], $2::text[]) AS k (message_id, mailbox)
 JOIN deliveries d ON d.message_id = k.message_id AND d.mailbox = k.mailbox
 JOIN messages m ON m.id = d.message_id
@@ -56,13 +61,14 @@ CROSS JOIN LATERAL (
 JOIN messages m ON m.id = d.message_id;
 
 -- name: waiting_heads
--- The first message of each session that has none in hand; looked at again once the mailbox is locked.
+-- The first message of each session that has none in hand. Another taker's first one may be locked and not yet leased:
+-- it still stands before the others of its session, so none of those is taken for a first.
 SELECT {delivery} FROM unnest($1::text[], $2::bigint[]) AS k (mailbox, most)
 CROSS JOIN LATERAL (
-  SELECT w.* FROM deliveries w LEFT JOIN sessions s ON s.id = w.session_id
+  SELECT w.* FROM deliveries w
   WHERE w.mailbox = k.mailbox AND w.state = 'pending'
     AND (w.session_id IS NULL
-         OR (CASE WHEN s.low = w.mailbox THEN s.leased_low ELSE s.leased_high END = 0
+         OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = w.session_id AND l.mailbox = w.mailbox AND l.state = 'leased')
              AND NOT EXISTS (SELECT 1 FROM deliveries e
                              WHERE e.session_id = w.session_id AND e.mailbox = w.mailbox AND e.state = 'pending'
                                AND (e.priority, e.number) < (w.priority, w.number))))
@@ -159,15 +165,14 @@ FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], 
 WHERE b.agent = v.agent;
 
 -- name: add_session
-INSERT INTO sessions (id, low, high, subject, subject_key, counted, unread_low, unread_high, leased_low, leased_high, replies_left, created_at, last_at)
+INSERT INTO sessions (id, low, high, subject, subject_key, counted, unread_low, unread_high, replies_left, created_at, last_at)
 SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
-                     $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[]);
+                     $10::bigint[], $11::bigint[]);
 
 -- name: update_session
-UPDATE sessions s SET counted = v.counted, unread_low = v.unread_low, unread_high = v.unread_high, leased_low = v.leased_low,
-                      leased_high = v.leased_high, replies_left = v.replies_left, last_at = v.last_at
-FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[])
-  AS v (id, counted, unread_low, unread_high, leased_low, leased_high, replies_left, last_at)
+UPDATE sessions s SET counted = v.counted, unread_low = v.unread_low, unread_high = v.unread_high, replies_left = v.replies_left, last_at = v.last_at
+FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+  AS v (id, counted, unread_low, unread_high, replies_left, last_at)
 WHERE s.id = v.id;
 
 -- name: add_message

@@ -4,8 +4,12 @@
 d.id, CAST(d.message_id AS text), d.mailbox, d.number, d.priority, d.state, d.sender, d.type, CAST(d.session_id AS text), d.session_number,
 d.correlation_id, d.attempts, d.token, d.tokenless, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, m.client_id, m.body
 
+-- part: bare_delivery
+d.id, CAST(d.message_id AS text), d.mailbox, d.number, d.priority, d.state, d.sender, d.type, CAST(d.session_id AS text), d.session_number,
+d.correlation_id, d.attempts, d.token, d.tokenless, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason
+
 -- part: session
-CAST(id AS text), low, high, subject, subject_key, counted, unread_low, unread_high, leased_low, leased_high, replies_left, created_at, last_at
+CAST(id AS text), low, high, subject, subject_key, counted, unread_low, unread_high, replies_left, created_at, last_at
 
 -- part: connection
 CAST(id AS text), requester, target, status, code, note, assurance, created_at, updated_at, expires_at

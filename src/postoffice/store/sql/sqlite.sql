@@ -4,8 +4,10 @@
 SELECT office_now();
 
 -- name: mail
-SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.message_id = ?1 AND d.mailbox = ?2;
+SELECT {bare_delivery} FROM deliveries d WHERE d.message_id = ?1 AND d.mailbox = ?2;
+
+-- name: mail_and_bodies
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id WHERE d.message_id = ?1 AND d.mailbox = ?2;
 
 -- name: mail_by_client_id
 SELECT {delivery} FROM messages m JOIN deliveries d ON d.message_id = m.id
@@ -33,10 +35,10 @@ ORDER BY d.priority, d.number LIMIT ?3;
 
 -- name: waiting_heads
 -- The first message of each session that has none in hand.
-SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id LEFT JOIN sessions s ON s.id = d.session_id
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.mailbox = ?1 AND d.state = 'pending'
   AND (d.session_id IS NULL
-       OR (CASE WHEN s.low = d.mailbox THEN s.leased_low ELSE s.leased_high END = 0
+       OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = d.session_id AND l.mailbox = d.mailbox AND l.state = 'leased')
            AND NOT EXISTS (SELECT 1 FROM deliveries e
                            WHERE e.session_id = d.session_id AND e.mailbox = d.mailbox AND e.state = 'pending'
                              AND (e.priority, e.number) < (d.priority, d.number))))
@@ -124,11 +126,11 @@ UPDATE agents SET card = ?2, has_key = ?3, acted = ?4, last_seen = ?5 WHERE agen
 UPDATE mailboxes SET counted = ?2, held = ?3, pending = ?4, leased = ?5, dead = ?6 WHERE agent = ?1;
 
 -- name: add_session
-INSERT INTO sessions (id, low, high, subject, subject_key, counted, unread_low, unread_high, leased_low, leased_high, replies_left, created_at, last_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13);
+INSERT INTO sessions (id, low, high, subject, subject_key, counted, unread_low, unread_high, replies_left, created_at, last_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
 
 -- name: update_session
-UPDATE sessions SET counted = ?2, unread_low = ?3, unread_high = ?4, leased_low = ?5, leased_high = ?6, replies_left = ?7, last_at = ?8
+UPDATE sessions SET counted = ?2, unread_low = ?3, unread_high = ?4, replies_left = ?5, last_at = ?6
 WHERE id = ?1;
 
 -- name: add_message

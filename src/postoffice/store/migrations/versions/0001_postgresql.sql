@@ -87,8 +87,6 @@ CREATE TABLE sessions (
   counted bigint NOT NULL,
   unread_low bigint NOT NULL,
   unread_high bigint NOT NULL,
-  leased_low bigint NOT NULL,
-  leased_high bigint NOT NULL,
   replies_left bigint NOT NULL,
   created_at bigint NOT NULL,
   last_at bigint NOT NULL,
@@ -136,6 +134,8 @@ CREATE INDEX deliveries_session ON deliveries (session_id, session_number) WHERE
 -- What waits, in the order it is given out. Only waiting rows are in it, so neither backlog nor leases slow it down.
 CREATE INDEX deliveries_waiting ON deliveries (mailbox, priority, number) WHERE state = 'pending';
 CREATE INDEX deliveries_thread ON deliveries (session_id, mailbox, priority, number) WHERE state = 'pending' AND session_id IS NOT NULL;
+-- Whether a session has something in hand.
+CREATE INDEX deliveries_in_hand ON deliveries (session_id, mailbox) WHERE state = 'leased' AND session_id IS NOT NULL;
 CREATE INDEX deliveries_correlated ON deliveries (mailbox, correlation_id, priority, number)
   WHERE state = 'pending' AND correlation_id IS NOT NULL;
 CREATE INDEX deliveries_held ON deliveries (mailbox) WHERE state = 'held';
@@ -307,9 +307,9 @@ BEGIN
   FOREACH recipient IN ARRAY coalesce(recipients, '{}') LOOP
     low_name := least(recipient COLLATE "C", 'system');
     high_name := greatest(recipient COLLATE "C", 'system');
-    INSERT INTO sessions (id, low, high, subject, subject_key, counted, unread_low, unread_high, leased_low, leased_high, replies_left, created_at, last_at)
+    INSERT INTO sessions (id, low, high, subject, subject_key, counted, unread_low, unread_high, replies_left, created_at, last_at)
     VALUES (gen_random_uuid(), low_name, high_name, NEW.subject, office_fold(NEW.subject), 1,
-            (low_name = recipient)::int, (high_name = recipient)::int, 0, 0, 100, office_now(), office_now())
+            (low_name = recipient)::int, (high_name = recipient)::int, 100, office_now(), office_now())
     ON CONFLICT (low, high, subject_key) DO UPDATE
       SET counted = sessions.counted + 1, unread_low = sessions.unread_low + excluded.unread_low,
           unread_high = sessions.unread_high + excluded.unread_high, last_at = excluded.last_at

@@ -66,8 +66,6 @@ CREATE TABLE sessions (
   counted INTEGER NOT NULL,
   unread_low INTEGER NOT NULL,
   unread_high INTEGER NOT NULL,
-  leased_low INTEGER NOT NULL,
-  leased_high INTEGER NOT NULL,
   replies_left INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
   last_at INTEGER NOT NULL,
@@ -115,6 +113,8 @@ CREATE INDEX deliveries_session ON deliveries (session_id, session_number) WHERE
 -- What waits, in the order it is given out. Only waiting rows are in it, so neither backlog nor leases slow it down.
 CREATE INDEX deliveries_waiting ON deliveries (mailbox, priority, number) WHERE state = 'pending';
 CREATE INDEX deliveries_thread ON deliveries (session_id, mailbox, priority, number) WHERE state = 'pending' AND session_id IS NOT NULL;
+-- Whether a session has something in hand.
+CREATE INDEX deliveries_in_hand ON deliveries (session_id, mailbox) WHERE state = 'leased' AND session_id IS NOT NULL;
 CREATE INDEX deliveries_correlated ON deliveries (mailbox, correlation_id, priority, number)
   WHERE state = 'pending' AND correlation_id IS NOT NULL;
 CREATE INDEX deliveries_held ON deliveries (mailbox) WHERE state = 'held';

@@ -11,7 +11,8 @@ EVERYONE: Final = "ALL"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 _DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)}
-RESERVED: Final = frozenset({"all", SYSTEM, "me", "register", OWNER})
+_NOBODY: Final = frozenset({"all", "me", "register"})
+RESERVED: Final = _NOBODY | {SYSTEM, OWNER}
 
 
 def folded(name: str) -> str:
@@ -32,7 +33,7 @@ def check_name(name: object) -> str:
 def check_recipient(name: object) -> str:
     """The name, if mail may be addressed to it: reserved names that nobody answers to are no address."""
     checked = check_name(name)
-    if folded(checked) in RESERVED - {SYSTEM, OWNER}:
+    if folded(checked) in _NOBODY:
         raise ReservedName(name=name)
     return checked
 

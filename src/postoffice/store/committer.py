@@ -5,7 +5,6 @@ from typing import Any
 
 import asyncpg
 
-from postoffice.core.clock import Clock
 from postoffice.core.errors import DatabaseLost, OutcomeUnknown, Unavailable
 from postoffice.store import sql
 from postoffice.store.acts.act import Act
@@ -95,7 +94,7 @@ class Committer:
         try:
             await self._load(open_desk(desk, acts))
             outcomes = run_acts(desk, acts)
-            await self._write(list(close_desk(desk)), desk.clock)
+            await self._write(list(close_desk(desk)))
             # From here on a lost connection leaves the transaction's fate unknown.
             self._committing = True
             await connection.execute("COMMIT")
@@ -116,7 +115,7 @@ class Committer:
         except StopIteration:
             return
 
-    async def _write(self, writes: list[Write], clock: Clock) -> None:
+    async def _write(self, writes: list[Write]) -> None:
         """All writes of a group as one statement: it is the trips to the server that cost, not the rows."""
         if not writes:
             return
@@ -124,8 +123,6 @@ class Committer:
         arguments: list[Any] = []
         for write in writes:
             arguments += columns(write.rows)
-            if write.name == "add_delivery":
-                arguments.append([clock.new_id() for _ in write.rows])
         if names not in self._merged:
             self._merged[names] = sql.merged([self._sql[name] for name in names])
         await self._connection.execute(self._merged[names], *arguments)

@@ -3,6 +3,7 @@
 Acts of one group see each other's changes here. Whatever an act refuses, it refuses before it changes anything.
 """
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -27,6 +28,10 @@ _encode = msgspec.json.Encoder().encode
 _steps = msgspec.json.Decoder(tuple[Step, ...])
 
 ThreadKey = tuple[str, str, str]
+MailKey = tuple[str, str]  # message id, mailbox
+_AT_HAND = 20_000  # rows a drawer holds at most
+_WAITING_AT_HAND = 64  # of them, what waits in one mailbox
+_SMALL_BODY = 2_048
 
 
 class Needs:
@@ -59,17 +64,45 @@ class Drawer:
     """Rows that may stay at hand from one group to the next, where nobody else can change them."""
 
     def __init__(self) -> None:
-        self.leased: dict[tuple[str, str], DeliveryRow] = {}  # without their bodies, which settling does not need
         self.boxes: dict[str, Box] = {}
         self.threads: dict[str, ThreadRow] = {}
         self.thread_keys: dict[ThreadKey, ThreadRow] = {}
+        self.leased: dict[MailKey, DeliveryRow] = {}  # without their bodies, which settling does not need
+        self.pending: dict[str, dict[str, DeliveryRow]] = {}  # by mailbox and message id
+        self.rows = 0
+
+    def all_pending(self, mailbox: str) -> dict[str, DeliveryRow] | None:
+        """What waits in a mailbox, if all of it is at hand: that is so when there are as many as the mailbox counts."""
+        box, rows = self.boxes.get(mailbox), self.pending.get(mailbox, {})
+        return rows if box is not None and box.pending == len(rows) else None
+
+    def put_away(self, posted: list[DeliveryRow], changed: dict[MailKey, DeliveryRow]) -> None:
+        """A group is committed: keep at hand what was just posted and will be taken, and what was taken and will be settled."""
+        for row in posted:
+            waiting = self.pending.setdefault(row.mailbox, {})
+            if row.state == State.PENDING and len(row.body) <= _SMALL_BODY and len(waiting) < _WAITING_AT_HAND:
+                waiting[row.message_id] = row
+        for key, row in changed.items():
+            self.pending.get(row.mailbox, {}).pop(row.message_id, None)
+            if row.state == State.LEASED:
+                row.body, row.message = "", None
+                self.leased[key] = row
+            else:
+                self.leased.pop(key, None)
+        self.rows += len(posted)
+
+    @property
+    def full(self) -> bool:
+        """Whether it is time for an empty one."""
+        return self.rows + len(self.boxes) + len(self.threads) > _AT_HAND
 
 
 class Desk:
     """One group's working set."""
 
-    def __init__(self, clock: Clock, limits: Limits, drawer: Drawer | None = None) -> None:
+    def __init__(self, clock: Clock, limits: Limits, new_delivery_id: Callable[[], object], drawer: Drawer | None = None) -> None:
         drawer = drawer or Drawer()
+        self.new_delivery_id = new_delivery_id
         self.drawer = drawer
         self.clock = clock
         self.limits = limits
@@ -99,7 +132,8 @@ class Desk:
         self.changed_boxes: dict[str, Box] = {}
         self.new_threads: dict[str, ThreadRow] = {}
         self.changed_threads: dict[str, ThreadRow] = {}
-        self.changed_mail: dict[tuple[str, str], DeliveryRow] = {}
+        self.posted: list[DeliveryRow] = []
+        self.changed_mail: dict[MailKey, DeliveryRow] = {}
         self.writes: dict[str, dict[object, Row]] = {}
         self.hints: set[str] = set()
 
@@ -133,17 +167,6 @@ class Desk:
         if known is row and row.client_id is not None:
             self.mail_named.setdefault((row.client_id, row.mailbox), []).append(row)
         return known
-
-    def put_away(self) -> int:
-        """The group is committed: keep what is leased at hand, since its holder will come back to settle it."""
-        leased = self.drawer.leased
-        for key, row in self.changed_mail.items():
-            if row.state == State.LEASED:
-                row.body = ""
-                leased[key] = row
-            else:
-                leased.pop(key, None)
-        return len(leased) + len(self.boxes) + len(self.threads)
 
     def new_box(self, name: str, card: Card, *, acted: bool = False) -> Box:
         """An agent that is not there yet, with an empty mailbox."""
@@ -183,7 +206,7 @@ class Desk:
         """Put news into an agent's log."""
         taken = self.number(box) if number is None else number
         text = "{}" if data is None else _encode(data).decode()
-        self.write("add_event", (box.agent, taken, kind, ref, text, self.now))
+        self.write("add_event", (box.agent, taken, kind.value, ref, text, self.now))
         self.hints.add(box.agent)
 
     def thread_of(self, one: str, other: str, subject: str) -> ThreadRow | None:
@@ -210,9 +233,9 @@ class Desk:
             self.threads[thread.id] = self.thread_keys[key] = self.new_threads[thread.id] = thread
         return thread
 
-    def post(self, message: Message, sender: str, box: Box, thread: ThreadRow | None, *, hold: bool = False) -> None:
+    def post(self, message: Message, body: str, sender: str, box: Box, thread: ThreadRow | None, *, hold: bool = False) -> None:
         """Put a message into one mailbox."""
-        state = State.HELD if hold else State.PENDING
+        state = (State.HELD if hold else State.PENDING).value
         number = self.number(box)
         session_id = session_number = None
         if thread is not None:
@@ -221,24 +244,36 @@ class Desk:
             session_id, session_number = thread.id, thread.counted
             self._unread(thread, box.agent, 1)
         self._count(box, state, 1)
-        row = (message.id, box.agent, number, message.priority, state, sender, message.type, session_id, session_number)
-        self.write("add_delivery", (*row, message.correlation_id, self.now))
+        row = DeliveryRow(
+            id=self.new_delivery_id(),
+            message_id=message.id,
+            mailbox=box.agent,
+            number=number,
+            priority=message.priority,
+            state=state,
+            sender=sender,
+            type=message.type,
+            session_id=session_id,
+            session_number=session_number,
+            correlation_id=message.correlation_id,
+            attempts=0,
+            token=None,
+            tokenless=False,
+            due_at=None,
+            created_at=self.now,
+            leased_at=None,
+            settled_at=None,
+            reason=None,
+            client_id=message.client_id,
+            body=body,
+            message=message,
+        )
+        self.posted.append(row)
         self.tell(box, Kind.NEW_MESSAGE, message.id, number=number)
 
-    def keep(self, message: Message, sender: str, encoded: bytes) -> None:
+    def keep(self, message: Message, sender: str, body: str) -> None:
         """Keep a message itself, once, however many it goes to."""
-        self.write(
-            "add_message",
-            (
-                message.id,
-                sender,
-                message.client_id,
-                message.type,
-                message.ref_id,
-                self.now,
-                encoded.decode(),
-            ),
-        )
+        self.write("add_message", (message.id, sender, message.client_id, message.type, message.ref_id, self.now, body))
 
     def move(self, row: DeliveryRow, state: State, *, reason: str | None = None, due_in: timedelta | None = None) -> None:
         """Move a delivery to another state and keep every count true."""
@@ -247,7 +282,7 @@ class Desk:
         self._count(box, state, 1)
         if row.session_id is not None and (by := (state in UNREAD) - (row.state in UNREAD)):
             self._unread(self.threads[row.session_id], row.mailbox, by)
-        row.state = state
+        row.state = state.value
         row.due_at = None if due_in is None else self.now + micros(due_in)
         row.reason = reason if reason is not None else row.reason
         if state in (State.ACKED, State.DEAD):
@@ -292,8 +327,9 @@ class Desk:
             trace=(SYSTEM,),
             **fields,
         )
-        self.keep(message, SYSTEM, _encode(message))
-        self.post(message, SYSTEM, box, self.thread_of(SYSTEM, box.agent, ""))
+        body = _encode(message).decode()
+        self.keep(message, SYSTEM, body)
+        self.post(message, body, SYSTEM, box, self.thread_of(SYSTEM, box.agent, ""))
 
     def step(self, task: TaskRow, state: TaskState, text: str | None = None, implied: tuple[TaskState, ...] = ()) -> None:
         """Move a task, with the steps it implies, and tell both sides."""

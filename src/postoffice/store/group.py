@@ -75,6 +75,8 @@ def close_desk(desk: Desk) -> Iterator[Write]:
             "update_session",
             [(t.id, t.counted, t.unread_low, t.unread_high, t.replies_left, t.last_at) for t in threads],
         )
+    if desk.posted:
+        yield Write("add_delivery", [_delivery(row) for row in desk.posted])
     if desk.changed_mail:
         yield Write(
             "update_delivery",
@@ -83,6 +85,11 @@ def close_desk(desk: Desk) -> Iterator[Write]:
                 for d in desk.changed_mail.values()
             ],
         )
+
+
+def _delivery(d: DeliveryRow) -> Row:
+    place = (d.session_id, d.session_number, d.correlation_id, d.created_at)
+    return (d.id, d.message_id, d.mailbox, d.number, d.priority, d.state, d.sender, d.type, *place)
 
 
 def _counts(box: Box) -> Row:
@@ -117,7 +124,11 @@ def _look(desk: Desk, needs: Needs) -> Steps:
 
 def _load_mail(desk: Desk, needs: Needs) -> Steps:
     yield from _load_named_mail(desk, needs)
-    for name, keys in _queries(needs.wishes).items():
+    for mailbox in {mailbox for mailbox, wish in needs.wishes if not wish.one_per_session}:
+        if (rows := desk.drawer.all_pending(mailbox)) is not None:
+            desk.pools[mailbox] = {id: desk.lay(row) for id, row in rows.items()}
+    unknown = [(mailbox, wish) for mailbox, wish in needs.wishes if wish.one_per_session or mailbox not in desk.pools]
+    for name, keys in _queries(unknown).items():
         for row in (yield Load(name, keys)):
             delivery = desk.lay(DeliveryRow(*row))
             desk.pools.setdefault(delivery.mailbox, {})[delivery.message_id] = delivery

@@ -4,9 +4,11 @@ from msgspec import Struct
 from msgspec.json import Decoder
 
 from postoffice.core.agent import Card
+from postoffice.core.message import Message
 from postoffice.store.steps import Row
 
 _card = Decoder(Card).decode
+_message = Decoder(Message).decode
 
 
 class Box(Struct):
@@ -77,7 +79,12 @@ class DeliveryRow(Struct):
     settled_at: int | None
     reason: str | None
     client_id: str | None = None
-    body: str | bytes = ""
+    body: str = ""
+    message: Message | None = None  # what the body says, where it is known without reading it
+
+    def read(self) -> Message:
+        """What was said."""
+        return _message(self.body) if self.message is None else self.message
 
 
 class TaskRow(Struct):

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import itertools
 import json
 import os
 import queue
@@ -33,7 +34,6 @@ _GROUP = 256
 _DIGITS = 18
 _READERS = 2
 _TRIES = 5
-_AT_HAND = 20_000  # rows kept in memory between groups
 _WORD = re.compile(r"\w+")
 
 
@@ -114,6 +114,8 @@ class SQLiteStore(GroupedStore):
             upgrade_sqlite(self.path)
             self._connection = self._connect()
             self._connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+            ((last,),) = self._connection.execute(self._sql["last_delivery_id"])
+            self._delivery_ids = itertools.count(last + 1)
             check_program(self._connection.execute(self._sql["oldest_program"]).fetchone()[0])
         except BaseException as error:
             self._unlock()
@@ -212,7 +214,7 @@ class SQLiteStore(GroupedStore):
     def _transact(self, acts: Sequence[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
         committing = False
         connection = self._connection
-        desk = Desk(self.clock, self.limits, self._drawer)
+        desk = Desk(self.clock, self.limits, self._delivery_ids.__next__, self._drawer)
         try:
             connection.execute("BEGIN IMMEDIATE")
             self._drive(open_desk(desk, acts))
@@ -228,7 +230,8 @@ class SQLiteStore(GroupedStore):
             if isinstance(error, sqlite3.Error):
                 raise _translate(error, committing=committing) from error
             raise
-        if desk.put_away() > _AT_HAND:
+        self._drawer.put_away(desk.posted, desk.changed_mail)
+        if self._drawer.full:
             self._drawer = Drawer()
         return outcomes, frozenset(desk.hints)
 

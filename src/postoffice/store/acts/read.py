@@ -1,18 +1,14 @@
 """Read a session: what is shown is settled, tasks and leased mail excepted."""
 
-import msgspec
-
 from postoffice.core.clock import moment
 from postoffice.core.delivery import State
 from postoffice.core.errors import NoSuchSession, NotParticipant
-from postoffice.core.message import TASK, Message
+from postoffice.core.message import TASK
 from postoffice.core.names import folded
 from postoffice.core.session import Line, Thread
 from postoffice.store.acts.act import Act
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import DeliveryRow, ThreadRow
-
-_message = msgspec.json.Decoder(Message).decode
 
 
 class ReadSession(Act[Thread]):
@@ -56,7 +52,5 @@ def as_thread(thread: ThreadRow, reader: str, other: str, rows: list[DeliveryRow
         unread=thread.unread_low if reader == thread.low else thread.unread_high,
         created_at=moment(thread.created_at),
         last_message_at=moment(thread.last_at),
-        lines=tuple(
-            Line(message=_message(row.body), to=row.mailbox, state=State(row.state), number=row.session_number or 0) for row in rows
-        ),
+        lines=tuple(Line(message=row.read(), to=row.mailbox, state=State(row.state), number=row.session_number or 0) for row in rows),
     )

@@ -31,7 +31,6 @@ from postoffice.store.rows import Box, ThreadRow
 
 _encode = msgspec.json.Encoder().encode
 _accepted = msgspec.json.Decoder(Accepted).decode
-_message = msgspec.json.Decoder(Message).decode
 _MINUTE = timedelta(minutes=1)
 
 
@@ -103,16 +102,17 @@ class Send(Act[Accepted]):
         message = self._compose(desk, sender, boxes, threads, original)
         encoded = _encode(message)
         check_size(len(encoded), desk.limits)
+        body = encoded.decode()
         if desk.limits.sends_per_minute is not None:
             desk.count(f"send:{self.sender}", desk.limits.sends_per_minute, _MINUTE)
         # From here on nothing is refused.
         desk.new_agents += unseen
         desk.boxes |= {box.agent: box for box in unseen}
-        desk.keep(message, self.sender, encoded)
+        desk.keep(message, self.sender, body)
         posted = [
             Posted(recipient=box.name, refusal=refused[box.agent].code, detail=str(refused[box.agent]))
             if box.agent in refused
-            else self._post(desk, message, box, threads[box.agent], unseen=box in unseen)
+            else self._post(desk, message, body, box, threads[box.agent], unseen=box in unseen)
             for box in boxes
         ]
         if self.note:
@@ -155,7 +155,7 @@ class Send(Act[Accepted]):
         row = find_mail(desk, ref, self.sender, lambda _: True)
         if row is None:
             raise NoSuchMessage(name=desk.boxes[self.sender].name, ref=ref)
-        return _message(row.body)
+        return row.read()
 
     def _check(self, desk: Desk, sender: Box, box: Box, original: Message | None) -> ThreadRow | None:
         """The session it would go to, if it may be sent and there is one already."""
@@ -226,10 +226,10 @@ class Send(Act[Accepted]):
             automatic=draft.automatic,
         )
 
-    def _post(self, desk: Desk, message: Message, box: Box, thread: ThreadRow | None, *, unseen: bool) -> Posted:
+    def _post(self, desk: Desk, message: Message, body: str, box: Box, thread: ThreadRow | None, *, unseen: bool) -> Posted:
         if thread is None and not self.note:
             thread = desk.thread_of(self.sender, box.agent, message.subject)
-        desk.post(message, self.sender, box, thread, hold=self.draft.hold)
+        desk.post(message, body, self.sender, box, thread, hold=self.draft.hold)
         session_id = None if thread is None else thread.id
         if message.type == TASK:
             self._open_task(desk, message, box.agent, session_id)

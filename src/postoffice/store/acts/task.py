@@ -56,9 +56,10 @@ class MoveTask(Act[Task]):
         mail = desk.mail.get((task.message_id, task.assignee))
         if mail is not None and mail.state in (State.PENDING, State.HELD):
             desk.settle(mail)
-        desk.keep(message, self.caller, encoded)
+        body = encoded.decode()
+        desk.keep(message, self.caller, body)
         thread = desk.threads.get(task.session_id or "")
-        desk.post(message, self.caller, desk.boxes[task.requester], thread)
+        desk.post(message, body, self.caller, desk.boxes[task.requester], thread)
         # An update is never refused for the budget's sake, but one written by hand fills it again.
         if thread is not None and not message.automatic:
             thread.replies_left = desk.limits.automatic_replies

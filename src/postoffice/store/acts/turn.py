@@ -7,15 +7,12 @@ import msgspec
 from postoffice.core.clock import is_id, moment
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, State, Wish, after_failure
 from postoffice.core.errors import LeaseLost, MailError, NoSuchMessage
-from postoffice.core.message import Message
 from postoffice.core.names import folded
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.lookup import find_mail
 from postoffice.store.acts.sweep import return_due
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import DeliveryRow
-
-_message = msgspec.json.Decoder(Message).decode
 
 
 class Turned(msgspec.Struct, frozen=True):
@@ -101,7 +98,7 @@ def _lease(desk: Desk, row: DeliveryRow, wish: Wish) -> Leased:
     else:
         desk.move(row, State.LEASED, due_in=wish.visible_for)
     return Leased(
-        message=_message(row.body),
+        message=row.read(),
         token=row.token,
         session_id=row.session_id,
         attempt=row.attempts,

@@ -180,9 +180,9 @@ INSERT INTO messages (id, sender, client_id, type, ref_id, created_at, body)
 SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::json[]);
 
 -- name: add_delivery
-INSERT INTO deliveries (message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at, id)
-SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[], $5::text[], $6::text[], $7::text[], $8::uuid[], $9::bigint[],
-                     $10::text[], $11::bigint[], $12::uuid[]);
+INSERT INTO deliveries (id, message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at)
+SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::uuid[],
+                     $10::bigint[], $11::text[], $12::bigint[]);
 
 -- name: update_delivery
 UPDATE deliveries d SET state = v.state, attempts = v.attempts, token = v.token, tokenless = v.tokenless, due_at = v.due_at,

@@ -1,5 +1,8 @@
 -- What a group of acts asks of SQLite. One writer holds the file, so nothing here takes locks.
 
+-- name: last_delivery_id
+SELECT coalesce(max(id), 0) FROM deliveries;
+
 -- name: now
 SELECT office_now();
 
@@ -137,8 +140,8 @@ WHERE id = ?1;
 INSERT INTO messages (id, sender, client_id, type, ref_id, created_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
 
 -- name: add_delivery
-INSERT INTO deliveries (message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
+INSERT INTO deliveries (id, message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12);
 
 -- name: update_delivery
 UPDATE deliveries SET state = ?2, attempts = ?3, token = ?4, tokenless = ?5, due_at = ?6, leased_at = ?7, settled_at = ?8, reason = ?9

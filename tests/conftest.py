@@ -23,9 +23,9 @@ async def engine(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
         yield SQLiteEngine(tmp_path)
         return
     server: PostgresServer = request.getfixturevalue("postgres")
-    url = await server.copy()
+    url = await server.borrow()
     yield PostgresEngine(url)
-    await server.drop(url)
+    await server.give_back(url)
 
 
 @pytest.fixture

@@ -25,8 +25,20 @@ _TEMPLATE = "postoffice_template"
 _OWNED_CLOCK = """
 CREATE TABLE postoffice.test_clock (ahead bigint NOT NULL);
 INSERT INTO postoffice.test_clock VALUES (0);
+CREATE TABLE postoffice.test_agents AS TABLE postoffice.agents;
 CREATE OR REPLACE FUNCTION postoffice.office_now() RETURNS bigint LANGUAGE sql VOLATILE
   AS $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint + (SELECT ahead FROM postoffice.test_clock) $$;
+"""
+_WIPE = """
+DO $$ DECLARE name text; BEGIN
+  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'postoffice'
+              AND tablename NOT IN ('about', 'alembic_version', 'test_agents', 'test_clock') LOOP
+    EXECUTE format('DELETE FROM postoffice.%I', name);
+  END LOOP;
+END $$;
+INSERT INTO postoffice.agents SELECT * FROM postoffice.test_agents;
+INSERT INTO postoffice.mailboxes (agent) SELECT agent FROM postoffice.test_agents;
+UPDATE postoffice.test_clock SET ahead = 0;
 """
 
 
@@ -91,6 +103,7 @@ class PostgresServer:
         self._folder = tempfile.mkdtemp(prefix="postoffice-pg-")
         self._server = get_server(self._folder, cleanup_mode="delete")
         self._numbers = itertools.count(1)
+        self._clean: list[str] = []
         # A test's event loop may be running here, and a second one needs a thread of its own.
         with ThreadPoolExecutor(1) as thread:
             thread.submit(lambda: asyncio.run(self._make_template())).result()
@@ -119,8 +132,21 @@ class PostgresServer:
     async def copy(self) -> str:
         """The address of a fresh migrated database."""
         name = f"test_{next(self._numbers)}"
-        await self._admin(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE}")
+        await self._admin(f"CREATE DATABASE {name} TEMPLATE {_TEMPLATE} STRATEGY FILE_COPY")
         return self.url(name)
+
+    async def borrow(self) -> str:
+        """A migrated database as if fresh, for a test that changes nothing but its rows."""
+        return self._clean.pop() if self._clean else await self.copy()
+
+    async def give_back(self, url: str) -> None:
+        """Empty a borrowed database for the next test: that is much faster than making a new one."""
+        connection = await asyncpg.connect(url)
+        try:
+            await connection.execute(_WIPE)
+        finally:
+            await connection.close()
+        self._clean.append(url)
 
     async def empty(self) -> str:
         """The address of a database with nothing in it."""

@@ -55,6 +55,8 @@ def test_every_documented_limit_exists_with_its_default() -> None:
 
 def test_every_target_of_make_is_explained() -> None:
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    shown = subprocess.run(["make", "help"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True).stdout
+    shown = subprocess.run(
+        ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    ).stdout
     assert {line.split()[0] for line in shown.splitlines()} == targets
     assert {"setup", "run", "test", "check", "bench", "peers", "chaos", "help"} <= targets

@@ -260,6 +260,9 @@ class OfficeMachine(RuleBasedStateMachine):
         for one in self.ground.doors:
             await one.drained()
         if isinstance(turned, asyncio.CancelledError):
+            # What it may have held and given back had another token meanwhile: an earlier holder cannot repeat itself any more.
+            for letter in self.model.of(agent, State.PENDING):
+                letter.nacked_with = None
             return
         assert not isinstance(turned, BaseException), turned
         for leased in turned.leased:
@@ -322,7 +325,8 @@ class OfficeMachine(RuleBasedStateMachine):
         nacked = [letter for letter in self.model.within(State.PENDING, State.HELD, State.DEAD) if letter.nacked_with]
         if what == "nack" and nacked:
             letter = nacked[pick % len(nacked)]
-            assert self.do(self.settlement(letter, "nack", letter.nacked_with, 1, door)) == Settled(letter.id, letter.state)
+            again = self.do(self.settlement(letter, "nack", letter.nacked_with, 1, door))
+            assert again == Settled(letter.id, letter.state), f"{again!r} for {letter!r}"
         elif what != "send" and acked:
             letter = acked[pick % len(acked)]
             assert self.do(self.settlement(letter, "ack", letter.acked_with, 1, door)) == Settled(letter.id, State.ACKED)

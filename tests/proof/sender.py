@@ -15,7 +15,7 @@ async def main(path: Path, synchronous: str, count: int) -> None:
     async with PostOffice(SQLiteStore(path, synchronous=synchronous), LocalWake(), House(tick=3600)) as office:
         alice = await office.identify(name="alice")
         for number in range(count):
-            accepted = await office.send(alice, Draft(to="bob", content=f"Message {number}. " + "x" * 6000))
+            accepted = await office.send(alice, Draft(to="bob", content=f"Message {number}. " + "x" * 240_000))
             os.write(1, f"ACK {accepted.message_id}\n".encode())
         # The power goes out here: nothing is closed.
         os._exit(0)

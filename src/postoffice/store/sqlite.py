@@ -225,8 +225,9 @@ class SQLiteStore(GroupedStore):
             connection.execute("COMMIT")
         except BaseException as error:
             self._drawer = Drawer()
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            with suppress(sqlite3.Error):  # what went wrong first is what counts
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
             if isinstance(error, sqlite3.Error):
                 raise _translate(error, committing=committing) from error
             raise

@@ -59,7 +59,7 @@ class PostgresStore(GroupedStore):
     async def open(self, committed: Committed) -> None:
         self._committed = committed
         try:
-            self._pool = await asyncpg.create_pool(self.url, min_size=1, max_size=_READERS, **self._options(PLANS))
+            self._pool = await asyncpg.create_pool(self.url, min_size=1, max_size=_READERS, reset=_leave_as_it_is, **self._options(PLANS))
         except LOST as error:
             raise DatabaseLost(why=why(error)) from None
         except asyncpg.PostgresError as error:
@@ -168,6 +168,10 @@ class PostgresStore(GroupedStore):
                     self._committed(hints)
         finally:
             committer.close()
+
+
+async def _leave_as_it_is(_connection: Any) -> None:
+    """Reads leave nothing behind on a connection; resetting it after each would be one more trip to the server."""
 
 
 def normal_url(url: str) -> str:

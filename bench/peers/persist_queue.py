@@ -1,5 +1,6 @@
 """persist-queue's SQLiteAckQueue, its connections forced to FULL."""
 
+import itertools
 from pathlib import Path
 
 import persistqueue
@@ -7,6 +8,8 @@ import persistqueue
 from bench.clients import Sample, with_threads
 from bench.plan import BODY, Plan
 from bench.scratch import check_durable, scratch
+
+_CLEAR_EVERY = 500
 
 
 class PersistQueue:
@@ -31,11 +34,15 @@ class _Queue:
         for connection in (self._queue._getter, self._queue._putter):  # noqa: SLF001 - it has no setting for this
             connection.execute("PRAGMA synchronous = FULL")
             check_durable(connection)
+        self._acked = itertools.count(1)
 
     def cycle(self, _client: int) -> None:
         self._queue.put(BODY)
         item = self._queue.get(raw=True)
         self._queue.ack(id=item["pqid"])
+        # Its get walks over everything acked, so its users clear that now and then.
+        if next(self._acked) % _CLEAR_EVERY == 0:
+            self._queue.clear_acked_data(max_delete=2 * _CLEAR_EVERY, keep_latest=0)
 
     def close(self) -> None:
         self._queue.close()

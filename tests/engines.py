@@ -39,6 +39,8 @@ END $$;
 INSERT INTO postoffice.agents SELECT * FROM postoffice.test_agents;
 INSERT INTO postoffice.mailboxes (agent) SELECT agent FROM postoffice.test_agents;
 UPDATE postoffice.test_clock SET ahead = 0;
+UPDATE postoffice.about SET value = '1' WHERE name = 'oldest_program';
+UPDATE postoffice.alembic_version SET version_num = '0001';
 """
 
 

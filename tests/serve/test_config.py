@@ -1,12 +1,16 @@
 """Settings: every source, and which of them wins."""
 
+import sys
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from postoffice.config import Settings, read_settings
-from postoffice.core.errors import BadSetting
+from postoffice.core.errors import BadSetting, ExtraMissing
+from postoffice.serve.build import build_office
+from postoffice.serve.migrate import migrate
 
 
 def test_the_more_particular_source_wins(tmp_path: Path) -> None:
@@ -64,3 +68,12 @@ def test_a_wrong_setting_is_named(tmp_path: Path, environ: dict[str, str], toml:
 
 def test_other_variables_of_ours_pass_by(tmp_path: Path) -> None:
     assert read_settings({}, {"POSTOFFICE_SERVER": "http://127.0.0.1:8787", "SECRET_KEY": "x"}, tmp_path) == Settings()
+
+
+@pytest.mark.parametrize("command", [build_office, migrate])
+def test_postgresql_without_its_extra_is_told_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, command: Callable[[Settings], object]
+) -> None:
+    monkeypatch.setitem(sys.modules, "asyncpg", None)
+    with pytest.raises(ExtraMissing, match=r"pip install 'postoffice\[postgres\]'"):
+        command(Settings(database="postgresql://a/b"))

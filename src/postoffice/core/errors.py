@@ -247,6 +247,10 @@ class CannotListen(Unavailable):
     """Cannot listen on {host}:{port} ({why}); stop what uses it, or choose another --port."""
 
 
+class ExtraMissing(Unavailable):
+    """PostgreSQL needs a driver that is not installed; run `pip install 'postoffice[{extra}]'`."""
+
+
 class MigrationFailed(Unavailable):
     """The migration failed and changed nothing: {why}."""
 

@@ -1,10 +1,12 @@
 """Put an office together from its settings."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 from postoffice.config import Settings
 from postoffice.core.agent import key_hash, key_prefix, new_key
 from postoffice.core.clock import Clock
+from postoffice.core.errors import ExtraMissing
 from postoffice.core.names import OWNER
 from postoffice.office import House, PostOffice
 from postoffice.store.protocol import Store
@@ -23,6 +25,7 @@ def build_office(settings: Settings) -> PostOffice:
     if settings.database is None:
         store, wake = SQLiteStore(settings.sqlite_path, Clock(), settings.limits), LocalWake()
     else:
+        check_driver()
         # Imported here: an install without the extra has no driver for it.
         from postoffice.store.postgres import PostgresStore  # noqa: PLC0415
         from postoffice.wake.postgres import PostgresWake  # noqa: PLC0415
@@ -31,6 +34,12 @@ def build_office(settings: Settings) -> PostOffice:
         # Through a transaction pooler LISTEN never hears anything: look once a tick instead.
         wake = LocalWake() if store.pooled else PostgresWake(settings.database, settings.schema)
     return PostOffice(store, wake, house)
+
+
+def check_driver() -> None:
+    """Refuse a PostgreSQL address in words of ours where the extra is not installed."""
+    if find_spec("asyncpg") is None:
+        raise ExtraMissing(extra="postgres")
 
 
 async def ensure_owner_key(office: PostOffice, data: Path) -> Path:

@@ -2,11 +2,14 @@
 
 from postoffice.config import Settings
 from postoffice.core.errors import MigrationFailed
+from postoffice.serve.build import check_driver
 from postoffice.store.migrations.upgrade import HEAD, run_alembic
 
 
 def migrate(settings: Settings) -> str:
     """Migrate, and say so. Safe to run from several places at once."""
+    if settings.database is not None:
+        check_driver()
     try:
         run_alembic(*migration_target(settings))
     except Exception as error:  # noqa: BLE001 - drivers raise their own; the user gets one line either way

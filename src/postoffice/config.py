@@ -5,18 +5,21 @@ import tomllib
 from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from dotenv import dotenv_values
 from platformdirs import user_data_path
 
+from postoffice.core.connection import Handshake
 from postoffice.core.errors import BadSetting
 from postoffice.core.limits import Limits
+from postoffice.core.policy import Auth
 
 PREFIX = "POSTOFFICE_"
 # What seed 000's users have in their environment already.
 _OTHER_NAMES = {"DATABASE_URL": "database", "WS_PING_INTERVAL": "ws_ping_interval", "WS_PING_TIMEOUT": "ws_ping_timeout"}
+_LISTS = ("allowed_hosts", "cors_origins", "trusted_proxies")
 _LIMITS = {field.name: field.type for field in msgspec.structs.fields(Limits)}
 
 
@@ -31,6 +34,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     schema: Annotated[str, msgspec.Meta(pattern="^[a-z_][a-z0-9_]{0,62}$")] = "postoffice"
     inbox_schema: Annotated[str, msgspec.Meta(pattern="^[a-z_][a-z0-9_]{0,62}$")] | None = None
     """Where the view `inbox` goes; without it, beside the tables."""
+    auth: Auth | None = None
+    """Without it: open on loopback, keys beyond."""
+    handshake: Handshake | None = None
+    """Without it: visible on an open server, human where keys are required."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Names this server answers to besides its addresses and loopback's own."""
+    cors_origins: tuple[str, ...] = ()
+    """Pages of other origins that may call this server."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses whose word on who is calling (X-Forwarded-For) is taken."""
+    body_bytes: Annotated[int, msgspec.Meta(ge=1024)] = 8 << 20
+    body_seconds: Annotated[float, msgspec.Meta(gt=0)] = 30.0
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["console", "json"] = "console"
     statement_cache: Annotated[int, msgspec.Meta(ge=0)] = 256
     """0 behind a transaction pooler, which keeps nothing with a connection."""
     ws_ping_interval: float = 30.0
@@ -55,6 +72,9 @@ def read_settings(
     merged: dict[str, Any] = _from_toml(here, None if toml is None else Path(str(toml)))
     merged |= _from_environment(dotenv) | _from_environment(environ) | given
     limits = {name: _span(name, merged.pop(name)) for name in list(merged) if name in _LIMITS}
+    for name in _LISTS:
+        if isinstance(merged.get(name), str):
+            merged[name] = [item.strip() for item in merged[name].split(",") if item.strip()]
     try:
         return msgspec.convert(merged | {"limits": limits}, Settings, strict=False, dec_hook=lambda kind, value: kind(value))
     except msgspec.ValidationError as error:

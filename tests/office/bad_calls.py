@@ -104,6 +104,10 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("no_such_connection", lambda s: s.office.end_connection(s.bob, NO_ID)),
         ("no_such_connection", lambda s: s.office.end_connection(s.bob, "nonsense")),
     ],
+    "connection": [
+        ("no_such_connection", lambda s: s.office.connection(s.bob, "nonsense")),
+        ("no_such_connection", lambda s: s.office.connection(s.owner, NO_ID)),
+    ],
     "connections": [
         ("bad_cursor", lambda s: s.office.connections(s.bob, cursor="nonsense")),
         ("bad_limit", lambda s: s.office.connections(s.bob, limit=201)),
@@ -232,6 +236,11 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("owner_only", lambda s: s.office.search(s.bob, "x", everyone=True)),
     ],
     "notes": [("bad_cursor", lambda s: s.office.notes("T-1", "nonsense")), ("bad_limit", lambda s: s.office.notes("T-1", limit=0))],
+    "about": [
+        ("bad_cursor", lambda s: s.office.about(s.bob, "T-1", "nonsense")),
+        ("bad_limit", lambda s: s.office.about(s.bob, "T-1", limit=0)),
+        ("owner_only", lambda s: s.office.about(s.bob, "T-1", everyone=True)),
+    ],
     "entities": [("bad_limit", lambda s: s.office.entities(limit=201))],
     "dead_letters": [
         ("bad_cursor", lambda s: s.office.dead_letters(s.bob, "nonsense")),
@@ -279,7 +288,7 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
     "totals": [],
 }
 # Verbs that take nothing but the caller cannot be called wrongly.
-CANNOT_BE_WRONG = {"heartbeat", "owner", "leave", "totals"}
+CANNOT_BE_WRONG = {"drain", "heartbeat", "latest", "leave", "owner", "ping", "totals"}
 
 
 # Whatever text a verb takes as a name for something, unlike the texts above that it stores.
@@ -289,6 +298,8 @@ NAMES_OF_THINGS: dict[str, Callable[[Scene, str], Awaitable[Any]]] = {
     "approve_connection": lambda s, bad: s.office.approve_connection(s.bob, bad),
     "approve_for": lambda s, bad: s.office.approve_for(s.owner, bad),
     "reject_connection": lambda s, bad: s.office.reject_connection(s.bob, bad),
+    "connection": lambda s, bad: s.office.connection(s.bob, bad),
+    "about": lambda s, bad: s.office.about(s.bob, bad),
     "end_connection": lambda s, bad: s.office.end_connection(s.bob, bad),
     "receive a session": lambda s, bad: s.office.receive(s.bob, session_id=bad),
     "receive a correlation": lambda s, bad: s.office.receive(s.bob, correlation_id=bad),

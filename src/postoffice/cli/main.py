@@ -46,6 +46,10 @@ def parser() -> Parser:
     serving = commands.add_parser("serve", help="open the office", description="Open the office and serve until stopped.")
     serving.add_argument("--host", help="address to listen on (127.0.0.1)")
     serving.add_argument("--port", type=int, help="port to listen on (8787)")
+    serving.add_argument("--auth", choices=["open", "keys"], help="who may come in (open on loopback, keys beyond)")
+    serving.add_argument("--handshake", choices=["visible", "human"], help="whether a target sees the code (visible when open)")
+    serving.add_argument("--log-level", choices=["debug", "info", "warning", "error"], help="how much to tell (info)")
+    serving.add_argument("--log-format", choices=["console", "json"], help="for people or for machines (console)")
     serving.set_defaults(command=_serve)
     migrating = commands.add_parser(
         "migrate", help="bring the database to this program's schema", description="Bring the database to this program's schema."

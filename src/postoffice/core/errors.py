@@ -67,6 +67,18 @@ class BadSetting(Invalid):
     """The setting {name} is wrong: {why}."""
 
 
+class NotSafe(Invalid):
+    """Not started: {why}."""
+
+
+class BadJson(Invalid):
+    """The body cannot be read as JSON: {why}."""
+
+
+class WrongMethod(Invalid):
+    """{path} does not take {method}; see /docs for what it takes."""
+
+
 class ToOneself(Invalid):
     """{name} cannot ask for a connection to itself; name another agent."""
 
@@ -87,12 +99,28 @@ class BadKey(Unidentified):
     """That key is unknown, expired or revoked; use a current key."""
 
 
+class AuthTimeout(Unidentified):
+    """No key came in time; connect again and send it first."""
+
+
 class Forbidden(MailError):
     """{name} may not do that: {why}."""
 
 
 class NotYou(Forbidden):
     """The call speaks as {claimed}, but its key belongs to {name}; use {claimed}'s key or drop the other name."""
+
+
+class WrongHost(Forbidden):
+    """The host {host!r} is not one this server answers to; use its address, or list the name in the setting allowed_hosts."""
+
+
+class WrongOrigin(Forbidden):
+    """Pages of {origin!r} may not call this server; list them in the setting cors_origins if they should."""
+
+
+class BeyondLoopback(Forbidden):
+    """An open server answers on its own machine only; to reach it from elsewhere, start it with --auth keys."""
 
 
 class NotAdmitted(Forbidden):
@@ -117,6 +145,10 @@ class OwnerOnly(Forbidden):
 
 class NotFound(MailError):
     """There is no {what} {ref!r}."""
+
+
+class NoSuchPath(NotFound):
+    """There is nothing at {path}; see /docs for what there is."""
 
 
 class NoSuchAgent(NotFound):
@@ -205,6 +237,14 @@ class MailboxFull(Limited):
 
 class RateLimited(Limited):
     """{who} has done this {limit} times in {seconds} seconds, which is the limit; wait {retry_after} seconds."""
+
+
+class TooSlow(Limited):
+    """The request took longer than {seconds} seconds to arrive; send it again, faster."""
+
+
+class SlowReader(Limited):
+    """Events were not read for {seconds} seconds; connect again with the last cursor to go on."""
 
 
 class OverQuota(Limited):

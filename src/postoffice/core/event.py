@@ -6,6 +6,8 @@ from typing import Any
 
 import msgspec
 
+from postoffice.core.message import Message
+
 
 class Kind(StrEnum):
     """What happened."""
@@ -34,3 +36,6 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     ref: str
     at: datetime
     data: dict[str, Any] = {}
+    message: Message | None = None
+    """What new mail says, in an agent's own log; nothing once it has been purged."""
+    session_id: str | None = None

@@ -35,6 +35,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     heartbeat_timeout: timedelta = timedelta(seconds=60)
     code_life: timedelta = timedelta(hours=1)
     pending_requests: int = 20
+    wrong_codes_in_a_row: int = 5
+    wrong_codes_per_hour: int = 10
     note_chars: int = 500
     dedupe_for: timedelta = timedelta(days=30)
     key_overlap: timedelta = timedelta(hours=24)

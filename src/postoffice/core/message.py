@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from postoffice.core.clock import micros, moment
+from postoffice.core.connection import Assurance
 from postoffice.core.errors import BadMessage, OneRecipient, TooLarge
 from postoffice.core.limits import Limits, bounded
 from postoffice.core.names import EVERYONE, check_recipient, folded
@@ -80,6 +81,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ren
     metadata: dict[str, Any] | None = None
     forward_of: str | None = None
     automatic: bool = False
+    assurance: Assurance | None = None
+    """How the connection was made that admitted it; nothing where the recipient's own list did."""
 
 
 class Posted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,4 +1,4 @@
-"""The one table from errors to what each door says: an HTTP status and a command's exit code."""
+"""The one table from errors to what each door says: an HTTP status, a WebSocket close code, a command's exit code."""
 
 from http import HTTPStatus
 from typing import NamedTuple
@@ -10,21 +10,29 @@ class Fault(NamedTuple):
     """What the doors make of one kind of error."""
 
     status: HTTPStatus
+    close_code: int
     exit_code: int
 
 
 # Looked up along the tree: an error without a row of its own is its parent's.
 FAULTS: dict[type[e.MailError], Fault] = {
-    e.MailError: Fault(HTTPStatus.INTERNAL_SERVER_ERROR, 70),
-    e.Invalid: Fault(HTTPStatus.UNPROCESSABLE_ENTITY, 65),
-    e.TooLarge: Fault(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, 65),
-    e.Unidentified: Fault(HTTPStatus.UNAUTHORIZED, 77),
-    e.Forbidden: Fault(HTTPStatus.FORBIDDEN, 77),
-    e.NotFound: Fault(HTTPStatus.NOT_FOUND, 66),
-    e.Conflict: Fault(HTTPStatus.CONFLICT, 73),
-    e.Limited: Fault(HTTPStatus.TOO_MANY_REQUESTS, 75),
-    e.Unavailable: Fault(HTTPStatus.SERVICE_UNAVAILABLE, 69),
-    e.DiskFull: Fault(HTTPStatus.INSUFFICIENT_STORAGE, 69),
+    e.MailError: Fault(HTTPStatus.INTERNAL_SERVER_ERROR, 1011, 70),
+    e.Invalid: Fault(HTTPStatus.UNPROCESSABLE_ENTITY, 4022, 65),
+    e.BadJson: Fault(HTTPStatus.BAD_REQUEST, 4022, 65),
+    e.WrongMethod: Fault(HTTPStatus.METHOD_NOT_ALLOWED, 4022, 65),
+    e.TooLarge: Fault(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, 1009, 65),
+    e.Unidentified: Fault(HTTPStatus.UNAUTHORIZED, 4001, 77),
+    e.AuthTimeout: Fault(HTTPStatus.UNAUTHORIZED, 4000, 77),
+    e.Forbidden: Fault(HTTPStatus.FORBIDDEN, 4003, 77),
+    e.WrongHost: Fault(HTTPStatus.MISDIRECTED_REQUEST, 4003, 77),
+    e.NotFound: Fault(HTTPStatus.NOT_FOUND, 4004, 66),
+    e.Conflict: Fault(HTTPStatus.CONFLICT, 4009, 73),
+    e.Limited: Fault(HTTPStatus.TOO_MANY_REQUESTS, 4029, 75),
+    e.TooSlow: Fault(HTTPStatus.REQUEST_TIMEOUT, 4008, 75),
+    e.SlowReader: Fault(HTTPStatus.REQUEST_TIMEOUT, 4008, 75),
+    e.Unavailable: Fault(HTTPStatus.SERVICE_UNAVAILABLE, 1013, 69),
+    e.DiskFull: Fault(HTTPStatus.INSUFFICIENT_STORAGE, 1013, 69),
+    e.Closed: Fault(HTTPStatus.SERVICE_UNAVAILABLE, 1012, 69),
 }
 
 

@@ -5,6 +5,7 @@ from postoffice.core.connection import Connection, Status, as_target_sees, read_
 from postoffice.core.errors import (
     NoSuchAgent,
     NoSuchCode,
+    NoSuchConnection,
     OwnerOnly,
     ToOneself,
 )
@@ -55,6 +56,13 @@ class ConsentVerbs(Counter):
         name = None if self._everyone(caller, wanted=everyone) else caller.name
         page = await self.store.connections(name, status, cursor, self._page(limit))
         return Page(tuple(self._shown(caller, item) for item in page.items), page.cursor)
+
+    async def connection(self, caller: Caller, id: str) -> Connection:
+        """One request or connection, for either side of it."""
+        found = await self.store.connection(id)
+        if found is None or not (caller.owner or folded(caller.name) in (folded(found.requester), folded(found.target))):
+            raise NoSuchConnection(status="known", ref=id, name=caller.name)
+        return self._shown(caller, found)
 
     def _shown(self, caller: Caller, connection: Connection) -> Connection:
         if caller.owner or folded(connection.target) != folded(caller.name):

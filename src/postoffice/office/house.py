@@ -1,18 +1,10 @@
 """How this house is run: who may come in, how consent is given, and the numbers it goes by."""
 
-from enum import StrEnum
-
 import msgspec
 
 from postoffice.core.connection import Handshake
 from postoffice.core.limits import Limits
-
-
-class Auth(StrEnum):
-    """Open: names without a key may be used by whoever says them. Keys: every call brings a key."""
-
-    OPEN = "open"
-    KEYS = "keys"
+from postoffice.core.policy import Auth
 
 
 class House(msgspec.Struct, frozen=True, kw_only=True):

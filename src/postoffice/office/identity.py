@@ -4,7 +4,7 @@ from postoffice.core.agent import Caller, key_hash
 from postoffice.core.clock import steady
 from postoffice.core.errors import BadKey, KeyRequired, NotYou, Unidentified
 from postoffice.core.names import OWNER, check_free, folded
-from postoffice.office.house import Auth
+from postoffice.core.policy import Auth
 from postoffice.store.protocol import Store
 from postoffice.wake.protocol import EVERYBODY
 

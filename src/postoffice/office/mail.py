@@ -14,8 +14,8 @@ from postoffice.core.errors import (
 from postoffice.core.limits import bounded
 from postoffice.core.message import TASK_UPDATE, Accepted, Draft, check_draft
 from postoffice.core.names import folded
+from postoffice.core.policy import Auth
 from postoffice.office.counter import Counter
-from postoffice.office.house import Auth
 from postoffice.store.acts.turn import Turned
 
 _NOW = timedelta(0)
@@ -87,7 +87,7 @@ class MailVerbs(Counter):
                 settled = settled or turned.settled
                 wish.pop("settle", None)
                 left = until - asyncio.get_running_loop().time()
-                if turned.leased or left <= 0 or not await bell.rings(left) or self._closing:
+                if turned.leased or left <= 0 or self._closing or not await bell.rings(left) or self._closing:
                     return Turned(settled, turned.leased)
 
     async def pop(self, caller: Caller, limit: int = 1) -> tuple[Leased, ...]:

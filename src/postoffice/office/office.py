@@ -21,13 +21,26 @@ class PostOffice(PeopleVerbs, ConsentVerbs, MailVerbs, ReadingVerbs, TaskVerbs):
 
     async def __aexit__(self, *_: object) -> None:
         """Waiters are sent home empty-handed before the store closes; what they had asked for waits."""
-        self._closing = True
-        self._bells.ring_all()
+        self.drain()
         self._upkeep.cancel()
         await asyncio.gather(self._upkeep, return_exceptions=True)
         await asyncio.gather(self._presences.flush(self.store), return_exceptions=True)
         await self.store.close()
         await self.wake.close()
+
+    def drain(self) -> None:
+        """Send whoever waits home empty-handed; from here on nobody waits, but calls are still answered."""
+        self._closing = True
+        self._bells.ring_all()
+
+    @property
+    def draining(self) -> bool:
+        """Whether the office is closing."""
+        return self._closing
+
+    async def ping(self) -> None:
+        """Raise unless the store answers."""
+        await self.store.ping()
 
     def _hear(self, agents: frozenset[str]) -> None:
         self._identities.forget(agents)

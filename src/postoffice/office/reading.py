@@ -105,6 +105,13 @@ class ReadingVerbs(Counter):
         """The notes kept with an entity, newest first."""
         return await self.store.notes(self._ref(entity_id), cursor, self._page(limit))
 
+    async def about(
+        self, caller: Caller, entity_id: str, cursor: str | None = None, limit: int | None = None, *, everyone: bool = False
+    ) -> Page[Message]:
+        """What was said about an entity: its notes, and the messages naming it that the caller sent or got."""
+        reader = None if self._everyone(caller, wanted=everyone) else caller.name
+        return await self.store.about(self._ref(entity_id), reader, cursor, self._page(limit))
+
     async def entities(self, cursor: str | None = None, limit: int | None = None) -> Page[Entity]:
         """What notes are about."""
         return await self.store.entities(self._ref(cursor or "", "cursor"), self._page(limit))
@@ -139,7 +146,7 @@ class ReadingVerbs(Counter):
                 bell.still()
                 events = await self.store.events(caller.name, after, most)
                 left = until - asyncio.get_running_loop().time()
-                if events or left <= 0 or not await bell.rings(left) or self._closing:
+                if events or left <= 0 or self._closing or not await bell.rings(left) or self._closing:
                     return events
 
     async def all_news(self, owner: Caller, after: str = "0", limit: int | None = None) -> list[Event]:
@@ -147,6 +154,11 @@ class ReadingVerbs(Counter):
         if not owner.owner:
             raise OwnerOnly(what="read everyone's news")
         return await self.store.all_events(self._ref(after, "cursor"), self._page(limit))
+
+    async def latest(self, caller: Caller) -> int:
+        """The number of the last thing that happened to the agent: news after it is new."""
+        looked = await self.store.look([caller.name])
+        return looked.get(folded(caller.name), (0, 0))[1]
 
     async def counts(self, caller: Caller, *, of: str | None = None) -> MailboxCounts:
         """One mailbox in numbers."""

@@ -1,35 +1,50 @@
-"""The web application."""
+"""The web application: the doors, the edge around them, and the office behind."""
 
-from collections.abc import AsyncIterator
+import socket
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
 
-from postoffice import __version__
 from postoffice.config import Settings
-from postoffice.serve.build import build_office, ensure_owner_key
+from postoffice.doors.edge import Edge, Rules
+from postoffice.doors.rest.api import create_api
+from postoffice.office import Auth, PostOffice
+from postoffice.serve.build import build_house, build_office, ensure_owner_key
+from postoffice.serve.drain import draining
 
 
-def create_app(settings: Settings) -> Starlette:
+def create_app(settings: Settings, build: Callable[[Settings], PostOffice] = build_office) -> FastAPI:
     """An application whose life is the office's: open before the first request, closed after the last."""
 
-    def life(app: Starlette) -> AbstractAsyncContextManager[None]:
-        return _open(app, settings)
+    def life(app: FastAPI) -> AbstractAsyncContextManager[None]:
+        return _open(app, settings, build(settings))
 
-    return Starlette(routes=[Route("/health", health)], lifespan=life)
+    app = create_api(life)
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware, allow_origins=list(settings.cors_origins), allow_methods=["*"], allow_headers=["*"], expose_headers=["*"]
+        )
+    app.add_middleware(Edge, rules=_rules(settings), metrics=app.state.metrics)
+    return app
+
+
+def _rules(settings: Settings) -> Rules:
+    own = {settings.host.lower(), socket.gethostname().lower()} if settings.host else set()
+    return Rules(
+        open=build_house(settings).auth is Auth.OPEN,
+        hosts=frozenset(own | {host.lower() for host in settings.allowed_hosts}),
+        origins=frozenset(origin.lower().rstrip("/") for origin in settings.cors_origins),
+        body_bytes=settings.body_bytes,
+        body_seconds=settings.body_seconds,
+    )
 
 
 @asynccontextmanager
-async def _open(app: Starlette, settings: Settings) -> AsyncIterator[None]:
-    async with build_office(settings) as office:
+async def _open(app: FastAPI, settings: Settings, office: PostOffice) -> AsyncIterator[None]:
+    async with office:
         await ensure_owner_key(office, settings.data)
         app.state.office = office
-        yield
-
-
-async def health(_: Request) -> JSONResponse:
-    """Alive."""
-    return JSONResponse({"status": "ok", "version": __version__})
+        with draining(office.drain):
+            yield

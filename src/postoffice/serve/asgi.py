@@ -2,5 +2,8 @@
 
 from postoffice.config import read_settings
 from postoffice.serve.app import create_app
+from postoffice.serve.logs import set_up_logs
 
-app = create_app(read_settings())
+_settings = read_settings()
+set_up_logs(_settings.log_level, _settings.log_format)
+app = create_app(_settings)

@@ -3,34 +3,61 @@
 from importlib.util import find_spec
 from pathlib import Path
 
+import msgspec
+
 from postoffice.config import Settings
 from postoffice.core.agent import key_hash, key_prefix, new_key
 from postoffice.core.clock import Clock
-from postoffice.core.errors import ExtraMissing
+from postoffice.core.connection import Handshake
+from postoffice.core.errors import ExtraMissing, NotSafe
 from postoffice.core.names import OWNER
-from postoffice.office import House, PostOffice
+from postoffice.doors.edge import is_loopback
+from postoffice.office import Auth, House, PostOffice
 from postoffice.store.protocol import Store
 from postoffice.store.sqlite import SQLiteStore
 from postoffice.wake.local import LocalWake
 from postoffice.wake.protocol import Wake
 
 OWNER_KEY = "owner.key"
+_SENDS = 600  # a minute, for each agent
+_REGISTRATIONS = 30  # an hour, for each address
+
+
+def build_house(settings: Settings) -> House:
+    """The rules these settings ask for. What would be open to the world is refused."""
+    local = is_loopback(settings.host)
+    auth = settings.auth or (Auth.OPEN if local else Auth.KEYS)
+    if auth is Auth.OPEN and not local:
+        raise NotSafe(why=f"an open server on {settings.host} would let anybody in as anybody; use --auth keys, or --host 127.0.0.1")
+    limits = settings.limits
+    if auth is Auth.KEYS:
+        limits = msgspec.structs.replace(
+            limits,
+            sends_per_minute=_SENDS if limits.sends_per_minute is None else limits.sends_per_minute,
+            registrations_per_hour=_REGISTRATIONS if limits.registrations_per_hour is None else limits.registrations_per_hour,
+        )
+    # A rate of 0 is no rate.
+    limits = msgspec.structs.replace(
+        limits, sends_per_minute=limits.sends_per_minute or None, registrations_per_hour=limits.registrations_per_hour or None
+    )
+    handshake = settings.handshake or (Handshake.VISIBLE if auth is Auth.OPEN else Handshake.HUMAN)
+    return House(auth=auth, handshake=handshake, limits=limits)
 
 
 def build_office(settings: Settings) -> PostOffice:
     """The office these settings describe, not yet open."""
-    house = House(limits=settings.limits)
+    house = build_house(settings)
     store: Store
     wake: Wake
     if settings.database is None:
-        store, wake = SQLiteStore(settings.sqlite_path, Clock(), settings.limits), LocalWake()
+        store, wake = SQLiteStore(settings.sqlite_path, Clock(), house.limits), LocalWake()
     else:
         check_driver()
         # Imported here: an install without the extra has no driver for it.
         from postoffice.store.postgres import PostgresStore  # noqa: PLC0415
         from postoffice.wake.postgres import PostgresWake  # noqa: PLC0415
 
-        store = PostgresStore(settings.database, limits=settings.limits, schema=settings.schema, statement_cache=settings.statement_cache)
+        store = PostgresStore(settings.database, limits=house.limits, schema=settings.schema, statement_cache=settings.statement_cache)
         # Through a transaction pooler LISTEN never hears anything: look once a tick instead.
         wake = LocalWake() if store.pooled else PostgresWake(settings.database, settings.schema)
     return PostOffice(store, wake, house)

@@ -9,16 +9,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
+from fastapi import FastAPI
 
 from postoffice.config import Settings
 from postoffice.core.errors import CannotListen
 from postoffice.serve.app import create_app
+from postoffice.serve.build import build_house
+from postoffice.serve.drain import draining
+from postoffice.serve.logs import set_up_logs
+from postoffice.serve.protocols import HttpProtocol, WebSocketProtocol
 
+_FRAME_BYTES = 64 << 10  # what a client says on a socket is small: who it is, and ping
 _GRACE = 10  # seconds for calls under way to end once the server is told to stop
 
 
 def serve(settings: Settings) -> None:
     """Serve. Whatever keeps the server from starting is raised as a MailError, to be told in one line."""
+    set_up_logs(settings.log_level, settings.log_format)
+    build_house(settings)  # an unsafe one is refused before a port is taken
     listener = _listen(settings.host, settings.port)
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
@@ -31,9 +39,29 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
     app = create_app(settings)
     # The office opens here and not inside the web server, which would answer a failure with a traceback.
     async with app.router.lifespan_context(app):
-        config = uvicorn.Config(app, lifespan="off", log_level="warning", timeout_graceful_shutdown=_GRACE)
         _announce(settings, listener)
-        await _Server(config).serve(sockets=[listener])
+        await web_server(app, settings).serve(sockets=[listener])
+
+
+def web_server(app: FastAPI, settings: Settings) -> uvicorn.Server:
+    """The web server as we run it. The application's life is not its business."""
+    config = uvicorn.Config(
+        app,
+        http=HttpProtocol,
+        ws=WebSocketProtocol,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=bool(settings.trusted_proxies),
+        forwarded_allow_ips=list(settings.trusted_proxies) or None,
+        timeout_graceful_shutdown=_GRACE,
+        ws_ping_interval=settings.ws_ping_interval,
+        ws_ping_timeout=settings.ws_ping_timeout,
+        ws_per_message_deflate=False,
+        ws_max_size=_FRAME_BYTES,
+    )
+    return _Server(config)
 
 
 class _Server(uvicorn.Server):
@@ -43,7 +71,8 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         before = {sig: signal.signal(sig, self.handle_exit) for sig in (signal.SIGINT, signal.SIGTERM)}
         try:
-            yield
+            with draining(self.config.app.state.office.drain):  # type: ignore[union-attr]  # the application we gave it
+                yield
         finally:
             for sig, handler in before.items():
                 signal.signal(sig, handler)

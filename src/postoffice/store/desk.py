@@ -54,6 +54,7 @@ class Needs:
         self.connections: set[str] = set()
         self.codes: set[str] = set()
         self.requests: set[str] = set()  # agents whose pending requests count
+        self.burning: set[str] = set()  # agents whose pending requests may have to go, their requesters with them
         self.keys: set[str] = set()
         self.limits: set[str] = set()
         self.entities: set[str] = set()
@@ -117,7 +118,7 @@ class Desk:
         self.heads: set[str] = set()  # messages that are the first of their session, with none of it in hand
         self.busy: set[tuple[str, str]] = set()  # (mailbox, session) of which this group leased something
         self.due: list[DeliveryRow] = []
-        self.connected: set[tuple[str, str]] = set()
+        self.connected: dict[tuple[str, str], str | None] = {}  # by pair: the assurance of their consent
         self.dedupe: dict[tuple[str, str, str], tuple[bytes, str]] = {}
         self.tasks: dict[str, TaskRow] = {}  # by message id
         self.under_way: dict[str, int] = {}
@@ -183,16 +184,27 @@ class Desk:
 
     def count(self, bucket: str, limit: int, window: timedelta) -> None:
         """Count one more of something, unless that is more than is allowed in the window."""
-        span = micros(window)
-        begun_at, count = self.counters.get(bucket, (self.now, 0))
-        if self.now - begun_at >= span:
-            begun_at, count = self.now, 0
+        self.check_count(bucket, limit, window)
+        begun_at, count = self.counted(bucket, window)
+        self.put_count(bucket, count + 1, begun_at)
+
+    def check_count(self, bucket: str, limit: int, window: timedelta) -> None:
+        """Refuse what has been done as often as it may be in the window."""
+        begun_at, count = self.counted(bucket, window)
         if count >= limit:
-            wait = -(-(begun_at + span - self.now) // 1_000_000)
+            wait = -(-(begun_at + micros(window) - self.now) // 1_000_000)
             who = bucket.partition(":")[2]
             raise RateLimited(who=who, limit=limit, seconds=int(window.total_seconds()), retry_after=wait)
-        self.counters[bucket] = (begun_at, count + 1)
-        self.write("put_limit", (bucket, begun_at, count + 1), bucket)
+
+    def counted(self, bucket: str, window: timedelta) -> tuple[int, int]:
+        """When the bucket's present window began, and how often something was done in it."""
+        begun_at, count = self.counters.get(bucket, (self.now, 0))
+        return (self.now, 0) if self.now - begun_at >= micros(window) else (begun_at, count)
+
+    def put_count(self, bucket: str, count: int, begun_at: int) -> None:
+        """Keep a count."""
+        self.counters[bucket] = (begun_at, count)
+        self.write("put_limit", (bucket, begun_at, count), bucket)
 
     # Mail
 

@@ -114,7 +114,8 @@ def _look(desk: Desk, needs: Needs) -> Steps:
             needs.boxes.update((task.requester, task.assignee))
             needs.pairs.add(pair(task.requester, task.assignee))
             needs.mail[task.message_id, task.assignee] = True
-    for query, keys in (("connections_by_code", needs.codes), ("connections_by_id", needs.connections)):
+    consents = (("connections_by_code", needs.codes), ("connections_by_id", needs.connections), ("requests_of", needs.burning))
+    for query, keys in consents:
         if keys:
             for row in (yield Load(query, _keys(keys))):
                 connection = desk.connections[row[0]] = ConnectionRow(*row)
@@ -216,7 +217,7 @@ def _load_threads(desk: Desk, needs: Needs) -> Steps:
 
 def _load_rest(desk: Desk, needs: Needs) -> Steps:
     if needs.pairs:
-        desk.connected = {(low, high) for low, high in (yield Load("connected", list(needs.pairs)))}
+        desk.connected = {(low, high): assurance for low, high, assurance in (yield Load("connected", list(needs.pairs)))}
     if needs.dedupe:
         for sender, to, client_id, fingerprint, answer in (yield Load("dedupe", list(needs.dedupe))):
             desk.dedupe[sender, to, client_id] = (fingerprint, answer)

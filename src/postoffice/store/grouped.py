@@ -11,7 +11,7 @@ from postoffice.core.agent import Agent, Card, Key, presence
 from postoffice.core.clock import Clock, is_id, micros, moment
 from postoffice.core.connection import Connection, Handshake, Status
 from postoffice.core.delivery import GiveBack, Settled, Settlement, Standing, State, Wish
-from postoffice.core.errors import BadCursor, BadQuery, Closed, NoSuchAgent, NoSuchSession
+from postoffice.core.errors import BadCursor, BadQuery, Closed, MailError, NoSuchAgent, NoSuchSession
 from postoffice.core.event import Event, Kind
 from postoffice.core.limits import Limits
 from postoffice.core.message import Accepted, Draft, Message
@@ -158,7 +158,10 @@ class GroupedStore:
         return await self.submit(Request(requester, target, note))
 
     async def approve_connection(self, approver: str, code: str, handshake: Handshake, *, owner: bool) -> Connection:
-        return await self.submit(Approve(approver, code, handshake, owner=owner))
+        answer = await self.submit(Approve(approver, code, handshake, owner=owner))
+        if isinstance(answer, MailError):
+            raise answer
+        return answer
 
     async def conclude_connection(self, caller: str, id: str, status: Status, *, owner: bool) -> Connection:
         return await self.submit(Conclude(caller, id, status, owner=owner))
@@ -168,6 +171,10 @@ class GroupedStore:
         rows = await self.fetch("connections", agent=agent, status=status, before=_id(before), limit=limit + 1)
         items = [connection_of(ConnectionRow(*row[:-2]), row[-2], row[-1]) for row in rows[:limit]]
         return _page(items, rows, limit, lambda row: row[0])
+
+    async def connection(self, id: str) -> Connection | None:
+        rows = await self.fetch("connection", id=id) if is_id(id) else ()
+        return connection_of(ConnectionRow(*rows[0][:-2]), *rows[0][-2:]) if rows else None
 
     # Mail
 
@@ -302,9 +309,11 @@ class GroupedStore:
         return Page(tuple(found[:limit]), found[limit - 1].message.id if len(found) > limit else None)
 
     async def notes(self, entity: str, cursor: str | None, limit: int) -> Page[Message]:
-        rows = await self.fetch("notes", entity=entity, before=_id(cursor), limit=limit + 1)
-        messages = [_message(body) for _, body in rows]
-        return Page(tuple(messages[:limit]), messages[limit - 1].id if len(messages) > limit else None)
+        return _letters(await self.fetch("notes", entity=entity, before=_id(cursor), limit=limit + 1), limit)
+
+    async def about(self, entity: str, reader: str | None, cursor: str | None, limit: int) -> Page[Message]:
+        me = None if reader is None else folded(reader)
+        return _letters(await self.fetch("about_entity", entity=entity, reader=me, before=_id(cursor), limit=limit + 1), limit)
 
     async def entities(self, cursor: str | None, limit: int) -> Page[Entity]:
         rows = await self.fetch("all_entities", after=cursor or "", limit=limit + 1)
@@ -348,7 +357,8 @@ class GroupedStore:
     # News
 
     async def events(self, name: str, after: int, limit: int) -> list[Event]:
-        return [_event(row, str(row[1])) for row in await self.fetch("events", agent=folded(name), after=after, limit=limit)]
+        rows = await self.fetch("events", agent=folded(name), after=after, limit=limit)
+        return [_event(row, str(row[1]), None if row[7] is None else _message(row[7]), row[6]) for row in rows]
 
     async def all_events(self, after: str, limit: int) -> list[Event]:
         self.check_cursor(after)
@@ -426,6 +436,11 @@ def _page(items: Sequence[T], rows: Sequence[Row], limit: int, cursor: Callable[
     return Page(tuple(items), cursor(rows[limit - 1]) if len(rows) > limit else None)
 
 
+def _letters(rows: Sequence[Row], limit: int) -> Page[Message]:
+    messages = [_message(body) for (body,) in rows]
+    return Page(tuple(messages[:limit]), messages[limit - 1].id if len(messages) > limit else None)
+
+
 def _standing(row: Row) -> Standing:
     name, state, attempts, number, session_id, due_at, settled_at, reason = row
     return Standing(
@@ -440,6 +455,16 @@ def _standing(row: Row) -> Standing:
     )
 
 
-def _event(row: Row, cursor: str) -> Event:
+def _event(row: Row, cursor: str, message: Message | None = None, session_id: str | None = None) -> Event:
     agent, number, kind, ref, data, at = row[:6]
-    return Event(agent=agent, number=number, cursor=cursor, kind=Kind(kind), ref=ref, at=moment(at), data=msgspec.json.decode(data))
+    return Event(
+        agent=agent,
+        number=number,
+        cursor=cursor,
+        kind=Kind(kind),
+        ref=ref,
+        at=moment(at),
+        data=msgspec.json.decode(data),
+        message=message,
+        session_id=session_id,
+    )

@@ -1,10 +1,13 @@
 """Ask for consent, give it, refuse it, end it."""
 
+from datetime import timedelta
+
 from postoffice.core.clock import is_id, micros, moment
 from postoffice.core.connection import Assurance, Connection, Handshake, Status, new_code
 from postoffice.core.errors import (
     AlreadyConnected,
     AlreadyRequested,
+    MailError,
     NoSuchAgent,
     NoSuchCode,
     NoSuchConnection,
@@ -17,6 +20,8 @@ from postoffice.core.session import pair
 from postoffice.store.acts.act import Act
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import Box, ConnectionRow
+
+_HOUR = timedelta(hours=1)
 
 
 class Request(Act[Connection]):
@@ -71,8 +76,8 @@ class Request(Act[Connection]):
             raise TooManyRequests(name=box.name, count=count)
 
 
-class Approve(Act[Connection]):
-    """Give consent by the code that people passed on."""
+class Approve(Act["Connection | MailError"]):
+    """Give consent by the code that people passed on. A wrong code is counted, so it is answered and not refused."""
 
     def __init__(self, approver: str, code: str, handshake: Handshake, *, owner: bool) -> None:
         self.approver = folded(approver)
@@ -83,24 +88,51 @@ class Approve(Act[Connection]):
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.approver)
         needs.codes.add(self.code)
+        needs.burning.add(self.approver)
+        needs.limits.update((self._tries, self._misses))
+
+    @property
+    def _tries(self) -> str:
+        return f"codes:{self.approver}"
+
+    @property
+    def _misses(self) -> str:
+        return f"codes in a row:{self.approver}"
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
         _ask_pair(needs, [row for row in desk.connections.values() if row.code == self.code])
 
-    def run(self, desk: Desk) -> Connection:
+    def run(self, desk: Desk) -> Connection | MailError:
+        if not self.owner:
+            desk.check_count(self._tries, desk.limits.wrong_codes_per_hour, _HOUR)
         found = [
             row for row in desk.connections.values() if row.code == self.code and row.status == Status.PENDING and row.expires_at > desk.now
         ]
         aimed = [row for row in found if row.target == self.approver or self.owner]
         if not aimed:
             # In `human` mode a code aimed at another agent is as unknown as any: guessing tells nothing.
-            if found and self.handshake is Handshake.VISIBLE:
-                raise NotTarget(name=desk.boxes[self.approver].name)
-            raise NoSuchCode
+            visible = found and self.handshake is Handshake.VISIBLE
+            refusal = NotTarget(name=desk.boxes[self.approver].name) if visible else NoSuchCode()
+            if not self.owner:
+                self._count_miss(desk)
+            return refusal
         row = aimed[0]
         if pair(row.requester, row.target) not in desk.connected:
             row.assurance = _assurance(self.handshake, owner=self.owner)
+        if self._misses in desk.counters:
+            desk.put_count(self._misses, 0, desk.now)
         return _conclude(desk, row, Status.ACTIVE, Kind.CONNECTION_APPROVED, [row.requester])
+
+    def _count_miss(self, desk: Desk) -> None:
+        desk.count(self._tries, desk.limits.wrong_codes_per_hour, _HOUR)
+        _, misses = desk.counters.get(self._misses, (0, 0))
+        if misses + 1 >= desk.limits.wrong_codes_in_a_row:
+            misses = -1
+            # Whoever guesses so often may be near: what could be guessed is taken away.
+            for row in desk.connections.values():
+                if row.target == self.approver and row.status == Status.PENDING:
+                    expire(desk, row, "too many wrong codes")
+        desk.put_count(self._misses, misses + 1, desk.now)
 
 
 class Conclude(Act[Connection]):
@@ -137,12 +169,12 @@ class Conclude(Act[Connection]):
         return _conclude(desk, row, self.status, kind, [agent for agent in parties if agent != self.caller])
 
 
-def expire(desk: Desk, row: ConnectionRow) -> None:
-    """Nobody answered in time."""
+def expire(desk: Desk, row: ConnectionRow, reason: str = "nobody answered in time") -> None:
+    """A request has lost its chance."""
     row.status = Status.EXPIRED
     desk.write_connection(row)
     for agent in (row.requester, row.target):
-        desk.tell(desk.boxes[agent], Kind.CONNECTION_EXPIRED, row.id)
+        desk.tell(desk.boxes[agent], Kind.CONNECTION_EXPIRED, row.id, {"reason": reason})
 
 
 def _assurance(handshake: Handshake, *, owner: bool) -> Assurance:
@@ -163,7 +195,7 @@ def _conclude(desk: Desk, row: ConnectionRow, status: Status, kind: Kind, told: 
     if status is Status.ACTIVE:
         if members in desk.connected:
             raise AlreadyConnected(requester=desk.boxes[row.requester].name, target=desk.boxes[row.target].name)
-        desk.connected.add(members)
+        desk.connected[members] = row.assurance
         # Requests that crossed are one wish: the other one has nothing left to ask.
         for other in desk.connections.values():
             if other is not row and other.status == Status.PENDING and pair(other.requester, other.target) == members:

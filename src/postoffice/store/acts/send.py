@@ -6,6 +6,7 @@ import msgspec
 
 from postoffice.core.agent import Card
 from postoffice.core.clock import is_id, micros
+from postoffice.core.connection import Assurance
 from postoffice.core.errors import (
     BudgetSpent,
     MailboxFull,
@@ -224,7 +225,14 @@ class Send(Act[Accepted]):
             metadata=draft.metadata,
             forward_of=None if original is None else original.id,
             automatic=draft.automatic,
+            assurance=self._assurance(desk, boxes),
         )
+
+    def _assurance(self, desk: Desk, boxes: list[Box]) -> Assurance | None:
+        """How the consent was made by which it goes to everyone it goes to; nothing is claimed that does not hold for all."""
+        found = {desk.connected.get(pair(self.sender, box.agent)) for box in boxes}
+        only = found.pop() if len(found) == 1 else None
+        return None if only is None else Assurance(only)
 
     def _post(self, desk: Desk, message: Message, body: str, box: Box, thread: ThreadRow | None, *, unseen: bool) -> Posted:
         if thread is None and not self.note:

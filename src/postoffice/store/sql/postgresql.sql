@@ -102,9 +102,9 @@ SELECT {session} FROM unnest($1::text[], $2::text[], $3::text[]) AS k (k_low, k_
 JOIN sessions ON low = k_low AND high = k_high AND subject_key = k_subject;
 
 -- name: connected
-SELECT k.low, k.high FROM unnest($1::text[], $2::text[]) AS k (low, high)
-WHERE EXISTS (SELECT 1 FROM connections c WHERE c.status = 'ACTIVE'
-              AND ((c.requester = k.low AND c.target = k.high) OR (c.requester = k.high AND c.target = k.low)));
+SELECT k.low, k.high, c.assurance FROM unnest($1::text[], $2::text[]) AS k (low, high)
+JOIN connections c ON c.status = 'ACTIVE'
+  AND ((c.requester = k.low AND c.target = k.high) OR (c.requester = k.high AND c.target = k.low));
 
 -- name: dedupe
 SELECT d.sender, d.addressee, d.client_id, d.fingerprint, d.answer

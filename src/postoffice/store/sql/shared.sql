@@ -14,6 +14,10 @@ CAST(id AS text), low, high, subject, subject_key, counted, unread_low, unread_h
 -- part: connection
 CAST(id AS text), requester, target, status, code, note, assurance, created_at, updated_at, expires_at
 
+-- part: named_connection
+CAST(c.id AS text), c.requester, c.target, c.status, c.code, c.note, c.assurance, c.created_at, c.updated_at, c.expires_at, r.name, t.name
+FROM connections c JOIN agents r ON r.agent = c.requester JOIN agents t ON t.agent = c.target
+
 -- part: task
 CAST(message_id AS text), id, requester, assignee, state, subject, CAST(session_id AS text), deadline, overdue, callback, steps, created_at, updated_at
 
@@ -42,8 +46,7 @@ SELECT name FROM agents;
 SELECT id FROM tasks WHERE assignee = :agent AND state IN ('accepted', 'working') ORDER BY message_id;
 
 -- name: connections
-SELECT CAST(c.id AS text), c.requester, c.target, c.status, c.code, c.note, c.assurance, c.created_at, c.updated_at, c.expires_at, r.name, t.name
-FROM connections c JOIN agents r ON r.agent = c.requester JOIN agents t ON t.agent = c.target
+SELECT {named_connection}
 WHERE (CAST(:agent AS text) IS NULL OR c.requester = :agent OR c.target = :agent)
   AND (CAST(:status AS text) IS NULL OR c.status = :status) AND (c.status <> 'PENDING' OR c.expires_at > office_now())
   AND (CAST(:before AS {id}) IS NULL OR c.id < :before)
@@ -131,14 +134,25 @@ WHERE (CAST(:assignee AS text) IS NULL OR t.assignee = :assignee) AND (CAST(:req
 ORDER BY t.message_id DESC LIMIT :limit;
 
 -- name: notes
-SELECT m.sender, m.body FROM messages m
+SELECT m.body FROM messages m
 WHERE m.ref_id = :entity AND m.type LIKE '%.note' AND (CAST(:before AS {id}) IS NULL OR m.id < :before) ORDER BY m.id DESC LIMIT :limit;
 
 -- name: all_entities
 SELECT id, type, notes, created_at, last_at FROM entities WHERE id > :after ORDER BY id LIMIT :limit;
 
 -- name: events
-SELECT mailbox, number, kind, ref, data, at FROM events WHERE mailbox = :agent AND number > :after ORDER BY number LIMIT :limit;
+-- With new mail comes what it says, so that whoever pushes it need not ask again.
+SELECT e.mailbox, e.number, e.kind, e.ref, e.data, e.at, CAST(d.session_id AS text), m.body FROM events e
+LEFT JOIN deliveries d ON d.mailbox = e.mailbox AND d.message_id = CASE WHEN e.kind = 'new_message' THEN CAST(e.ref AS {id}) END
+LEFT JOIN messages m ON m.id = d.message_id
+WHERE e.mailbox = :agent AND e.number > :after ORDER BY e.number LIMIT :limit;
+
+-- name: about_entity
+SELECT m.body FROM messages m WHERE m.ref_id = :entity AND (m.type LIKE '%.note' OR {reader})
+  AND (CAST(:before AS {id}) IS NULL OR m.id < :before) ORDER BY m.id DESC LIMIT :limit;
+
+-- name: connection
+SELECT {named_connection} WHERE c.id = :id;
 
 -- name: purgeable
 -- Messages in the order they were made; whether every recipient is done with one is decided under locks.

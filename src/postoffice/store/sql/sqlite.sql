@@ -71,8 +71,8 @@ SELECT {session}
 FROM sessions WHERE low = ?1 AND high = ?2 AND subject_key = ?3;
 
 -- name: connected
-SELECT ?1, ?2 WHERE EXISTS (
-  SELECT 1 FROM connections WHERE status = 'ACTIVE' AND ((requester = ?1 AND target = ?2) OR (requester = ?2 AND target = ?1)));
+SELECT ?1, ?2, assurance FROM connections
+WHERE status = 'ACTIVE' AND ((requester = ?1 AND target = ?2) OR (requester = ?2 AND target = ?1));
 
 -- name: dedupe
 SELECT sender, addressee, client_id, fingerprint, answer FROM dedupe WHERE sender = ?1 AND addressee = ?2 AND client_id = ?3;

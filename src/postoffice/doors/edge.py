@@ -1,0 +1,216 @@
+"""The edge: what every request passes before a door sees it, and every answer on its way out."""
+
+import asyncio
+import ipaddress
+import logging
+import re
+import time
+import traceback
+from collections.abc import Iterable
+
+import msgspec
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from postoffice.core.clock import Clock
+from postoffice.core.errors import BeyondLoopback, MailError, TooLarge, TooSlow, WrongHost, WrongOrigin
+from postoffice.doors.faults import fault
+from postoffice.doors.metrics import Metrics
+
+_log = logging.getLogger("postoffice.requests")
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_ORIGIN = re.compile(r"https?://([^/]+)")
+_LOOPBACK_NAMES = {"localhost", "ip6-localhost"}
+_API_POLICY = b"default-src 'none'; frame-ancestors 'none'"
+_PAGE_POLICY = b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
+_SAFETY = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+]
+_API_HEADERS = [*_SAFETY, (b"content-security-policy", _API_POLICY)]
+_PAGE_HEADERS = [*_SAFETY, (b"content-security-policy", _PAGE_POLICY)]
+
+
+class Refusal(HTTPException):
+    """A refusal in the middle of reading a request: frameworks let this one kind of exception pass."""
+
+    def __init__(self, error: MailError) -> None:
+        super().__init__(fault(error).status, str(error))
+        self.error = error
+
+
+class Rules(msgspec.Struct, frozen=True, kw_only=True):
+    """Who may knock, and how much they may bring."""
+
+    open: bool
+    hosts: frozenset[str] = frozenset()
+    origins: frozenset[str] = frozenset()
+    body_bytes: int = 8 << 20
+    body_seconds: float = 30.0
+
+    def check(self, scope: Scope) -> None:
+        """Refuse what comes by a wrong name, from a foreign page, or from beyond this machine to an open server."""
+        headers = {name: value for name, value in scope["headers"] if name in (b"host", b"origin", b"content-length")}
+        server = scope.get("server")
+        # A Unix socket has no port: whoever may open the file is on this machine.
+        if self.open and server and server[1] is not None and not is_loopback(server[0]):
+            raise BeyondLoopback
+        host = headers.get(b"host", b"").decode("latin-1").lower()
+        if not self._answers_to(host):
+            raise WrongHost(host=host)
+        if (origin := headers.get(b"origin")) is not None:
+            self._check_origin(origin.decode("latin-1").lower(), host)
+        length = headers.get(b"content-length", b"0")
+        if length.isdigit() and int(length) > self.body_bytes:
+            raise TooLarge(what="body", size=f"{int(length)} bytes", limit=self.body_bytes)
+
+    def _answers_to(self, host: str) -> bool:
+        name = host_name(host)
+        if name in self.hosts:
+            return True
+        # Addresses cannot be rebound by somebody's DNS; an open server answers to its own only.
+        return is_loopback(name) if self.open else is_loopback(name) or _address(name) is not None
+
+    def _check_origin(self, origin: str, host: str) -> None:
+        match = _ORIGIN.fullmatch(origin)
+        if origin not in self.origins and (match is None or match[1] != host):
+            raise WrongOrigin(origin=origin)
+
+
+def host_name(host: str) -> str:
+    """A Host header without its port."""
+    return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can mean this."""
+    address = _address(host)
+    return host in _LOOPBACK_NAMES if address is None else address.is_loopback
+
+
+def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(name)
+    except ValueError:
+        return None
+
+
+def error_response(error: MailError, headers: Iterable[tuple[str, str]] = ()) -> Response:
+    """A refusal as HTTP says it: a sentence for people, a code for programs."""
+    extra = dict(headers)
+    status = fault(error).status
+    if "retry_after" in error.facts:
+        extra["Retry-After"] = str(error.facts["retry_after"])
+    if status == 401:  # noqa: PLR2004 - the protocol's own number
+        extra["WWW-Authenticate"] = 'Bearer realm="postoffice"'
+    return Response(msgspec.json.encode({"detail": str(error), "code": error.code}), status, extra, "application/json")
+
+
+class Edge:
+    """ASGI middleware around all doors that speak HTTP."""
+
+    def __init__(self, app: ASGIApp, rules: Rules, metrics: Metrics) -> None:
+        self._app = app
+        self._rules = rules
+        self._metrics = metrics
+        self._clock = Clock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, from the door to the answer."""
+        match scope["type"]:
+            case "http":
+                await self._request(scope, receive, send)
+            case "websocket":
+                await self._upgrade(scope, receive, send)
+            case _:
+                await self._app(scope, receive, send)
+
+    async def _upgrade(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            self._rules.check(scope)
+        except MailError as error:
+            await error_response(error)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = time.perf_counter()
+        given = next((value for name, value in scope["headers"] if name == b"x-request-id"), b"")
+        request_id = given if _REQUEST_ID.fullmatch(given) else self._clock.new_id().encode()
+        scope.setdefault("state", {})["request_id"] = request_id.decode()
+        page = scope["path"].startswith("/docs")
+        status = 0
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [
+                    *message.get("headers", ()),
+                    *(_PAGE_HEADERS if page else _API_HEADERS),
+                    (b"x-request-id", request_id),
+                ]
+            await send(message)
+
+        try:
+            self._rules.check(scope)
+            await self._app(scope, self._bounded(receive), answer)
+        except MailError as error:
+            await error_response(error, [("Connection", "close")])(scope, receive, answer)
+        except Exception as error:  # noqa: BLE001 - the last resort: whatever it was, the caller is told and the log has it
+            _report(error, request_id.decode())
+            if not status:
+                await error_response(MailError())(scope, receive, answer)
+        seconds = time.perf_counter() - begun
+        route = getattr(scope.get("route"), "path", "unmatched")
+        self._metrics.answered(scope["method"], route, status, seconds)
+        _tell(scope, route, status, seconds, request_id.decode())
+
+    def _bounded(self, receive: Receive) -> Receive:
+        """The body, as long as it is neither too large nor too slow. Once it is there, waiting for a hang-up is free."""
+        size = 0
+        whole = False
+        until = None
+
+        async def read() -> Message:
+            nonlocal size, whole, until
+            if whole:
+                return await receive()
+            until = until or asyncio.get_running_loop().time() + self._rules.body_seconds
+            try:
+                async with asyncio.timeout_at(until):
+                    message = await receive()
+            except TimeoutError:
+                raise Refusal(TooSlow(seconds=self._rules.body_seconds)) from None
+            size += len(message.get("body", b""))
+            if size > self._rules.body_bytes:
+                raise Refusal(TooLarge(what="body", size=f"more than {self._rules.body_bytes} bytes", limit=self._rules.body_bytes))
+            whole = not message.get("more_body", False)
+            return message
+
+        return read
+
+
+def _tell(scope: Scope, route: str, status: int, seconds: float, request_id: str) -> None:
+    """A line for each request: never its query, its headers or its body."""
+    level = logging.DEBUG if status < 400 else logging.INFO if status < 500 else logging.ERROR  # noqa: PLR2004
+    if _log.isEnabledFor(level):
+        facts = {
+            "request_id": request_id,
+            "method": scope["method"],
+            "route": route,
+            "status": status,
+            "ms": round(seconds * 1000, 2),
+            "agent": scope["state"].get("agent"),
+        }
+        _log.log(level, "request", extra={"facts": facts})
+
+
+def _report(error: Exception, request_id: str) -> None:
+    """Where it went wrong, without what was in hand: a driver's message may quote what people wrote."""
+    where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)[-12:]]
+    _log.error("bug", extra={"facts": {"request_id": request_id, "error": type(error).__name__, "where": where}})

@@ -1,0 +1,52 @@
+"""Callers that hang up: work for them ends, and mail they never got goes back."""
+
+import asyncio
+from collections.abc import Coroutine, Sequence
+from typing import Any, TypeVar
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from postoffice.core.agent import Caller
+from postoffice.core.delivery import Leased
+from postoffice.office import PostOffice
+
+T = TypeVar("T")
+
+
+async def unless_hung_up(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """What the work gives; a caller that hangs up first cancels it."""
+    task = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(_hang_up(request))
+    try:
+        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not task.done():
+            raise ClientDisconnect
+        return task.result()
+    finally:
+        task.cancel()
+        gone.cancel()
+        await asyncio.gather(task, gone, return_exceptions=True)
+
+
+async def _hang_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+class LeaseResponse(Response):
+    """An answer that carries leases: if nobody is there to get it, they go back and were no attempt."""
+
+    def __init__(self, content: bytes, office: PostOffice, caller: Caller, leased: Sequence[Leased]) -> None:
+        super().__init__(content, media_type="application/json")
+        self._office = office
+        self._caller = caller
+        self._leased = leased
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send, unless the caller is gone."""
+        if self._leased and await Request(scope, receive).is_disconnected():
+            await self._office.give_back(self._caller, self._leased)
+            return
+        await super().__call__(scope, receive, send)

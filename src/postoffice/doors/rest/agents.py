@@ -1,0 +1,250 @@
+"""Agents: register, see who is there, say what one can do, change keys."""
+
+from datetime import datetime, timedelta
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import Path, Query, Request, Response
+from pydantic import Field
+
+from postoffice.core.agent import Agent, Card, Key, Presence
+from postoffice.doors.rest.answer import answer, gives
+from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.examples import AGENT_ID, WHEN
+from postoffice.doors.rest.visit import Stranger, Visitor
+
+routes = router("agents")
+
+NameText = Annotated[str, Path(min_length=1, max_length=100, examples=["bob-agent"])]
+Of = Annotated[str | None, Query(description="Another agent; for the owner only.")]
+Cursor = Annotated[str | None, Query(description="Where the last page ended; leave it out to begin.")]
+Limit = Annotated[int | None, Query(ge=1, le=200, description="At most so many.")]
+_KEY = "amb_" + "0" * 64
+
+
+class CardBody(Body):
+    """What an agent says of itself."""
+
+    description: str | None = None
+    capabilities: list[str] | None = None
+    allow_from: list[str] | None = Field(None, description="Who may write without a connection; `*` is everybody.")
+    max_concurrent_tasks: int | None = Field(None, ge=0, le=10_000)
+    owner_contact: str | None = None
+    display_name: str | None = None
+    model: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class RegisterBody(CardBody):
+    """A name to take."""
+
+    name: str = Field(min_length=3, max_length=100, examples=["alice-agent"])
+
+
+class RotateBody(Body):
+    """How long the older keys go on working."""
+
+    overlap: float | None = Field(None, ge=0, le=31_536_000, description="Seconds; a day unless said otherwise.")
+
+
+class RevokeBody(Body):
+    """Which keys to take back."""
+
+    prefix: str | None = Field(None, min_length=1, max_length=68, description="Keys that begin so; all of them if left out.")
+
+
+class Registered(msgspec.Struct, frozen=True):
+    """The agent, and its key, which is never shown again."""
+
+    id: str
+    name: str
+    api_key: str
+
+
+class Listing(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent as others see it."""
+
+    id: str
+    name: str
+    description: str
+    capabilities: tuple[str, ...]
+    presence: Presence
+    current_tasks: int
+    max_concurrent_tasks: int
+    display_name: str | None
+    model: str | None
+    has_key: bool
+    created_at: datetime
+    last_seen: datetime | None
+
+
+class Listings(msgspec.Struct, frozen=True):
+    """The directory."""
+
+    agents: tuple[Listing, ...]
+    cursor: str | None
+
+
+class Me(Listing, frozen=True, kw_only=True):
+    """An agent as it sees itself."""
+
+    allow_from: tuple[str, ...]
+    owner_contact: str | None
+    metadata: dict[str, Any] | None
+    tasks: tuple[str, ...]
+    unread: int
+    leased: int
+    dead: int
+
+
+class Alive(msgspec.Struct, frozen=True):
+    """Whether the agent counts as present."""
+
+    name: str
+    presence: Presence
+
+
+class Keys(msgspec.Struct, frozen=True):
+    """Keys, each by its beginning."""
+
+    keys: tuple[Key, ...]
+
+
+class NewKey(msgspec.Struct, frozen=True):
+    """A key, which is never shown again."""
+
+    api_key: str
+    key: Key
+
+
+_ME = {
+    "id": AGENT_ID,
+    "name": "alice-agent",
+    "description": "reviews code",
+    "capabilities": ["review"],
+    "presence": "idle",
+    "current_tasks": 0,
+    "max_concurrent_tasks": 3,
+    "display_name": None,
+    "model": None,
+    "has_key": True,
+    "created_at": WHEN,
+    "last_seen": WHEN,
+    "allow_from": [],
+    "owner_contact": "alice@example.com",
+    "metadata": None,
+    "tasks": [],
+    "unread": 2,
+    "leased": 0,
+    "dead": 0,
+}
+_LISTING = {field: _ME[field] for field in Listing.__struct_fields__}
+_SHOWN_KEY = {"agent": "alice-agent", "prefix": "amb_0000", "created_at": WHEN, "expires_at": None, "revoked_at": None}
+
+
+@routes.post("/agents/register", **gives(Registered, {"id": AGENT_ID, "name": "alice-agent", "api_key": _KEY}, 201, public=True))
+async def register(body: RegisterBody, request: Request, visit: Stranger) -> Response:
+    """Take a name. The key in the answer is shown this once; keep it."""
+    office, caller = visit
+    changes = body.model_dump(exclude_none=True, exclude={"name"})
+    address = None if request.client is None else request.client.host
+    id, name, key = await office.register(body.name, msgspec.convert(changes, Card), by=caller, address=address)
+    return answer(Registered(id, name, key), 201)
+
+
+@routes.get("/agents", **gives(Listings, {"agents": [_LISTING], "cursor": None}))
+async def directory(visit: Visitor, cursor: Cursor = None, limit: Limit = None) -> Response:
+    """Who is there, and what they can do."""
+    page = await visit.office.agents(cursor, limit)
+    return answer(Listings(tuple(map(_listing, page.items)), page.cursor))
+
+
+@routes.get("/agents/me", **gives(Me, _ME))
+async def me(visit: Visitor) -> Response:
+    """The caller's own card, presence and counts."""
+    return answer(_me(await visit.office.agent(visit.caller.name)))
+
+
+@routes.patch("/agents/me", **gives(Me, _ME))
+async def update_card(body: CardBody, visit: Visitor, of: Of = None) -> Response:
+    """Change what the caller says of itself; what is not given stays."""
+    name = of or visit.caller.name
+    await visit.office.update_card(visit.caller, body.model_dump(exclude_unset=True), of=of)
+    return answer(_me(await visit.office.agent(name)))
+
+
+@routes.post("/agents/me/heartbeat", **gives(Alive, {"name": "alice-agent", "presence": "idle"}))
+async def heartbeat(visit: Visitor) -> Response:
+    """Show that the caller is there. Any other call does too."""
+    visit.office.heartbeat(visit.caller)
+    agent = await visit.office.agent(visit.caller.name)
+    return answer(Alive(agent.name, agent.presence))
+
+
+@routes.post("/agents/me/leave", **gives(Alive, {"name": "alice-agent", "presence": "offline"}))
+async def leave(visit: Visitor) -> Response:
+    """Say that the caller is going: it is offline until its next call."""
+    await visit.office.leave(visit.caller)
+    return answer(Alive(visit.caller.name, Presence.OFFLINE))
+
+
+@routes.get("/agents/me/keys", **gives(Keys, {"keys": [_SHOWN_KEY]}))
+async def keys(visit: Visitor, of: Of = None) -> Response:
+    """The caller's keys, each by its beginning only."""
+    return answer(Keys(await visit.office.keys(visit.caller, of=of)))
+
+
+@routes.post("/agents/me/keys/rotate", **gives(NewKey, {"api_key": _KEY, "key": _SHOWN_KEY}, 201))
+async def rotate(visit: Visitor, body: RotateBody | None = None, of: Of = None) -> Response:
+    """A new key; the older ones end when the overlap is over."""
+    overlap = None if body is None or body.overlap is None else timedelta(seconds=body.overlap)
+    return answer(NewKey(*await visit.office.rotate_key(visit.caller, of=of, overlap=overlap)), 201)
+
+
+@routes.post("/agents/me/keys/revoke", **gives(Keys, {"keys": [_SHOWN_KEY]}))
+async def revoke(visit: Visitor, body: RevokeBody | None = None, of: Of = None) -> Response:
+    """Take keys back. Their WebSockets close within a second; a name once locked stays locked."""
+    return answer(Keys(await visit.office.revoke_keys(visit.caller, None if body is None else body.prefix, of=of)))
+
+
+@routes.get("/agents/{name}", **gives(Listing, _LISTING))
+async def agent(name: NameText, visit: Visitor) -> Response:
+    """One agent as others see it."""
+    found = await visit.office.agent(name)
+    return answer(_listing(found))
+
+
+def _listing(agent: Agent) -> Listing:
+    return Listing(**_public(agent))
+
+
+def _me(agent: Agent) -> Me:
+    card = agent.card
+    return Me(
+        **_public(agent),
+        allow_from=card.allow_from,
+        owner_contact=card.owner_contact,
+        metadata=card.metadata,
+        tasks=agent.current_tasks,
+        unread=agent.unread,
+        leased=agent.leased,
+        dead=agent.dead,
+    )
+
+
+def _public(agent: Agent) -> dict[str, Any]:
+    card = agent.card
+    return {
+        "id": agent.id,
+        "name": agent.name,
+        "description": card.description,
+        "capabilities": card.capabilities,
+        "presence": agent.presence,
+        "current_tasks": len(agent.current_tasks),
+        "max_concurrent_tasks": card.max_concurrent_tasks,
+        "display_name": card.display_name,
+        "model": card.model,
+        "has_key": agent.has_key,
+        "created_at": agent.created_at,
+        "last_seen": agent.last_seen,
+    }

@@ -1,0 +1,41 @@
+"""Answers: the office's own values as JSON, and what the documentation says of them."""
+
+from typing import Any
+
+import msgspec
+from fastapi import Response
+
+_encode = msgspec.json.Encoder().encode
+SHAPES: dict[str, type] = {}
+"""Every shape an endpoint answers with, by name."""
+
+
+class Problem(msgspec.Struct, frozen=True):
+    """Why not: a sentence for people, a stable code for programs."""
+
+    detail: str
+    code: str
+
+
+SHAPES["Problem"] = Problem
+
+
+def answer(value: object, status: int = 200) -> Response:
+    """A value as JSON."""
+    return Response(_encode(value), status, media_type="application/json")
+
+
+def gives(shape: type, example: object, status: int = 200, *, public: bool = False) -> dict[str, Any]:
+    """What an endpoint declares of its answer; a public one needs neither key nor name."""
+    SHAPES[shape.__name__] = shape
+    content = {"schema": {"$ref": f"#/components/schemas/{shape.__name__}"}, "example": example}
+    what = (shape.__doc__ or "").strip().splitlines()[0]
+    responses = {status: {"description": what, "content": {"application/json": content}}}
+    extra: dict[str, Any] | None = {"security": []} if public else None
+    return {"status_code": status, "response_class": Response, "responses": responses, "openapi_extra": extra}
+
+
+def schemas() -> dict[str, Any]:
+    """The shapes as JSON schema."""
+    _, components = msgspec.json.schema_components(SHAPES.values(), ref_template="#/components/schemas/{name}")
+    return components

@@ -1,0 +1,119 @@
+"""The REST door put together: its routes, its refusals, and its documentation."""
+
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import fastapi_swagger
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.openapi.utils import get_openapi
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
+from starlette.responses import FileResponse
+from starlette.routing import WebSocketRoute
+
+from postoffice import __version__
+from postoffice.core.errors import Invalid, MailError, NoSuchPath, WrongMethod
+from postoffice.doors.edge import Refusal, error_response
+from postoffice.doors.metrics import Metrics
+from postoffice.doors.rest import agents, connections, dead_letters, entities, events, inbox, leases, messages, service, tasks
+from postoffice.doors.rest.answer import schemas
+from postoffice.doors.websocket import websocket_door
+
+Life = Callable[[FastAPI], AbstractAsyncContextManager[None]]
+_OURS = Path(__file__).parent / "docs"
+_SWAGGER = Path(fastapi_swagger.__file__).parent / "resources"
+_PAGES = {
+    "": _OURS / "index.html",
+    "start.js": _OURS / "start.js",
+    **{name: _SWAGGER / name for name in ("swagger-ui-bundle.js", "swagger-ui.css", "favicon-32x32.png")},
+}
+_NOT_FOUND, _NOT_ALLOWED, _GONE = 404, 405, 499
+_PROBLEM = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}, "description": "Why not."}
+_SECURITY = {
+    "key": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The key from registration."},
+    "bearer": {"type": "http", "scheme": "bearer", "description": "The same key as a bearer token."},
+    "name": {"type": "apiKey", "in": "header", "name": "X-Agent", "description": "A name without a key, on an open server."},
+}
+_DESCRIPTION = """Durable mail between AI agents. Every call brings a key (`X-API-Key` or `Authorization: Bearer`), or on an open server
+a name (`X-Agent`). Every refusal has a `detail` for people and a stable `code` for programs. News is pushed on the WebSocket `/ws`."""
+
+
+def create_api(life: Life) -> FastAPI:
+    """The application; whoever serves it sets `state.office` while it lives."""
+    app = FastAPI(
+        title="Postoffice",
+        version=__version__,
+        description=_DESCRIPTION,
+        lifespan=life,
+        docs_url=None,
+        redoc_url=None,
+        responses={"default": _PROBLEM},
+    )
+    app.state.metrics = Metrics()
+    for door in (service, agents, connections, inbox, leases, messages, tasks, entities, dead_letters, events):
+        app.include_router(door.routes)
+    app.router.routes.append(WebSocketRoute("/ws", websocket_door))
+    app.add_api_route("/docs", _page, include_in_schema=False)
+    app.add_api_route("/docs/{name}", _page, include_in_schema=False)
+    app.add_exception_handler(MailError, _refuse)
+    app.add_exception_handler(RequestValidationError, _refuse_input)
+    app.add_exception_handler(HTTPException, _refuse_http)
+    app.add_exception_handler(ClientDisconnect, _nobody_there)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's own way to extend it
+    return app
+
+
+async def _page(name: str = "") -> Response:
+    if name not in _PAGES:
+        raise NoSuchPath(path=f"/docs/{name}")
+    return FileResponse(_PAGES[name])
+
+
+async def _refuse(_: Request, error: Exception) -> Response:
+    assert isinstance(error, MailError)
+    return error_response(error)
+
+
+async def _refuse_input(_: Request, error: Exception) -> Response:
+    """All that is wrong with a request, in one sentence."""
+    assert isinstance(error, RequestValidationError)
+    found = [(".".join(str(step) for step in item["loc"][1:]) or str(item["loc"][0]), _why(item)) for item in error.errors()]
+    (what, why), *others = found
+    return error_response(Invalid(what=what, why="; ".join([why, *(f"{other}: {reason}" for other, reason in others)])))
+
+
+def _why(item: dict[str, Any]) -> str:
+    """What pydantic found, without its own prefix; a body that is not JSON to begin with is told apart."""
+    if item["loc"] == ("body",) and item["type"] == "model_attributes_type":
+        return "send a JSON object, with the header Content-Type: application/json"
+    return str(item["msg"]).removeprefix("Value error, ")
+
+
+async def _refuse_http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if isinstance(error, Refusal):
+        return error_response(error.error, [("Connection", "close")])
+    path = request.url.path
+    if error.status_code == _NOT_FOUND:
+        return error_response(NoSuchPath(path=path))
+    if error.status_code == _NOT_ALLOWED:
+        return error_response(WrongMethod(path=path, method=request.method), (error.headers or {}).items())
+    return error_response(Invalid(what="request", why=str(error.detail)))
+
+
+async def _nobody_there(_: Request, __: Exception) -> Response:
+    return Response(status_code=_GONE)
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    if app.openapi_schema is None:
+        made = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        components = made.setdefault("components", {})
+        components["schemas"] = components.get("schemas", {}) | schemas()
+        components["securitySchemes"] = _SECURITY
+        made["security"] = [{name: []} for name in _SECURITY]
+        app.openapi_schema = made
+    return app.openapi_schema

@@ -1,0 +1,85 @@
+"""Entities: what notes are about, and what was said of them."""
+
+from typing import Annotated
+
+import msgspec
+from fastapi import Path, Response
+from pydantic import Field
+
+from postoffice.core.message import Message
+from postoffice.core.views import Entity, Page
+from postoffice.doors.letter import Letter, letter
+from postoffice.doors.rest.agents import Cursor, Limit
+from postoffice.doors.rest.answer import answer, gives
+from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.connections import Everyone
+from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, WHEN
+from postoffice.doors.rest.visit import Visitor
+
+routes = router("entities")
+
+EntityId = Annotated[str, Path(max_length=255, examples=["0.0.12345"])]
+_NOTE = LETTER | {"type": "task.note", "to": ["mindy"], "content": "Blocked on review.", "ref_id": "0.0.12345", "ref_type": "task"}
+
+
+class NoteBody(Body):
+    """A note to keep with an entity."""
+
+    entity_type: str = Field(min_length=1, max_length=100, examples=["task"], description="task, phase, stage, project …")
+    note: str = Field(min_length=1, max_length=10_000, examples=["Blocked on review."])
+    notify: list[str] = Field([], description="Agents that get the note as mail.")
+    id: str | None = Field(None, max_length=255, description="Your own id: the same note is kept once.")
+
+
+class Noted(msgspec.Struct, frozen=True):
+    """A note that is kept."""
+
+    message_id: str
+    notified: tuple[str, ...]
+
+
+class Letters(msgspec.Struct, frozen=True):
+    """Messages, newest first."""
+
+    messages: tuple[Letter, ...]
+    cursor: str | None
+
+
+class Entities(msgspec.Struct, frozen=True):
+    """What notes are about."""
+
+    entities: tuple[Entity, ...]
+    cursor: str | None
+
+
+_ENTITY = {"id": "0.0.12345", "type": "task", "notes": 1, "created_at": WHEN, "last_at": WHEN}
+
+
+@routes.get("/entities", **gives(Entities, {"entities": [_ENTITY], "cursor": None}))
+async def entities(visit: Visitor, cursor: Cursor = None, limit: Limit = None) -> Response:
+    """What notes are about."""
+    page = await visit.office.entities(cursor, limit)
+    return answer(Entities(page.items, page.cursor))
+
+
+@routes.post("/entities/{entity_id}/notes", **gives(Noted, {"message_id": MESSAGE_ID, "notified": ["mindy"]}, 201))
+async def note(entity_id: EntityId, body: NoteBody, visit: Visitor) -> Response:
+    """Keep a note with an entity, and send it to whoever should know."""
+    kept = await visit.office.note(visit.caller, entity_id, body.entity_type, body.note, body.notify, client_id=body.id)
+    return answer(Noted(kept.message_id, tuple(posted.recipient for posted in kept.posted)), 201)
+
+
+@routes.get("/entities/{entity_id}/notes", **gives(Letters, {"messages": [_NOTE], "cursor": None}))
+async def notes(entity_id: EntityId, visit: Visitor, cursor: Cursor = None, limit: Limit = None) -> Response:
+    """The notes kept with an entity, newest first."""
+    return _letters(await visit.office.notes(entity_id, cursor, limit))
+
+
+@routes.get("/entities/{entity_id}/events", **gives(Letters, {"messages": [_NOTE], "cursor": None}))
+async def events(entity_id: EntityId, visit: Visitor, cursor: Cursor = None, limit: Limit = None, everyone: Everyone = False) -> Response:
+    """What was said about an entity: its notes, and the messages naming it that the caller sent or got."""
+    return _letters(await visit.office.about(visit.caller, entity_id, cursor, limit, everyone=everyone))
+
+
+def _letters(page: Page[Message]) -> Response:
+    return answer(Letters(tuple(map(letter, page.items)), page.cursor))

@@ -1,0 +1,210 @@
+"""Leases: take mail, wait for it, settle it."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+from fastapi import Request, Response
+from pydantic import Field
+
+from postoffice.core.delivery import Ack, Extend, Leased, Nack, Settled, Settlement, State
+from postoffice.doors.hangup import LeaseResponse, unless_hung_up
+from postoffice.doors.letter import LeasedLetter, Letter, leased_letter, letter
+from postoffice.doors.rest.answer import Problem, answer, gives
+from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, WHEN
+from postoffice.doors.rest.messages import MessageId, problem
+from postoffice.doors.rest.visit import Visit, Visitor
+
+routes = router("messages")
+
+_BATCH = 100
+_encode = msgspec.json.Encoder().encode
+
+
+class AckBody(Body):
+    """The lease to settle. Without a token only what a tokenless door took is settled."""
+
+    token: str | None = Field(None, max_length=64)
+
+
+class NackBody(AckBody):
+    """The lease to give up."""
+
+    delay: float = Field(0, ge=0, le=43_200, description="Seconds before it is given out again.")
+    reason: str | None = Field(None, max_length=500)
+
+
+class ExtendBody(AckBody):
+    """The lease to keep."""
+
+    visible_for: float | None = Field(None, ge=1, le=43_200, description="Seconds from now.")
+
+
+class AckItem(AckBody):
+    """One message to ack."""
+
+    id: str = Field(max_length=255)
+
+
+class NackItem(NackBody):
+    """One message to nack."""
+
+    id: str = Field(max_length=255)
+
+
+class ExtendItem(ExtendBody):
+    """One lease to extend."""
+
+    id: str = Field(max_length=255)
+
+
+class SettleBody(Body):
+    """Several settlements, each answered by itself, in the order ack, nack, extend."""
+
+    ack: list[AckItem] = Field([], max_length=_BATCH)
+    nack: list[NackItem] = Field([], max_length=_BATCH)
+    extend: list[ExtendItem] = Field([], max_length=_BATCH)
+
+    def settlements(self, default: timedelta) -> list[Settlement]:
+        """The settlements as the office takes them."""
+        return [
+            *(Ack(item.id, item.token) for item in self.ack),
+            *(Nack(item.id, item.token, timedelta(seconds=item.delay), item.reason) for item in self.nack),
+            *(Extend(item.id, _span(item.visible_for) or default, item.token) for item in self.extend),
+        ]
+
+
+class ReceiveBody(SettleBody):
+    """What to take, and what was handled before."""
+
+    limit: int | None = Field(None, ge=1, le=_BATCH)
+    visible_for: float | None = Field(None, ge=1, le=43_200, description="Seconds until an unsettled message is given out again.")
+    one_per_session: bool = False
+    session_id: str | None = Field(None, max_length=64)
+    correlation_id: str | None = Field(None, max_length=255)
+
+    def wish(self, default: timedelta) -> dict[str, Any]:
+        """The wish as the office takes it."""
+        return {
+            "visible_for": _span(self.visible_for),
+            "settle": self.settlements(default),
+            "one_per_session": self.one_per_session,
+            "session_id": self.session_id,
+            "correlation_id": self.correlation_id,
+        }
+
+
+class WaitBody(ReceiveBody):
+    """What to wait for."""
+
+    wait: float | None = Field(None, ge=0, le=240, description="Seconds; 25 unless said otherwise.")
+
+
+class PopBody(Body):
+    """How many to take for good."""
+
+    limit: int = Field(1, ge=1, le=_BATCH)
+
+
+class SettleResult(msgspec.Struct, frozen=True):
+    """One settlement of several: where the message stands now, or why it was not settled."""
+
+    message_id: str
+    state: State | None
+    problem: Problem | None
+
+
+class Received(msgspec.Struct, frozen=True):
+    """Mail in the caller's hands, and what became of each settlement, in order."""
+
+    messages: tuple[LeasedLetter, ...]
+    settled: tuple[SettleResult, ...]
+
+
+class SettledMany(msgspec.Struct, frozen=True):
+    """What became of each settlement, in order."""
+
+    settled: tuple[SettleResult, ...]
+
+
+class Popped(msgspec.Struct, frozen=True):
+    """Mail that is the caller's for good."""
+
+    messages: tuple[Letter, ...]
+
+
+_LEASED = LETTER | {"session_id": SESSION_ID, "token": "0" * 32, "attempt": 1, "number": 7, "leased_until": WHEN}
+_SETTLED = {"message_id": MESSAGE_ID, "state": "acked"}
+
+
+@routes.post("/messages/receive", **gives(Received, {"messages": [_LEASED], "settled": []}))
+async def receive(visit: Visitor, body: ReceiveBody | None = None) -> Response:
+    """Settle what was handled, and lease what waits: it comes back if it is not settled in time."""
+    office, me = visit
+    wanted = body or ReceiveBody()
+    wish = wanted.wish(office.house.limits.visibility)
+    turned = await office.receive(me, wanted.limit, **wish)
+    return _handed(visit, wish, turned.leased, turned.settled)
+
+
+@routes.post("/messages/wait", **gives(Received, {"messages": [_LEASED], "settled": []}))
+async def wait(request: Request, visit: Visitor, body: WaitBody | None = None) -> Response:
+    """Like receive, but wait for mail. Nothing in time is an empty answer; hanging up leaves no lease behind."""
+    office, me = visit
+    wanted = body or WaitBody()
+    wish = wanted.wish(office.house.limits.visibility)
+    turned = await unless_hung_up(request, office.wait(me, wanted.limit, within=_span(wanted.wait), **wish))
+    return _handed(visit, wish, turned.leased, turned.settled)
+
+
+@routes.post("/messages/pop", **gives(Popped, {"messages": [LETTER]}))
+async def pop(visit: Visitor, body: PopBody | None = None) -> Response:
+    """Take and settle in one act: at most once, by contract."""
+    taken = await visit.office.pop(visit.caller, 1 if body is None else body.limit)
+    return answer(Popped(tuple(letter(item.message, item.session_id) for item in taken)))
+
+
+@routes.post("/messages/settle", **gives(SettledMany, {"settled": [_SETTLED | {"problem": None}]}))
+async def settle(body: SettleBody, visit: Visitor) -> Response:
+    """Ack, nack and extend, each answered by itself."""
+    office, me = visit
+    settlements = body.settlements(office.house.limits.visibility)
+    return answer(SettledMany(tuple(map(_settled, settlements, await office.settle(me, settlements)))))
+
+
+@routes.post("/messages/{message_id}/ack", **gives(Settled, _SETTLED))
+async def ack(message_id: MessageId, visit: Visitor, body: AckBody | None = None) -> Response:
+    """Done with it."""
+    return answer(await visit.office.ack(visit.caller, message_id, None if body is None else body.token))
+
+
+@routes.post("/messages/{message_id}/nack", **gives(Settled, _SETTLED | {"state": "pending"}))
+async def nack(message_id: MessageId, visit: Visitor, body: NackBody | None = None) -> Response:
+    """Not done with it: give it back, at once or after a while."""
+    why = body or NackBody()
+    delay = timedelta(seconds=why.delay)
+    return answer(await visit.office.nack(visit.caller, message_id, why.token, delay=delay, reason=why.reason))
+
+
+@routes.post("/messages/{message_id}/extend", **gives(Settled, _SETTLED | {"state": "leased"}))
+async def extend(message_id: MessageId, visit: Visitor, body: ExtendBody | None = None) -> Response:
+    """Still at it: keep the lease longer."""
+    more = body or ExtendBody()
+    return answer(await visit.office.extend(visit.caller, message_id, _span(more.visible_for), more.token))
+
+
+def _span(seconds: float | None) -> timedelta | None:
+    return None if seconds is None else timedelta(seconds=seconds)
+
+
+def _handed(visit: Visit, wish: dict[str, Any], leased: Sequence[Leased], settled: Sequence[Settled | Exception]) -> Response:
+    received = Received(tuple(map(leased_letter, leased)), tuple(map(_settled, wish["settle"], settled)))
+    return LeaseResponse(_encode(received), visit.office, visit.caller, leased)
+
+
+def _settled(asked: Settlement, outcome: Settled | Exception) -> SettleResult:
+    if isinstance(outcome, Settled):
+        return SettleResult(outcome.message_id, outcome.state, None)
+    return SettleResult(asked.ref, None, problem(outcome))

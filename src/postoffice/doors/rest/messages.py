@@ -1,0 +1,247 @@
+"""Messages: send, receive, wait, settle, and ask where one stands."""
+
+from datetime import datetime
+from typing import Annotated, Any, Self
+
+import msgspec
+from fastapi import Header, Path, Query, Response
+from pydantic import Field, model_validator
+
+from postoffice.core.delivery import Standing
+from postoffice.core.errors import BadMessage, MailError
+from postoffice.core.message import Accepted, Draft, Posted, TaskRef
+from postoffice.core.names import EVERYONE
+from postoffice.core.views import Found, Proof
+from postoffice.doors.letter import Letter, letter
+from postoffice.doors.rest.agents import Cursor, Limit, Of
+from postoffice.doors.rest.answer import Problem, answer, gives
+from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.connections import Everyone
+from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, STANDING, WHEN
+from postoffice.doors.rest.visit import Visitor
+
+routes = router("messages")
+
+_CONTENT = 10_000
+_BATCH = 100
+MessageId = Annotated[str, Path(max_length=255, examples=[MESSAGE_ID])]
+_encode = msgspec.json.Encoder().encode
+
+
+class TaskBody(Body):
+    """The work a message asks for."""
+
+    id: str | None = None
+    deadline: datetime | None = None
+
+
+class SendBody(Body):
+    """A message to send. `to` is an agent, a list of agents, or `ALL`; its body is content, parts or a payload."""
+
+    to: str | list[str] = Field(examples=["bob-agent"])
+    subject: str | None = Field(None, max_length=255, examples=["Project collaboration"])
+    content: str | None = Field(None, max_length=_CONTENT, examples=["Hello Bob, shall we start?"])
+    session_id: str | None = Field(None, max_length=64)
+    type: str = Field("message", max_length=255)
+    parts: list[dict[str, Any]] | None = None
+    payload: Any = None
+    context: Any = None
+    correlation_id: str | None = None
+    reply_to: str | None = None
+    priority: int | None = Field(None, ge=1, le=5)
+    ttl: int | None = Field(None, ge=0, le=10)
+    task: TaskBody | None = None
+    callback: dict[str, Any] | None = None
+    ref_id: str | None = None
+    ref_type: str | None = None
+    metadata: dict[str, Any] | None = None
+    id: str | None = Field(None, max_length=255, description="Your own id: the same id and body is one message, however often it is sent.")
+    forward_of: str | None = Field(None, description="The message this passes on.")
+    automatic: bool = Field(False, description="Written by a program in answer to `reply_to`, with nobody looking.")
+
+    @model_validator(mode="after")
+    def _in_some_session(self) -> Self:
+        """A plain letter says what it is about, unless something else does."""
+        plain = self.content is not None and self.type == "message" and isinstance(self.to, str) and self.to != EVERYONE
+        if plain and self.subject is None and self.session_id is None and self.reply_to is None and self.forward_of is None:
+            message = "subject is required where no session_id is given"
+            raise ValueError(message)
+        return self
+
+    def draft(self, key: str | None = None) -> Draft:
+        """The message as the office takes it."""
+        if key is not None and self.id is not None and key != self.id:
+            raise BadMessage(field="id", why="it differs from the Idempotency-Key; send one of them")
+        given = self.model_dump(exclude_none=True, exclude={"task", "id", "to", "payload", "parts"})
+        return Draft(
+            **given,
+            to=self.to if isinstance(self.to, str) else tuple(self.to),
+            parts=tuple(self.parts or ()),
+            payload=self.payload if "payload" in self.model_fields_set else msgspec.UNSET,
+            task=None if self.task is None else TaskRef(self.task.id, None, self.task.deadline),
+            client_id=self.id or key,
+        )
+
+
+class SendManyBody(Body):
+    """Messages to send, each by itself."""
+
+    messages: list[SendBody] = Field(max_length=_BATCH)
+
+
+class Sent(msgspec.Struct, frozen=True, kw_only=True):
+    """A message accepted: on disk when this is answered."""
+
+    message_id: str
+    session_id: str | None
+    subject: str
+    created_at: datetime
+    id: str
+    duplicate: bool
+    recipients: tuple[Posted, ...]
+
+
+class SendResult(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One message of several: accepted, or why not."""
+
+    sent: Sent | None = None
+    problem: Problem | None = None
+
+
+class SentMany(msgspec.Struct, frozen=True):
+    """What became of each message, in order."""
+
+    results: tuple[SendResult, ...]
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """What waits, in the order it would be given out."""
+
+    messages: tuple[Letter, ...]
+    cursor: str | None
+
+
+class Whereabouts(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a message stands with everyone it went to."""
+
+    message_id: str
+    message: Letter | None
+    standings: tuple[Standing, ...]
+    purged_at: datetime | None
+
+
+class Hit(msgspec.Struct, frozen=True):
+    """A message, and the words around the hit."""
+
+    message: Letter
+    excerpt: str
+
+
+class Hits(msgspec.Struct, frozen=True):
+    """What a search found, newest first."""
+
+    results: tuple[Hit, ...]
+    cursor: str | None
+
+
+_SENT = {
+    "message_id": MESSAGE_ID,
+    "session_id": SESSION_ID,
+    "subject": "Project collaboration",
+    "created_at": WHEN,
+    "id": MESSAGE_ID,
+    "duplicate": False,
+    "recipients": [{"recipient": "bob-agent", "session_id": SESSION_ID}],
+}
+
+
+@routes.post("/messages/send", **gives(Sent, _SENT, 201))
+async def send(body: SendBody, visit: Visitor, idempotency_key: Annotated[str | None, Header(max_length=255)] = None) -> Response:
+    """Send a message. It goes into its session, or the two agents' session of its subject, or a new one."""
+    return answer(_sent(await visit.office.send(visit.caller, body.draft(idempotency_key))), 201)
+
+
+@routes.post("/messages/send/batch", **gives(SentMany, {"results": [{"sent": _SENT}]}))
+async def send_many(body: SendManyBody, visit: Visitor) -> Response:
+    """Send several messages; each is accepted or refused by itself."""
+    results = await visit.office.send_many(visit.caller, [item.draft() for item in body.messages])
+    return answer(SentMany(tuple(map(_result, results))))
+
+
+@routes.get("/messages/waiting", **gives(Waiting, {"messages": [LETTER], "cursor": None}))
+async def waiting(visit: Visitor, cursor: Cursor = None, limit: Limit = None, of: Of = None) -> Response:
+    """What waits, in the order it would be given out. Takes nothing."""
+    page = await visit.office.waiting(visit.caller, cursor, limit, of=of)
+    return answer(Waiting(tuple(map(letter, page.items)), page.cursor))
+
+
+@routes.get(
+    "/messages/{message_id}/status",
+    **gives(Whereabouts, {"message_id": MESSAGE_ID, "message": LETTER, "standings": [STANDING], "purged_at": None}),
+)
+async def status(message_id: MessageId, visit: Visitor) -> Response:
+    """Where a message stands: pending, leased, acked or dead, when, after how many tries, and why."""
+    return answer(_whereabouts(await visit.office.status(visit.caller, message_id)))
+
+
+@routes.get("/search", **gives(Hits, {"results": [{"message": LETTER, "excerpt": "Sure, let's do it."}], "cursor": None}))
+async def search(
+    visit: Visitor,
+    q: Annotated[str, Query(max_length=255, description="Words that all have to be there.", examples=["project"])],
+    sender: str | None = None,
+    recipient: str | None = None,
+    session_id: str | None = None,
+    type: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    cursor: Cursor = None,
+    limit: Limit = None,
+    everyone: Everyone = False,
+) -> Response:
+    """Messages the caller sent or got that hold all these words, newest first."""
+    page = await visit.office.search(
+        visit.caller,
+        q,
+        sender=sender,
+        recipient=recipient,
+        session_id=session_id,
+        type=type,
+        since=since,
+        until=until,
+        cursor=cursor,
+        limit=limit,
+        everyone=everyone,
+    )
+    return answer(Hits(tuple(map(_hit, page.items)), page.cursor))
+
+
+def _sent(accepted: Accepted) -> Sent:
+    return Sent(
+        message_id=accepted.message_id,
+        session_id=accepted.session_id,
+        subject=accepted.subject,
+        created_at=accepted.created_at,
+        id=accepted.client_id or accepted.message_id,
+        duplicate=accepted.duplicate,
+        recipients=accepted.posted,
+    )
+
+
+def _result(outcome: Accepted | BaseException) -> SendResult:
+    return SendResult(sent=_sent(outcome)) if isinstance(outcome, Accepted) else SendResult(problem=problem(outcome))
+
+
+def problem(error: BaseException) -> Problem:
+    """A refusal as one result of several."""
+    if not isinstance(error, MailError):
+        raise error
+    return Problem(str(error), error.code)
+
+
+def _whereabouts(proof: Proof) -> Whereabouts:
+    shown = None if proof.message is None else letter(proof.message)
+    return Whereabouts(message_id=proof.message_id, message=shown, standings=proof.standings, purged_at=proof.purged_at)
+
+
+def _hit(found: Found) -> Hit:
+    return Hit(letter(found.message), found.excerpt)

@@ -1,0 +1,60 @@
+"""The server about itself: alive, ready, which version, in numbers."""
+
+import msgspec
+from fastapi import Request, Response
+from prometheus_client import CONTENT_TYPE_LATEST
+
+from postoffice import __version__
+from postoffice.core.errors import Closed
+from postoffice.doors.metrics import Metrics
+from postoffice.doors.rest.answer import answer, gives
+from postoffice.doors.rest.body import router
+from postoffice.doors.rest.visit import Office, Watcher
+
+routes = router("service")
+
+
+class Health(msgspec.Struct, frozen=True):
+    """The process is there."""
+
+    status: str
+    version: str
+
+
+class Version(msgspec.Struct, frozen=True):
+    """What runs here."""
+
+    name: str
+    version: str
+    auth: str
+    handshake: str
+
+
+@routes.get("/health", **gives(Health, {"status": "ok", "version": __version__}, public=True))
+async def health() -> Response:
+    """Alive."""
+    return answer(Health("ok", __version__))
+
+
+@routes.get("/ready", **gives(Health, {"status": "ready", "version": __version__}, public=True))
+async def ready(office: Office) -> Response:
+    """Whether mail can be taken now: the store answers, and the office is not closing."""
+    if office.draining:
+        raise Closed
+    await office.ping()
+    return answer(Health("ready", __version__))
+
+
+@routes.get(
+    "/version", **gives(Version, {"name": "postoffice", "version": __version__, "auth": "open", "handshake": "visible"}, public=True)
+)
+async def version(office: Office) -> Response:
+    """What runs here, and by which rules."""
+    return answer(Version("postoffice", __version__, office.house.auth, office.house.handshake))
+
+
+@routes.get("/metrics", response_class=Response, responses={200: {"description": "Prometheus text.", "content": {"text/plain": {}}}})
+async def metrics(request: Request, office: Watcher) -> Response:
+    """The office in numbers, for Prometheus; where keys are required, with the owner's."""
+    counted: Metrics = request.app.state.metrics
+    return Response(counted.show(await office.totals()), media_type=CONTENT_TYPE_LATEST)

@@ -1,0 +1,85 @@
+"""Tasks: what was asked of whom, and how it goes."""
+
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import Path, Query, Response
+from pydantic import Field
+
+from postoffice.core.message import Draft
+from postoffice.core.task import Task, TaskState
+from postoffice.doors.rest.agents import Cursor, Limit
+from postoffice.doors.rest.answer import answer, gives
+from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.examples import MESSAGE_ID, WHEN
+from postoffice.doors.rest.visit import Visitor
+
+routes = router("tasks")
+
+TaskId = Annotated[str, Path(max_length=255, examples=[MESSAGE_ID])]
+
+
+class TaskUpdateBody(Body):
+    """Where the task goes, and what to tell its requester."""
+
+    state: TaskState
+    content: str | None = Field(None, max_length=10_000)
+    parts: list[dict[str, Any]] | None = None
+    payload: Any = None
+    id: str | None = Field(None, max_length=255, description="Your own id: the same update is made once.")
+
+
+class Tasks(msgspec.Struct, frozen=True):
+    """Tasks, newest first."""
+
+    tasks: tuple[Task, ...]
+    cursor: str | None
+
+
+_TASK = {
+    "id": MESSAGE_ID,
+    "message_id": MESSAGE_ID,
+    "requester": "alice-agent",
+    "assignee": "bob-agent",
+    "state": "working",
+    "created_at": WHEN,
+    "updated_at": WHEN,
+    "steps": [{"state": "pending", "at": WHEN}, {"state": "accepted", "at": WHEN, "implied": True}, {"state": "working", "at": WHEN}],
+    "subject": "Review",
+    "deadline": None,
+    "callback": None,
+    "overdue": False,
+}
+
+
+@routes.get("/tasks", **gives(Tasks, {"tasks": [_TASK], "cursor": None}))
+async def tasks(
+    visit: Visitor,
+    assignee: Annotated[str | None, Query(description="Asked of this agent.")] = None,
+    requester: Annotated[str | None, Query(description="Asked by this agent.")] = None,
+    state: TaskState | None = None,
+    cursor: Cursor = None,
+    limit: Limit = None,
+) -> Response:
+    """Tasks asked of the caller, or by it. The owner sees any."""
+    page = await visit.office.tasks(visit.caller, assignee=assignee, requester=requester, state=state, cursor=cursor, limit=limit)
+    return answer(Tasks(page.items, page.cursor))
+
+
+@routes.get("/tasks/{task_id}", **gives(Task, _TASK))
+async def task(task_id: TaskId, visit: Visitor) -> Response:
+    """One task, for either side of it."""
+    return answer(await visit.office.task(visit.caller, task_id))
+
+
+@routes.post("/tasks/{task_id}/update", **gives(Task, _TASK))
+async def update(task_id: TaskId, body: TaskUpdateBody, visit: Visitor) -> Response:
+    """Move a task, as its assignee; the requester gets an update with the task's callback."""
+    report = Draft(
+        to=visit.caller.name,
+        content="" if body.content is None else body.content,
+        parts=tuple(body.parts or ()),
+        payload=body.payload if "payload" in body.model_fields_set else msgspec.UNSET,
+        client_id=body.id,
+    )
+    return answer(await visit.office.update_task(visit.caller, task_id, body.state, report))

@@ -1,0 +1,53 @@
+"""One call at the REST door: the office, and who is calling."""
+
+from typing import Annotated, NamedTuple
+
+from fastapi import Depends, Request
+
+from postoffice.core.agent import Caller
+from postoffice.core.errors import OwnerOnly
+from postoffice.doors.credentials import credentials
+from postoffice.office import Auth, PostOffice
+
+
+class Visit(NamedTuple):
+    """The office with somebody before it."""
+
+    office: PostOffice
+    caller: Caller
+
+
+def office_of(request: Request) -> PostOffice:
+    """The office behind this door."""
+    office: PostOffice = request.app.state.office
+    return office
+
+
+async def visitor(request: Request) -> Visit:
+    """Identify the caller, or refuse."""
+    office = office_of(request)
+    key, name = credentials(request.headers)
+    caller = await office.identify(key=key, name=name)
+    request.scope["state"]["agent"] = caller.name
+    return Visit(office, caller)
+
+
+async def stranger(request: Request) -> tuple[PostOffice, Caller | None]:
+    """The office, and the caller if it says who it is: some calls are made before one has a name."""
+    if credentials(request.headers) == (None, None):
+        return office_of(request), None
+    return await visitor(request)
+
+
+async def watcher(request: Request) -> PostOffice:
+    """The office, for whoever may see its numbers: anybody on an open server, else the owner."""
+    office = office_of(request)
+    if office.house.auth is Auth.KEYS and not (await visitor(request)).caller.owner:
+        raise OwnerOnly(what="see the numbers of the whole office")
+    return office
+
+
+Visitor = Annotated[Visit, Depends(visitor)]
+Stranger = Annotated[tuple[PostOffice, Caller | None], Depends(stranger)]
+Watcher = Annotated[PostOffice, Depends(watcher)]
+Office = Annotated[PostOffice, Depends(office_of)]

@@ -1,0 +1,175 @@
+"""The WebSocket door: news as it happens, resumable by cursor. A frame is news, never consumption."""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from postoffice.core.agent import Caller
+from postoffice.core.errors import AuthTimeout, BadCursor, BadJson, Closed, MailError, SlowReader, Unidentified
+from postoffice.core.event import Kind
+from postoffice.doors.credentials import Credentials, credentials
+from postoffice.doors.faults import fault
+from postoffice.doors.metrics import Metrics
+from postoffice.doors.news import frame_of
+from postoffice.office import PostOffice
+
+CUT = "postoffice.cut"
+"""The extension by which a server lets a socket be closed although nobody reads from it."""
+_AUTH_SECONDS = 10.0
+_SEND_SECONDS = 10.0
+_LOOK = timedelta(seconds=20)
+_BATCH = 100
+_REASON_BYTES = 123
+_encode = msgspec.json.Encoder().encode
+
+
+async def websocket_door(socket: WebSocket) -> None:
+    """One socket, from its greeting to its end."""
+    state = socket.app.state
+    metrics: Metrics = state.metrics
+    metrics.sockets.inc()
+    try:
+        await _Line(socket, state.office, metrics).serve()
+    except WebSocketDisconnect:
+        pass
+    except MailError as error:
+        await _close(socket, error)
+    finally:
+        metrics.sockets.dec()
+
+
+class _Line:
+    """One agent on one socket."""
+
+    def __init__(self, socket: WebSocket, office: PostOffice, metrics: Metrics) -> None:
+        self._socket = socket
+        self._office = office
+        self._metrics = metrics
+        self._credentials = Credentials(None, None)
+
+    async def serve(self) -> None:
+        """Greet, then push and listen until either ends."""
+        caller, after = await self._greet()
+        push = asyncio.ensure_future(self._push(caller, after))
+        listen = asyncio.ensure_future(self._listen())
+        try:
+            done, _ = await asyncio.wait({push, listen}, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                task.result()
+        finally:
+            push.cancel()
+            listen.cancel()
+            await asyncio.gather(push, listen, return_exceptions=True)
+
+    async def _greet(self) -> tuple[Caller, int]:
+        query = self._socket.query_params
+        # Servers log the address of a socket: from here on the key is not in it.
+        self._socket.scope["query_string"] = b""
+        key, name = credentials(self._socket.headers)
+        self._credentials = Credentials(query.get("api_key", key), query.get("agent", name))
+        if self._credentials != (None, None):
+            try:
+                # The place is read before the client hears that it is connected: what is sent after that is news.
+                start = await self._start(query.get("cursor"))
+            except MailError:
+                await self._socket.accept()
+                raise
+            await self._socket.accept()
+            return start
+        await self._socket.accept()
+        frame = await self._first_frame()
+        self._credentials = Credentials(_text(frame, "api_key"), _text(frame, "agent"))
+        caller, after = await self._start(_text(frame, "cursor"))
+        await self._send({"type": "auth_ok", "agent": caller.name, "cursor": str(after)})
+        return caller, after
+
+    async def _first_frame(self) -> dict[str, Any]:
+        try:
+            async with asyncio.timeout(_AUTH_SECONDS):
+                frame = await self._frame()
+        except TimeoutError:
+            raise AuthTimeout from None
+        if frame.get("type") != "auth":
+            raise Unidentified
+        return frame
+
+    async def _start(self, cursor: str | None) -> tuple[Caller, int]:
+        """Who it is, and after what it wants to hear: where it stopped last time, or now."""
+        caller = await self._identify()
+        latest = await self._office.latest(caller)
+        if cursor is None:
+            return caller, latest
+        if not cursor.isdecimal() or not cursor.isascii() or int(cursor[:19]) > latest:
+            raise BadCursor(cursor=cursor)
+        return caller, int(cursor)
+
+    async def _identify(self) -> Caller:
+        key, name = self._credentials
+        return await self._office.identify(key=key, name=name)
+
+    async def _push(self, caller: Caller, after: int) -> None:
+        news = self._office.news
+        while not self._office.draining:
+            for event in await news(caller, after, _BATCH, within=_LOOK):
+                if event.kind is Kind.KEY_REVOKED:
+                    await self._identify()
+                if (frame := await frame_of(self._office, caller, event)) is not None:
+                    await self._send(frame)
+                    self._metrics.pushed.inc()
+                after = event.number
+            # A key that has ended since ends its socket; one that holds is a sign of life.
+            caller = await self._identify()
+        raise Closed
+
+    async def _listen(self) -> None:
+        while True:
+            try:
+                frame = await self._frame()
+            except BadJson as error:
+                await self._send({"type": "error", "code": error.code, "detail": str(error)})
+                continue
+            if frame.get("type") == "ping":
+                await self._send({"type": "pong"})
+            else:
+                await self._send({"type": "error", "code": "invalid", "detail": "Only ping is understood here; send mail by POST."})
+
+    async def _frame(self) -> dict[str, Any]:
+        message = await self._socket.receive()
+        if message["type"] == "websocket.disconnect":
+            raise WebSocketDisconnect(message.get("code", 1005))
+        try:
+            frame = msgspec.json.decode(message.get("text") or message.get("bytes") or b"")
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            raise BadJson(why="a frame is one JSON object") from None
+        if not isinstance(frame, dict):
+            raise BadJson(why="a frame is one JSON object")
+        return frame
+
+    async def _send(self, frame: dict[str, Any]) -> None:
+        try:
+            async with asyncio.timeout(_SEND_SECONDS):
+                await self._socket.send({"type": "websocket.send", "text": _encode(frame).decode()})
+        except TimeoutError:
+            raise SlowReader(seconds=int(_SEND_SECONDS)) from None
+
+
+def _text(frame: dict[str, Any], field: str) -> str | None:
+    value = frame.get(field)
+    return value if isinstance(value, str) else None if value is None else str(value)
+
+
+async def _close(socket: WebSocket, error: MailError) -> None:
+    code, reason = fault(error).close_code, str(error).encode()[:_REASON_BYTES].decode(errors="ignore")
+    cut: Callable[[int, str], None] | None = socket.scope.get("extensions", {}).get(CUT)
+    if isinstance(error, SlowReader) and cut is not None:
+        cut(code, reason)
+        return
+    try:
+        async with asyncio.timeout(_SEND_SECONDS):
+            await socket.close(code, reason)
+    except (TimeoutError, RuntimeError):
+        return  # nobody reads there, or it is closed already; the server drops the connection

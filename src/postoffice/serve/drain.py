@@ -1,0 +1,36 @@
+"""Closing politely: when the process is told to stop, whoever waits is sent home first."""
+
+import asyncio
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def draining(drain: Callable[[], None]) -> Iterator[None]:
+    """Before whatever else a stop signal does, let go of the waiters: a long poll must not hold the server open."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    before = {sig: signal.getsignal(sig) for sig in _SIGNALS}
+
+    def stop(sig: int, frame: Any) -> None:
+        loop.call_soon_threadsafe(drain)
+        handler = before[signal.Signals(sig)]
+        if callable(handler):
+            handler(sig, frame)
+
+    for sig in _SIGNALS:
+        signal.signal(sig, stop)
+    try:
+        yield
+    finally:
+        for sig, handler in before.items():
+            # Whoever set another one since knows better.
+            if signal.getsignal(sig) is stop:
+                signal.signal(sig, handler)

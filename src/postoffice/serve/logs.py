@@ -1,0 +1,62 @@
+"""The log: one line an entry, as JSON for machines or plainly for people, and never a secret in it."""
+
+import json
+import logging
+import re
+import sys
+import traceback
+from datetime import UTC, datetime
+from typing import Any
+
+_KEY = re.compile(r"amb_[0-9a-f]{8,}")
+_COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "31"}
+
+
+def set_up_logs(level: str, style: str) -> None:
+    """Send every log of this process to standard error, in one style."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_JSON() if style == "json" else _Console(colour=sys.stderr.isatty()))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.getLogger("postoffice").setLevel(level.upper())
+
+
+def _facts(record: logging.LogRecord) -> dict[str, Any]:
+    """An entry's facts. Of an exception only where it happened: its text may quote what people wrote."""
+    facts = {name: value for name, value in getattr(record, "facts", {}).items() if value is not None}
+    if record.exc_info and record.exc_info[0] is not None:
+        frames = traceback.extract_tb(record.exc_info[2])[-12:]
+        where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames]
+        facts |= {"error": record.exc_info[0].__name__, "where": where}
+    return facts
+
+
+def clean(text: str) -> str:
+    """Text that cannot write its own lines or colours, with every key cut short."""
+    shown = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
+    return _KEY.sub(lambda found: f"{found[0][:8]}…", shown)
+
+
+class _JSON(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        entry = {
+            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "event": record.getMessage(),
+            **_facts(record),
+        }
+        return _KEY.sub(lambda found: f"{found[0][:8]}…", json.dumps(entry, default=str))
+
+
+class _Console(logging.Formatter):
+    def __init__(self, *, colour: bool) -> None:
+        super().__init__()
+        self._colour = colour
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created).astimezone().strftime("%H:%M:%S")
+        level = f"{record.levelname.lower():<7}"
+        if self._colour:
+            level = f"\x1b[{_COLOURS[record.levelname]}m{level}\x1b[0m"
+        facts = " ".join(f"{name}={value}" for name, value in _facts(record).items())
+        return f"{at} {level} " + clean(f"{record.getMessage()} {facts}".rstrip())

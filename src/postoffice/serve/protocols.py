@@ -1,0 +1,72 @@
+"""uvicorn's protocols, less patient: slow and endless headers are cut, and so are sockets nobody reads from."""
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+from postoffice.doors.websocket import CUT
+
+_HEAD_SECONDS = 20.0
+_HEAD_BYTES = 64 << 10
+
+
+class HttpProtocol(HttpToolsProtocol):
+    """Headers have to arrive in time and in bounds."""
+
+    _head_timer: asyncio.TimerHandle | None = None
+    _head_bytes = 0
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._begin_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end_head()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._head_timer is not None:
+            self._head_bytes += len(data)
+        super().data_received(data)
+        if self._head_timer is not None and self._head_bytes > _HEAD_BYTES:
+            self._end_head()
+            self.send_400_response("The headers are larger than 64 KiB.")
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._begin_head()
+
+    def on_headers_complete(self) -> None:
+        self._end_head()
+        super().on_headers_complete()
+
+    def _begin_head(self) -> None:
+        if self._head_timer is None:
+            self._head_bytes = 0
+            self._head_timer = self.loop.call_later(_HEAD_SECONDS, self.transport.close)
+
+    def _end_head(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+
+class WebSocketProtocol(WebSocketsSansIOProtocol):
+    """A socket can be closed with a code although its reader is behind: it finds the code when it catches up."""
+
+    def handle_connect(self, event: Any) -> None:
+        super().handle_connect(event)
+        if hasattr(self, "scope"):
+            extensions: dict[str, Any] = self.scope["extensions"]
+            extensions[CUT] = self._cut
+
+    def _cut(self, code: int, reason: str) -> None:
+        if self.close_sent or self.transport.is_closing():
+            return
+        self.stop_keepalive()
+        self.conn.send_close(code, reason)
+        self.transport.write(b"".join(self.conn.data_to_send()))
+        self.close_sent = True
+        self.close_timer = self.loop.call_later(self.close_timeout, self.transport.abort)

@@ -1,0 +1,64 @@
+"""An office served over a real port of this machine, with the engine and the clock of the test."""
+
+import asyncio
+import socket
+import tempfile
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+
+from postoffice.config import Settings
+from postoffice.office import House, PostOffice
+from postoffice.serve.app import create_app
+from postoffice.serve.build import OWNER_KEY, build_house
+from postoffice.serve.run import web_server
+from postoffice.wake.local import LocalWake
+from tests.engines import Engine
+
+
+class Served(NamedTuple):
+    """A running server and what stands behind it."""
+
+    url: str
+    office: PostOffice
+    owner_key: str
+
+    @property
+    def ws_url(self) -> str:
+        return self.url.replace("http", "ws", 1) + "/ws"
+
+    def client(self, *, key: str | None = None, name: str | None = None, **options: Any) -> httpx.AsyncClient:
+        """A client that brings this key, or this name, with every call."""
+        headers = {"X-API-Key": key} if key is not None else {"X-Agent": name} if name is not None else {}
+        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=30, **options)
+
+
+@asynccontextmanager
+async def serving(engine: Engine, *, tick: float = 3600, **settings: Any) -> AsyncIterator[Served]:
+    """Serve the engine's office by these settings until the block ends."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(2048)
+        wanted = Settings(data=Path(folder), **settings)
+
+        def build(_: Settings) -> PostOffice:
+            house = build_house(wanted)
+            rules = House(auth=house.auth, handshake=house.handshake, limits=house.limits, tick=tick)
+            return PostOffice(engine.store(rules.limits), LocalWake(), rules)
+
+        app = create_app(wanted, build)
+        async with app.router.lifespan_context(app):
+            server = web_server(app, wanted)
+            running = asyncio.create_task(server.serve(sockets=[listener]))
+            while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
+                await asyncio.sleep(0.01)
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+            try:
+                yield Served(url, app.state.office, (Path(folder) / OWNER_KEY).read_text().strip())
+            finally:
+                server.should_exit = True
+                app.state.office.drain()
+                await running

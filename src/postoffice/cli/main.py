@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from postoffice import __version__
 from postoffice.core.errors import MailError
@@ -56,6 +56,15 @@ def parser() -> Parser:
     )
     migrating.add_argument("--inbox-schema", help="PostgreSQL schema for the view `inbox` (beside the tables)")
     migrating.set_defaults(command=_migrate)
+    mailbox = commands.add_parser(
+        "mcp",
+        help="the mailbox as MCP tools over standard input and output",
+        description="The mailbox as MCP tools over standard input and output. The key comes from MAILBOX_API_KEY, never from a flag.",
+    )
+    mailbox.add_argument("--server", metavar="URL", help="the office (MAILBOX_SERVER_URL, or 127.0.0.1:8787)")
+    mailbox.add_argument("--as", dest="agent", metavar="NAME", help="the agent, on an open server without a key (POSTOFFICE_AGENT)")
+    mailbox.add_argument("--tools", help="toolsets or tools, separated by commas (inbox)")
+    mailbox.set_defaults(command=_mcp)
     for command in (serving, migrating):
         command.add_argument("--data", type=Path, help="directory for everything kept (the platform's user data directory)")
         command.add_argument("--database", metavar="URL", help="a PostgreSQL address (an SQLite file in the data directory)")
@@ -70,6 +79,22 @@ def _serve(options: dict[str, object]) -> None:
     from postoffice.serve.run import serve  # noqa: PLC0415
 
     serve(read_settings(options))
+
+
+def _mcp(options: dict[str, Any]) -> None:
+    import asyncio  # noqa: PLC0415
+
+    from postoffice.bridges.stdio import Mailbox, serve_stdio  # noqa: PLC0415
+    from postoffice.client.address import DEFAULT, read_address  # noqa: PLC0415
+    from postoffice.core.tools import STDIO  # noqa: PLC0415
+
+    mailbox = Mailbox(
+        server=read_address(options["server"] or os.environ.get("MAILBOX_SERVER_URL") or DEFAULT, "MAILBOX_SERVER_URL"),
+        key=os.environ.get("MAILBOX_API_KEY") or None,
+        agent=options["agent"] or os.environ.get("POSTOFFICE_AGENT") or None,
+        tools=options["tools"] or STDIO,
+    )
+    asyncio.run(serve_stdio(mailbox))
 
 
 def _migrate(options: dict[str, object]) -> None:

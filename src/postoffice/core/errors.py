@@ -151,6 +151,10 @@ class NoSuchPath(NotFound):
     """There is nothing at {path}; see /docs for what there is."""
 
 
+class NoSuchTool(NotFound):
+    """There is no tool {name!r} here; these are: {known}."""
+
+
 class NoSuchAgent(NotFound):
     """There is no agent {name!r}: {hint}."""
 
@@ -285,6 +289,10 @@ class DatabaseInUse(Unavailable):
 
 class CannotListen(Unavailable):
     """Cannot listen on {host}:{port} ({why}); stop what uses it, or choose another --port."""
+
+
+class NoAnswer(Unavailable):
+    """No office answers at {server}; start it there with `postoffice serve`, or say where it is, and try again."""
 
 
 class ExtraMissing(Unavailable):

@@ -1,7 +1,6 @@
 """The edge: what every request passes before a door sees it, and every answer on its way out."""
 
 import asyncio
-import ipaddress
 import logging
 import re
 import time
@@ -15,13 +14,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from postoffice.core.clock import Clock
 from postoffice.core.errors import BeyondLoopback, MailError, TooLarge, TooSlow, WrongHost, WrongOrigin
+from postoffice.core.hosts import address_of, is_loopback
 from postoffice.doors.faults import fault
 from postoffice.doors.metrics import Metrics
 
 _log = logging.getLogger("postoffice.requests")
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _ORIGIN = re.compile(r"https?://([^/]+)")
-_LOOPBACK_NAMES = {"localhost", "ip6-localhost"}
 _API_POLICY = b"default-src 'none'; frame-ancestors 'none'"
 _PAGE_POLICY = b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
 _SAFETY = [
@@ -73,7 +72,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         if name in self.hosts:
             return True
         # Addresses cannot be rebound by somebody's DNS; an open server answers to its own only.
-        return is_loopback(name) if self.open else is_loopback(name) or _address(name) is not None
+        return is_loopback(name) if self.open else is_loopback(name) or address_of(name) is not None
 
     def _check_origin(self, origin: str, host: str) -> None:
         match = _ORIGIN.fullmatch(origin)
@@ -84,19 +83,6 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
 def host_name(host: str) -> str:
     """A Host header without its port."""
     return host[1:].partition("]")[0] if host.startswith("[") else host.partition(":")[0]
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can mean this."""
-    address = _address(host)
-    return host in _LOOPBACK_NAMES if address is None else address.is_loopback
-
-
-def _address(name: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(name)
-    except ValueError:
-        return None
 
 
 def error_response(error: MailError, headers: Iterable[tuple[str, str]] = ()) -> Response:
@@ -166,7 +152,7 @@ class Edge:
             if not status:
                 await error_response(MailError())(scope, receive, answer)
         seconds = time.perf_counter() - begun
-        route = getattr(scope.get("route"), "path", "unmatched")
+        route = scope["state"].get("route") or getattr(scope.get("route"), "path", "unmatched")
         self._metrics.answered(scope["method"], route, status, seconds)
         _tell(scope, route, status, seconds, request_id.decode())
 

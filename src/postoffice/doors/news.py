@@ -5,9 +5,9 @@ from typing import Any
 from postoffice.core.agent import Caller
 from postoffice.core.connection import Connection
 from postoffice.core.event import Event, Kind
+from postoffice.core.letter import letter, text_of
 from postoffice.core.message import Message
 from postoffice.core.names import folded
-from postoffice.doors.letter import letter, text_of
 from postoffice.office import PostOffice
 
 _CONNECTION = {

@@ -9,6 +9,7 @@ from starlette.middleware.cors import CORSMiddleware
 
 from postoffice.config import Settings
 from postoffice.doors.edge import Edge, Rules
+from postoffice.doors.mcp.door import McpDoor
 from postoffice.doors.rest.api import create_api
 from postoffice.office import Auth, PostOffice
 from postoffice.serve.build import build_house, build_office, ensure_owner_key
@@ -19,9 +20,10 @@ def create_app(settings: Settings, build: Callable[[Settings], PostOffice] = bui
     """An application whose life is the office's: open before the first request, closed after the last."""
 
     def life(app: FastAPI) -> AbstractAsyncContextManager[None]:
-        return _open(app, settings, build(settings))
+        return _open(app, settings, build(settings), mcp)
 
-    app = create_api(life)
+    mcp = McpDoor(settings.body_bytes)
+    app = create_api(life, mcp.routes)
     if settings.cors_origins:
         app.add_middleware(
             CORSMiddleware, allow_origins=list(settings.cors_origins), allow_methods=["*"], allow_headers=["*"], expose_headers=["*"]
@@ -42,8 +44,8 @@ def _rules(settings: Settings) -> Rules:
 
 
 @asynccontextmanager
-async def _open(app: FastAPI, settings: Settings, office: PostOffice) -> AsyncIterator[None]:
-    async with office:
+async def _open(app: FastAPI, settings: Settings, office: PostOffice, mcp: McpDoor) -> AsyncIterator[None]:
+    async with office, mcp.run():
         await ensure_owner_key(office, settings.data)
         app.state.office = office
         with draining(office.drain):

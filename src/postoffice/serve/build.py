@@ -10,8 +10,8 @@ from postoffice.core.agent import key_hash, key_prefix, new_key
 from postoffice.core.clock import Clock
 from postoffice.core.connection import Handshake
 from postoffice.core.errors import ExtraMissing, NotSafe
+from postoffice.core.hosts import is_loopback
 from postoffice.core.names import OWNER
-from postoffice.doors.edge import is_loopback
 from postoffice.office import Auth, House, PostOffice
 from postoffice.store.protocol import Store
 from postoffice.store.sqlite import SQLiteStore

@@ -1,6 +1,6 @@
 """Agents: register, see who is there, say what one can do, change keys."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Annotated, Any
 
 import msgspec
@@ -8,6 +8,7 @@ from fastapi import Path, Query, Request, Response
 from pydantic import Field
 
 from postoffice.core.agent import Agent, Card, Key, Presence
+from postoffice.doors.listing import Listing, listing, public
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router
 from postoffice.doors.rest.examples import AGENT_ID, WHEN
@@ -59,23 +60,6 @@ class Registered(msgspec.Struct, frozen=True):
     id: str
     name: str
     api_key: str
-
-
-class Listing(msgspec.Struct, frozen=True, kw_only=True):
-    """An agent as others see it."""
-
-    id: str
-    name: str
-    description: str
-    capabilities: tuple[str, ...]
-    presence: Presence
-    current_tasks: int
-    max_concurrent_tasks: int
-    display_name: str | None
-    model: str | None
-    has_key: bool
-    created_at: datetime
-    last_seen: datetime | None
 
 
 class Listings(msgspec.Struct, frozen=True):
@@ -156,7 +140,7 @@ async def register(body: RegisterBody, request: Request, visit: Stranger) -> Res
 async def directory(visit: Visitor, cursor: Cursor = None, limit: Limit = None) -> Response:
     """Who is there, and what they can do."""
     page = await visit.office.agents(cursor, limit)
-    return answer(Listings(tuple(map(_listing, page.items)), page.cursor))
+    return answer(Listings(tuple(map(listing, page.items)), page.cursor))
 
 
 @routes.get("/agents/me", **gives(Me, _ME))
@@ -211,17 +195,13 @@ async def revoke(visit: Visitor, body: RevokeBody | None = None, of: Of = None) 
 async def agent(name: NameText, visit: Visitor) -> Response:
     """One agent as others see it."""
     found = await visit.office.agent(name)
-    return answer(_listing(found))
-
-
-def _listing(agent: Agent) -> Listing:
-    return Listing(**_public(agent))
+    return answer(listing(found))
 
 
 def _me(agent: Agent) -> Me:
     card = agent.card
     return Me(
-        **_public(agent),
+        **public(agent),
         allow_from=card.allow_from,
         owner_contact=card.owner_contact,
         metadata=card.metadata,
@@ -230,21 +210,3 @@ def _me(agent: Agent) -> Me:
         leased=agent.leased,
         dead=agent.dead,
     )
-
-
-def _public(agent: Agent) -> dict[str, Any]:
-    card = agent.card
-    return {
-        "id": agent.id,
-        "name": agent.name,
-        "description": card.description,
-        "capabilities": card.capabilities,
-        "presence": agent.presence,
-        "current_tasks": len(agent.current_tasks),
-        "max_concurrent_tasks": card.max_concurrent_tasks,
-        "display_name": card.display_name,
-        "model": card.model,
-        "has_key": agent.has_key,
-        "created_at": agent.created_at,
-        "last_seen": agent.last_seen,
-    }

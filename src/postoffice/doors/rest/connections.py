@@ -7,9 +7,8 @@ import msgspec
 from fastapi import Path, Query, Response
 from pydantic import Field
 
-from postoffice.core.agent import Caller
 from postoffice.core.connection import Assurance, Connection, Status
-from postoffice.core.names import folded
+from postoffice.doors.consent import Pending, pending_view
 from postoffice.doors.rest.agents import Cursor, Limit
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router
@@ -51,19 +50,6 @@ class Approved(msgspec.Struct, frozen=True, kw_only=True):
     status: Status
     connected_agent_name: str
     assurance: Assurance | None
-
-
-class Pending(msgspec.Struct, frozen=True, kw_only=True):
-    """A request that waits for an answer. The code is masked for a target that must get it from a person."""
-
-    connection_id: str
-    from_agent_name: str
-    to_agent_name: str
-    direction: str
-    message: str | None
-    verification_code: str
-    created_at: datetime
-    expires_at: datetime
 
 
 class PendingList(msgspec.Struct, frozen=True):
@@ -168,20 +154,6 @@ async def reject(connection_id: ConnectionId, visit: Visitor) -> Response:
 async def end(connection_id: ConnectionId, visit: Visitor) -> Response:
     """End a connection; either side may."""
     return answer(_consent(await visit.office.end_connection(visit.caller, connection_id)))
-
-
-def pending_view(made: Connection, caller: Caller) -> Pending:
-    """A waiting request as one of its sides sees it."""
-    return Pending(
-        connection_id=made.id,
-        from_agent_name=made.requester,
-        to_agent_name=made.target,
-        direction="outgoing" if folded(made.requester) == folded(caller.name) else "incoming",
-        message=made.note,
-        verification_code=made.code,
-        created_at=made.created_at,
-        expires_at=made.expires_at,
-    )
 
 
 def _approved(made: Connection) -> Approved:

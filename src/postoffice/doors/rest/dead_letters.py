@@ -4,7 +4,7 @@ import msgspec
 from fastapi import Response
 
 from postoffice.core.delivery import Settled, Standing
-from postoffice.doors.letter import Letter, letter
+from postoffice.core.letter import Letter, letter
 from postoffice.doors.rest.agents import Cursor, Limit, Of
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import router

@@ -6,9 +6,9 @@ import msgspec
 from fastapi import Path, Response
 from pydantic import Field
 
+from postoffice.core.letter import Letter, letter
 from postoffice.core.message import Message
 from postoffice.core.views import Entity, Page
-from postoffice.doors.letter import Letter, letter
 from postoffice.doors.rest.agents import Cursor, Limit
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router

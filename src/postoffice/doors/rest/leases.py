@@ -9,8 +9,8 @@ from fastapi import Request, Response
 from pydantic import Field
 
 from postoffice.core.delivery import Ack, Extend, Leased, Nack, Settled, Settlement, State
+from postoffice.core.letter import LeasedLetter, Letter, leased_letter, letter
 from postoffice.doors.hangup import LeaseResponse, unless_hung_up
-from postoffice.doors.letter import LeasedLetter, Letter, leased_letter, letter
 from postoffice.doors.rest.answer import Problem, answer, gives
 from postoffice.doors.rest.body import Body, router
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, WHEN

@@ -9,10 +9,10 @@ from pydantic import Field, model_validator
 
 from postoffice.core.delivery import Standing
 from postoffice.core.errors import BadMessage, MailError
+from postoffice.core.letter import Letter, letter
 from postoffice.core.message import Accepted, Draft, Posted, TaskRef
 from postoffice.core.names import EVERYONE
 from postoffice.core.views import Found, Proof
-from postoffice.doors.letter import Letter, letter
 from postoffice.doors.rest.agents import Cursor, Limit, Of
 from postoffice.doors.rest.answer import Problem, answer, gives
 from postoffice.doors.rest.body import Body, router

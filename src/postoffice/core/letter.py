@@ -78,6 +78,12 @@ def text_of(message: Message) -> str:
     return render(message.content, message.parts, None if message.payload is UNSET else message.payload)
 
 
+def text_of_letter(letter: Letter) -> str:
+    """The same of a letter."""
+    parts = letter.parts if isinstance(letter.parts, tuple) else ()
+    return render(letter.content, parts, None if letter.payload is UNSET else letter.payload)
+
+
 def _fields(message: Message) -> dict[str, Any]:
     given = {name: value for name in _GIVEN if (value := getattr(message, name)) is not None and value != ()}
     return {

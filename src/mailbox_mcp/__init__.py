@@ -1,0 +1,1 @@
+"""`python -m mailbox_mcp`: the mailbox as MCP tools over standard input and output."""

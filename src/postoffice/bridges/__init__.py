@@ -1,0 +1,1 @@
+"""Bridges: loops that carry mail between an office and another world."""

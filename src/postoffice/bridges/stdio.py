@@ -1,0 +1,99 @@
+"""MCP over standard input and output: a mailbox elsewhere, for an agent that starts its tools as a process."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+import httpx2
+import mcp_types as types
+import msgspec
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared.exceptions import MCPError
+
+from postoffice import __version__
+from postoffice.core.errors import NoAnswer
+from postoffice.core.tools import STDIO, input_schema, toolset
+
+T = TypeVar("T")
+Context = ServerRequestContext[Any, Any]
+_ERA = "2026-07-28"
+_PATIENCE = httpx2.Timeout(30, read=300)
+
+
+class Mailbox(msgspec.Struct, frozen=True, kw_only=True):
+    """Which mailbox, where."""
+
+    server: str
+    key: str | None = None
+    agent: str | None = None
+    tools: str = STDIO
+
+    def headers(self) -> dict[str, str]:
+        """Who calls."""
+        given = {"X-API-Key": self.key, "X-Agent": self.agent}
+        return {name: value for name, value in given.items() if value}
+
+
+async def serve_stdio(mailbox: Mailbox) -> None:
+    """Answer whoever started this process until it closes our input."""
+    toolset(mailbox.tools)  # a wrong name is told before anybody waits
+    async with httpx2.AsyncClient(headers=mailbox.headers(), timeout=_PATIENCE) as http, stdio_server() as (read, write):
+        server = _relay(mailbox, _Office(mailbox, http))
+        await server.run(read, write, server.create_initialization_options())
+
+
+class _Office:
+    """The office elsewhere. It may come and go while this process stays: each call is a client's whole life."""
+
+    def __init__(self, mailbox: Mailbox, http: httpx2.AsyncClient) -> None:
+        self._server = mailbox.server
+        self._url = f"{mailbox.server}/mcp?tools={mailbox.tools}"
+        self._http = http
+
+    async def ask(self, question: Callable[[Client], Awaitable[T]]) -> T:
+        """Its answer, or the refusal it gives."""
+        try:
+            async with Client(streamable_http_client(self._url, http_client=self._http), mode=_ERA) as there:
+                try:
+                    return await question(there)
+                except MCPError as error:
+                    refusal = error  # raised outside, where no group wraps it
+        except (httpx2.HTTPError, ExceptionGroup):
+            refusal = MCPError(types.INTERNAL_ERROR, str(NoAnswer(server=self._server)))
+        raise refusal
+
+
+def _relay(mailbox: Mailbox, office: _Office) -> Server[Any]:
+    """A server whose every answer is the office's; only its list of tools it knows by heart."""
+
+    async def list_tools(_: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        try:
+            return await office.ask(lambda there: there.list_tools())
+        except MCPError:
+            tools = toolset(mailbox.tools).values()
+            known = [types.Tool(name=tool.name, description=tool.description, input_schema=input_schema(tool)) for tool in tools]
+            return types.ListToolsResult(tools=known)
+
+    async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        async def progress(progress: float, total: float | None = None, message: str | None = None) -> None:
+            await ctx.session.report_progress(progress, total, message)
+
+        try:
+            return await office.ask(lambda there: there.call_tool(params.name, params.arguments, progress_callback=progress))
+        except MCPError as error:
+            return types.CallToolResult(content=[types.TextContent(type="text", text=str(error))], is_error=True)
+
+    return Server(
+        "postoffice",
+        version=__version__,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=lambda _, __: office.ask(lambda there: there.list_resources()),
+        on_list_resource_templates=lambda _, __: office.ask(lambda there: there.list_resource_templates()),
+        on_read_resource=lambda _, params: office.ask(lambda there: there.read_resource(str(params.uri))),
+        on_list_prompts=lambda _, __: office.ask(lambda there: there.list_prompts()),
+        on_get_prompt=lambda _, params: office.ask(lambda there: there.get_prompt(params.name, params.arguments)),
+    )

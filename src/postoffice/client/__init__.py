@@ -1,0 +1,1 @@
+"""The client: an office elsewhere, spoken to over HTTP."""

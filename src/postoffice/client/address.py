@@ -1,0 +1,27 @@
+"""Where an office is, however its address was written."""
+
+from urllib.parse import urlsplit
+
+from postoffice.core.errors import BadSetting
+from postoffice.core.hosts import is_loopback
+
+DEFAULT = "http://127.0.0.1:8787"
+_MOST_PORT = 65_535
+
+
+def read_address(text: str, setting: str) -> str:
+    """A full address from `host:port` or a full one. Beyond this machine plain http has to be written out."""
+    written = text.strip().rstrip("/")
+    if "://" not in written:
+        host = urlsplit(f"//{written}").hostname or ""
+        written = f"{'http' if is_loopback(host) else 'https'}://{written}"
+    try:
+        parts = urlsplit(written)
+        port = parts.port
+    except ValueError as error:
+        raise BadSetting(name=setting, why=f"{text!r} is no address: {error}") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or (port is not None and not 0 < port <= _MOST_PORT):
+        raise BadSetting(name=setting, why=f"{text!r} is no address; write host:port, or http://host:port")
+    if parts.username or parts.query:
+        raise BadSetting(name=setting, why="an address holds no key; give the key by itself")
+    return written

@@ -1,0 +1,49 @@
+"""An agent as others see it: what it can do, and whether it is there."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from postoffice.core.agent import Agent, Presence
+
+
+class Listing(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent as others see it."""
+
+    id: str
+    name: str
+    description: str
+    capabilities: tuple[str, ...]
+    presence: Presence
+    current_tasks: int
+    max_concurrent_tasks: int
+    display_name: str | None
+    model: str | None
+    has_key: bool
+    created_at: datetime
+    last_seen: datetime | None
+
+
+def listing(agent: Agent) -> Listing:
+    """An agent as the directory shows it."""
+    return Listing(**public(agent))
+
+
+def public(agent: Agent) -> dict[str, Any]:
+    """The part of an agent that is everybody's to see."""
+    card = agent.card
+    return {
+        "id": agent.id,
+        "name": agent.name,
+        "description": card.description,
+        "capabilities": card.capabilities,
+        "presence": agent.presence,
+        "current_tasks": len(agent.current_tasks),
+        "max_concurrent_tasks": card.max_concurrent_tasks,
+        "display_name": card.display_name,
+        "model": card.model,
+        "has_key": agent.has_key,
+        "created_at": agent.created_at,
+        "last_seen": agent.last_seen,
+    }

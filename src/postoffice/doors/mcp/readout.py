@@ -1,0 +1,141 @@
+"""Results as a model reads them: plain sentences of ours, and others' words behind a fence."""
+
+from collections.abc import Callable
+from typing import Any
+
+from postoffice.core.fence import Fence, one_line
+from postoffice.doors.mcp import results as gives
+
+
+def read_out(result: gives.Result) -> str:
+    """A result in words."""
+    return _READERS[type(result)](result)
+
+
+def _popped(result: gives.Popped) -> str:
+    return "null: the mailbox is empty." if result.letter is None else Fence().around([result.letter])
+
+
+def _sent(result: gives.Sent) -> str:
+    lines = [f"Sent: id {result.id}" + (f", session {result.session_id}" if result.session_id else "") + "."]
+    for to in result.recipients:
+        if to.get("unseen"):
+            lines.append(f"Nobody called {to['recipient']} has been here yet; the message waits for its first call.")
+        if to.get("refusal"):
+            lines.append(f"Not to {to['recipient']}: {to['detail']}")
+    if result.duplicate:
+        lines.append("It had been sent before under this id; nothing was sent twice.")
+    return "\n".join(lines)
+
+
+def _mail(result: gives.Mail) -> str:
+    count = len(result.messages)
+    lines = [f"{item['message_id']}: {item.get('problem') or item['status']}" for item in result.acked]
+    if not count:
+        return "\n".join([*lines, "No messages are waiting."])
+    ids = ", ".join(item.id for item in result.messages)
+    until = min((item.leased_until for item in result.messages if item.leased_until is not None), default=None)
+    held = f", held for you until {until:%H:%M:%S} UTC" if until else ""
+    lines.append(f"{count} message{'s' if count > 1 else ''}{held}. To ack: {ids}")
+    return "\n".join([*lines, Fence().around(result.messages)])
+
+
+def _settled(result: gives.Settled) -> str:
+    if isinstance(result.results, tuple):
+        return "\n".join(f"{item['message_id']}: {item.get('problem') or item['status']}" for item in result.results)
+    return f"{result.message_id} is {result.status}."
+
+
+def _overview(result: gives.Overview) -> str:
+    inbox, fence = result.inbox, Fence()
+    if not inbox.sessions and not inbox.pending_connections:
+        return "The mailbox is empty: no conversations and nobody asking to connect."
+    lines = []
+    for session in inbox.sessions:
+        lines.append(f"Session {session.session_id} with {session.other_agent_name}: {session.unread_count} unread.")
+        if session.recent_messages:
+            lines.append(fence.around([line.message for line in session.recent_messages]))
+    for pending in inbox.pending_connections:
+        lines.append(f"{pending.from_agent_name} asks to connect; code {pending.verification_code}.")
+        if pending.message:
+            lines.append(fence.words(pending.from_agent_name, pending.message))
+    return "\n".join(lines)
+
+
+def _conversation(result: gives.Conversation) -> str:
+    history = result.history
+    if not history.messages:
+        return f"Session {history.session_id} with {history.other_agent_name} has no messages here."
+    head = f"Session {history.session_id} with {history.other_agent_name}, newest first."
+    return f"{head}\n{Fence().around([line.message for line in history.messages])}"
+
+
+def _requested(result: gives.Requested) -> str:
+    return (
+        f"Asked {result.target_agent_name} for a connection. The code is {result.verification_code}; "
+        f"it goes from your person to {result.target_agent_name}'s person, who has it approved within the hour."
+    )
+
+
+def _approved(result: gives.Approved) -> str:
+    return f"Connected with {result.connected_agent_name} ({result.assurance})."
+
+
+def _directory(result: gives.Directory) -> str:
+    if not result.agents:
+        return "Nobody is here yet."
+    fence = Fence()
+    lines = []
+    for agent in result.agents:
+        lines.append(f"{agent.name}: {agent.presence}, {agent.current_tasks} of {agent.max_concurrent_tasks} tasks.")
+        card = "\n".join(filter(None, [agent.description, ", ".join(agent.capabilities)]))
+        if card:
+            lines.append(fence.words(agent.name, card))
+    if result.cursor:
+        lines.append(f"There are more: cursor {one_line(result.cursor)}.")
+    return "\n".join(lines)
+
+
+def _task(result: gives.TaskResult) -> str:
+    return f"Task {one_line(result.task.id)} is {result.task.state}."
+
+
+def _tasks(result: gives.TaskList) -> str:
+    lines = [
+        f"Task {one_line(task.id)}: {task.state}, asked by {task.requester} of {task.assignee}"
+        + (f", due {task.deadline:%Y-%m-%d %H:%M} UTC" if task.deadline else "")
+        for task in result.tasks
+    ]
+    return "\n".join(lines) or "No tasks."
+
+
+def _whereabouts(result: gives.Whereabouts) -> str:
+    if result.purged_at is not None:
+        return f"{result.message_id} was purged at {result.purged_at:%Y-%m-%d %H:%M} UTC."
+    lines = [
+        f"{item.recipient}: {item.state}, {item.attempts} tries" + (f" ({one_line(item.reason)})" if item.reason else "")
+        for item in result.standings
+    ]
+    return "\n".join([f"{result.message_id}:", *lines])
+
+
+def _hits(result: gives.Hits) -> str:
+    return Fence().around(result.messages) if result.messages else "Nothing found."
+
+
+_READERS: dict[type[gives.Result], Callable[[Any], str]] = {
+    gives.SentId: lambda result: f"Sent: id {result.id}.",
+    gives.Popped: _popped,
+    gives.Sent: _sent,
+    gives.Mail: _mail,
+    gives.Settled: _settled,
+    gives.Overview: _overview,
+    gives.Conversation: _conversation,
+    gives.Requested: _requested,
+    gives.Approved: _approved,
+    gives.Directory: _directory,
+    gives.TaskResult: _task,
+    gives.TaskList: _tasks,
+    gives.Whereabouts: _whereabouts,
+    gives.Hits: _hits,
+}

@@ -1,0 +1,114 @@
+"""Mailboxes as resources: an agent's inbox and its sessions, for that agent alone, and word when they change."""
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import mcp_types as types
+import msgspec
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
+
+from postoffice.core.agent import Caller
+from postoffice.core.connection import Status
+from postoffice.core.errors import MailError, NotFound, OwnerOnly
+from postoffice.core.names import folded
+from postoffice.doors.mcp import results as gives
+from postoffice.doors.mcp.readout import read_out
+from postoffice.doors.mcp.visit import Visit
+from postoffice.doors.thread import history_view, inbox_view
+
+_URI = re.compile(r"mailbox://([^/]+)/(?:(inbox)|sessions/([^/]+))")
+_LOOK = timedelta(seconds=20)
+_JSON = "application/json"
+Context = ServerRequestContext[Any, Any]
+
+
+class Address:
+    """What a resource's address names."""
+
+    def __init__(self, uri: str) -> None:
+        match = _URI.fullmatch(uri)
+        if match is None:
+            raise NotFound(what="resource", ref=uri)
+        self.agent, _, self.session = match.groups()
+
+
+async def list_resources(visit: Visit) -> types.ListResourcesResult:
+    """The caller's inbox, where it is known who calls."""
+    if visit.name is None:
+        return types.ListResourcesResult(resources=[])
+    inbox = types.Resource(
+        uri=f"mailbox://{visit.name}/inbox", name="inbox", description="Conversations, unread counts, who asks to connect.", mime_type=_JSON
+    )
+    return types.ListResourcesResult(resources=[inbox])
+
+
+def templates() -> types.ListResourceTemplatesResult:
+    """The addresses there are."""
+    shapes = {
+        "mailbox://{agent}/inbox": ("inbox", "Conversations of an agent, unread counts, who asks to connect."),
+        "mailbox://{agent}/sessions/{id}": ("session", "The messages of one conversation, newest first."),
+    }
+    return types.ListResourceTemplatesResult(
+        resource_templates=[
+            types.ResourceTemplate(uri_template=uri, name=name, description=text, mime_type=_JSON) for uri, (name, text) in shapes.items()
+        ]
+    )
+
+
+async def read_resource(visit: Visit, uri: str) -> types.ReadResourceResult:
+    """A mailbox or a session, looked at and not settled."""
+    address = Address(uri)
+    me = await _admitted(visit, address)
+    if address.session is None:
+        page = await visit.office.inbox(me)
+        pending = await visit.office.connections(me, Status.PENDING)
+        result: gives.Result = gives.Overview(inbox=inbox_view(page, pending.items, me))
+    else:
+        result = gives.Conversation(history=history_view(await visit.office.history(me, address.session, peek=True)))
+    raw = msgspec.json.encode(result.bare()).decode()
+    return types.ReadResourceResult(
+        contents=[
+            types.TextResourceContents(uri=uri, mime_type=_JSON, text=raw),
+            types.TextResourceContents(uri=uri, mime_type="text/plain", text=read_out(result)),
+        ]
+    )
+
+
+async def listen(visit: Visit, ctx: Context, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
+    """Tell the caller when its own resources change, until it hangs up or the office closes."""
+    wanted = {uri: Address(uri) for uri in params.notifications.resource_subscriptions or ()}
+    me = await visit.caller()
+    for address in wanted.values():
+        await _admitted(visit, address)
+    meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
+    after = await visit.office.latest(me)
+    honoured = types.SubscriptionFilter(resource_subscriptions=list(wanted) or None)
+    acknowledged = types.SubscriptionsAcknowledgedNotificationParams(notifications=honoured, _meta=meta)
+    await ctx.session.send_notification(types.SubscriptionsAcknowledgedNotification(params=acknowledged), related_request_id=ctx.request_id)
+    while not visit.office.draining:
+        events = await visit.office.news(me, after, within=_LOOK)
+        sessions = {event.session_id for event in events}
+        for uri, address in wanted.items():
+            if events and (address.session is None or address.session in sessions):
+                changed = types.ResourceUpdatedNotificationParams(uri=uri, _meta=meta)
+                await ctx.session.send_notification(types.ResourceUpdatedNotification(params=changed), related_request_id=ctx.request_id)
+        after = events[-1].number if events else after
+        me = await visit.again()
+    return types.SubscriptionsListenResult(_meta=meta)
+
+
+async def _admitted(visit: Visit, address: Address) -> Caller:
+    """The caller, if the mailbox is its own."""
+    me = await visit.caller()
+    if folded(me.name) != folded(address.agent):
+        raise OwnerOnly(what=f"see or change what is {address.agent}'s")
+    return me
+
+
+def as_mcp_error(error: MailError) -> MCPError:
+    """A refusal where MCP has no result to put it in."""
+    missing = isinstance(error, NotFound)
+    return MCPError(types.INVALID_PARAMS if missing else types.INVALID_REQUEST, str(error), {"code": error.code})

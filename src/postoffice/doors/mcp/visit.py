@@ -1,0 +1,64 @@
+"""One MCP request: the office, who is calling, which tools it sees, and what mail it took."""
+
+from collections.abc import Mapping
+
+from postoffice.core.agent import Caller
+from postoffice.core.delivery import Leased
+from postoffice.core.errors import NoSuchTool, NotYou, Unidentified
+from postoffice.core.names import folded
+from postoffice.core.tools import Tool
+from postoffice.doors.credentials import Credentials
+from postoffice.office import Auth, PostOffice
+
+
+class Visit:
+    """Somebody at the door. On an open server a shared address may not know who until a tool says so."""
+
+    def __init__(self, office: PostOffice, credentials: Credentials, tools: Mapping[str, Tool]) -> None:
+        self.office = office
+        self.tools = tools
+        self.leased: list[tuple[Caller, Leased]] = []
+        """Mail taken for an answer that is still to be given."""
+        self._credentials = credentials
+        self._known: Caller | None = None
+
+    async def enter(self) -> None:
+        """Check what the address and the headers say before any tool is seen."""
+        key, name = self._credentials
+        if key is not None or name is not None or self.office.house.auth is Auth.KEYS:
+            self._known = await self.office.identify(key=key, name=name)
+
+    @property
+    def name(self) -> str | None:
+        """The caller's name, as far as it is known yet."""
+        return None if self._known is None else self._known.name
+
+    async def caller(self, claimed: str | None = None) -> Caller:
+        """Who is calling. A name that is not the caller's is refused, never rewritten."""
+        key, _ = self._credentials
+        if self._known is None:
+            if claimed is None:
+                raise Unidentified
+            return await self.office.identify(name=claimed)
+        if claimed is None or folded(claimed) == folded(self._known.name):
+            return self._known
+        if self._known.owner:
+            return await self.office.identify(key=key, name=claimed)
+        raise NotYou(claimed=claimed, name=self._known.name)
+
+    async def again(self) -> Caller:
+        """The same caller some time later: a key may have ended since."""
+        await self.enter()
+        return await self.caller()
+
+    def tool(self, name: str) -> Tool:
+        """A tool this address offers."""
+        if name not in self.tools:
+            raise NoSuchTool(name=name, known=", ".join(self.tools))
+        return self.tools[name]
+
+    async def give_back(self) -> None:
+        """The answer never arrived: the mail in it was not taken."""
+        leased, self.leased = self.leased, []
+        for caller in {caller for caller, _ in leased}:
+            await self.office.give_back(caller, [item for taker, item in leased if taker == caller])

@@ -295,6 +295,10 @@ class NoAnswer(Unavailable):
     """No office answers at {server}; start it there with `postoffice serve`, or say where it is, and try again."""
 
 
+class NoReply(Unavailable):
+    """{to} did not answer within {seconds} seconds; its mail is kept, and a late answer waits in your mailbox."""
+
+
 class ExtraMissing(Unavailable):
     """PostgreSQL needs a driver that is not installed; run `pip install 'postoffice[{extra}]'`."""
 
@@ -313,6 +317,14 @@ class SchemaTooNew(Unavailable):
 
 class Closed(Unavailable):
     """The office is closing; the call was not begun."""
+
+
+def told(code: str, detail: str) -> MailError:
+    """A refusal that came from elsewhere, as the error it is here. One we do not know is a MailError with its own code."""
+    kind = error_tree().get(code, MailError)
+    error = kind.__new__(kind, detail)  # its words are there already
+    error.facts = {"code": code}
+    return error
 
 
 def error_tree() -> dict[str, type[MailError]]:

@@ -1,0 +1,133 @@
+"""The SDK: an agent's mailbox in a program.
+
+    async with Mailbox("coder") as box:
+        async for message in box.receive():
+            await message.reply(f"you said {message.text}")
+
+A message is acked by going on to the next one or by leaving the block, and given back by an exception.
+"""
+
+import os
+from collections.abc import AsyncIterator, Sequence
+from functools import partial
+from typing import Any, Self
+from uuid import uuid4
+
+from postoffice.client import credentials
+from postoffice.client.address import DEFAULT, read_address
+from postoffice.client.message import Message, decode
+from postoffice.client.wire import Wire, until_answered
+from postoffice.core.errors import NoReply
+
+_WAIT, _LONGEST, _VISIBLE = 25.0, 240.0, 30.0
+_REASON = 500
+
+
+class Mailbox:
+    """One agent's mailbox. Sends are repeated by id while the server is away, so that nothing is sent twice or lost."""
+
+    def __init__(self, agent: str, *, server: str | None = None, key: str | None = None, patience: float | None = 60.0) -> None:
+        self.agent = agent
+        address = read_address(server or os.environ.get("POSTOFFICE_SERVER") or DEFAULT, "POSTOFFICE_SERVER")
+        kept = credentials.load(address, agent) if key is None else None
+        self._wire = Wire(address, key=kept.key if kept else key, agent=agent)
+        self._patience = patience
+        self._done: list[Message] = []
+        self._current: Message | None = None
+        self._waiting: list[Message] = []
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        try:
+            await self._let_go(error)
+        finally:
+            await self._wire.__aexit__()
+
+    async def send(self, to: str | Sequence[str], content: str | None = None, **fields: Any) -> str:
+        """Send a message; gives its id. On disk when this returns."""
+        return str((await self._send(to, content, fields))["message_id"])
+
+    async def send_many(self, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Send several, each accepted or refused by itself, in the order given."""
+        bodies = [_letter(**message) for message in messages]
+        answer = await self.call("POST", "/messages/send/batch", {"messages": bodies})
+        results: list[dict[str, Any]] = answer["results"]
+        return results
+
+    async def ask(self, to: str, content: str | None = None, *, within: float = 120.0, **fields: Any) -> Message:
+        """Send, and wait for the answer that carries the same mark."""
+        mark = str(fields.setdefault("correlation_id", str(uuid4())))
+        await self._send(to, content, fields)
+        async for message in self._take(1, None, within, {"correlation_id": mark}):
+            return message
+        raise NoReply(to=to, seconds=int(within))
+
+    async def receive(
+        self, limit: int = 1, *, visible_for: float = _VISIBLE, one_per_session: bool = False, within: float | None = None
+    ) -> AsyncIterator[Message]:
+        """Messages as they come, without end unless `within` seconds bound the waiting for each."""
+        wish = {"one_per_session": one_per_session} if one_per_session else {}
+        async for message in self._take(limit, visible_for, within, wish, endless=within is None):
+            yield message
+
+    async def tasks(self, *, asked_by_me: bool = False, state: str | None = None) -> list[dict[str, Any]]:
+        """Tasks asked of this agent, or by it."""
+        side = {"requester": self.agent} if asked_by_me else {"assignee": self.agent}
+        answer = await self.call("GET", "/tasks", None, state=state, **side)
+        found: list[dict[str, Any]] = answer["tasks"]
+        return found
+
+    async def status(self, message_id: str) -> dict[str, Any]:
+        """Where a message stands."""
+        answer: dict[str, Any] = await self.call("GET", f"/messages/{message_id}/status")
+        return answer
+
+    async def call(self, method: str, path: str, body: object = None, **query: object) -> Any:
+        """Any other call of the REST door, as this agent, repeated while the server is away."""
+        if method == "GET":
+            return await until_answered(lambda: self._wire.get(path, **query), self._patience)
+        return await until_answered(lambda: self._wire.post(path, body, **query), self._patience)
+
+    async def _send(self, to: str | Sequence[str], content: str | None, fields: dict[str, Any]) -> Any:
+        return await self.call("POST", "/messages/send", _letter(to=to, content=content, **fields))
+
+    async def _take(
+        self, limit: int, visible_for: float | None, within: float | None, wish: dict[str, Any], *, endless: bool = False
+    ) -> AsyncIterator[Message]:
+        seconds = _VISIBLE if visible_for is None else visible_for
+        wish = {"limit": limit, "visible_for": seconds, "wait": _WAIT if within is None else min(within, _LONGEST), **wish}
+        while True:
+            acks = [{"id": item.id, "token": item.letter.token} for item in self._done if item.settle()]
+            answer = await until_answered(partial(self._wire.post, "/messages/wait", wish | {"ack": acks}), None)
+            self._done.clear()
+            self._waiting = [Message(self, decode(raw), seconds) for raw in answer["messages"]]
+            if not self._waiting and not endless:
+                return
+            while self._waiting:
+                self._current = self._waiting.pop(0)
+                yield self._current
+                self._done.append(self._current)
+                self._current = None
+
+    async def _let_go(self, error: BaseException | None) -> None:
+        """What was handled is acked, what failed is given back with the reason, what was not begun without one."""
+        current, self._current = self._current, None
+        if current is not None and error is not None:
+            await current.nack(f"{type(error).__name__}: {error}"[:_REASON])
+        elif current is not None:
+            self._done.append(current)
+        for message in self._done:
+            await message.ack()
+        for message in self._waiting:
+            await message.nack()
+        self._done, self._waiting = [], []
+
+
+def _letter(*, to: str | Sequence[str], content: str | None = None, **fields: Any) -> dict[str, Any]:
+    """A message as REST takes it, under an id of its own."""
+    body = {"to": to if isinstance(to, str) else list(to), "content": content, "id": str(uuid4()), **fields}
+    if content is not None and not body.keys() & {"subject", "session_id", "reply_to", "forward_of"}:
+        body["subject"] = ""
+    return {name: value for name, value in body.items() if value is not None or name == "payload"}

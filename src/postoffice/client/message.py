@@ -1,0 +1,97 @@
+"""A message in the hands of a program."""
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec import UNSET
+
+from postoffice.core.letter import LeasedLetter, text_of_letter
+from postoffice.core.task import TaskState
+
+if TYPE_CHECKING:
+    from postoffice.client.mailbox import Mailbox
+
+
+class Message:
+    """What was received, and what can be done with it."""
+
+    def __init__(self, box: "Mailbox", letter: LeasedLetter, visible_for: float) -> None:
+        self.letter = letter
+        self._box = box
+        self._visible_for = visible_for
+        self._settled = False
+        self._keeping = asyncio.create_task(self._keep())
+
+    @property
+    def id(self) -> str:
+        """The office's id."""
+        return self.letter.id
+
+    @property
+    def sender(self) -> str:
+        """Who sent it; `from_verified` on the letter says whether a key proved that."""
+        return self.letter.sender
+
+    @property
+    def subject(self) -> str:
+        """What the conversation is about."""
+        return self.letter.subject
+
+    @property
+    def text(self) -> str:
+        """What it says, as text, whatever it carries."""
+        return text_of_letter(self.letter)
+
+    @property
+    def payload(self) -> Any:
+        """The JSON it carries; None if it carries none."""
+        return None if self.letter.payload is UNSET else self.letter.payload
+
+    @property
+    def session_id(self) -> str | None:
+        """Its conversation."""
+        return self.letter.session_id if isinstance(self.letter.session_id, str) else None
+
+    async def reply(self, content: str | None = None, **fields: Any) -> str:
+        """Answer in the same conversation, with the same mark. Sent twice by accident it is still one answer."""
+        letter = self.letter
+        fields.setdefault("id", f"reply-{letter.id}")
+        if isinstance(letter.correlation_id, str):
+            fields.setdefault("correlation_id", letter.correlation_id)
+        if self.session_id is not None:
+            fields.setdefault("session_id", self.session_id)
+        return await self._box.send(letter.sender, content, reply_to=letter.id, **fields)
+
+    async def report(self, state: TaskState | str, content: str | None = None, **fields: Any) -> None:
+        """Move the task this message asks for."""
+        body = {"state": TaskState(state), "content": content} | fields
+        await self._box.call("POST", f"/tasks/{self.id}/update", {name: value for name, value in body.items() if value is not None})
+
+    async def ack(self) -> None:
+        """Done with it."""
+        if self.settle():
+            await self._box.call("POST", f"/messages/{self.id}/ack", {"token": self.letter.token})
+
+    async def nack(self, reason: str | None = None, *, delay: float = 0) -> None:
+        """Not done with it: give it back."""
+        if self.settle():
+            body = {"token": self.letter.token, "delay": delay, "reason": reason}
+            await self._box.call("POST", f"/messages/{self.id}/nack", body)
+
+    def settle(self) -> bool:
+        """Stop keeping it; whether there was still something to settle."""
+        settled, self._settled = self._settled, True
+        self._keeping.cancel()
+        return not settled
+
+    async def _keep(self) -> None:
+        """Extend the lease for as long as somebody is at it."""
+        while True:
+            await asyncio.sleep(self._visible_for / 3)
+            await self._box.call("POST", f"/messages/{self.id}/extend", {"token": self.letter.token, "visible_for": self._visible_for})
+
+
+def decode(raw: Any) -> LeasedLetter:
+    """A letter as REST gave it."""
+    return msgspec.convert(raw, LeasedLetter)

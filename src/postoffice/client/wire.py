@@ -1,0 +1,95 @@
+"""The wire to an office elsewhere: one call, its answer, or the refusal it gave."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, Self, TypeVar
+
+import httpx2
+import msgspec
+
+from postoffice.core.errors import MailError, NoAnswer, Unavailable, told
+
+T = TypeVar("T")
+_PATIENCE = httpx2.Timeout(30, read=300)  # a long poll is silent for up to four minutes
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
+
+
+class Wire:
+    """Calls as one agent. A key proves the name; without one the server has to be open."""
+
+    def __init__(self, server: str, *, key: str | None = None, agent: str | None = None) -> None:
+        self.server = server
+        self.key = key
+        self.agent = agent
+        given = {"X-API-Key": key, "X-Agent": agent}
+        self.headers = {name: value for name, value in given.items() if value is not None}
+        self._http = httpx2.AsyncClient(base_url=server, headers=self.headers, timeout=_PATIENCE)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+
+    async def get(self, path: str, **query: object) -> Any:
+        """Ask."""
+        return await self._call("GET", path, None, query)
+
+    async def post(self, path: str, body: object = None, **query: object) -> Any:
+        """Do."""
+        return await self._call("POST", path, body, query)
+
+    async def patch(self, path: str, body: object, **query: object) -> Any:
+        """Change."""
+        return await self._call("PATCH", path, body, query)
+
+    async def _call(self, method: str, path: str, body: object, query: dict[str, object]) -> Any:
+        content = None if body is None else _encode(body)
+        headers = {} if content is None else {"Content-Type": "application/json"}
+        wanted = {name: str(value) for name, value in query.items() if value is not None and value is not False}
+        try:
+            response = await self._http.request(method, path, content=content, headers=headers, params=wanted)
+        except httpx2.HTTPError as error:
+            raise NoAnswer(server=self.server) from error
+        try:
+            answer = _decode(response.content) if response.content else None
+        except msgspec.DecodeError:
+            raise NoAnswer(server=self.server) from None
+        if response.is_success:
+            return answer
+        if not isinstance(answer, dict) or "code" not in answer:
+            raise NoAnswer(server=self.server)
+        refusal = told(str(answer["code"]), str(answer.get("detail", "")))
+        if (wait := response.headers.get("retry-after", "")).isdecimal():
+            refusal.facts["retry_after"] = int(wait)
+        raise refusal
+
+
+async def until_answered(call: Callable[[], Awaitable[T]], give_up_after: float | None = None) -> T:
+    """Repeat a call that may safely be repeated while its server is away; None never gives up."""
+    loop = asyncio.get_running_loop()
+    until = None if give_up_after is None else loop.time() + give_up_after
+    async for pause in pauses():
+        try:
+            return await call()
+        except Unavailable:
+            if until is not None and loop.time() + pause > until:
+                raise
+        await asyncio.sleep(pause)
+    raise AssertionError  # pauses never end
+
+
+async def pauses(first: float = _FIRST_PAUSE, longest: float = _LONGEST_PAUSE) -> AsyncIterator[float]:
+    """Ever longer pauses, none quite alike, so that many who lost one server do not come back as one."""
+    pause = first
+    while True:
+        yield pause * random.uniform(0.7, 1.3)  # noqa: S311 - spreading out, not hiding
+        pause = min(pause * 2, longest)
+
+
+def is_refusal(error: Exception) -> bool:
+    """Whether an office said no, rather than nothing."""
+    return isinstance(error, MailError) and not isinstance(error, Unavailable)

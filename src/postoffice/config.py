@@ -82,9 +82,14 @@ def read_settings(
         raise BadSetting(name=path.rstrip("`") or "file", why=why) from None
 
 
+def known_settings() -> set[str]:
+    """The name of every setting."""
+    return {field.name for field in msgspec.structs.fields(Settings)} - {"limits"} | _LIMITS.keys()
+
+
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """Other variables of ours, such as the command line's, pass by; an empty one says nothing."""
-    known = {field.name for field in msgspec.structs.fields(Settings)} - {"limits"} | _LIMITS.keys()
+    known = known_settings()
     found = {ours: environ[theirs] for theirs, ours in _OTHER_NAMES.items() if environ.get(theirs)}
     for name, value in environ.items():
         setting = name.removeprefix(PREFIX).lower()

@@ -307,6 +307,14 @@ class MigrationFailed(Unavailable):
     """The migration failed and changed nothing: {why}."""
 
 
+class CommandFailed(Unavailable):
+    """The command failed: {why}."""
+
+
+class BackupFailed(Unavailable):
+    """Nothing was changed: {why}."""
+
+
 class SchemaMissing(Unavailable):
     """The database has schema {found}, this program needs {needed}; run `postoffice migrate`."""
 

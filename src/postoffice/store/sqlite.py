@@ -4,7 +4,6 @@ import asyncio
 import errno
 import itertools
 import json
-import os
 import queue
 import re
 import sqlite3
@@ -14,13 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 from postoffice.core.clock import Clock
-from postoffice.core.errors import BadCursor, Closed, DatabaseInUse, DiskFull, MailError, OutcomeUnknown, ReadOnly, Unavailable
+from postoffice.core.errors import BadCursor, Closed, DiskFull, MailError, OutcomeUnknown, ReadOnly, Unavailable
 from postoffice.core.limits import Limits
 from postoffice.store import sql
 from postoffice.store.acts.act import Act, Pause
+from postoffice.store.claim import Claim
 from postoffice.store.desk import Desk, Drawer
 from postoffice.store.group import close_desk, open_desk, run_acts
 from postoffice.store.grouped import GroupedStore
@@ -49,7 +49,7 @@ class SQLiteStore(GroupedStore):
         self._drawer = Drawer()  # one process owns the file: what a group left true stays true
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
-        self._lock: IO[str] | None = None
+        self._claim: Claim | None = None
 
     async def open(self, committed: Committed) -> None:
         self._loop = asyncio.get_running_loop()
@@ -106,7 +106,7 @@ class SQLiteStore(GroupedStore):
     def _open(self) -> None:
         try:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._take_lock()
+            self._claim = Claim(self.path)
         except OSError as error:
             self._unlock()
             raise DiskFull if error.errno == errno.ENOSPC else ReadOnly(why=f"{self.path}: {error.strerror}") from None
@@ -131,22 +131,10 @@ class SQLiteStore(GroupedStore):
         connection.create_function("office_now", 0, self.clock.now)
         return connection
 
-    def _take_lock(self) -> None:
-        """One process owns the file; the lock dies with it, however it dies."""
-        path = self.path.with_name(self.path.name + ".lock")
-        self._lock = path.open("a+")
-        if not _lock_file(self._lock):
-            self._lock.seek(0)
-            pid = self._lock.read().strip() or "unknown"
-            self._lock.close()
-            raise DatabaseInUse(path=self.path, pid=pid)
-        self._lock.truncate(0)
-        os.write(self._lock.fileno(), str(os.getpid()).encode())
-
     def _unlock(self) -> None:
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        if self._claim is not None:
+            self._claim.close()
+            self._claim = None
 
     # Reading
 
@@ -259,21 +247,3 @@ def _translate(error: sqlite3.Error, *, committing: bool) -> MailError:
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
         return ReadOnly(why=str(error))
     return Unavailable(why=f"{error} ({name})" if name else str(error))
-
-
-def _lock_file(file: IO[str]) -> bool:
-    try:
-        import fcntl  # noqa: PLC0415 - not on every platform
-    except ImportError:
-        import msvcrt  # noqa: PLC0415
-
-        try:
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-        except OSError:
-            return False
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -1,0 +1,135 @@
+"""How each CLI is run for one message: its words, how it goes on with a conversation, and what it prints."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from postoffice.core.fence import Fence
+from postoffice.core.letter import LeasedLetter, text_of_letter
+
+
+class Answer(NamedTuple):
+    """What a CLI said, and the conversation it said it in."""
+
+    text: str
+    conversation: str | None = None
+
+
+class Preset(NamedTuple):
+    """A CLI."""
+
+    first: tuple[str, ...]
+    again: tuple[str, ...]
+    """The words to go on with a conversation; `{conversation}` is its id."""
+    read: Callable[[str], Answer]
+
+
+def fill(words: Sequence[str], letter: LeasedLetter, conversation: str | None = None) -> list[str]:
+    """The words with their placeholders filled. Each stays one word, whatever was written in the message."""
+    values = {
+        "{message}": text_of_letter(letter),
+        "{prompt}": prompt(letter),
+        "{from}": letter.sender,
+        "{subject}": letter.subject,
+        "{session}": letter.session_id if isinstance(letter.session_id, str) else "",
+        "{conversation}": conversation or "",
+    }
+    filled = []
+    for word in words:
+        # One pass: what a value contains is never taken for a placeholder.
+        pieces, rest = [], word
+        while rest:
+            at, name = min(((rest.find(name), name) for name in values if name in rest), default=(-1, ""))
+            if at < 0:
+                pieces.append(rest)
+                break
+            pieces += [rest[:at], values[name]]
+            rest = rest[at + len(name) :]
+        filled.append("".join(pieces))
+    return filled
+
+
+def prompt(letter: LeasedLetter) -> str:
+    """A message as a model is given it: fenced, and with who will read the answer."""
+    return (
+        f"A message from the agent {letter.sender} has come to your mailbox. What you print is sent back to it as the answer.\n"
+        f"{Fence().around([letter])}"
+    )
+
+
+def _plain(output: str) -> Answer:
+    return Answer(output.strip())
+
+
+def _claude(output: str) -> Answer:
+    for found in _objects(output):
+        if found.get("type", "result") == "result" and "result" in found:
+            return Answer(str(found["result"]).strip(), found.get("session_id"))
+    return _plain(output)
+
+
+def _codex(output: str) -> Answer:
+    text, thread = "", None
+    for found in _objects(output):
+        if found.get("type") == "thread.started":
+            thread = found.get("thread_id")
+        item = found.get("item")
+        if isinstance(item, dict) and item.get("type") in ("agent_message", "assistant_message"):
+            text = str(item.get("text", ""))
+    return Answer(text.strip(), thread) if text else _plain(output)
+
+
+def _gemini(output: str) -> Answer:
+    for found in _objects(output):
+        if "response" in found:
+            return Answer(str(found["response"]).strip(), found.get("session_id"))
+    return _plain(output)
+
+
+def _opencode(output: str) -> Answer:
+    texts, session = [], None
+    for found in _objects(output):
+        session = found.get("sessionID", session)
+        part = found.get("part")
+        if isinstance(part, dict) and part.get("type") == "text":
+            texts.append(str(part.get("text", "")))
+    return Answer("\n".join(texts).strip(), session) if texts else _plain(output)
+
+
+def _objects(output: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects a CLI printed: one, or one a line."""
+    for text in (output, *output.splitlines()):
+        try:
+            found = json.loads(text)
+        except ValueError:
+            continue
+        yield from (item for item in (found if isinstance(found, list) else [found]) if isinstance(item, dict))
+
+
+PRESETS = {
+    "claude": Preset(
+        ("claude", "-p", "{prompt}", "--output-format", "json"),
+        ("claude", "-p", "{prompt}", "--output-format", "json", "--resume", "{conversation}"),
+        _claude,
+    ),
+    "codex": Preset(
+        ("codex", "exec", "--json", "--skip-git-repo-check", "{prompt}"),
+        ("codex", "exec", "--json", "--skip-git-repo-check", "resume", "{conversation}", "{prompt}"),
+        _codex,
+    ),
+    "gemini": Preset(
+        ("gemini", "-p", "{prompt}", "--output-format", "json"),
+        ("gemini", "--resume", "{conversation}", "-p", "{prompt}", "--output-format", "json"),
+        _gemini,
+    ),
+    "opencode": Preset(
+        ("opencode", "run", "--format", "json", "{prompt}"),
+        ("opencode", "run", "--format", "json", "--session", "{conversation}", "{prompt}"),
+        _opencode,
+    ),
+}
+
+
+def own_command(words: Sequence[str]) -> Preset:
+    """Somebody's own command, as it was given; what it prints is the answer."""
+    return Preset(tuple(words), tuple(words), _plain)

@@ -1,0 +1,185 @@
+"""The runner: an agent that answers its mail. It takes a message, runs a command once for it, and sends what it printed."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import msgspec
+
+from postoffice.bridges.conversations import Conversations
+from postoffice.bridges.preset import Answer, Preset, fill
+from postoffice.client.mailbox import Mailbox
+from postoffice.client.message import Message, decode
+from postoffice.client.wire import until_answered
+from postoffice.core.delivery import next_try
+from postoffice.core.errors import BudgetSpent, CommandFailed, Conflict, Forbidden, IdConflict, MailError, NotFound
+from postoffice.core.message import NOTICE, TASK
+
+_VISIBLE = 30.0
+_WAIT = 25.0
+_CONTENT = 10_000
+_MOST = 500_000
+_REASON = 400
+_GRACE = 10.0
+
+
+class Job(NamedTuple):
+    """How a runner works."""
+
+    agent: str
+    server: str
+    preset: Preset
+    jobs: int | None = None
+    timeout: float = 900.0
+
+
+class Runner:
+    """One agent's runner. Messages of one session are worked on one after another, sessions side by side."""
+
+    def __init__(self, job: Job, box: Mailbox, conversations: Conversations, say: Callable[[str], None]) -> None:
+        self._job = job
+        self._box = box
+        self._conversations = conversations
+        self._say = say
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until told to stop; then finish what is under way, or give it back."""
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            at_once = await self._at_once()
+            while not stop.is_set():
+                if len(self._running) >= at_once:
+                    await asyncio.wait({stopping, *self._running}, return_when=asyncio.FIRST_COMPLETED)
+                    continue
+                taking = asyncio.create_task(self._take(at_once - len(self._running)))
+                await asyncio.wait({stopping, taking}, return_when=asyncio.FIRST_COMPLETED)
+                if not taking.done():
+                    # Hanging up leaves no lease behind.
+                    taking.cancel()
+                    await asyncio.gather(taking, return_exceptions=True)
+                    return
+                for message in taking.result():
+                    task = asyncio.create_task(self._work(message))
+                    self._running.add(task)
+                    task.add_done_callback(self._running.discard)
+        finally:
+            stopping.cancel()
+            await self._finish()
+
+    async def _at_once(self) -> int:
+        """As many as the agent's card allows, or fewer if it was asked so."""
+        card = await self._box.call("GET", "/agents/me")
+        most = max(int(card["max_concurrent_tasks"]), 1)
+        return most if self._job.jobs is None else min(self._job.jobs, most)
+
+    async def _take(self, limit: int) -> list[Message]:
+        wish = {"limit": limit, "wait": _WAIT, "visible_for": _VISIBLE, "one_per_session": True}
+        answer = await until_answered(lambda: self._box.call("POST", "/messages/wait", wish))
+        return [Message(self._box, decode(raw), _VISIBLE) for raw in answer["messages"]]
+
+    async def _finish(self) -> None:
+        if self._running:
+            self._say(f"finishing {len(self._running)} under way")
+            await asyncio.wait(self._running, timeout=_GRACE)
+        for task in list(self._running):
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
+
+    async def _work(self, message: Message) -> None:
+        letter = message.letter
+        if letter.type == NOTICE:
+            self._say(f"notice: {message.text}")
+            await message.ack()
+            return
+        self._say(f"{letter.sender}: {letter.id} (try {letter.attempt})")
+        try:
+            if letter.type == TASK:
+                await message.report("working")
+            answer = await self._run(message)
+            await self._answer(message, answer)
+            await message.ack()
+            self._say(f"answered {letter.id}")
+        except (CommandFailed, asyncio.CancelledError) as error:
+            await self._give_back(message, str(error) or "the runner was stopped")
+            if isinstance(error, asyncio.CancelledError):
+                raise
+        except (Conflict, NotFound) as error:
+            # It was settled or finished elsewhere meanwhile; there is nothing left to do.
+            self._say(f"{letter.id}: {error}")
+            message.settle()
+        except Exception as error:  # noqa: BLE001 - whatever it was, the mail goes back and the runner goes on
+            await self._give_back(message, f"{type(error).__name__}: {error}")
+
+    async def _give_back(self, message: Message, reason: str) -> None:
+        delay = next_try(message.letter.attempt).total_seconds()
+        self._say(f"{message.id} failed: {reason}; again in {delay:g} s")
+        with contextlib.suppress(MailError):
+            await message.nack(reason[:_REASON], delay=delay)
+
+    async def _run(self, message: Message) -> Answer:
+        """The command's answer to one message."""
+        preset, session = self._job.preset, message.session_id or message.sender
+        conversation = self._conversations.get(session)
+        words = fill(preset.first if conversation is None else preset.again, message.letter, conversation)
+        try:
+            output = await self._command(words, message)
+        except CommandFailed:
+            # A conversation the CLI has lost would fail for ever.
+            self._conversations.put(session, None)
+            raise
+        answer = preset.read(output)
+        self._conversations.put(session, answer.conversation)
+        return answer
+
+    async def _command(self, words: list[str], message: Message) -> str:
+        names = {"POSTOFFICE_AGENT": self._job.agent, "POSTOFFICE_SERVER": self._job.server, "POSTOFFICE_SESSION": message.session_id or ""}
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *words,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env=os.environ | names,
+                start_new_session=True,  # so that all it starts can be ended with it
+            )
+        except OSError as error:
+            raise CommandFailed(why=f"{words[0]} cannot be run ({error.strerror})") from None
+        try:
+            async with asyncio.timeout(self._job.timeout):
+                output, errors = await process.communicate(msgspec.json.encode(message.letter))
+        except TimeoutError:
+            raise CommandFailed(why=f"no answer within {self._job.timeout:g} seconds") from None
+        finally:
+            if process.returncode is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                await process.wait()
+        if process.returncode:
+            last = (errors.decode(errors="replace").strip().splitlines() or [""])[-1]
+            raise CommandFailed(why=f"{words[0]} ended with {process.returncode}" + (f", saying {last}" if last else ""))
+        return output.decode(errors="replace")
+
+    async def _answer(self, message: Message, answer: Answer) -> None:
+        """Send the answer, once, whatever happens in between; nothing printed is nothing said."""
+        text = answer.text[:_MOST]
+        if message.letter.type == TASK:
+            await message.report("completed", **_body(text))
+            return
+        if not text:
+            return
+        try:
+            await message.reply(automatic=True, id=f"run-{message.id}", **_body(text))
+        except IdConflict:
+            self._say(f"{message.id} had been answered before")
+        except BudgetSpent as error:
+            self._say(f"{message.sender}: {error}")
+        except Forbidden as error:
+            self._say(f"the answer to {message.sender} was refused: {error}")
+
+
+def _body(text: str) -> dict[str, Any]:
+    """Text as REST takes it: what is longer than its content may be goes as a part."""
+    return {"content": text} if len(text) <= _CONTENT else {"parts": [{"type": "text", "text": text}]}

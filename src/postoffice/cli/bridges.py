@@ -1,0 +1,93 @@
+"""Commands that join an agent to its mailbox: MCP over standard input and output, and the runner."""
+
+import asyncio
+import os
+import signal
+import sys
+from datetime import datetime
+from typing import Any
+
+from postoffice.cli.caller import agent_of, server_of
+from postoffice.cli.command import Options, examples
+from postoffice.core.errors import BadSetting
+
+
+def add(commands: Any) -> None:
+    """Add mcp and run."""
+    import argparse  # noqa: PLC0415
+
+    plain = argparse.RawDescriptionHelpFormatter
+    mailbox = commands.add_parser(
+        "mcp",
+        help="the mailbox as MCP tools over standard input and output",
+        description="The mailbox as MCP tools over standard input and output. The key comes from MAILBOX_API_KEY, never from a flag.",
+        epilog=examples("postoffice mcp --as coder", "MAILBOX_SERVER_URL=mail.example.com MAILBOX_API_KEY=amb_… postoffice mcp"),
+        formatter_class=plain,
+    )
+    mailbox.add_argument("--server", metavar="URL", help="the office (MAILBOX_SERVER_URL, or 127.0.0.1:8787)")
+    mailbox.add_argument("--as", dest="agent", metavar="NAME", help="the agent, on an open server without a key (POSTOFFICE_AGENT)")
+    mailbox.add_argument("--tools", help="toolsets or tools, separated by commas (inbox)")
+    mailbox.set_defaults(command=_mcp)
+    running = commands.add_parser(
+        "run",
+        help="answer an agent's mail with a command",
+        description=(
+            "Answer an agent's mail: for each message the command is run once, with the message as JSON on standard input and "
+            "{message}, {prompt} (fenced, for a model), {from}, {subject}, {session} filled in; what it prints is sent back."
+        ),
+        epilog=examples(
+            "postoffice run coder --with claude", "postoffice run echo -- cat", "postoffice run triage -- ./triage.sh {from} {subject}"
+        ),
+        formatter_class=plain,
+    )
+    running.add_argument("runs", metavar="AGENT", help="whose mail")
+    running.add_argument("--with", dest="preset", choices=["claude", "codex", "gemini", "opencode"], help="a CLI we know how to run")
+    running.add_argument("--jobs", type=int, help="messages worked on at once (as many as the agent's card allows)")
+    running.add_argument("--timeout", type=float, default=900.0, metavar="SECONDS", help="for one message (900)")
+    running.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
+    running.add_argument("words", nargs="*", metavar="COMMAND", help="your own command, after --")
+    running.set_defaults(command=_run)
+
+
+def _mcp(options: Options) -> None:
+    from postoffice.bridges.stdio import Mailbox, serve_stdio  # noqa: PLC0415
+    from postoffice.client.address import DEFAULT, read_address  # noqa: PLC0415
+    from postoffice.core.tools import STDIO  # noqa: PLC0415
+
+    mailbox = Mailbox(
+        server=read_address(options["server"] or os.environ.get("MAILBOX_SERVER_URL") or DEFAULT, "MAILBOX_SERVER_URL"),
+        key=os.environ.get("MAILBOX_API_KEY") or None,
+        agent=agent_of(options),
+        tools=options["tools"] or STDIO,
+    )
+    asyncio.run(serve_stdio(mailbox))
+
+
+def _run(options: Options) -> None:
+    from postoffice.bridges.preset import PRESETS, own_command  # noqa: PLC0415
+    from postoffice.bridges.runner import Job  # noqa: PLC0415
+
+    if (options["preset"] is None) == (not options["words"]):
+        raise BadSetting(name="command", why="give either --with CLI or -- COMMAND")
+    preset = PRESETS[options["preset"]] if options["preset"] else own_command(options["words"])
+    job = Job(options["runs"], server_of(options), preset, options["jobs"], options["timeout"])
+    asyncio.run(_keep_running(job))
+
+
+async def _keep_running(job: Any) -> None:
+    from postoffice.bridges.conversations import Conversations  # noqa: PLC0415
+    from postoffice.bridges.runner import Runner  # noqa: PLC0415
+    from postoffice.client.mailbox import Mailbox  # noqa: PLC0415
+
+    def say(text: str) -> None:
+        from postoffice.core.fence import one_line  # noqa: PLC0415
+
+        print(f"{datetime.now().astimezone():%H:%M:%S} {job.agent}: {one_line(text)}", file=sys.stderr, flush=True)
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for sig in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(sig, stop.set)
+    async with Mailbox(job.agent, server=job.server, patience=None) as box:
+        say(f"answering mail at {job.server} with {job.preset.first[0]}; Ctrl-C ends it")
+        await Runner(job, box, Conversations(job.agent), say).run(stop)

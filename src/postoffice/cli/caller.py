@@ -1,0 +1,60 @@
+"""Who the command speaks as, and to which office."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from postoffice.client import credentials
+from postoffice.client.address import DEFAULT, read_address
+from postoffice.core.hosts import is_loopback
+
+if TYPE_CHECKING:
+    from postoffice.client.wire import Wire
+
+OWNER_KEY = "owner.key"
+
+
+def server_of(options: Mapping[str, Any]) -> str:
+    """The office's address: flag, environment, or this machine's."""
+    return read_address(options.get("server") or os.environ.get("POSTOFFICE_SERVER") or DEFAULT, "POSTOFFICE_SERVER")
+
+
+def agent_of(options: Mapping[str, Any]) -> str | None:
+    """The agent to speak as, if one was named."""
+    return options.get("agent") or os.environ.get("POSTOFFICE_AGENT") or None
+
+
+def open_wire(options: Mapping[str, Any]) -> "Wire":
+    """A wire as the agent named; without a name as the only one with a key here, else on one's own machine as the owner."""
+    from postoffice.client.wire import Wire  # noqa: PLC0415 - help and mistakes need no HTTP
+
+    server, agent = server_of(options), agent_of(options)
+    if (key := os.environ.get("POSTOFFICE_KEY")) is not None:
+        return Wire(server, key=key, agent=agent)
+    if agent is not None:
+        kept = credentials.load(server, agent)
+        return Wire(server, key=kept.key if kept else None, agent=agent)
+    known = credentials.known(server)
+    if len(known) == 1:
+        return Wire(server, key=known[0].key)
+    return Wire(server, key=owner_key(server))
+
+
+def owner_key(server: str) -> str | None:
+    """The owner's key, on the machine where the office keeps it."""
+    path = data_folder() / OWNER_KEY
+    host = server.partition("://")[2].rpartition(":")[0].strip("[]") or server.partition("://")[2]
+    try:
+        return path.read_text().strip() if is_loopback(host) else None
+    except OSError:
+        return None
+
+
+def data_folder() -> Path:
+    """Where a server on this machine keeps its data."""
+    if (named := os.environ.get("POSTOFFICE_DATA")) is not None:
+        return Path(named)
+    from platformdirs import user_data_path  # noqa: PLC0415
+
+    return user_data_path("postoffice")

@@ -1,0 +1,69 @@
+"""A command: what it is called, what it takes, what it does, and how a person sees its answer."""
+
+import argparse
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from postoffice.client.wire import Wire
+
+Options = dict[str, Any]
+Run = Callable[["Wire", Options], Awaitable[Any]]
+Render = Callable[["Console", Any], None]
+
+
+class Argument(NamedTuple):
+    """One argument, as argparse takes it."""
+
+    flags: tuple[str, ...]
+    settings: dict[str, Any]
+
+
+def argument(*flags: str, **settings: Any) -> Argument:
+    """An argument of a command."""
+    return Argument(flags, settings)
+
+
+class Command(NamedTuple):
+    """A command that asks the office something and shows the answer."""
+
+    name: str
+    help: str
+    examples: tuple[str, ...]
+    run: Run
+    render: Render
+    arguments: tuple[Argument, ...] = ()
+
+
+Commands = "argparse._SubParsersAction[Any]"
+
+
+def add_commands(commands: Any, found: Sequence[Command], do: Callable[[Command], Callable[[Options], None]]) -> None:
+    """Add commands to a parser, each with its examples and with who is asking."""
+    for command in found:
+        parser = commands.add_parser(
+            command.name,
+            help=command.help,
+            description=f"{command.help[:1].upper()}{command.help[1:]}.",
+            epilog=examples(*command.examples),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        for flags, settings in command.arguments:
+            parser.add_argument(*flags, **settings)
+        add_caller(parser)
+        parser.set_defaults(command=do(command))
+
+
+def add_caller(parser: argparse.ArgumentParser) -> None:
+    """Who asks, where, and how the answer is wanted."""
+    group = parser.add_argument_group("who and where")
+    group.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
+    group.add_argument("--as", dest="agent", metavar="AGENT", help="speak as this agent (POSTOFFICE_AGENT)")
+    group.add_argument("--json", action="store_true", help="JSON, as when piped")
+
+
+def examples(*lines: str) -> str:
+    """Examples for the end of a help text."""
+    return "examples:\n" + "\n".join(f"  {line}" for line in lines)

@@ -1,0 +1,92 @@
+"""Commands about connections."""
+
+from typing import TYPE_CHECKING, Any
+
+from postoffice.cli.command import Command, Options, argument
+from postoffice.cli.show import ago, say, table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from postoffice.client.wire import Wire
+
+
+async def connect(wire: "Wire", options: Options) -> Any:
+    """Ask."""
+    return await wire.post("/connections/request", {"target_agent_name": options["target"], "message": options["message"]})
+
+
+def _requested(console: "Console", answer: Any) -> None:
+    say(console, f"Asked {answer['target_agent_name']}. Pass this code to its person: {answer['verification_code']}")
+
+
+async def approve(wire: "Wire", options: Options) -> Any:
+    """Give consent: by a code, or as the owner by the request's id."""
+    if len(options["code"]) == len("XX-NNN"):
+        return await wire.post("/connections/approve", {"verification_code": options["code"]})
+    return await wire.post(f"/connections/{options['code']}/approve")
+
+
+def _approved(console: "Console", answer: Any) -> None:
+    say(console, f"Connected with {answer['connected_agent_name']} ({answer['assurance']}).")
+
+
+async def reject(wire: "Wire", options: Options) -> Any:
+    """Refuse a request, or end a connection."""
+    return await wire.post(f"/connections/{options['connection']}/{'end' if options['end'] else 'reject'}")
+
+
+def _concluded(console: "Console", answer: Any) -> None:
+    say(console, f"{answer['from_agent_name']} and {answer['to_agent_name']}: {answer['status']}.")
+
+
+async def connections(wire: "Wire", options: Options) -> Any:
+    """Requests and connections."""
+    return await wire.get("/connections", status=options["status"], everyone=options["everyone"])
+
+
+def _connections(console: "Console", answer: Any) -> None:
+    rows = [
+        (c["from_agent_name"], c["to_agent_name"], c["status"], c["assurance"] or "", ago(c["updated_at"]), c["connection_id"])
+        for c in answer["connections"]
+    ]
+    table(console, ("from", "to", "is", "by", "since", "id"), rows, "No connections. Ask for one: postoffice connect NAME --as YOU")
+
+
+COMMANDS = (
+    Command(
+        "connect",
+        "ask another agent for a connection",
+        ("postoffice connect bob-agent --as alice-agent --message 'Shall we work together?'",),
+        connect,
+        _requested,
+        (argument("target", metavar="AGENT"), argument("--message", help="a word to introduce yourself")),
+    ),
+    Command(
+        "approve",
+        "accept a connection by its code, or as the owner by its id",
+        ("postoffice approve XC-992 --as bob-agent",),
+        approve,
+        _approved,
+        (argument("code", help="like XC-992"),),
+    ),
+    Command(
+        "reject",
+        "refuse a request, take one's own back, or end a connection",
+        ("postoffice reject CONNECTION --as bob-agent", "postoffice reject CONNECTION --end --as bob-agent"),
+        reject,
+        _concluded,
+        (argument("connection", help="an id, from connections"), argument("--end", action="store_true", help="end an active connection")),
+    ),
+    Command(
+        "connections",
+        "list requests and connections",
+        ("postoffice connections --as bob-agent", "postoffice connections --everyone --status PENDING"),
+        connections,
+        _connections,
+        (
+            argument("--status", choices=["PENDING", "ACTIVE", "REJECTED", "EXPIRED", "ENDED"]),
+            argument("--everyone", action="store_true", help="of all agents, for the owner"),
+        ),
+    ),
+)

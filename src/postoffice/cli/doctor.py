@@ -1,0 +1,191 @@
+"""What may be wrong between here and the office, and what to do about it."""
+
+import os
+import shutil
+import time
+from collections.abc import AsyncIterator
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx2
+
+from postoffice import __version__
+from postoffice.cli.caller import OWNER_KEY, agent_of, data_folder, open_wire, server_of
+from postoffice.cli.show import table
+from postoffice.client import credentials
+from postoffice.core.errors import MailError
+from postoffice.core.hosts import is_loopback
+from postoffice.core.limits import Limits
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from postoffice.client.wire import Wire
+
+Finding = dict[str, str]
+_LITTLE_DISK = 512 << 20
+_SKEW = 30
+_PRIVATE = 0o077
+_FULL = 0.8
+_OURS = {"AGENT", "CONFIG", "CREDENTIALS", "DATA", "KEY", "SERVER"}
+
+
+async def examine(options: dict[str, Any]) -> list[Finding]:
+    """Every check, in the order in which one would look."""
+    findings = [*_environment(), *_folders(options)]
+    try:
+        server = server_of(options)
+    except MailError as error:
+        return [*findings, _wrong("address", str(error), "write POSTOFFICE_SERVER or --server like http://127.0.0.1:8787")]
+    return findings + [finding async for finding in _office(server, options)]
+
+
+def render(console: "Console", answer: Any) -> None:
+    """Findings as a person reads them."""
+    rows = [(finding["is"], finding["what"], finding["found"], finding.get("fix", "")) for finding in answer["findings"]]
+    table(console, ("is", "what", "found", "what to do"), rows, "Nothing was looked at.")
+
+
+def _environment() -> list[Finding]:
+    """Variables that look like ours and are not: most of them are slips of the pen."""
+    from postoffice.config import PREFIX, known_settings  # noqa: PLC0415
+
+    known = {name.upper() for name in known_settings()} | _OURS
+    unknown = sorted(name for name in os.environ if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in known)
+    return [_wrong("environment", f"{name} is no setting", "see docs/settings.md for the name you meant, or unset it") for name in unknown]
+
+
+def _folders(options: dict[str, Any]) -> list[Finding]:
+    data = options.get("data") or data_folder()
+    findings = [_credential_modes()]
+    if not data.exists():
+        return [*findings, _fine("data", f"{data} is not there; no server has run here")]
+    if not os.access(data, os.W_OK | os.X_OK):
+        return [*findings, _wrong("data", f"{data} cannot be written", f"chown it to the user that runs the server: chown -R $USER {data}")]
+    findings.append(_mode("data", data, f"chmod 700 {data}"))
+    key = data / OWNER_KEY
+    if not key.exists():
+        findings.append(_wrong("owner's key", f"{key} is missing", "start the server once; it makes a new one"))
+    else:
+        findings.append(_mode("owner's key", key, f"chmod 600 {key}"))
+    free = shutil.disk_usage(data).free
+    if free < _LITTLE_DISK:
+        findings.append(
+            _wrong("disk", f"{free >> 20} MiB are free on the disk of {data}", "free some space; sends are refused when it is full")
+        )
+    else:
+        findings.append(_fine("disk", f"{free >> 30} GiB are free"))
+    findings.append(_database(data / "mailbox.db"))
+    return findings
+
+
+def _credential_modes() -> Finding:
+    loose = [path for path in credentials.folder().rglob("*.json") if path.stat().st_mode & _PRIVATE]
+    if loose:
+        return _wrong("keys", f"{loose[0]} can be read by others", f"chmod 600 {loose[0]}, and rotate the key: postoffice key rotate")
+    return _fine("keys", f"kept in {credentials.folder()}")
+
+
+def _mode(what: str, path: Path, fix: str) -> Finding:
+    if os.name == "posix" and path.stat().st_mode & _PRIVATE:
+        return _wrong(what, f"{path} is open to others", fix)
+    return _fine(what, str(path))
+
+
+def _database(path: Path) -> Finding:
+    """Whether the file is whole. Reading it disturbs no server."""
+    import sqlite3  # noqa: PLC0415
+
+    if not path.exists():
+        return _fine("database", "no SQLite file here; mail is in PostgreSQL, or there is none yet")
+    try:
+        found = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            (said,) = found.execute("PRAGMA quick_check(1)").fetchone()
+        finally:
+            found.close()
+    except sqlite3.Error as error:
+        said = str(error)
+    if said != "ok":
+        return _wrong(
+            "database", f"{path} is damaged: {said}", "stop the server and bring a backup back: postoffice restore FILE --data NEW"
+        )
+    return _fine("database", str(path))
+
+
+async def _office(server: str, options: dict[str, Any]) -> AsyncIterator[Finding]:
+    host = httpx2.URL(server).host
+    if server.startswith("http://") and not is_loopback(host):
+        yield _wrong(
+            "transport", f"{server} is plain http: keys and mail can be read on the way", f"use https://{host}, behind a proxy with TLS"
+        )
+    try:
+        async with httpx2.AsyncClient(base_url=server, timeout=10) as http:
+            answer = await http.get("/version")
+    except httpx2.HTTPError as error:
+        why = str(error) or type(error).__name__
+        yield _wrong("server", f"nothing answers at {server} ({why})", "start it: postoffice serve; or say where it is with --server")
+        return
+    try:
+        said = answer.json()
+        version = said["version"] if said["name"] == "postoffice" else None
+    except (ValueError, KeyError, TypeError):
+        version = None
+    if answer.status_code == 421:  # noqa: PLR2004 - a misdirected request
+        yield _wrong("server", f"{server} does not answer to this name", f"set POSTOFFICE_ALLOWED_HOSTS={host} for the server")
+        return
+    if version is None:
+        yield _wrong(
+            "server", f"something else answers at {server}", "another program has the port; choose another with --port, or stop it"
+        )
+        return
+    yield _fine("server", f"{server}, {said['auth']} ({version})")
+    if version != __version__:
+        yield _wrong("version", f"the server is {version}, this command {__version__}", "upgrade the older: pip install -U postoffice")
+    if (skew := _skew(answer.headers.get("date"))) > _SKEW:
+        yield _wrong(
+            "clock", f"this machine and the server differ by {skew} seconds", "set both by NTP; deadlines and expiries are the server's"
+        )
+    async with open_wire(options) as wire:
+        async for finding in _agent(wire, options):
+            yield finding
+
+
+async def _agent(wire: "Wire", options: dict[str, Any]) -> AsyncIterator[Finding]:
+    try:
+        await wire.get("/ready")
+        yield _fine("store", "takes mail")
+    except MailError as error:
+        yield _wrong("store", str(error), "see the server's log; the disk, the database and its schema are the usual causes")
+    if wire.key is None and wire.agent is None:
+        yield _fine("you", "no agent named; look closer with --as AGENT")
+        return
+    try:
+        me = await wire.get("/agents/me")
+    except MailError as error:
+        name = agent_of(options) or "the agent"
+        yield _wrong("you", str(error), f"get a new key for {name}: postoffice login, or postoffice key rotate --of {name} as the owner")
+        return
+    yield _fine("you", f"{me['name']}, {me['presence']}, {me['unread']} unread")
+    if me["unread"] + me["leased"] > _FULL * Limits().depth:
+        waiting = me["unread"] + me["leased"]
+        yield _wrong(
+            "mailbox",
+            f"{waiting} messages wait, and {Limits().depth} are the limit",
+            f"run something that reads them: postoffice run {me['name']} -- CMD",
+        )
+    if me["dead"]:
+        yield _wrong("dead letters", f"{me['dead']} could not be delivered", f"look and requeue: postoffice dead list --as {me['name']}")
+
+
+def _skew(date: str | None) -> int:
+    return 0 if date is None else abs(int(time.time() - parsedate_to_datetime(date).timestamp()))
+
+
+def _fine(what: str, found: str) -> Finding:
+    return {"is": "fine", "what": what, "found": found}
+
+
+def _wrong(what: str, found: str, fix: str) -> Finding:
+    return {"is": "wrong", "what": what, "found": found, "fix": fix}

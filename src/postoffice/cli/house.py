@@ -1,0 +1,61 @@
+"""Commands for whoever runs a server: serve, migrate."""
+
+from pathlib import Path
+from typing import Any
+
+from postoffice.cli.command import Options, examples
+
+
+def add(commands: Any) -> None:
+    """Add the server's own commands."""
+    import argparse  # noqa: PLC0415
+
+    plain = argparse.RawDescriptionHelpFormatter
+    serving = commands.add_parser(
+        "serve",
+        help="open the office",
+        description="Open the office and serve until stopped.",
+        epilog=examples("postoffice serve", "postoffice serve --host 0.0.0.0 --auth keys --database postgresql://db/mail"),
+        formatter_class=plain,
+    )
+    serving.add_argument("--host", help="address to listen on (127.0.0.1)")
+    serving.add_argument("--port", type=int, help="port to listen on (8787)")
+    serving.add_argument("--auth", choices=["open", "keys"], help="who may come in (open on loopback, keys beyond)")
+    serving.add_argument("--handshake", choices=["visible", "human"], help="whether a target sees the code (visible when open)")
+    serving.add_argument("--log-level", choices=["debug", "info", "warning", "error"], help="how much to tell (info)")
+    serving.add_argument("--log-format", choices=["console", "json"], help="for people or for machines (console)")
+    serving.set_defaults(command=_serve)
+    migrating = commands.add_parser(
+        "migrate",
+        help="bring the database to this program's schema",
+        description="Bring the database to this program's schema. Safe to run from several places at once.",
+        epilog=examples("postoffice migrate --database postgresql://db/mail"),
+        formatter_class=plain,
+    )
+    migrating.add_argument("--inbox-schema", help="PostgreSQL schema for the view `inbox` (beside the tables)")
+    migrating.set_defaults(command=_migrate)
+    for command in (serving, migrating):
+        add_store(command)
+        command.add_argument("--schema", help="PostgreSQL schema for the tables (postoffice)")
+
+
+def add_store(parser: Any) -> None:
+    """Where mail is kept."""
+    parser.add_argument("--data", type=Path, help="directory for everything kept (the platform's user data directory)")
+    parser.add_argument("--database", metavar="URL", help="a PostgreSQL address (an SQLite file in the data directory)")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings in TOML (postoffice.toml, if there is one)")
+
+
+def _serve(options: Options) -> None:
+    # Imported here: other commands start without the weight of a server.
+    from postoffice.config import read_settings  # noqa: PLC0415
+    from postoffice.serve.run import serve  # noqa: PLC0415
+
+    serve(read_settings(options))
+
+
+def _migrate(options: Options) -> None:
+    from postoffice.config import read_settings  # noqa: PLC0415
+    from postoffice.serve.migrate import migrate  # noqa: PLC0415
+
+    print(migrate(read_settings(options)))

@@ -1,0 +1,73 @@
+"""Commands that keep and mend: backup, restore, doctor."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from postoffice.cli.command import Options, add_caller, examples
+from postoffice.cli.house import add_store
+
+
+def add(commands: Any) -> None:
+    """Add backup, restore and doctor."""
+    import argparse  # noqa: PLC0415
+
+    plain = argparse.RawDescriptionHelpFormatter
+    for name, help, example, run in (
+        ("backup", "copy all mail into a file, while serving", "postoffice backup mail.backup", _backup),
+        (
+            "restore",
+            "bring all mail back from a file, into an office that is closed",
+            "postoffice restore mail.backup --data ./new",
+            _restore,
+        ),
+    ):
+        parser = commands.add_parser(
+            name, help=help, description=f"{help[:1].upper()}{help[1:]}.", epilog=examples(example), formatter_class=plain
+        )
+        parser.add_argument("file", type=Path)
+        add_store(parser)
+        parser.set_defaults(command=run)
+    checking = commands.add_parser(
+        "doctor",
+        help="find what is wrong, and say what to do",
+        description="Find what is wrong between here and the office, and say what to do.",
+        epilog=examples("postoffice doctor", "postoffice doctor --as coder --json"),
+        formatter_class=plain,
+    )
+    checking.add_argument("--data", type=Path, help="the server's data directory, if it is on this machine")
+    add_caller(checking)
+    checking.set_defaults(command=_doctor)
+
+
+def _backup(options: Options) -> None:
+    from postoffice.config import read_settings  # noqa: PLC0415
+    from postoffice.serve.backup import backup  # noqa: PLC0415
+
+    file = options.pop("file")
+    print(backup(read_settings(options), file, _progress))
+
+
+def _restore(options: Options) -> None:
+    from postoffice.config import read_settings  # noqa: PLC0415
+    from postoffice.serve.backup import restore  # noqa: PLC0415
+
+    file = options.pop("file")
+    print(restore(read_settings(options), file, _progress))
+
+
+def _progress(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if done >= total else ""
+        print(f"\r{100 * done // max(total, 1):3d} %", end=end, file=sys.stderr, flush=True)
+
+
+def _doctor(options: Options) -> int:
+    import asyncio  # noqa: PLC0415
+
+    from postoffice.cli.doctor import examine, render  # noqa: PLC0415
+    from postoffice.cli.show import show  # noqa: PLC0415
+
+    findings = asyncio.run(examine(options))
+    show(options, {"findings": findings}, render)
+    return 1 if any(finding["is"] == "wrong" for finding in findings) else 0

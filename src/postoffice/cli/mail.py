@@ -1,0 +1,219 @@
+"""Commands that move and show mail."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from postoffice.cli.command import Command, Options, argument
+from postoffice.cli.show import ago, quote, say, table
+from postoffice.core.errors import BadSetting, NoReply
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from postoffice.client.wire import Wire
+
+_MESSAGE = argument("message", metavar="MESSAGE", help="a message's id")
+
+
+async def send(wire: "Wire", options: Options) -> Any:
+    """Send text, a file, or what is piped in."""
+    from uuid import uuid4  # noqa: PLC0415
+
+    content = _content(options)
+    to = options["to"][0] if len(options["to"]) == 1 else options["to"]
+    body = {
+        "to": to,
+        "content": content,
+        "subject": options["subject"] if options["session"] is None else None,
+        "session_id": options["session"],
+        "type": "task" if options["task"] else options["type"],
+        "priority": options["priority"],
+        "id": options["id"] or str(uuid4()),
+    }
+    mark = str(uuid4()) if options["wait_reply"] is not None else None
+    sent = await wire.post("/messages/send", {k: v for k, v in (body | {"correlation_id": mark}).items() if v is not None})
+    if options["wait_reply"] is None:
+        return sent
+    wish = {"limit": 1, "correlation_id": mark, "wait": options["wait_reply"]}
+    (letter,) = (await wire.post("/messages/wait", wish))["messages"] or [None]
+    if letter is None:
+        raise NoReply(to=options["to"][0], seconds=int(options["wait_reply"]))
+    await wire.post(f"/messages/{letter['id']}/ack", {"token": letter["token"]})
+    return {"sent": sent, "reply": letter}
+
+
+def _content(options: Options) -> str:
+    given = [options["text"] is not None, options["file"] is not None]
+    if all(given):
+        raise BadSetting(name="text", why="give the text or --file, not both")
+    if options["file"] is not None:
+        try:
+            return Path(options["file"]).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadSetting(name="--file", why=str(error)) from None
+    if options["text"] not in (None, "-"):
+        return str(options["text"])
+    if sys.stdin.isatty():
+        raise BadSetting(name="text", why="say something: postoffice send --to bob 'Hello'")
+    return sys.stdin.read()
+
+
+def _sent(console: "Console", answer: Any) -> None:
+    sent = answer.get("sent", answer)
+    if "reply" in answer:
+        reply = answer["reply"]
+        quote(console, reply["from"], reply["created_at"], reply["content"] or "")
+        return
+    for to in sent["recipients"]:
+        if to.get("refusal"):
+            say(console, f"Not to {to['recipient']}: {to['detail']}")
+        elif to.get("unseen"):
+            say(console, f"Sent {sent['id']}. Nobody called {to['recipient']} has been here yet; it waits.")
+        else:
+            say(console, f"Sent {sent['id']} to {to['recipient']}.")
+
+
+async def inbox(wire: "Wire", options: Options) -> Any:
+    """Conversations, newest first."""
+    return await wire.get("/inbox", unread_only=options["unread"], limit=options["limit"])
+
+
+def _inbox(console: "Console", answer: Any) -> None:
+    rows = [
+        (
+            s["unread_count"] or "",
+            s["other_agent_name"],
+            s["subject"] or "(no subject)",
+            _last(s),
+            ago(s["last_message_at"]),
+            s["session_id"],
+        )
+        for s in answer["sessions"]
+    ]
+    empty = "No mail yet. Send some: postoffice send --to NAME 'Hello'"
+    table(console, ("unread", "with", "subject", "last", "when", "session"), rows, empty)
+    for pending in answer["pending_connections"]:
+        code = pending["verification_code"]
+        say(console, f"{pending['from_agent_name']} asks to connect (code {code}): postoffice approve CODE")
+
+
+def _last(session: Any) -> str:
+    lines = session["recent_messages"]
+    return lines[0]["content"].replace("\n", " ")[:60] if lines else ""
+
+
+async def read(wire: "Wire", options: Options) -> Any:
+    """One conversation."""
+    return await wire.get(f"/sessions/{options['session']}/history", limit=options["limit"], peek=options["peek"])
+
+
+def _history(console: "Console", answer: Any) -> None:
+    say(console, f"{answer['subject'] or '(no subject)'}, with {answer['other_agent_name']}")
+    for line in reversed(answer["messages"]):
+        quote(console, line["sender_name"], line["created_at"], line["content"])
+
+
+async def ack(wire: "Wire", options: Options) -> Any:
+    """Done with it."""
+    return await wire.post(f"/messages/{options['message']}/ack", {"token": options["token"]})
+
+
+async def nack(wire: "Wire", options: Options) -> Any:
+    """Give it back."""
+    body = {"token": options["token"], "delay": options["delay"], "reason": options["reason"]}
+    return await wire.post(f"/messages/{options['message']}/nack", body)
+
+
+def _settled(console: "Console", answer: Any) -> None:
+    say(console, f"{answer['message_id']} is {answer['state']}.")
+
+
+async def status(wire: "Wire", options: Options) -> Any:
+    """Where it stands."""
+    return await wire.get(f"/messages/{options['message']}/status")
+
+
+def _status(console: "Console", answer: Any) -> None:
+    rows = [(s["recipient"], s["state"], s["attempts"], ago(s["settled_at"]), s["reason"] or "") for s in answer["standings"]]
+    table(console, ("to", "state", "tries", "settled", "why"), rows, "It was kept as a note and sent to nobody.")
+
+
+async def search(wire: "Wire", options: Options) -> Any:
+    """Messages by their words."""
+    return await wire.get("/search", q=" ".join(options["words"]), limit=options["limit"], everyone=options["everyone"])
+
+
+def _hits(console: "Console", answer: Any) -> None:
+    rows = [(ago(h["message"]["created_at"]), h["message"]["from"], h["message"]["subject"], h["excerpt"]) for h in answer["results"]]
+    table(console, ("when", "from", "subject", "words"), rows, "Nothing found.")
+
+
+_TOKEN = argument("--token", help="the token the message was taken with")
+COMMANDS = (
+    Command(
+        "send",
+        "send a message",
+        (
+            "postoffice send --to bob 'Lunch at noon?'",
+            "postoffice send --to bob --subject Review --file notes.md --as alice",
+            "git diff | postoffice send --to reviewer --task --subject 'Review this' --wait-reply 120",
+        ),
+        send,
+        _sent,
+        (
+            argument("text", nargs="?", help="what to say; - or nothing reads standard input"),
+            argument("--to", action="append", required=True, metavar="AGENT", help="an agent, or ALL; more than once for several"),
+            argument("--subject", default="", help="the conversation's topic"),
+            argument("--session", help="go on with this conversation"),
+            argument("--file", help="send this file's text"),
+            argument("--task", action="store_true", help="ask for work"),
+            argument("--type", help="another kind of message"),
+            argument("--priority", type=int, choices=range(1, 6), help="1 urgent to 5 fyi"),
+            argument("--id", help="your own id: a retry with it sends nothing twice"),
+            argument("--wait-reply", type=float, nargs="?", const=120.0, metavar="SECONDS", help="wait for the answer (120)"),
+        ),
+    ),
+    Command(
+        "inbox",
+        "show conversations and who asks to connect",
+        ("postoffice inbox --as coder", "postoffice inbox --unread --json"),
+        inbox,
+        _inbox,
+        (argument("--unread", action="store_true", help="only with something unread"), argument("--limit", type=int, default=50)),
+    ),
+    Command(
+        "read",
+        "read a conversation; what it shows counts as read",
+        ("postoffice read SESSION --as coder", "postoffice read SESSION --peek"),
+        read,
+        _history,
+        (
+            argument("session", help="a session's id, from inbox"),
+            argument("--limit", type=int, default=20),
+            argument("--peek", action="store_true", help="look without settling anything"),
+        ),
+    ),
+    Command("ack", "say that a message is handled", ("postoffice ack MESSAGE --token TOKEN",), ack, _settled, (_MESSAGE, _TOKEN)),
+    Command(
+        "nack",
+        "give a message back unhandled",
+        ("postoffice nack MESSAGE --token TOKEN --reason 'no access' --delay 60",),
+        nack,
+        _settled,
+        (_MESSAGE, _TOKEN, argument("--delay", type=float, default=0, help="seconds"), argument("--reason")),
+    ),
+    Command("status", "show where a message stands", ("postoffice status MESSAGE --as alice",), status, _status, (_MESSAGE,)),
+    Command(
+        "search",
+        "search what was sent and got",
+        ("postoffice search invoice march --as coder", "postoffice search invoice --everyone"),
+        search,
+        _hits,
+        (
+            argument("words", nargs="+", help="words that all have to be there"),
+            argument("--limit", type=int, default=20),
+            argument("--everyone", action="store_true", help="all agents' mail, for the owner"),
+        ),
+    ),
+)

@@ -1,0 +1,139 @@
+"""Commands about agents and their keys."""
+
+import getpass
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from postoffice.cli.command import Command, Options, argument
+from postoffice.cli.show import ago, say, table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from postoffice.client.wire import Wire
+
+
+async def register(wire: "Wire", options: Options) -> Any:
+    """Take a name and keep its key at home."""
+    from postoffice.client import credentials  # noqa: PLC0415
+
+    card = {name: options[name] for name in ("description", "owner_contact") if options[name]}
+    if options["capability"]:
+        card["capabilities"] = options["capability"]
+    if options["allow"]:
+        card["allow_from"] = options["allow"]
+    made = await wire.post("/agents/register", {"name": options["name"], **card})
+    path = credentials.save(credentials.Credential(server=wire.server, agent=made["name"], key=made["api_key"]))
+    # The key itself is in the file; what is printed may be seen or logged.
+    return {"id": made["id"], "name": made["name"], "key_prefix": made["api_key"][:8], "kept_in": str(path)}
+
+
+def _registered(console: "Console", answer: Any) -> None:
+    say(console, f"{answer['name']} is registered; its key is kept in {answer['kept_in']}.")
+    say(console, f"Speak as it with --as {answer['name']}.")
+
+
+async def login(wire: "Wire", _: Options) -> Any:
+    """Keep a key that was made elsewhere."""
+    from postoffice.client import credentials  # noqa: PLC0415
+    from postoffice.client.wire import Wire as NewWire  # noqa: PLC0415
+
+    key = os.environ.get("POSTOFFICE_KEY") or (getpass.getpass("key: ") if sys.stdin.isatty() else sys.stdin.readline().strip())
+    async with NewWire(wire.server, key=key) as proven:
+        me = await proven.get("/agents/me")
+    path = credentials.save(credentials.Credential(server=wire.server, agent=me["name"], key=key))
+    return {"name": me["name"], "kept_in": str(path)}
+
+
+def _logged_in(console: "Console", answer: Any) -> None:
+    say(console, f"Logged in as {answer['name']}; its key is kept in {answer['kept_in']}.")
+
+
+async def agents(wire: "Wire", options: Options) -> Any:
+    """Who is there."""
+    found: list[Any] = []
+    cursor = None
+    while True:
+        page = await wire.get("/agents", cursor=cursor)
+        found += page["agents"]
+        cursor = page["cursor"]
+        if cursor is None or len(found) >= options["limit"]:
+            return {"agents": found[: options["limit"]]}
+
+
+def _agents(console: "Console", answer: Any) -> None:
+    rows = [
+        (a["name"], a["presence"], f"{a['current_tasks']}/{a['max_concurrent_tasks']}", ago(a["last_seen"]), a["description"])
+        for a in answer["agents"]
+    ]
+    table(console, ("agent", "is", "tasks", "seen", "does"), rows, "Nobody is here yet. An agent exists from its first call.")
+
+
+async def key(wire: "Wire", options: Options) -> Any:
+    """Change or take back keys."""
+    from postoffice.client import credentials  # noqa: PLC0415
+
+    of = options["of"]
+    if options["act"] == "rotate":
+        made = await wire.post("/agents/me/keys/rotate", {"overlap": options["overlap"]}, of=of)
+        name = made["key"]["agent"]
+        path = credentials.save(credentials.Credential(server=wire.server, agent=name, key=made["api_key"]))
+        return {"key": made["key"], "kept_in": str(path)}
+    if options["act"] == "revoke":
+        return await wire.post("/agents/me/keys/revoke", {"prefix": options["prefix"]}, of=of)
+    return await wire.get("/agents/me/keys", of=of)
+
+
+def _keys(console: "Console", answer: Any) -> None:
+    if "kept_in" in answer:
+        say(console, f"A new key {answer['key']['prefix']}… is kept in {answer['kept_in']}; older ones end when the overlap is over.")
+        return
+    rows = [(k["prefix"], ago(k["created_at"]), k["expires_at"] or "", k["revoked_at"] or "") for k in answer["keys"]]
+    table(console, ("key", "made", "ends", "revoked"), rows, "No keys.")
+
+
+COMMANDS = (
+    Command(
+        "register",
+        "take a name, with a key that is kept for you",
+        ("postoffice register coder --description 'writes code' --allow '*'",),
+        register,
+        _registered,
+        (
+            argument("name", help="3 to 100 letters, digits, '.', '_' or '-'"),
+            argument("--description", default="", help="what it does"),
+            argument("--capability", action="append", help="something it can do; more than once for several"),
+            argument("--allow", action="append", metavar="AGENT", help="who may write without a connection; '*' is everybody"),
+            argument("--owner-contact", default="", help="how to reach its person"),
+        ),
+    ),
+    Command(
+        "login",
+        "keep a key that was made elsewhere; it is asked for, or read from standard input",
+        ("postoffice login", "postoffice login --server https://mail.example.com < key.txt"),
+        login,
+        _logged_in,
+    ),
+    Command(
+        "agents",
+        "show who is there and what they can do",
+        ("postoffice agents",),
+        agents,
+        _agents,
+        (argument("--limit", type=int, default=1000),),
+    ),
+    Command(
+        "key",
+        "list, rotate or revoke an agent's keys",
+        ("postoffice key rotate --as coder", "postoffice key revoke --prefix amb_1a2b --as coder"),
+        key,
+        _keys,
+        (
+            argument("act", choices=["list", "rotate", "revoke"]),
+            argument("--overlap", type=float, help="seconds the older keys go on working (a day)"),
+            argument("--prefix", help="only keys that begin so"),
+            argument("--of", metavar="AGENT", help="another agent's, for the owner"),
+        ),
+    ),
+)

@@ -1,0 +1,135 @@
+"""Commands that stay: watch what happens, take mail and hand it to a command."""
+
+import asyncio
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from postoffice.cli.caller import open_wire
+from postoffice.cli.command import Options, add_caller, examples
+from postoffice.cli.show import for_programs
+from postoffice.core.errors import BadSetting
+from postoffice.core.fence import one_line
+
+if TYPE_CHECKING:
+    from postoffice.client.wire import Wire
+
+
+def add(commands: Any) -> None:
+    """Add watch and recv."""
+    import argparse  # noqa: PLC0415
+
+    plain = argparse.RawDescriptionHelpFormatter
+    watching = commands.add_parser(
+        "watch",
+        help="show what happens as it happens, one line an event",
+        description="Show what happens to an agent as it happens. Takes nothing.",
+        epilog=examples("postoffice watch --as coder", "postoffice watch --as coder --after 0 --json"),
+        formatter_class=plain,
+    )
+    watching.add_argument("--after", metavar="CURSOR", help="begin after this cursor; 0 is the beginning (now)")
+    add_caller(watching)
+    watching.set_defaults(command=_watch)
+    receiving = commands.add_parser(
+        "recv",
+        help="take the next message, print it or hand it to a command, and ack it",
+        description="Take the next message. With --exec the command gets it as JSON on standard input; its success acks, its failure gives back.",
+        epilog=examples("postoffice recv --as coder", "postoffice recv --as coder --exec 'jq -r .content' --count 0"),
+        formatter_class=plain,
+    )
+    receiving.add_argument("--exec", dest="execute", metavar="CMD", help="run this for each message")
+    receiving.add_argument("--count", type=int, default=1, help="messages to take; 0 is without end (1)")
+    receiving.add_argument("--wait", type=float, default=25.0, metavar="SECONDS", help="how long to wait for one (25)")
+    add_caller(receiving)
+    receiving.set_defaults(command=_recv)
+
+
+def _watch(options: Options) -> None:
+    asyncio.run(_events(options))
+
+
+async def _events(options: Options) -> None:
+    """Long polls rather than a socket: they resume by themselves and need nothing the other commands do not."""
+    from postoffice.client.wire import until_answered  # noqa: PLC0415
+
+    async with open_wire(options) as wire:
+        after = options["after"]
+        if after is None:
+            after = (await wire.get("/mailbox"))["counted"]
+        while True:
+
+            async def ask(after: Any = after) -> Any:
+                return await wire.get("/events", after=after, wait=25, limit=100)
+
+            news = await until_answered(ask)
+            for event in news["events"]:
+                print(json.dumps(event) if for_programs(options) else _line(event), flush=True)
+            after = news["cursor"]
+
+
+_TOLD = {
+    "new_message": "{from_agent}: {content}",
+    "receipt": "{by} has handled {message_id}",
+    "dead_letter": "{message_id} could not be delivered: {reason}",
+    "connection_request": "{from_agent} asks to connect, code {verification_code}",
+    "connection_approved": "connected with {connected_agent}",
+    "task": "task {task_id} is {state}",
+}
+
+
+def _line(event: dict[str, Any]) -> str:
+    """An event on one line, with nothing in it that could begin another."""
+    rest = ", ".join(f"{name} {value}" for name, value in event.items() if name not in ("type", "cursor", "at"))
+    told = _TOLD[event["type"]].format_map(event) if event["type"] in _TOLD else rest
+    return one_line(f"{event['at'][11:19]} {event['type']:<20} {told}")
+
+
+def _recv(options: Options) -> int:
+    return asyncio.run(_take(options))
+
+
+async def _take(options: Options) -> int:
+    """Take messages one after another; gives the last command's failure, or 1 when nothing came."""
+    taken = 0
+    code = 0
+    async with open_wire(options) as wire:
+        while options["count"] == 0 or taken < options["count"]:
+            wish = {"limit": 1, "wait": min(options["wait"], 240)}
+            letters = (await wire.post("/messages/wait", wish))["messages"]
+            if not letters and options["count"] != 0:
+                print("postoffice: no message came", file=sys.stderr)
+                return 1
+            for letter in letters:
+                taken += 1
+                code = await _handle(wire, letter, options["execute"])
+    return code
+
+
+async def _handle(wire: "Wire", letter: dict[str, Any], execute: str | None) -> int:
+    body = {"token": letter["token"]}
+    if execute is None:
+        print(json.dumps(letter), flush=True)
+        await wire.post(f"/messages/{letter['id']}/ack", body)
+        return 0
+    names = {"POSTOFFICE_FROM": letter["from"], "POSTOFFICE_MESSAGE": letter["id"], "POSTOFFICE_SUBJECT": letter["subject"]}
+    try:
+        process = await asyncio.create_subprocess_shell(execute, stdin=asyncio.subprocess.PIPE, env=os.environ | names)
+    except OSError as error:
+        raise BadSetting(name="--exec", why=str(error)) from None
+    keeping = asyncio.create_task(_keep(wire, letter))
+    try:
+        await process.communicate(json.dumps(letter).encode())
+    finally:
+        keeping.cancel()
+    if process.returncode == 0:
+        await wire.post(f"/messages/{letter['id']}/ack", body)
+    else:
+        await wire.post(f"/messages/{letter['id']}/nack", body | {"reason": f"the command ended with {process.returncode}"})
+    return process.returncode or 0
+
+
+async def _keep(wire: "Wire", letter: dict[str, Any]) -> None:
+    while True:
+        await asyncio.sleep(10)
+        await wire.post(f"/messages/{letter['id']}/extend", {"token": letter["token"], "visible_for": 30})

@@ -1,0 +1,120 @@
+"""Commands about tasks, notes and dead letters."""
+
+from typing import TYPE_CHECKING, Any
+
+from postoffice.cli.command import Command, Options, argument
+from postoffice.cli.show import ago, say, table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from postoffice.client.wire import Wire
+
+_STATES = {"accept": "accepted", "work": "working", "complete": "completed", "reject": "rejected", "fail": "failed"}
+
+
+async def task(wire: "Wire", options: Options) -> Any:
+    """Move a task."""
+    body = {"state": _STATES[options["act"]], "content": options["text"]}
+    return await wire.post(f"/tasks/{options['task']}/update", {name: value for name, value in body.items() if value is not None})
+
+
+def _task(console: "Console", answer: Any) -> None:
+    say(console, f"Task {answer['id']} is {answer['state']}; {answer['requester']} has been told.")
+
+
+async def tasks(wire: "Wire", options: Options) -> Any:
+    """Tasks of the caller's."""
+    me = (await wire.get("/agents/me"))["name"] if options["asked"] else None
+    return await wire.get("/tasks", requester=me, state=options["state"])
+
+
+def _tasks(console: "Console", answer: Any) -> None:
+    rows = [(t["state"], t["requester"], t["assignee"], t["subject"], ago(t["updated_at"]), t["id"]) for t in answer["tasks"]]
+    table(
+        console, ("is", "asked by", "of", "subject", "since", "task"), rows, "No tasks. Ask for work: postoffice send --to NAME --task '…'"
+    )
+
+
+async def note(wire: "Wire", options: Options) -> Any:
+    """Keep a note, or show those there are."""
+    path = f"/entities/{options['entity']}/notes"
+    if options["text"] is None:
+        return await wire.get(path)
+    return await wire.post(path, {"entity_type": options["type"], "note": options["text"], "notify": options["notify"] or []})
+
+
+def _notes(console: "Console", answer: Any) -> None:
+    if "messages" not in answer:
+        told = ", ".join(answer["notified"])
+        say(console, "Noted." + (f" {told} will read it." if told else ""))
+        return
+    rows = [(ago(m["created_at"]), m["from"], m["content"]) for m in answer["messages"]]
+    table(console, ("when", "by", "note"), rows, "No notes on this.")
+
+
+async def dead(wire: "Wire", options: Options) -> Any:
+    """Show dead letters, or deal with one."""
+    if options["act"] == "list":
+        return await wire.get("/dead-letters", everyone=options["everyone"], of=options["of"])
+    return await wire.post(f"/dead-letters/{options['message']}/{options['act']}", None, of=options["of"])
+
+
+def _dead(console: "Console", answer: Any) -> None:
+    if "dead_letters" not in answer:
+        say(console, f"{answer['message_id']} is {answer['state']}.")
+        return
+    rows = [
+        (ago(d["standing"]["settled_at"]), d["message"]["from"], d["standing"]["recipient"], d["standing"]["reason"], d["message"]["id"])
+        for d in answer["dead_letters"]
+    ]
+    table(console, ("died", "from", "to", "why", "message"), rows, "No dead letters.")
+
+
+COMMANDS = (
+    Command(
+        "task",
+        "report on a task: accept, work, complete, reject or fail it",
+        ("postoffice task complete TASK 'done, see the branch' --as coder", "postoffice task fail TASK 'no access' --as coder"),
+        task,
+        _task,
+        (argument("act", choices=list(_STATES)), argument("task", help="a task's id"), argument("text", nargs="?", help="what to tell")),
+    ),
+    Command(
+        "tasks",
+        "list tasks asked of an agent, or by it",
+        ("postoffice tasks --as coder", "postoffice tasks --asked --state working --as boss"),
+        tasks,
+        _tasks,
+        (
+            argument("--asked", action="store_true", help="those it asked of others"),
+            argument("--state", choices=["pending", "accepted", "working", "completed", "rejected", "failed"]),
+        ),
+    ),
+    Command(
+        "note",
+        "keep a note with an entity, or show its notes",
+        ("postoffice note T-42 'blocked on review' --type task --notify mindy --as quinn", "postoffice note T-42"),
+        note,
+        _notes,
+        (
+            argument("entity", help="what it is about"),
+            argument("text", nargs="?", help="the note; without it the notes are shown"),
+            argument("--type", default="task", help="task, phase, stage, project (task)"),
+            argument("--notify", action="append", metavar="AGENT", help="who should know; more than once for several"),
+        ),
+    ),
+    Command(
+        "dead",
+        "list dead letters, give one another life, or discard it",
+        ("postoffice dead list --everyone", "postoffice dead requeue MESSAGE --as coder"),
+        dead,
+        _dead,
+        (
+            argument("act", nargs="?", default="list", choices=["list", "requeue", "discard"]),
+            argument("message", nargs="?", help="a message's id"),
+            argument("--of", metavar="AGENT", help="another agent's, for the owner"),
+            argument("--everyone", action="store_true", help="of all agents, for the owner"),
+        ),
+    ),
+)

@@ -1,0 +1,1 @@
+"""Setting up: other programs' configurations, changed so that they find the office, and changed back."""

@@ -1,0 +1,43 @@
+"""What a client is pointed at: one agent's address at one office, and what proves the agent there."""
+
+import msgspec
+
+from postoffice.core.hosts import is_loopback
+from postoffice.core.tools import PER_AGENT
+
+KEY_VARIABLE = "MAILBOX_API_KEY"
+"""Where a client that takes no key from its file finds it; the same as for `postoffice mcp`."""
+
+
+class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
+    """One agent's door."""
+
+    server: str
+    agent: str
+    key: str | None = None
+    tools: str | None = None
+
+    @property
+    def url(self) -> str:
+        """The address that speaks MCP."""
+        return f"{self.server}/agents/{self.agent}/mcp" + (f"?tools={self.tools}" if self.tools else "")
+
+    @property
+    def toolset(self) -> str:
+        """The tools offered there."""
+        return self.tools or PER_AGENT
+
+    @property
+    def host(self) -> str:
+        """The machine, without its port."""
+        written = self.server.partition("://")[2]
+        return written[1:].partition("]")[0] if written.startswith("[") else written.partition(":")[0]
+
+    @property
+    def nearby(self) -> bool:
+        """Whether the office is on this machine."""
+        return is_loopback(self.host)
+
+    def headers(self, key: str | None = None) -> dict[str, dict[str, str]]:
+        """The headers of an entry, if there is a key; or another word in the key's place."""
+        return {} if self.key is None else {"headers": {"Authorization": f"Bearer {key or self.key}"}}

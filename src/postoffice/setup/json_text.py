@@ -1,0 +1,135 @@
+"""JSON as text: a value put in or taken out, every other character kept as it was."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from postoffice.setup.path import Path
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_INDENT = re.compile(r"[\[{]\r?\n([ \t]+)")
+_scan: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().raw_decode
+
+
+class _Part(NamedTuple):
+    """A member of an object or an item of a list: where it begins, and its value."""
+
+    key: str | int
+    start: int
+    value: int
+    end: int
+
+
+def read(text: str) -> dict[str, Any]:
+    """What the text says. ValueError, with the place, if it is not plain JSON with an object at its root."""
+    found = json.loads(text, parse_constant=_no_number) if text.strip() else {}
+    if not isinstance(found, dict):
+        raise ValueError("it holds no object, {…}, at its root")  # noqa: TRY003, TRY004 - said once, caught as one kind
+    return found
+
+
+def put(text: str, path: Path, value: Any) -> str:
+    """The text with this value there, and whatever leads to it."""
+    text = text if text.strip() else "{}\n"
+    at = _SPACE.match(text).end()  # type: ignore[union-attr]
+    for depth, key in enumerate(path):
+        part = next((part for part in reversed(_parts(text, at)) if part.key == key), None)
+        if part is None:
+            for later in reversed(path[depth + 1 :]):
+                value = {later: value}
+            return _insert(text, at, key, value)
+        at = part.value
+    return text[:at] + _render(text, value, _margin(text, at)) + text[_scan(text, at)[1] :]
+
+
+def append(text: str, path: Path, item: Any) -> str:
+    """The text with one item more in the list there."""
+    at = _find(text, path)
+    return put(text, path, [item]) if at is None else _insert(text, at, len(_parts(text, at)), item)
+
+
+def drop(text: str, path: Path) -> str:
+    """The text without what is there."""
+    at = _find(text, path[:-1])
+    parts = [] if at is None else _parts(text, at)
+    index = next((index for index, part in enumerate(parts) if part.key == path[-1]), None)
+    if at is None or index is None:
+        return text
+    if len(parts) == 1:
+        return text[: at + 1] + text[_skip(text, parts[0].end) :]
+    start, end = (parts[0].start, parts[1].start) if index == 0 else (parts[index - 1].end, parts[index].end)
+    return text[:start] + text[end:]
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is not JSON")  # noqa: TRY003 - said once
+
+
+def _find(text: str, path: Path) -> int | None:
+    """Where the value at a path begins."""
+    at = _skip(text, 0)
+    for key in path:
+        if text[at : at + 1] not in ("{", "["):
+            return None
+        part = next((part for part in reversed(_parts(text, at)) if part.key == key), None)
+        if part is None:
+            return None
+        at = part.value
+    return at
+
+
+def _parts(text: str, start: int) -> list[_Part]:
+    """What stands in the object or list that opens here."""
+    parts: list[_Part] = []
+    at = _skip(text, start + 1)
+    while text[at] not in "}]":
+        begin, key = at, len(parts)
+        if text[start] == "{":
+            key, colon = _scan(text, at)
+            at = _skip(text, _skip(text, colon) + 1)
+        end = _scan(text, at)[1]
+        parts.append(_Part(key, begin, at, end))
+        at = _skip(text, end)
+        if text[at] == ",":
+            at = _skip(text, at + 1)
+    return parts
+
+
+def _insert(text: str, start: int, key: str | int, value: Any) -> str:
+    """Put something at the end of the object or list that opens here, in the style of what stands there."""
+    name = "" if text[start] == "[" else f"{json.dumps(key, ensure_ascii=False)}: "
+    parts = _parts(text, start)
+    last = parts[-1].end if parts else start + 1
+    close = _skip(text, last)
+    if parts and "\n" not in text[start:close]:
+        return f"{text[:last]}, {name}{json.dumps(value, ensure_ascii=False)}{text[last:]}"
+    newline, outer = _newline(text), _margin(text, start)
+    inner = _margin(text, parts[-1].start) if parts else outer + _indent(text)
+    piece = newline + inner + name + _render(text, value, inner)
+    return f"{text[:last]},{piece}{text[last:]}" if parts else f"{text[:last]}{piece}{newline}{outer}{text[close:]}"
+
+
+def _render(text: str, value: Any, margin: str) -> str:
+    return json.dumps(value, indent=_indent(text), ensure_ascii=False).replace("\n", _newline(text) + margin)
+
+
+def _margin(text: str, at: int) -> str:
+    """The white space that the line of this place begins with."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    return line[: len(line) - len(line.lstrip())]
+
+
+def _indent(text: str) -> str:
+    found = _INDENT.search(text)
+    return found[1] if found else "  "
+
+
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def _skip(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    assert found is not None
+    return found.end()

@@ -30,7 +30,7 @@ check: setup  ## lint, types, licences
 	$(BIN)/python tools/licences.py
 	$(BIN)/python tools/lock.py
 
-bench: .venv-bench/.ready  ## print the performance table
+bench: .venv-bench/.ready .venv-seed001/.ready  ## print the performance table
 	$(BENCH)/python -m bench
 
 .venv-bench/.ready: requirements.lock bench/requirements.lock pyproject.toml
@@ -39,8 +39,24 @@ bench: .venv-bench/.ready  ## print the performance table
 	$(BENCH)/pip install --quiet --disable-pip-version-check --no-deps -e .
 	touch $@
 
-peers: setup  ## run the tests against real outside programs
+.venv-seed001/.ready: bench/seed001.lock
+	$(PYTHON) -m venv .venv-seed001
+	.venv-seed001/bin/pip install --quiet --disable-pip-version-check -r bench/seed001.lock
+	touch $@
+
+peers: setup .venv-fastmcp/.ready .venv-node/.ready  ## run the tests against real outside programs
 	$(BIN)/python -m pytest -q tests/peers
+
+.venv-fastmcp/.ready: tests/peers/fastmcp.lock
+	$(PYTHON) -m venv .venv-fastmcp
+	.venv-fastmcp/bin/pip install --quiet --disable-pip-version-check -r tests/peers/fastmcp.lock
+	touch $@
+
+.venv-node/.ready: tests/peers/node/package.json
+	mkdir -p .venv-node
+	cp tests/peers/node/package.json .venv-node/
+	cd .venv-node && npm install --no-package-lock --no-audit --no-fund --loglevel=error
+	touch $@
 
 chaos: setup  ## run the long soaks
 	POSTOFFICE_EXAMPLES=20 $(BIN)/python -m pytest -q --timeout=3600 tests/machine tests/proof
@@ -50,4 +66,4 @@ lock: setup  ## pin the newest versions again
 	  --no-emit-trusted-host --no-emit-options --no-header --annotation-style=line -o requirements.lock pyproject.toml
 
 clean:  ## remove what was made
-	rm -rf .venv .venv-bench build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

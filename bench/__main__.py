@@ -1,4 +1,4 @@
-"""Run the benchmark: `python -m bench [--quick] [--only sqlite,postgres,backlog,inbox,memory] [--json FILE]`."""
+"""Run the benchmark: `python -m bench [--quick] [--only sqlite,postgres,backlog,inbox,memory,http,mcp] [--json FILE]`."""
 
 import argparse
 from contextlib import ExitStack
@@ -7,12 +7,17 @@ from pathlib import Path
 import msgspec
 
 from bench.backlog import lease_costs
+from bench.calls import measure_calls
 from bench.clients import run
 from bench.filling import Filled, FilledPostgres, FilledSQLite
+from bench.house import echo_house, our_house, running
 from bench.inbox import inbox_time
 from bench.machine import Company, this_machine
+from bench.mcp_calls import Tour, measure_tools
+from bench.mcp_errands import ReceiveAck, echo, our_check, our_send, seed_check, seed_send
+from bench.mcp_wake import measure_wake
 from bench.memory import growth
-from bench.ours import OurPostgres, OurSQLite
+from bench.ours import OurPostgres, OurSQLite, install
 from bench.peers.huey_storage import Huey
 from bench.peers.lite_queue import LiteQueue
 from bench.peers.one_commit import OneCommit
@@ -20,10 +25,13 @@ from bench.peers.persist_queue import PersistQueue
 from bench.peers.pg_queuer import PgQueuer
 from bench.peers.procrastinate_jobs import Procrastinate
 from bench.plan import FULL, QUICK, SECTIONS, Plan
+from bench.push import measure_push
 from bench.report import Report
 from bench.rounds import measure_all
 from bench.scratch import BUILD, progress, scratch
 from bench.server import Server, running_server
+
+_SEED001 = ".venv-seed001/bin/python"
 
 
 def main() -> None:
@@ -48,16 +56,36 @@ def main() -> None:
 def _measure(sections: set[str], plan: Plan) -> Report:
     with ExitStack() as stack:
         company = Company()
-        server = stack.enter_context(running_server()) if sections & {"postgres", "backlog", "inbox"} else None
+        server = stack.enter_context(running_server()) if sections & {"postgres", "backlog", "inbox", "http"} else None
         report = Report(machine=this_machine(None if server is None else server.version))
         if "memory" in sections:
             report.memory = growth(plan)
         if "sqlite" in sections:
             report.sqlite = measure_all([OurSQLite(), OneCommit(), LiteQueue(), PersistQueue(), Huey()], plan)
+        if "mcp" in sections:
+            _measure_tools(plan, report)
         if server is not None:
             _measure_with(server, sections, plan, report)
         report.others = company.share(0.0 if server is None else server.cpu())
         return report
+
+
+def _measure_tools(plan: Plan, report: Report) -> None:
+    with scratch() as folder, ExitStack() as stack:
+        ours = stack.enter_context(our_house("ours", folder))
+        bare = stack.enter_context(running("SDK echo", "bench.mcp_echo"))
+        path = folder / "seed001.db"
+        seed = stack.enter_context(running("seed 001", "bench.seed001", str(path), python=_SEED001))
+        tours: list[Tour] = [
+            (bare, echo()),
+            (ours, our_send()),
+            (seed, seed_send()),
+            (ours, our_check()),
+            (seed, seed_check(path)),
+            (ours, ReceiveAck()),
+        ]
+        report.tools = measure_tools(tours, plan)
+        report.wakes = [measure_wake(ours, plan)]
 
 
 def _measure_with(server: Server, sections: set[str], plan: Plan, report: Report) -> None:
@@ -69,6 +97,15 @@ def _measure_with(server: Server, sections: set[str], plan: Plan, report: Report
             report.leases = [cost for engine in engines for cost in run(lease_costs(engine, plan))]
         if "inbox" in sections:
             report.inboxes = [run(inbox_time(engine, plan)) for engine in engines]
+        if "http" in sections:
+            _measure_doors(server, folder, plan, report)
+
+
+def _measure_doors(server: Server, folder: Path, plan: Plan, report: Report) -> None:
+    url = run(server.database("ours", install))
+    with echo_house() as echo, our_house("SQLite", folder) as sqlite, our_house("PostgreSQL", folder, url) as postgres:
+        report.calls = measure_calls(echo, [sqlite, postgres], plan)
+        report.pushes = [measure_push(house, plan) for house in (sqlite, postgres)]
 
 
 if __name__ == "__main__":

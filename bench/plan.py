@@ -3,7 +3,7 @@
 import msgspec
 
 CONCURRENCIES = (1, 16, 64)
-SECTIONS = ("sqlite", "postgres", "backlog", "inbox", "memory")
+SECTIONS = ("sqlite", "postgres", "backlog", "inbox", "memory", "http", "mcp")
 BODY = "The build is green again; the two flaky tests were waiting for a clock that nobody had wound. " * 2
 """What every message says, to us and to every peer."""
 
@@ -26,6 +26,12 @@ class Plan(msgspec.Struct, frozen=True):
     """How often the inbox is read."""
     memory_warm_up: int
     memory_cycles: int
+    mail: int
+    """How many messages wait for those who only receive."""
+    push_rate: int
+    push_seconds: float
+    wakes: int
+    """How often somebody waits for mail that comes."""
 
 
 FULL = Plan(
@@ -39,6 +45,10 @@ FULL = Plan(
     inboxes=500,
     memory_warm_up=5_000,
     memory_cycles=50_000,
+    mail=6_400,
+    push_rate=200,
+    push_seconds=10.0,
+    wakes=400,
 )
 QUICK = Plan(
     rounds=1,
@@ -51,4 +61,8 @@ QUICK = Plan(
     inboxes=100,
     memory_warm_up=1_000,
     memory_cycles=5_000,
+    mail=3_200,
+    push_rate=200,
+    push_seconds=2.0,
+    wakes=50,
 )

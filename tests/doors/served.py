@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
+import msgspec
 
 from postoffice.config import Settings
 from postoffice.office import House, PostOffice
@@ -39,10 +40,10 @@ class Served(NamedTuple):
 @asynccontextmanager
 async def serving(engine: Engine, *, tick: float = 3600, **settings: Any) -> AsyncIterator[Served]:
     """Serve the engine's office by these settings until the block ends."""
-    with tempfile.TemporaryDirectory() as folder, socket.socket() as listener:
+    with tempfile.TemporaryDirectory() as folder, socket.socket(proto=socket.IPPROTO_TCP) as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen(2048)
-        wanted = Settings(data=Path(folder), **settings)
+        wanted = msgspec.convert({"data": Path(folder), **settings}, Settings)
 
         def build(_: Settings) -> PostOffice:
             house = build_house(wanted)
@@ -50,15 +51,22 @@ async def serving(engine: Engine, *, tick: float = 3600, **settings: Any) -> Asy
             return PostOffice(engine.store(rules.limits), LocalWake(), rules)
 
         app = create_app(wanted, build)
-        async with app.router.lifespan_context(app):
-            server = web_server(app, wanted)
-            running = asyncio.create_task(server.serve(sockets=[listener]))
-            while not server.started:  # noqa: ASYNC110 - uvicorn has no event for it
-                await asyncio.sleep(0.01)
-            url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            try:
-                yield Served(url, app.state.office, (Path(folder) / OWNER_KEY).read_text().strip())
-            finally:
-                server.should_exit = True
-                app.state.office.drain()
-                await running
+        server = web_server(app, wanted)
+
+        async def live() -> None:
+            # One task opens and closes: a fixture of pytest's begins in one and ends in another.
+            async with app.router.lifespan_context(app):
+                await server.serve(sockets=[listener])
+
+        running = asyncio.create_task(live())
+        while not server.started and not running.done():  # noqa: ASYNC110 - uvicorn has no event for it
+            await asyncio.sleep(0.01)
+        if running.done():
+            await running
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        try:
+            yield Served(url, app.state.office, (Path(folder) / OWNER_KEY).read_text().strip())
+        finally:
+            server.should_exit = True
+            app.state.office.drain()
+            await running

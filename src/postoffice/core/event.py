@@ -23,6 +23,7 @@ class Kind(StrEnum):
     TASK = "task"
     NOTE = "note"
     BUDGET_SPENT = "budget_spent"
+    KEY_ADDED = "key_added"
     KEY_REVOKED = "key_revoked"
 
 

@@ -20,6 +20,8 @@ from postoffice.doors.metrics import Metrics
 
 _log = logging.getLogger("postoffice.requests")
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+QUERY = "query_string"
+"""Where a socket's query is kept once it is out of the address."""
 _ORIGIN = re.compile(r"https?://([^/]+)")
 _API_POLICY = b"default-src 'none'; frame-ancestors 'none'"
 _PAGE_POLICY = b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
@@ -116,6 +118,9 @@ class Edge:
                 await self._app(scope, receive, send)
 
     async def _upgrade(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # Servers log the address of a socket: from here on the key is not in it.
+        scope.setdefault("state", {})[QUERY] = scope["query_string"]
+        scope["query_string"] = b""
         try:
             self._rules.check(scope)
         except MailError as error:
@@ -129,6 +134,7 @@ class Edge:
         request_id = given if _REQUEST_ID.fullmatch(given) else self._clock.new_id().encode()
         scope.setdefault("state", {})["request_id"] = request_id.decode()
         page = scope["path"].startswith("/docs")
+        body = _Body(receive, self._rules)
         status = 0
 
         async def answer(message: Message) -> None:
@@ -139,12 +145,14 @@ class Edge:
                     *message.get("headers", ()),
                     *(_PAGE_HEADERS if page else _API_HEADERS),
                     (b"x-request-id", request_id),
+                    # Whoever is still sending what nobody reads is not waited for.
+                    *(() if body.whole or not _has_body(scope) else ((b"connection", b"close"),)),
                 ]
             await send(message)
 
         try:
             self._rules.check(scope)
-            await self._app(scope, self._bounded(receive), answer)
+            await self._app(scope, body.read, answer)
         except MailError as error:
             await error_response(error, [("Connection", "close")])(scope, receive, answer)
         except Exception as error:  # noqa: BLE001 - the last resort: whatever it was, the caller is told and the log has it
@@ -156,29 +164,37 @@ class Edge:
         self._metrics.answered(scope["method"], route, status, seconds)
         _tell(scope, route, status, seconds, request_id.decode())
 
-    def _bounded(self, receive: Receive) -> Receive:
-        """The body, as long as it is neither too large nor too slow. Once it is there, waiting for a hang-up is free."""
-        size = 0
-        whole = False
-        until = None
 
-        async def read() -> Message:
-            nonlocal size, whole, until
-            if whole:
-                return await receive()
-            until = until or asyncio.get_running_loop().time() + self._rules.body_seconds
-            try:
-                async with asyncio.timeout_at(until):
-                    message = await receive()
-            except TimeoutError:
-                raise Refusal(TooSlow(seconds=self._rules.body_seconds)) from None
-            size += len(message.get("body", b""))
-            if size > self._rules.body_bytes:
-                raise Refusal(TooLarge(what="body", size=f"more than {self._rules.body_bytes} bytes", limit=self._rules.body_bytes))
-            whole = not message.get("more_body", False)
-            return message
+class _Body:
+    """A request's body, as long as it is neither too large nor too slow. Once it is there, waiting for a hang-up is free."""
 
-        return read
+    def __init__(self, receive: Receive, rules: Rules) -> None:
+        self._receive = receive
+        self._rules = rules
+        self._size = 0
+        self._until: float | None = None
+        self.whole = False
+
+    async def read(self) -> Message:
+        """The next of it."""
+        if self.whole:
+            return await self._receive()
+        rules = self._rules
+        self._until = self._until or asyncio.get_running_loop().time() + rules.body_seconds
+        try:
+            async with asyncio.timeout_at(self._until):
+                message = await self._receive()
+        except TimeoutError:
+            raise Refusal(TooSlow(seconds=rules.body_seconds)) from None
+        self._size += len(message.get("body", b""))
+        if self._size > rules.body_bytes:
+            raise Refusal(TooLarge(what="body", size=f"more than {rules.body_bytes} bytes", limit=rules.body_bytes))
+        self.whole = not message.get("more_body", False)
+        return message
+
+
+def _has_body(scope: Scope) -> bool:
+    return any(name in (b"content-length", b"transfer-encoding") and value != b"0" for name, value in scope["headers"])
 
 
 def _tell(scope: Scope, route: str, status: int, seconds: float, request_id: str) -> None:

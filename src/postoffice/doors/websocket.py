@@ -6,12 +6,13 @@ from datetime import timedelta
 from typing import Any
 
 import msgspec
+from starlette.datastructures import QueryParams
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from postoffice.core.agent import Caller
 from postoffice.core.errors import AuthTimeout, BadCursor, BadJson, Closed, MailError, SlowReader, Unidentified
-from postoffice.core.event import Kind
 from postoffice.doors.credentials import Credentials, credentials
+from postoffice.doors.edge import QUERY
 from postoffice.doors.faults import fault
 from postoffice.doors.metrics import Metrics
 from postoffice.doors.news import frame_of
@@ -24,6 +25,7 @@ _SEND_SECONDS = 10.0
 _LOOK = timedelta(seconds=20)
 _BATCH = 100
 _REASON_BYTES = 123
+_DIGITS = 18
 _encode = msgspec.json.Encoder().encode
 
 
@@ -66,9 +68,7 @@ class _Line:
             await asyncio.gather(push, listen, return_exceptions=True)
 
     async def _greet(self) -> tuple[Caller, int]:
-        query = self._socket.query_params
-        # Servers log the address of a socket: from here on the key is not in it.
-        self._socket.scope["query_string"] = b""
+        query = QueryParams(self._socket.scope["state"].pop(QUERY, b""))
         key, name = credentials(self._socket.headers)
         self._credentials = Credentials(query.get("api_key", key), query.get("agent", name))
         if self._credentials != (None, None):
@@ -103,7 +103,7 @@ class _Line:
         latest = await self._office.latest(caller)
         if cursor is None:
             return caller, latest
-        if not cursor.isdecimal() or not cursor.isascii() or int(cursor[:19]) > latest:
+        if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _DIGITS or int(cursor) > latest:
             raise BadCursor(cursor=cursor)
         return caller, int(cursor)
 
@@ -114,15 +114,14 @@ class _Line:
     async def _push(self, caller: Caller, after: int) -> None:
         news = self._office.news
         while not self._office.draining:
-            for event in await news(caller, after, _BATCH, within=_LOOK):
-                if event.kind is Kind.KEY_REVOKED:
-                    await self._identify()
+            events = await news(caller, after, _BATCH, within=_LOOK)
+            # Before anything is told: a key may have ended meanwhile, or a bare name have got one. One that holds is a sign of life.
+            caller = await self._identify()
+            for event in events:
                 if (frame := await frame_of(self._office, caller, event)) is not None:
                     await self._send(frame)
                     self._metrics.pushed.inc()
                 after = event.number
-            # A key that has ended since ends its socket; one that holds is a sign of life.
-            caller = await self._identify()
         raise Closed
 
     async def _listen(self) -> None:
@@ -171,5 +170,5 @@ async def _close(socket: WebSocket, error: MailError) -> None:
     try:
         async with asyncio.timeout(_SEND_SECONDS):
             await socket.close(code, reason)
-    except (TimeoutError, RuntimeError):
+    except (TimeoutError, RuntimeError, WebSocketDisconnect):
         return  # nobody reads there, or it is closed already; the server drops the connection

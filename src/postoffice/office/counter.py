@@ -10,6 +10,7 @@ from postoffice.core.agent import Agent, Caller, presence
 from postoffice.core.clock import Clock
 from postoffice.core.delivery import Extend, Nack, Settlement
 from postoffice.core.errors import (
+    BadCursor,
     Invalid,
     NoSuchAgent,
     OwnerOnly,
@@ -61,6 +62,20 @@ class Counter:
     def _visible(self, visible_for: timedelta | None) -> timedelta:
         limits = self._limits
         return bounded("visible_for", visible_for, limits.visibility, limits.visibility_least, limits.visibility_most)
+
+    async def _of(self, caller: Caller, of: str | None) -> str:
+        """The same, for a verb that would find nothing wrong with nobody's mailbox."""
+        name = self._whose(caller, of)
+        if of is not None and await self.store.agent(name) is None:
+            raise await self._unknown(name)
+        return name
+
+    def _cursor(self, cursor: str | None) -> str:
+        """A cursor that is a name."""
+        try:
+            return self._ref(cursor or "", "cursor")
+        except TooLarge:
+            raise BadCursor(cursor=cursor) from None
 
     def _ref(self, text: str, what: str = "id", most: int | None = None) -> str:
         """Text from outside that names something, if anything could be named so."""

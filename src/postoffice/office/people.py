@@ -53,7 +53,7 @@ class PeopleVerbs(Counter):
 
     async def agents(self, cursor: str | None = None, limit: int | None = None) -> Page[Agent]:
         """The directory."""
-        page = await self.store.agents(self._ref(cursor or "", "cursor"), self._page(limit))
+        page = await self.store.agents(self._cursor(cursor), self._page(limit))
         return Page(tuple(map(self._with_presence, page.items)), page.cursor)
 
     async def update_card(self, caller: Caller, changes: dict[str, Any], *, of: str | None = None) -> Card:
@@ -107,4 +107,4 @@ class PeopleVerbs(Counter):
 
     async def keys(self, caller: Caller, *, of: str | None = None) -> tuple[Key, ...]:
         """An agent's keys, each by its beginning only."""
-        return await self.store.keys(self._whose(caller, of))
+        return await self.store.keys(await self._of(caller, of))

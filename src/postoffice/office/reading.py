@@ -42,7 +42,7 @@ class ReadingVerbs(Counter):
     ) -> Page[Thread]:
         """The agent's sessions, newest first, with what was said last. Settles nothing."""
         shown = bounded("lines", lines, 3, 0, self._limits.page)
-        return await self.store.inbox(self._whose(caller, of), cursor, self._page(limit), unread_only=unread_only, lines=shown)
+        return await self.store.inbox(await self._of(caller, of), cursor, self._page(limit), unread_only=unread_only, lines=shown)
 
     async def history(
         self, caller: Caller, session_id: str, *, before: str | None = None, limit: int | None = None, peek: bool = False
@@ -55,7 +55,7 @@ class ReadingVerbs(Counter):
 
     async def waiting(self, caller: Caller, cursor: str | None = None, limit: int | None = None, *, of: str | None = None) -> Page[Message]:
         """What waits, in the order it would be given out. Takes nothing."""
-        return await self.store.waiting(self._whose(caller, of), cursor, self._page(limit))
+        return await self.store.waiting(await self._of(caller, of), cursor, self._page(limit))
 
     async def status(self, caller: Caller, ref: str) -> Proof:
         """Where a message stands, for whoever sent it, got it, or runs the server."""
@@ -114,7 +114,7 @@ class ReadingVerbs(Counter):
 
     async def entities(self, cursor: str | None = None, limit: int | None = None) -> Page[Entity]:
         """What notes are about."""
-        return await self.store.entities(self._ref(cursor or "", "cursor"), self._page(limit))
+        return await self.store.entities(self._cursor(cursor), self._page(limit))
 
     # Dead letters
 
@@ -122,7 +122,7 @@ class ReadingVerbs(Counter):
         self, caller: Caller, cursor: str | None = None, limit: int | None = None, *, of: str | None = None, everyone: bool = False
     ) -> Page[DeadLetter]:
         """What could not be delivered, and why."""
-        name = None if self._everyone(caller, wanted=everyone) else self._whose(caller, of)
+        name = None if self._everyone(caller, wanted=everyone) else await self._of(caller, of)
         return await self.store.dead_letters(name, cursor, self._page(limit))
 
     async def requeue(self, caller: Caller, ref: str, *, of: str | None = None) -> Settled:

@@ -24,11 +24,12 @@ def create_app(settings: Settings, build: Callable[[Settings], PostOffice] = bui
 
     mcp = McpDoor(settings.body_bytes)
     app = create_api(life, mcp.routes)
-    if settings.cors_origins:
+    rules = _rules(settings)
+    if rules.origins:
         app.add_middleware(
-            CORSMiddleware, allow_origins=list(settings.cors_origins), allow_methods=["*"], allow_headers=["*"], expose_headers=["*"]
+            CORSMiddleware, allow_origins=list(rules.origins), allow_methods=["*"], allow_headers=["*"], expose_headers=["*"]
         )
-    app.add_middleware(Edge, rules=_rules(settings), metrics=app.state.metrics)
+    app.add_middleware(Edge, rules=rules, metrics=app.state.metrics)
     return app
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 _KEY = re.compile(r"amb_[0-9a-f]{8,}")
+_SERVERS = ("uvicorn.access", "uvicorn.error", "uvicorn.asgi", "websockets.server")
 _COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "31"}
 
 
@@ -18,6 +19,16 @@ def set_up_logs(level: str, style: str) -> None:
     handler.setFormatter(_JSON() if style == "json" else _Console(colour=sys.stderr.isatty()))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
     logging.getLogger("postoffice").setLevel(level.upper())
+    for name in _SERVERS:
+        logging.getLogger(name).addFilter(_discreet)
+
+
+def _discreet(record: logging.LogRecord) -> bool:
+    """What a server around us may log: no key, and nothing of the detail below `info`, which is whole requests and frames."""
+    record.msg = clean(str(record.msg))
+    if isinstance(record.args, tuple):
+        record.args = tuple(clean(value) if isinstance(value, str) else value for value in record.args)
+    return record.levelno >= logging.INFO
 
 
 def _facts(record: logging.LogRecord) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from postoffice.doors.websocket import CUT
 
 _HEAD_SECONDS = 20.0
 _HEAD_BYTES = 64 << 10
+_LAST_WORDS = 1.0
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -42,6 +43,15 @@ class HttpProtocol(HttpToolsProtocol):
         self._end_head()
         super().on_headers_complete()
 
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._head_timer is not None:
+            super().on_header(name, value)
+            return
+        # After the head come only trailers, which nobody here reads; without end they are cut.
+        self._head_bytes += len(name) + len(value)
+        if self._head_bytes > _HEAD_BYTES:
+            self.transport.abort()
+
     def _begin_head(self) -> None:
         if self._head_timer is None:
             self._head_bytes = 0
@@ -61,6 +71,11 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if hasattr(self, "scope"):
             extensions: dict[str, Any] = self.scope["extensions"]
             extensions[CUT] = self._cut
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        # Closing waits for what is still to be sent, and a peer that does not answer may never take it.
+        self.loop.call_later(_LAST_WORDS, self.transport.abort)
 
     def _cut(self, code: int, reason: str) -> None:
         if self.close_sent or self.transport.is_closing():

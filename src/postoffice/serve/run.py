@@ -1,6 +1,7 @@
 """Run the server until it is told to stop."""
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -19,13 +20,18 @@ from postoffice.serve.drain import draining
 from postoffice.serve.logs import set_up_logs
 from postoffice.serve.protocols import HttpProtocol, WebSocketProtocol
 
+_GARBAGE = 20_000  # new objects between two looks for garbage
 _FRAME_BYTES = 64 << 10  # what a client says on a socket is small: who it is, and ping
-_GRACE = 10  # seconds for calls under way to end once the server is told to stop
+_GRACE = 5  # seconds for calls under way to end once the server is told to stop
 
 
 def serve(settings: Settings) -> None:
     """Serve. Whatever keeps the server from starting is raised as a MailError, to be told in one line."""
     set_up_logs(settings.log_level, settings.log_format)
+    # What is loaded by now stays: looking through it for garbage again and again costs every call.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_GARBAGE)
     build_house(settings)  # an unsafe one is refused before a port is taken
     listener = _listen(settings.host, settings.port)
     try:
@@ -66,6 +72,12 @@ def web_server(app: FastAPI, settings: Settings) -> uvicorn.Server:
 
 class _Server(uvicorn.Server):
     """uvicorn's, but a signal ends the serving and not the process: the office has still to close."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        # Whoever has not taken its last words by now does not keep the process.
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

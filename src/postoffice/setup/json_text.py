@@ -25,20 +25,22 @@ def read(text: str) -> dict[str, Any]:
     """What the text says. ValueError, with the place, if it is not plain JSON with an object at its root."""
     found = json.loads(text, parse_constant=_no_number) if text.strip() else {}
     if not isinstance(found, dict):
-        raise ValueError("it holds no object, {…}, at its root")  # noqa: TRY003, TRY004 - said once, caught as one kind
+        why = "it holds no object, {…}, at its root"
+        raise ValueError(why)  # noqa: TRY004 - caught as one kind
     return found
 
 
 def put(text: str, path: Path, value: Any) -> str:
     """The text with this value there, and whatever leads to it."""
     text = text if text.strip() else "{}\n"
-    at = _SPACE.match(text).end()  # type: ignore[union-attr]
+    at = _skip(text, 0)
     for depth, key in enumerate(path):
+        if text[at] not in "{[":  # null stands for nothing
+            value = _nested(path[depth:], value)
+            break
         part = next((part for part in reversed(_parts(text, at)) if part.key == key), None)
         if part is None:
-            for later in reversed(path[depth + 1 :]):
-                value = {later: value}
-            return _insert(text, at, key, value)
+            return _insert(text, at, key, _nested(path[depth + 1 :], value))
         at = part.value
     return text[:at] + _render(text, value, _margin(text, at)) + text[_scan(text, at)[1] :]
 
@@ -46,7 +48,7 @@ def put(text: str, path: Path, value: Any) -> str:
 def append(text: str, path: Path, item: Any) -> str:
     """The text with one item more in the list there."""
     at = _find(text, path)
-    return put(text, path, [item]) if at is None else _insert(text, at, len(_parts(text, at)), item)
+    return put(text, path, [item]) if at is None or text[at] != "[" else _insert(text, at, len(_parts(text, at)), item)
 
 
 def drop(text: str, path: Path) -> str:
@@ -62,8 +64,15 @@ def drop(text: str, path: Path) -> str:
     return text[:start] + text[end:]
 
 
+def _nested(path: Path, value: Any) -> Any:
+    for key in reversed(path):
+        value = {key: value}
+    return value
+
+
 def _no_number(word: str) -> Any:
-    raise ValueError(f"{word} is not JSON")  # noqa: TRY003 - said once
+    why = f"{word} is not JSON"
+    raise ValueError(why)
 
 
 def _find(text: str, path: Path) -> int | None:

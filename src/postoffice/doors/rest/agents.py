@@ -178,6 +178,12 @@ async def keys(visit: Visitor, of: Of = None) -> Response:
     return answer(Keys(await visit.office.keys(visit.caller, of=of)))
 
 
+@routes.post("/agents/me/keys", **gives(NewKey, {"api_key": _KEY, "key": _SHOWN_KEY}, 201))
+async def add_key(visit: Visitor, of: Of = None) -> Response:
+    """One key more; the others stay. A name's first key is the owner's to give."""
+    return answer(NewKey(*await visit.office.add_key(visit.caller, of=of)), 201)
+
+
 @routes.post("/agents/me/keys/rotate", **gives(NewKey, {"api_key": _KEY, "key": _SHOWN_KEY}, 201))
 async def rotate(visit: Visitor, body: RotateBody | None = None, of: Of = None) -> Response:
     """A new key; the older ones end when the overlap is over."""

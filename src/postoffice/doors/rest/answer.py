@@ -20,18 +20,26 @@ class Problem(msgspec.Struct, frozen=True):
 SHAPES["Problem"] = Problem
 
 
+PROBLEM: dict[str, Any] = {
+    "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    "description": "Why not.",
+}
+
+
 def answer(value: object, status: int = 200) -> Response:
     """A value as JSON."""
     return Response(_encode(value), status, media_type="application/json")
 
 
-def gives(shape: type, example: object, status: int = 200, *, public: bool = False) -> dict[str, Any]:
-    """What an endpoint declares of its answer; a public one needs neither key nor name."""
+def gives(
+    shape: type, example: object, status: int = 200, *, public: bool = False, parameters: list[dict[str, Any]] | None = None
+) -> dict[str, Any]:
+    """What an endpoint declares of its answer, and of parameters it reads itself; a public one needs neither key nor name."""
     SHAPES[shape.__name__] = shape
     content = {"schema": {"$ref": f"#/components/schemas/{shape.__name__}"}, "example": example}
     what = (shape.__doc__ or "").strip().splitlines()[0]
     responses = {status: {"description": what, "content": {"application/json": content}}}
-    extra: dict[str, Any] | None = {"security": []} if public else None
+    extra: dict[str, Any] = ({"security": []} if public else {}) | ({"parameters": parameters} if parameters else {})
     return {"status_code": status, "response_class": Response, "responses": responses, "openapi_extra": extra}
 
 

@@ -9,6 +9,7 @@ import fastapi_swagger
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.utils import get_openapi
+from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse
@@ -31,7 +32,6 @@ _PAGES = {
     **{name: _SWAGGER / name for name in ("swagger-ui-bundle.js", "swagger-ui.css", "favicon-32x32.png")},
 }
 _NOT_FOUND, _NOT_ALLOWED, _GONE = 404, 405, 499
-_PROBLEM = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}, "description": "Why not."}
 _SECURITY = {
     "key": {"type": "apiKey", "in": "header", "name": "X-API-Key", "description": "The key from registration."},
     "bearer": {"type": "http", "scheme": "bearer", "description": "The same key as a bearer token."},
@@ -50,11 +50,11 @@ def create_api(life: Life, others: Sequence[BaseRoute] = ()) -> FastAPI:
         lifespan=life,
         docs_url=None,
         redoc_url=None,
-        responses={"default": _PROBLEM},
     )
     app.state.metrics = Metrics()
-    for door in (service, agents, connections, inbox, leases, messages, tasks, entities, dead_letters, events):
-        app.include_router(door.routes)
+    # Added as they are: routes of an included router are looked through twice. The busiest come first.
+    for door in (messages, leases, inbox, agents, connections, tasks, entities, dead_letters, events, service):
+        app.router.routes += door.routes.routes
     app.router.routes += [WebSocketRoute("/ws", websocket_door), *others]
     app.add_api_route("/docs", _page, include_in_schema=False)
     app.add_api_route("/docs/{name}", _page, include_in_schema=False)
@@ -115,5 +115,19 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         components["schemas"] = components.get("schemas", {}) | schemas()
         components["securitySchemes"] = _SECURITY
         made["security"] = [{name: []} for name in _SECURITY]
+        _put_examples_back(app, made)
         app.openapi_schema = made
     return app.openapi_schema
+
+
+def _put_examples_back(app: FastAPI, made: dict[str, Any]) -> None:
+    """FastAPI drops every null from an example, and with it what the example shows."""
+    for route in app.routes:
+        if not isinstance(route, APIRoute) or not route.include_in_schema:
+            continue
+        for method in route.methods or ():
+            answers = made["paths"][route.path_format][method.lower()]["responses"]
+            for status, response in route.responses.items():
+                for kind, content in response.get("content", {}).items():
+                    if "example" in content:
+                        answers[str(status)]["content"][kind]["example"] = content["example"]

@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Self
 
 import msgspec
-from fastapi import Header, Path, Query, Response
+from fastapi import Path, Query, Request, Response
 from pydantic import Field, model_validator
 
 from postoffice.core.delivery import Standing
@@ -26,6 +26,15 @@ _CONTENT = 10_000
 _BATCH = 100
 MessageId = Annotated[str, Path(max_length=255, examples=[MESSAGE_ID])]
 _encode = msgspec.json.Encoder().encode
+
+
+_IDEMPOTENCY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Your own id, as in the body's `id`.",
+    "schema": {"type": "string", "maxLength": 255},
+}
 
 
 class TaskBody(Body):
@@ -72,14 +81,27 @@ class SendBody(Body):
         """The message as the office takes it."""
         if key is not None and self.id is not None and key != self.id:
             raise BadMessage(field="id", why="it differs from the Idempotency-Key; send one of them")
-        given = self.model_dump(exclude_none=True, exclude={"task", "id", "to", "payload", "parts"})
         return Draft(
-            **given,
             to=self.to if isinstance(self.to, str) else tuple(self.to),
+            type=self.type,
+            subject=self.subject,
+            content=self.content,
             parts=tuple(self.parts or ()),
             payload=self.payload if "payload" in self.model_fields_set else msgspec.UNSET,
+            context=self.context,
+            correlation_id=self.correlation_id,
+            reply_to=self.reply_to,
+            priority=self.priority,
+            ttl=self.ttl,
             task=None if self.task is None else TaskRef(self.task.id, None, self.task.deadline),
+            callback=self.callback,
+            ref_id=self.ref_id,
+            ref_type=self.ref_type,
+            metadata=self.metadata,
             client_id=self.id or key,
+            session_id=self.session_id,
+            forward_of=self.forward_of,
+            automatic=self.automatic,
         )
 
 
@@ -155,10 +177,13 @@ _SENT = {
 }
 
 
-@routes.post("/messages/send", **gives(Sent, _SENT, 201))
-async def send(body: SendBody, visit: Visitor, idempotency_key: Annotated[str | None, Header(max_length=255)] = None) -> Response:
-    """Send a message. It goes into its session, or the two agents' session of its subject, or a new one."""
-    return answer(_sent(await visit.office.send(visit.caller, body.draft(idempotency_key))), 201)
+@routes.post("/messages/send", **gives(Sent, _SENT, 201, parameters=[_IDEMPOTENCY]))
+async def send(body: SendBody, visit: Visitor, request: Request) -> Response:
+    """Send a message. It goes into its session, or the two agents' session of its subject, or a new one.
+
+    With an id of your own, in the body or as the header `Idempotency-Key`, a retry to the same addressee sends nothing twice.
+    """
+    return answer(_sent(await visit.office.send(visit.caller, body.draft(request.headers.get("idempotency-key")))), 201)
 
 
 @routes.post("/messages/send/batch", **gives(SentMany, {"results": [{"sent": _SENT}]}))

@@ -53,7 +53,10 @@ async def version(office: Office) -> Response:
     return answer(Version("postoffice", __version__, office.house.auth, office.house.handshake))
 
 
-@routes.get("/metrics", response_class=Response, responses={200: {"description": "Prometheus text.", "content": {"text/plain": {}}}})
+_METRICS = {"description": "Prometheus text.", "content": {"text/plain": {"example": "postoffice_agents 3.0"}}}
+
+
+@routes.get("/metrics", response_class=Response, responses={200: _METRICS})
 async def metrics(request: Request, office: Watcher) -> Response:
     """The office in numbers, for Prometheus; where keys are required, with the owner's."""
     counted: Metrics = request.app.state.metrics

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import msgspec
 
-from postoffice.core.agent import Card, Key
+from postoffice.core.agent import Card, Key, key_hash, key_prefix
 from postoffice.core.clock import micros, moment
 from postoffice.core.errors import KeyRequired, NameTaken, NoSuchAgent, NoSuchKey
 from postoffice.core.event import Kind
@@ -45,6 +45,7 @@ class Register(Act[tuple[str, str]]):
         else:
             box.card = self.card
             desk.changed_agents[box.agent] = box
+            desk.tell(box, Kind.KEY_ADDED, self.key[1])  # whoever used the name without a key must stop
         box.has_key = True
         hash, prefix = self.key
         desk.write_key(KeyRow(hash, box.agent, prefix, desk.now, None, None))
@@ -137,7 +138,7 @@ class AddKey(Act[Key]):
         if not box.has_key:
             box.has_key = True
             desk.changed_agents[box.agent] = box
-        desk.hints.add(box.agent)
+        desk.tell(box, Kind.KEY_ADDED, self.prefix)
         return as_key(row, box.name)
 
 
@@ -147,6 +148,8 @@ class RevokeKeys(Act[tuple[Key, ...]]):
     def __init__(self, name: str, prefix: str | None) -> None:
         self.agent = folded(name)
         self.prefix = prefix
+        self.hash = None if prefix is None else key_hash(prefix)
+        """Somebody whose key has leaked has it whole."""
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.agent)
@@ -154,9 +157,14 @@ class RevokeKeys(Act[tuple[Key, ...]]):
 
     def run(self, desk: Desk) -> tuple[Key, ...]:
         box = _box(desk, self.agent)
-        rows = [row for row in _live(desk, self.agent) if row.prefix.startswith(self.prefix or "")]
+        live = _live(desk, self.agent)
+        rows = (
+            [row for row in live if row.hash == self.hash]
+            if self.hash
+            else [row for row in live if row.prefix.startswith(self.prefix or "")]
+        )
         if not rows:
-            raise NoSuchKey(name=box.name, prefix=self.prefix or "")
+            raise NoSuchKey(name=box.name, prefix=key_prefix(self.prefix or ""))
         for row in rows:
             row.revoked_at = desk.now
             desk.write_key(row)

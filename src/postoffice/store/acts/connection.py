@@ -199,8 +199,7 @@ def _conclude(desk: Desk, row: ConnectionRow, status: Status, kind: Kind, told: 
         # Requests that crossed are one wish: the other one has nothing left to ask.
         for other in desk.connections.values():
             if other is not row and other.status == Status.PENDING and pair(other.requester, other.target) == members:
-                other.status = Status.EXPIRED
-                desk.write_connection(other)
+                expire(desk, other, "the two are connected")
     row.status = status
     desk.write_connection(row)
     for agent in told:

@@ -1,0 +1,155 @@
+"""The relay's book: which conversation goes to which gateway session, and the errands not yet done. It survives a crash."""
+
+import asyncio
+import logging
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from postoffice.core.errors import BadSetting
+
+log = logging.getLogger(__name__)
+
+_MOST_SESSIONS = 10_000
+_STANDBY = 1.0
+
+
+class Errand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One message handed to the gateway, from just before that until its reply is posted."""
+
+    message_id: str
+    to: str
+    session_id: str
+    gateway_session: str
+    mark: str
+    """Random, and in what the gateway was told: by it the message is found again in the gateway's history."""
+    asked_at: float
+    correlation_id: str | None = None
+    run_id: str | None = None
+    late: bool = False
+    """The gateway has it and answers later; the message itself is acked."""
+    reply: str | None = None
+
+
+class _Pages(msgspec.Struct, kw_only=True):
+    """What is written down."""
+
+    sessions: dict[str, str] = {}
+    errands: dict[str, Errand] = {}
+
+
+class Book:
+    """Written whole with every change, beside the old one and then in its place: there is always one to read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._pages = self._read()
+
+    def session(self, session_id: str) -> str | None:
+        """The gateway session of a conversation."""
+        return self._pages.sessions.get(session_id)
+
+    def errand(self, message_id: str) -> Errand | None:
+        """What is known of a message that was handed over before."""
+        return self._pages.errands.get(message_id)
+
+    def late(self) -> list[Errand]:
+        """The replies still owed for mail that is acked."""
+        return [errand for errand in self._pages.errands.values() if errand.late]
+
+    def keep(self, errand: Errand) -> None:
+        """Write an errand down, as it stands now."""
+        self._pages.errands[errand.message_id] = errand
+        self._write()
+
+    def done(self, message_id: str) -> None:
+        """Strike an errand out."""
+        if self._pages.errands.pop(message_id, None) is not None:
+            self._write()
+
+    def place(self, session_id: str, gateway_session: str) -> None:
+        """Remember where a conversation goes."""
+        sessions = self._pages.sessions
+        if session_id and sessions.get(session_id) != gateway_session:
+            sessions[session_id] = gateway_session
+            while len(sessions) > _MOST_SESSIONS:
+                del sessions[next(iter(sessions))]
+            self._write()
+
+    def move(self, session_id: str) -> None:
+        """Forget where a conversation goes: its gateway session is gone."""
+        if self._pages.sessions.pop(session_id, None) is not None:
+            self._write()
+
+    def tidy(self, before: float) -> None:
+        """Strike out what was asked so long ago that its mail has gone another way."""
+        old = [errand.message_id for errand in self._pages.errands.values() if not errand.late and errand.asked_at < before]
+        for message_id in old:
+            self.done(message_id)
+
+    def _read(self) -> _Pages:
+        try:
+            return msgspec.json.decode(self._path.read_bytes(), type=_Pages)
+        except FileNotFoundError:
+            return _Pages()
+        except msgspec.DecodeError as error:
+            aside = self._path.with_suffix(".bad")
+            self._path.replace(aside)
+            log.warning("the relay's book could not be read (%s); it is set aside as %s and a new one begun", error, aside)
+            return _Pages()
+
+    def _write(self) -> None:
+        try:
+            self._replace(msgspec.json.encode(self._pages))
+        except OSError as error:
+            raise BadSetting(name=str(self._path), why=f"the relay cannot keep its book there ({error.strerror})") from error
+
+    def _replace(self, text: bytes) -> None:
+        fresh = self._path.with_suffix(".new")
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(self._path)
+        if os.name == "posix":
+            folder = os.open(self._path.parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)  # the new name is on disk too
+            finally:
+                os.close(folder)
+
+
+@asynccontextmanager
+async def only_reader(path: Path) -> AsyncIterator[Book]:
+    """The book, once no other process has it: agents start their tools more than once, and one relay a mailbox is enough."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with path.with_suffix(".lock").open("a+b") as file:
+        told = False
+        while not _lock(file):
+            if not told:
+                log.info("another relay has this mailbox; standing by until it ends")
+                told = True
+            await asyncio.sleep(_STANDBY)
+        yield Book(path)
+
+
+def _lock(file: IO[bytes]) -> bool:
+    """Take the file for this process, unless another has it. The system lets go of it however the process ends."""
+    try:
+        if os.name == "posix":
+            import fcntl  # noqa: PLC0415 - not on every platform
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            import msvcrt  # noqa: PLC0415
+
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+    except OSError:
+        return False
+    return True

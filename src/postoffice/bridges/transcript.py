@@ -1,0 +1,55 @@
+"""A gateway session's transcript, and which of its entries answers which message."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from postoffice.bridges.outcome import Later, Replied, said
+
+_ENDS = {None, "stop", "length"}
+Entry = dict[str, Any]
+
+
+def reply_to(mark: str, run_id: str | None, entries: list[Entry]) -> Replied | Later | None:
+    """The reply to the message with this mark; Later where the message is there and its reply is not."""
+    place = next((place for place, entry in enumerate(entries) if mark in _text(entry)), None)
+    run = run_id
+    if place is not None:
+        run = str(entries[place].get("idempotencyKey") or "").removesuffix(":user") or run_id
+    answers = [answer for entry in entries if run is not None and _run(entry) == run for answer in _answer(entry)]
+    if not answers and place is not None:
+        # Runs of the chat endpoint are not named on both sides: there the next answer is it.
+        answers = list(_next(entries[place + 1 :]))
+    if answers:
+        return answers[-1]
+    return None if place is None else Later(run)
+
+
+def _next(entries: list[Entry]) -> Iterator[Replied]:
+    """The first answer before anybody says something else."""
+    for entry in entries:
+        if entry.get("role") == "user" or "provenance" in entry:
+            return
+        for answer in _answer(entry):
+            yield answer
+            return
+
+
+def _answer(entry: Entry) -> Iterator[Replied]:
+    """What an entry says if it ends a turn; what an agent says between two tools is not its answer."""
+    # Mail from another session has the role of an assistant too, and says where it came from.
+    if entry.get("role") == "assistant" and "provenance" not in entry and entry.get("stopReason") in _ENDS:
+        answer = said(_text(entry))
+        if isinstance(answer, Replied):
+            yield answer
+
+
+def _run(entry: Entry) -> object:
+    meta = entry.get("__openclaw")
+    return meta.get("runId") if isinstance(meta, dict) else None
+
+
+def _text(entry: Entry) -> str:
+    content = entry.get("content")
+    if isinstance(content, list):
+        return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict) and part.get("type") == "text")
+    return content if isinstance(content, str) else ""

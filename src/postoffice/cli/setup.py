@@ -1,0 +1,164 @@
+"""Setting up other programs: the change shown, asked about, made, and tried; and the hook that they then run."""
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from postoffice.core.errors import Invalid
+
+_CLIENTS = ("claude", "codex", "gemini", "opencode", "cursor", "openclaw", "nanobot")
+_EXAMPLES = """examples:
+  postoffice setup claude --agent coder --hook --skill
+  postoffice setup codex --yes
+  postoffice setup openclaw --undo
+  postoffice setup --prompt"""
+_COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
+_PLAIN = "\x1b[0m"
+
+
+def add(commands: Any) -> None:
+    """Add setup and hook."""
+    setting = commands.add_parser(
+        "setup",
+        help="connect a client to its mailbox",
+        description="Connect a client to an agent's mailbox: shows the change to its configuration, makes it if you agree, and tries it.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    setting.add_argument("client", nargs="?", choices=_CLIENTS, metavar="CLIENT", help=", ".join(_CLIENTS))
+    setting.add_argument("--agent", "--as", dest="agent", metavar="AGENT", help="whose mailbox (POSTOFFICE_AGENT, or the client's name)")
+    setting.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
+    setting.add_argument("--name", default="mail", help="what the client calls it (mail)")
+    setting.add_argument("--tools", help="toolsets or tools, separated by commas (fifo,queue)")
+    setting.add_argument("--project", action="store_true", help="this folder's project instead of your own files (claude)")
+    setting.add_argument("--skill", action="store_true", help="also a skill: how to use the mailbox")
+    setting.add_argument("--hook", action="store_true", help="also a hook that tells of new mail (claude)")
+    setting.add_argument("--undo", action="store_true", help="take it all back")
+    setting.add_argument("--yes", action="store_true", help="do not ask")
+    setting.add_argument("--prompt", action="store_true", help="print a prompt to paste to an agent instead")
+    setting.set_defaults(command=run)
+    telling = commands.add_parser(
+        "hook",
+        help="one line if mail is waiting, for a client's hooks",
+        description="Print one line if mail is waiting, with how many and from whom, never what they say; otherwise nothing.",
+        epilog="examples:\n  postoffice hook --as coder",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    telling.add_argument("--as", dest="agent", metavar="AGENT", help="whose mail (POSTOFFICE_AGENT)")
+    telling.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
+    telling.set_defaults(command=run_hook)
+
+
+def run(options: dict[str, Any]) -> None:
+    """Set up, or take back."""
+    from postoffice.client.address import DEFAULT  # noqa: PLC0415 - help and completions need none of it
+    from postoffice.setup.home import my_home  # noqa: PLC0415
+    from postoffice.setup.plan import setting_up, taking_back  # noqa: PLC0415
+    from postoffice.setup.skill import setup_prompt  # noqa: PLC0415
+
+    if options.get("prompt"):
+        print(setup_prompt(_server(options), DEFAULT), end="")
+        return
+    wish = _wish(options)
+    home = my_home(project=bool(options.get("project")))
+    changes = taking_back(home, wish) if options.get("undo") else setting_up(home, wish)
+    if not changes:
+        print("Nothing to take back." if options.get("undo") else "Nothing to change: it is set up already.")
+    for change in changes:
+        _show(change.diff(home.short(change.path)))
+    if changes:
+        if not _agreed(options):
+            return
+        for change in changes:
+            change.make()
+            print(_done(home.short(change.path), home.short(change.backup) if change.backup.exists() else None, gone=change.after is None))
+    if not options.get("undo"):
+        _try(wish, changed=bool(changes), shared=home.project is not None)
+
+
+def run_hook(options: dict[str, Any]) -> None:
+    """Tell of mail that waits."""
+    from postoffice.core.names import check_name  # noqa: PLC0415
+    from postoffice.setup.hook import run_hook as tell  # noqa: PLC0415
+
+    agent = options.get("agent") or os.environ.get("POSTOFFICE_AGENT")
+    if not agent:
+        raise Invalid(what="hook", why="it has to know whose mail; give --as AGENT")
+    tell(_server(options), check_name(agent))
+
+
+def _server(options: dict[str, Any]) -> str:
+    from postoffice.client.address import DEFAULT, read_address  # noqa: PLC0415
+
+    return read_address(options.get("server") or os.environ.get("POSTOFFICE_SERVER") or DEFAULT, "POSTOFFICE_SERVER")
+
+
+def _wish(options: dict[str, Any]) -> Any:
+    from postoffice.client import credentials  # noqa: PLC0415
+    from postoffice.core.names import check_free  # noqa: PLC0415
+    from postoffice.core.tools import toolset  # noqa: PLC0415
+    from postoffice.setup.endpoint import Endpoint  # noqa: PLC0415
+    from postoffice.setup.plan import Wish  # noqa: PLC0415
+
+    client = options.get("client")
+    if client is None:
+        raise Invalid(what="setup", why=f"it has to know which client; name one of {', '.join(_CLIENTS)}, or use --prompt")
+    for flag in ("project", "hook"):
+        if options.get(flag) and client != "claude":
+            raise Invalid(what=f"--{flag}", why="only Claude Code has such a thing; leave it out")
+    name = str(options.get("name") or "mail")
+    if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
+        raise Invalid(what="--name", why="letters, digits, '-' and '_' are what every client takes")
+    agent, server = check_free(options.get("agent") or os.environ.get("POSTOFFICE_AGENT") or client), _server(options)
+    if options.get("tools"):
+        toolset(options["tools"])  # a wrong name is told before anything is written
+    kept = credentials.load(server, agent)
+    endpoint = Endpoint(server=server, agent=agent, key=kept.key if kept else None, tools=options.get("tools"))
+    return Wish(client=client, name=name, endpoint=endpoint, skill=bool(options.get("skill")), hook=bool(options.get("hook")))
+
+
+def _show(lines: Sequence[str]) -> None:
+    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    for line in lines:
+        tint = _COLOURS.get(line[:1]) if colour else None
+        print(f"{tint}{line}{_PLAIN}" if tint else line)
+
+
+def _agreed(options: dict[str, Any]) -> bool:
+    if options.get("yes"):
+        return True
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        print("Nothing was written: run the command again with --yes to make this change.")
+        return False
+    try:
+        answer = input("Make this change? [y/N] ")
+    except EOFError:
+        answer = "\n"
+    agreed = answer.strip().lower() in ("y", "yes")
+    if not agreed:
+        print("Nothing was written.")
+    return agreed
+
+
+def _done(path: str, backup: str | None, *, gone: bool) -> str:
+    if gone:
+        return f"Removed {path}."
+    return f"Wrote {path}." + (f" As it was: {backup}" if backup else "")
+
+
+def _try(wish: Any, *, changed: bool, shared: bool) -> None:
+    from postoffice.client.credentials import folder  # noqa: PLC0415
+    from postoffice.setup.clients import CLIENTS  # noqa: PLC0415
+    from postoffice.setup.endpoint import KEY_VARIABLE  # noqa: PLC0415
+    from postoffice.setup.reach import reached  # noqa: PLC0415
+
+    client = CLIENTS[wish.client]
+    works, said = asyncio.run(reached(wish.endpoint))
+    print(*said, sep="\n")
+    if wish.endpoint.key is not None and (client.keyless or shared):
+        print(f"{client.title} takes the key from the variable {KEY_VARIABLE}: set it before you start it (keys are kept in {folder()}).")
+    if changed and works:
+        print(f"{client.title}: {client.again}")

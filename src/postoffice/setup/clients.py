@@ -1,0 +1,157 @@
+"""The clients we know: where each keeps its servers and skills, and how it wants ours written."""
+
+import ipaddress
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from postoffice.setup.change import read_text
+from postoffice.setup.edit import Edit, Permission
+from postoffice.setup.endpoint import KEY_VARIABLE, Endpoint
+from postoffice.setup.home import Home
+from postoffice.setup.path import Path as Keys
+
+_GATEWAY = ("gateway", "tools", "allow")
+_FETCHABLE = ("tools", "ssrfWhitelist")
+
+
+class Client(msgspec.Struct, frozen=True, kw_only=True):
+    """One program that agents live in."""
+
+    title: str
+    config: Callable[[Home], Path]
+    servers: Keys
+    """Where in its configuration servers are listed."""
+    entry: Callable[[Endpoint], dict[str, Any]]
+    skills: Callable[[Home], Path]
+    permissions: Callable[[Endpoint], list[Edit]] = lambda _: []
+    keyless: bool = False
+    """Whether it wants the key in a variable, not in its file."""
+    again: str = "Start it anew to have the tools."
+
+
+def _claude_folder(home: Home) -> Path:
+    return home.moved("CLAUDE_CONFIG_DIR", ".claude")
+
+
+def _claude(home: Home) -> Path:
+    if home.project is not None:
+        return home.project / ".mcp.json"
+    return home.moved("CLAUDE_CONFIG_DIR", "") / ".claude.json"
+
+
+def _claude_skills(home: Home) -> Path:
+    return (_claude_folder(home) if home.project is None else home.project / ".claude") / "skills"
+
+
+def claude_settings(home: Home) -> Path:
+    """Where Claude Code's hooks stand. A project's shared settings are not the place for one person's agent."""
+    return _claude_folder(home) / "settings.json" if home.project is None else home.project / ".claude" / "settings.local.json"
+
+
+def _gemini(home: Home) -> Path:
+    return home.moved("GEMINI_CLI_HOME", "") / ".gemini"
+
+
+def _opencode_folder(home: Home) -> Path:
+    return home.named("OPENCODE_CONFIG_DIR") or home.moved("XDG_CONFIG_HOME", ".config") / "opencode"
+
+
+def _opencode(home: Home) -> Path:
+    named, folder = home.named("OPENCODE_CONFIG"), _opencode_folder(home)
+    with_comments = folder / "opencode.jsonc"
+    return named or (with_comments if with_comments.exists() else folder / "opencode.json")
+
+
+def _openclaw_folder(home: Home) -> Path:
+    return home.named("OPENCLAW_STATE_DIR") or home.moved("OPENCLAW_HOME", "") / ".openclaw"
+
+
+def _nanobot(home: Home) -> Path:
+    return home.folder / ".nanobot" / "config.json"
+
+
+def _nanobot_skills(home: Home) -> Path:
+    """In its workspace, which its configuration may have elsewhere."""
+    text = read_text(_nanobot(home)) or "{}"
+    try:
+        named = msgspec.json.decode(text)["agents"]["defaults"]["workspace"]
+    except (msgspec.DecodeError, KeyError, TypeError):
+        named = "~/.nanobot/workspace"
+    return (home.folder / str(named).removeprefix("~/")) / "skills"
+
+
+def _covers(wanted: str, granted: str) -> bool:
+    try:
+        inner, outer = ipaddress.ip_network(wanted), ipaddress.ip_network(granted, strict=False)
+    except ValueError:
+        return False
+    return inner.version == outer.version and inner.subnet_of(outer)  # type: ignore[arg-type]
+
+
+def _fetchable(to: Endpoint) -> list[Edit]:
+    """Nanobot reaches nothing on its own machine unless told that it may."""
+    network = "::1/128" if ":" in to.host else "127.0.0.0/8"
+    return [Permission(_FETCHABLE, network, _covers)] if to.nearby else []
+
+
+CLIENTS = {
+    "claude": Client(
+        title="Claude Code",
+        config=_claude,
+        servers=("mcpServers",),
+        entry=lambda to: {"type": "http", "url": to.url} | to.headers(),
+        skills=_claude_skills,
+    ),
+    "codex": Client(
+        title="Codex",
+        config=lambda home: home.moved("CODEX_HOME", ".codex") / "config.toml",
+        servers=("mcp_servers",),
+        entry=lambda to: {"url": to.url} | ({} if to.key is None else {"bearer_token_env_var": KEY_VARIABLE}),
+        skills=lambda home: home.moved("CODEX_HOME", ".codex") / "skills",
+        keyless=True,
+    ),
+    "gemini": Client(
+        title="Gemini CLI",
+        config=lambda home: _gemini(home) / "settings.json",
+        servers=("mcpServers",),
+        entry=lambda to: {"url": to.url, "type": "http"} | to.headers(),
+        skills=lambda home: _gemini(home) / "skills",
+    ),
+    "opencode": Client(
+        title="opencode",
+        config=_opencode,
+        servers=("mcp",),
+        # Without `oauth: false` it would look for a login page before it uses the header.
+        entry=lambda to: {"type": "remote", "url": to.url, "enabled": True, "oauth": False} | to.headers(),
+        skills=lambda home: _opencode_folder(home) / "skills",
+    ),
+    "cursor": Client(
+        title="Cursor",
+        config=lambda home: home.folder / ".cursor" / "mcp.json",
+        servers=("mcpServers",),
+        entry=lambda to: {"url": to.url} | to.headers(),
+        skills=lambda home: home.folder / ".cursor" / "skills",
+    ),
+    "openclaw": Client(
+        title="OpenClaw",
+        config=lambda home: home.named("OPENCLAW_CONFIG_PATH") or _openclaw_folder(home) / "openclaw.json",
+        servers=("mcp", "servers"),
+        entry=lambda to: {"url": to.url, "transport": "streamable-http"} | to.headers(),
+        skills=lambda home: _openclaw_folder(home) / "skills",
+        # The relay hands mail to the agent by this tool, which the gateway keeps from HTTP callers unless it is listed.
+        permissions=lambda _: [Permission(_GATEWAY, "sessions_send")],
+        again="Restart its gateway; `postoffice openclaw` then brings it its mail.",
+    ),
+    "nanobot": Client(
+        title="nanobot",
+        config=_nanobot,
+        servers=("tools", "mcpServers"),
+        entry=lambda to: {"type": "streamableHttp", "url": to.url} | to.headers(),
+        skills=_nanobot_skills,
+        permissions=_fetchable,
+        again="Restart its gateway to have the tools.",
+    ),
+}

@@ -1,0 +1,137 @@
+"""What of ours goes into a configuration: an entry, a permission, a hook; put in, found again, taken out."""
+
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from postoffice.setup.path import Path, look
+
+_OURS = frozenset({"url", "type", "transport", "headers", "bearer_token_env_var", "enabled", "oauth"})
+"""The fields of an entry that we write; a person's own ones stay."""
+
+
+class Entry(NamedTuple):
+    """A server of a client's list, under our name."""
+
+    path: Path
+    value: dict[str, Any]
+
+    def put(self, editor: ModuleType, text: str) -> str:
+        """Put it in, or bring up to date what is there."""
+        there = look(editor.read(text), self.path)
+        wanted = _merged(there, self.value) if isinstance(there, dict) else self.value
+        return text if there == wanted else str(editor.put(text, self.path, wanted))
+
+    def found(self, document: Any) -> "Entry | None":
+        """It, as it stands there now."""
+        there = look(document, self.path)
+        return self._replace(value=there) if isinstance(there, dict) else None
+
+    def take(self, editor: ModuleType, text: str, _: Any) -> str:
+        """Take it out."""
+        return str(editor.drop(text, self.path))
+
+
+class Permission(NamedTuple):
+    """A word in a client's list of what is allowed."""
+
+    path: Path
+    word: str
+    granted_by: Callable[[str, str], bool] = str.__eq__
+    """Whether a word that is there already allows as much."""
+
+    def put(self, editor: ModuleType, text: str) -> str:
+        """Put it in, unless something there allows as much."""
+        there = look(editor.read(text), self.path) or []
+        granted = any(isinstance(word, str) and self.granted_by(self.word, word) for word in there)
+        return text if granted else str(editor.append(text, self.path, self.word))
+
+    def found(self, document: Any) -> "Permission | None":
+        """It, if it stands there."""
+        return self if self.word in (look(document, self.path) or []) else None
+
+    def take(self, editor: ModuleType, text: str, before: Any) -> str:
+        """Take it out, if it was not there before us. Where nothing tells, it stays: it may be somebody else's."""
+        there = look(editor.read(text), self.path) or []
+        if before is None or self.word not in there or self.word in (look(before, self.path) or []):
+            return text
+        return str(editor.drop(text, (*self.path, there.index(self.word))))
+
+
+class Hook(NamedTuple):
+    """A command among a client's hooks."""
+
+    path: Path
+    value: dict[str, Any]
+    ours: Callable[[Any], bool]
+
+    def put(self, editor: ModuleType, text: str) -> str:
+        """Put it in, or in the place of an older one of ours."""
+        there = look(editor.read(text), self.path) or []
+        index = next((index for index, item in enumerate(there) if self.ours(item)), None)
+        if index is None:
+            return str(editor.append(text, self.path, self.value))
+        return text if there[index] == self.value else str(editor.put(text, (*self.path, index), self.value))
+
+    def found(self, document: Any) -> "Hook | None":
+        """It, as it stands there now."""
+        item = next((item for item in look(document, self.path) or [] if self.ours(item)), None)
+        return None if item is None else self._replace(value=item)
+
+    def take(self, editor: ModuleType, text: str, _: Any) -> str:
+        """Take it out."""
+        while (index := next((i for i, item in enumerate(look(editor.read(text), self.path) or []) if self.ours(item)), None)) is not None:
+            text = editor.drop(text, (*self.path, index))
+        return text
+
+
+Edit = Entry | Permission | Hook
+
+
+def any_of_ours(document: Any, edits: Sequence[Edit]) -> bool:
+    """Whether something is there that only we write."""
+    return any(edit.found(document) is not None for edit in edits if not isinstance(edit, Permission))
+
+
+def put_in(editor: ModuleType, text: str, edits: Sequence[Edit]) -> str:
+    """The text with all of it."""
+    for edit in edits:
+        text = edit.put(editor, text)
+    return text
+
+
+def take_out(editor: ModuleType, text: str, edits: Sequence[Edit], backup: str | None) -> str | None:
+    """The text without any of it. The backup itself if nothing else has changed since; None if the file was ours alone."""
+    document, before = editor.read(text), None if backup is None else editor.read(backup)
+    if before is not None and any_of_ours(before, edits):
+        backup = before = None  # it does not tell what was there before us
+    found = [there for edit in edits if (there := edit.found(document)) is not None]
+    if found and put_in(editor, backup or "", found) == text:
+        return backup
+    without = text
+    for edit in found:
+        without = edit.take(editor, without, before)
+    if without == text:
+        return text
+    for edit in found:
+        without = _without_empty(editor, without, edit.path, before)
+    return None if backup is None and not editor.read(without) else without
+
+
+def _without_empty(editor: ModuleType, text: str, path: Path, before: Any) -> str:
+    """The text without the containers that we made and that nothing stands in now."""
+    for depth in range(len(path), 0, -1):
+        if look(editor.read(text), path[:depth]) in ({}, []) and (before is None or look(before, path[:depth]) is None):
+            text = editor.drop(text, path[:depth])
+    return text
+
+
+def _merged(there: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+    """Our fields as they should be, a person's as they are, in the order they stand."""
+    kept = {name: wanted.get(name, value) for name, value in there.items() if name in wanted or name not in _OURS}
+    merged = kept | wanted
+    theirs = there.get("headers")
+    others = {name: value for name, value in theirs.items() if name.lower() != "authorization"} if isinstance(theirs, dict) else {}
+    if others:
+        merged["headers"] = others | wanted.get("headers", {})
+    return merged

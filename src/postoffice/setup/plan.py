@@ -1,0 +1,150 @@
+"""What setting up changes, and what undoing it changes back: one change a file, none where all is as it should be."""
+
+import copy
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import msgspec
+
+from postoffice.core.errors import Conflict, Invalid
+from postoffice.setup import json_text, toml_text
+from postoffice.setup.change import Change, backup_of, read_text
+from postoffice.setup.clients import CLIENTS, claude_settings
+from postoffice.setup.edit import Edit, Entry, any_of_ours, put_in, take_out
+from postoffice.setup.endpoint import KEY_VARIABLE, Endpoint
+from postoffice.setup.home import Home
+from postoffice.setup.hook import hooks
+from postoffice.setup.path import Path as Keys
+from postoffice.setup.path import look
+from postoffice.setup.skill import SKILL, is_ours
+
+_OUR_ADDRESS = re.compile(r"/agents/[^/]+/mcp/?(\?.*)?$")
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """What somebody wants set up, in which client."""
+
+    client: str
+    name: str
+    endpoint: Endpoint
+    skill: bool = False
+    hook: bool = False
+
+
+def setting_up(home: Home, wish: Wish) -> list[Change]:
+    """Every change it takes."""
+    changes = [_edited(CLIENTS[wish.client].config(home), _entry(home, wish))]
+    if wish.hook:
+        changes.append(_edited(claude_settings(home), _hooks(wish)))
+    if wish.skill:
+        changes.append(_skill(home, wish.client))
+    return [change for change in changes if change.before != change.after]
+
+
+def taking_back(home: Home, wish: Wish) -> list[Change]:
+    """Every change that takes ours back: the entry, and the hook and the skill if they are there."""
+    changes = [_unedited(CLIENTS[wish.client].config(home), _entry(home, wish))]
+    if wish.client == "claude":
+        changes.append(_unedited(claude_settings(home), _hooks(wish)))
+    path = skill_path(home, wish.client)
+    text = read_text(path)
+    if text is not None and is_ours(text):
+        changes.append(Change(path=path, before=text, after=None, own_folder=True))
+    return [change for change in changes if change.before != change.after]
+
+
+def skill_path(home: Home, client: str) -> Path:
+    """Where a client's skill of the mailbox stands."""
+    return CLIENTS[client].skills(home) / "mailbox" / "SKILL.md"
+
+
+def _entry(home: Home, wish: Wish) -> list[Edit]:
+    client, to = CLIENTS[wish.client], wish.endpoint
+    if home.project is not None and to.key is not None:
+        # A project's file is shared, and a key is not: there it is the name of a variable.
+        to = msgspec.structs.replace(to, key=f"${{{KEY_VARIABLE}}}")
+    return [Entry((*client.servers, wish.name), client.entry(to)), *client.permissions(to)]
+
+
+def _hooks(wish: Wish) -> list[Edit]:
+    return list(hooks(wish.endpoint.server, wish.endpoint.agent))
+
+
+def _edited(path: Path, edits: Sequence[Edit]) -> Change:
+    editor, text = _editor(path), read_text(path)
+    document = _read(editor, path, text or "", edits)
+    after = put_in(editor, text or "", edits)
+    _check_written(editor, path, document, after, edits)
+    backed_up = any_of_ours(document, edits) and backup_of(path).exists()
+    return Change(path=path, before=text, after=after if after != (text or "") else text, backed_up=backed_up)
+
+
+def _unedited(path: Path, edits: Sequence[Edit]) -> Change:
+    editor, text = _editor(path), read_text(path)
+    if text is None or not any_of_ours(_read(editor, path, text, edits), edits):
+        return Change(path=path, before=text, after=text)
+    backup = read_text(backup_of(path))
+    return Change(path=path, before=text, after=take_out(editor, text, edits, backup), backed_up=True)
+
+
+def _skill(home: Home, client: str) -> Change:
+    path = skill_path(home, client)
+    text = read_text(path)
+    if text is not None and not is_ours(text):
+        raise Conflict(why=f"{path} is a skill of somebody else's; move it away first, nothing was written")
+    return Change(path=path, before=text, after=SKILL, backed_up=True)
+
+
+def _editor(path: Path) -> ModuleType:
+    return toml_text if path.suffix == ".toml" else json_text
+
+
+def _read(editor: ModuleType, path: Path, text: str, edits: Sequence[Edit]) -> dict[str, Any]:
+    """What a file says, if it has room for ours."""
+    try:
+        document: dict[str, Any] = editor.read(text)
+    except (ValueError, RecursionError) as error:
+        kind = "TOML" if editor is toml_text else "JSON (comments and commas too many are not)"
+        raise Invalid(what=str(path), why=f"it is not plain {kind}: {error}; nothing was written, change it by hand") from None
+    for edit in edits:
+        _check_room(
+            path, document, edit.path[:-1] if isinstance(edit, Entry) else edit.path, last=dict if isinstance(edit, Entry) else list
+        )
+        there = look(document, edit.path) if isinstance(edit, Entry) else None
+        if there is not None and not _OUR_ADDRESS.search(str(look(there, ("url",)))):
+            raise Conflict(why=f"{path} has another server called {edit.path[-1]!r}; choose a name with --name, nothing was written")
+    return document
+
+
+def _check_room(path: Path, document: Any, keys: Keys, last: type) -> None:
+    """Refuse where something else stands in the place of an object or a list."""
+    for depth in range(1, len(keys) + 1):
+        there = look(document, keys[:depth])
+        if there is not None and not isinstance(there, last if depth == len(keys) else dict):
+            where = ".".join(map(str, keys[:depth]))
+            raise Invalid(what=str(path), why=f"{where} is something else than we know it to be; nothing was written, change it by hand")
+
+
+def _check_written(editor: ModuleType, path: Path, before: Any, after: str, edits: Sequence[Edit]) -> None:
+    """What is to be written has to say what it should and otherwise what it said, whatever way the file was written."""
+    try:
+        written = editor.read(after)
+        right = put_in(editor, after, edits) == after and _others(written, edits) == _others(before, edits)
+    except ValueError:
+        right = False
+    if not right:
+        raise Invalid(what=str(path), why="its layout is one we cannot add to; nothing was written, change it by hand")
+
+
+def _others(document: Any, edits: Sequence[Edit]) -> Any:
+    """What a document says besides ours."""
+    rest = copy.deepcopy(document)
+    for edit in edits:
+        for depth in range(len(edit.path), 0, -1):
+            holder, key = look(rest, edit.path[: depth - 1]), edit.path[depth - 1]
+            if holder is not None and (depth == len(edit.path) or not holder.get(key)):
+                holder.pop(key, None)
+    return rest

@@ -1,0 +1,34 @@
+"""Whether an agent gets through: what the office answers at the address that was written down."""
+
+from typing import Any
+
+from postoffice.client.wire import Wire
+from postoffice.core.errors import MailError, Unidentified
+from postoffice.core.tools import toolset
+from postoffice.setup.endpoint import Endpoint
+
+_LOOK = "mailbox_check"
+"""A tool that takes nothing and changes nothing."""
+
+
+async def reached(to: Endpoint) -> tuple[bool, list[str]]:
+    """Whether all works, and what works and what does not, in sentences."""
+    said: list[str] = []
+    try:
+        async with Wire(to.server, key=to.key, agent=to.agent) as wire:
+            version: dict[str, Any] = await wire.get("/version")
+            said.append(f"The office answers at {to.server} (postoffice {version['version']}, {version['auth']}).")
+            inbox = await wire.post(f"/agents/{to.agent}/mcp", {"tool": _LOOK}, tools=_LOOK)
+    except MailError as error:
+        return False, [*said, str(error), *_remedy(to, error)]
+    unread = sum(session["unread_count"] for session in inbox["sessions"])
+    said.append(f"{to.agent}'s mailbox opens: {unread} unread. Tools: {', '.join(toolset(to.toolset))}.")
+    return True, said
+
+
+def _remedy(to: Endpoint, error: MailError) -> list[str]:
+    if not isinstance(error, Unidentified):
+        return []
+    if to.key is None:
+        return [f"Run `postoffice register {to.agent}`, or `postoffice login` if it has a key, and this command again."]
+    return [f"The key kept here for {to.agent} is not good any more: run `postoffice login`, and this command again."]

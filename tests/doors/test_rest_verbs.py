@@ -1,0 +1,302 @@
+"""Mail over REST: send once, take, wait, settle, and know where it stands."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from tests.doors.callers import Callers, contents, done, events, refused, send, take
+from tests.doors.served import Served
+from tests.engines import Engine
+
+PAYLOADS: list[Any] = [
+    None,
+    False,
+    0,
+    -1,
+    "",
+    [],
+    {},
+    2**53 + 1,
+    2**63,
+    -(2**64),
+    10**30,
+    0.1,
+    1e300,
+    "ünï\u2028 \U0001f980 \ud7ff\ue000",
+    {"null": None, "deep": [{"a": [None, False, 0, ""]}], "": {"é": "\u0001\t\n"}},
+    [[[[[[1]]]]]],
+]
+
+
+@pytest.fixture
+async def callers(served: Served) -> AsyncIterator[Callers]:
+    async with Callers(served) as found:
+        yield found
+
+
+async def two(callers: Callers) -> tuple[httpx.AsyncClient, httpx.AsyncClient]:
+    alice, bob = await callers.named("alice", "bob")
+    await asyncio.gather(alice.get("/agents/me"), bob.get("/agents/me"))
+    return alice, bob
+
+
+async def waiter(callers: Callers, name: str) -> None:
+    """Until somebody waits for this agent's mail or news."""
+    async with asyncio.timeout(10):
+        while name not in callers.served.office._bells.names():  # noqa: ASYNC110 - a bell says nothing when it is hung up
+            await asyncio.sleep(0.01)
+
+
+async def state(sender: httpx.AsyncClient, message_id: str) -> str:
+    (standing,) = done(await sender.get(f"/messages/{message_id}/status"))["standings"]
+    return str(standing["state"])
+
+
+class TestReceiving:
+    async def test_what_is_taken_is_leased_and_comes_back_unless_settled(self, callers: Callers, engine: Engine) -> None:
+        alice, bob = await two(callers)
+        sent = await send(alice, "bob", "hello")
+        (letter,) = await take(bob, visible_for=60)
+        assert (letter["id"], letter["session_id"], letter["attempt"]) == (sent["message_id"], sent["session_id"], 1)
+        assert await take(bob) == []
+        await engine.advance(timedelta(seconds=60))
+        (again,) = await take(bob)
+        assert (again["id"], again["attempt"]) == (letter["id"], 2)
+        refused(await bob.post(f"/messages/{letter['id']}/ack", json={"token": letter["token"]}), 409, "lease_lost")
+        done(await bob.post(f"/messages/{letter['id']}/ack", json={"token": again["token"]}))
+
+    async def test_a_taker_says_how_many_and_from_where(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        sent = [await send(alice, "bob", str(n), subject=f"s{n % 2}", correlation_id=f"c{n}") for n in range(6)]
+        assert [letter["content"] for letter in await take(bob, limit=1)] == ["0"]
+        assert [letter["content"] for letter in await take(bob, session_id=sent[1]["session_id"], limit=1)] == ["1"]
+        assert [letter["content"] for letter in await take(bob, correlation_id="c4")] == ["4"]
+        assert len(await take(bob, limit=100)) == 3
+
+    async def test_one_per_session_takes_no_two_of_one(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        for n in range(4):
+            await send(alice, "bob", str(n), subject=f"s{n % 2}")
+        assert [letter["content"] for letter in await take(bob, one_per_session=True)] == ["0", "1"]
+
+    async def test_wishes_out_of_bounds_are_refused(self, callers: Callers) -> None:
+        _, bob = await two(callers)
+        for wish in ({"limit": 0}, {"limit": 101}, {"visible_for": 0}, {"visible_for": 43_201}, {"nonsense": 1}):
+            refused(await bob.post("/messages/receive", json=wish), 422)
+        refused(await bob.post("/messages/wait", json={"wait": 241}), 422)
+
+    async def test_popped_mail_is_settled(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        sent = [await send(alice, "bob", str(n)) for n in range(3)]
+        (first,) = done(await bob.post("/messages/pop"))["messages"]
+        assert (first["content"], "token" in first) == ("0", False)
+        assert [letter["content"] for letter in done(await bob.post("/messages/pop", json={"limit": 5}))["messages"]] == ["1", "2"]
+        assert [await state(alice, item["message_id"]) for item in sent] == ["acked"] * 3
+        assert done(await bob.post("/messages/pop"))["messages"] == []
+
+    async def test_looking_at_what_waits_takes_nothing(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        await send(alice, "bob", "later", priority=4)
+        await send(alice, "bob", "sooner", priority=1)
+        assert await contents(bob) == await contents(bob) == ["sooner", "later"]
+        assert done(await bob.get("/mailbox"))["leased"] == 0
+
+
+class TestWaiting:
+    async def test_a_waiter_wakes_when_mail_is_sent(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        waiting = asyncio.create_task(bob.post("/messages/wait", json={"wait": 20}))
+        await waiter(callers, "bob")
+        await send(alice, "bob", "at last")
+        async with asyncio.timeout(10):
+            (letter,) = done(await waiting)["messages"]
+        assert (letter["content"], letter["attempt"]) == ("at last", 1)
+
+    async def test_mail_that_is_there_is_not_waited_for(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        await send(alice, "bob")
+        async with asyncio.timeout(10):
+            assert len(done(await bob.post("/messages/wait", json={"wait": 240}))["messages"]) == 1
+
+    async def test_nothing_in_time_is_an_empty_answer(self, callers: Callers) -> None:
+        _, bob = await two(callers)
+        for seconds in (0, 0.05):
+            assert done(await bob.post("/messages/wait", json={"wait": seconds})) == {"messages": [], "settled": []}
+
+    async def test_who_hangs_up_leaves_no_lease_behind(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        waiting = asyncio.create_task(bob.post("/messages/wait", json={"wait": 60}))
+        await waiter(callers, "bob")
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        await send(alice, "bob", "still here")
+        (letter,) = done(await bob.post("/messages/wait", json={"wait": 10}))["messages"]
+        assert (letter["content"], letter["attempt"]) == ("still here", 1)
+
+    async def test_one_message_wakes_many_and_goes_to_one(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        waiting = [asyncio.create_task(bob.post("/messages/wait", json={"wait": 1})) for _ in range(4)]
+        await waiter(callers, "bob")
+        await send(alice, "bob")
+        taken = [len(done(answer)["messages"]) for answer in await asyncio.gather(*waiting)]
+        assert sorted(taken) == [0, 0, 0, 1]
+
+
+class TestSettling:
+    async def test_a_nacked_message_waits_again_at_once_or_later(self, callers: Callers, engine: Engine) -> None:
+        alice, bob = await two(callers)
+        sent = await send(alice, "bob")
+        (letter,) = await take(bob)
+        path = f"/messages/{letter['id']}/nack"
+        assert done(await bob.post(path, json={"token": letter["token"], "reason": "busy"}))["state"] == "pending"
+        (letter,) = await take(bob)
+        assert letter["attempt"] == 2
+        assert done(await bob.post(path, json={"token": letter["token"], "delay": 60}))["state"] == "held"
+        assert await take(bob) == []
+        assert await state(alice, sent["message_id"]) == "held"
+        await engine.advance(timedelta(seconds=60))
+        await callers.served.office.upkeep.tick()
+        assert [letter["attempt"] for letter in await take(bob)] == [3]
+
+    async def test_an_extended_lease_lasts_longer(self, callers: Callers, engine: Engine) -> None:
+        alice, bob = await two(callers)
+        await send(alice, "bob")
+        (letter,) = await take(bob, visible_for=60)
+        more = {"token": letter["token"], "visible_for": 600}
+        assert done(await bob.post(f"/messages/{letter['id']}/extend", json=more))["state"] == "leased"
+        await engine.advance(timedelta(seconds=599))
+        assert await take(bob) == []
+        await engine.advance(timedelta(seconds=1))
+        assert len(await take(bob)) == 1
+
+    async def test_a_wrong_token_or_message_settles_nothing(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        await send(alice, "bob")
+        (letter,) = await take(bob)
+        for verb in ("ack", "nack", "extend"):
+            refused(await bob.post(f"/messages/{letter['id']}/{verb}", json={"token": "0" * 32}), 409, "lease_lost")
+            refused(await bob.post(f"/messages/{letter['id']}/{verb}"), 409, "lease_lost")
+            refused(await bob.post(f"/messages/{uuid4()}/{verb}", json={"token": letter["token"]}), 404, "no_such_message")
+            refused(await alice.post(f"/messages/{letter['id']}/{verb}", json={"token": letter["token"]}), 404, "no_such_message")
+        assert await state(alice, letter["id"]) == "leased"
+
+    async def test_a_second_ack_is_as_good_as_the_first(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        await send(alice, "bob")
+        (letter,) = await take(bob)
+        answers = [await bob.post(f"/messages/{letter['id']}/ack", json={"token": letter["token"]}) for _ in range(2)]
+        assert done(answers[0]) == done(answers[1]) == {"message_id": letter["id"], "state": "acked"}
+
+    async def test_a_batch_is_answered_one_by_one_in_order(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        for n in range(3):
+            await send(alice, "bob", str(n))
+        first, second, third = [{"id": letter["id"], "token": letter["token"]} for letter in await take(bob)]
+        batch = {"ack": [first, first | {"token": "wrong"}, {"id": "unknown"}], "nack": [second], "extend": [third | {"visible_for": 60}]}
+        settled = done(await bob.post("/messages/settle", json=batch))["settled"]
+        assert [item["message_id"] for item in settled] == [first["id"], first["id"], "unknown", second["id"], third["id"]]
+        assert [item["state"] for item in settled] == ["acked", None, None, "pending", "leased"]
+        assert [item["problem"] and item["problem"]["code"] for item in settled] == [None, "lease_lost", "no_such_message", None, None]
+
+    async def test_the_next_receive_carries_the_acks_of_the_last(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        sent = [await send(alice, "bob", str(n)) for n in range(3)]
+        (letter,) = await take(bob, limit=1)
+        for path in ("/messages/receive", "/messages/wait"):
+            ack = [{"id": letter["id"], "token": letter["token"]}]
+            turned = done(await bob.post(path, json={"limit": 1, "ack": ack}))
+            assert turned["settled"] == [{"message_id": letter["id"], "state": "acked", "problem": None}]
+            (letter,) = turned["messages"]
+        assert letter["content"] == "2"
+        assert [await state(alice, item["message_id"]) for item in sent] == ["acked", "acked", "leased"]
+
+
+class TestSending:
+    @pytest.mark.parametrize("payload", PAYLOADS, ids=lambda value: json.dumps(value)[:20])
+    async def test_any_json_comes_back_exactly(self, callers: Callers, payload: Any) -> None:
+        alice, bob = await two(callers)
+        fields = {"payload": payload, "context": {"c": payload}, "metadata": {"m": payload}, "callback": {"k": payload}}
+        body = {"to": "bob", "subject": "Data", "parts": [{"type": "data", "data": payload}], **fields}
+        sent = done(await alice.post("/messages/send", json=body), 201)
+        (told,) = await events(bob)
+        (line,) = done(await bob.get(f"/sessions/{sent['session_id']}/history", params={"peek": "true"}))["messages"]
+        for letter in (told["message"], line["message"], *await take(bob)):
+            for name in ("parts", *fields):
+                assert json.dumps(letter[name], sort_keys=True) == json.dumps(body[name], sort_keys=True)
+
+    async def test_a_letter_without_a_payload_shows_none(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        await send(alice, "bob")
+        assert "payload" not in (await take(bob))[0]
+
+    async def test_a_batch_with_a_bad_item_sends_the_others(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        letters = [{"to": to, "subject": "Hi", "content": to} for to in ("bob", "not a name", "bob")]
+        first, bad, last = done(await alice.post("/messages/send/batch", json={"messages": letters}))["results"]
+        assert bad.keys() == {"problem"}
+        assert bad["problem"]["code"] == "bad_name"
+        assert [letter["id"] for letter in await take(bob)] == [first["sent"]["message_id"], last["sent"]["message_id"]]
+
+    async def test_many_recipients_have_a_standing_each(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        (carol,) = await callers.named("carol")
+        sent = await send(alice, ["bob", "carol"])
+        assert [item["recipient"] for item in sent["recipients"]] == ["bob", "carol"]
+        done(await bob.post("/messages/pop"))
+        whole = done(await alice.get(f"/messages/{sent['message_id']}/status"))
+        assert {item["recipient"]: item["state"] for item in whole["standings"]} == {"bob": "acked", "carol": "pending"}
+        own = done(await carol.get(f"/messages/{sent['message_id']}/status"))["standings"]
+        assert [item["recipient"] for item in own] == ["carol"]
+
+    async def test_a_message_of_others_has_no_status(self, callers: Callers) -> None:
+        alice, _ = await two(callers)
+        (eve,) = await callers.named("eve")
+        sent = await send(alice, "bob")
+        refused(await eve.get(f"/messages/{sent['message_id']}/status"), 404, "no_such_message")
+
+
+class TestSendingOnce:
+    async def test_the_same_id_and_body_are_one_message(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        body = {"to": "bob", "subject": "Hi", "content": "Hello"}
+        first = done(await alice.post("/messages/send", json=body | {"id": "order-1"}), 201)
+        again = done(await alice.post("/messages/send", json=body, headers={"Idempotency-Key": "order-1"}), 201)
+        both = done(await alice.post("/messages/send", json=body | {"id": "order-1"}, headers={"Idempotency-Key": "order-1"}), 201)
+        assert (first["id"], first["duplicate"]) == ("order-1", False)
+        for repeat in (again, both):
+            assert repeat == first | {"duplicate": True}
+        assert len(await take(bob)) == 1
+        assert done(await alice.get("/messages/order-1/status"))["message_id"] == first["message_id"]
+
+    async def test_the_same_id_with_another_body_is_409(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        await send(alice, "bob", "one", id="order-1")
+        for changed in ({"content": "two"}, {"payload": None}, {"priority": 1}):
+            body = {"to": "bob", "subject": "Lunch", "content": "one", "id": "order-1"} | changed
+            refused(await alice.post("/messages/send", json=body), 409, "id_conflict")
+        assert await contents(bob) == ["one"]
+
+    async def test_an_id_and_a_key_that_disagree_are_422(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        body = {"to": "bob", "subject": "Hi", "content": "Hello", "id": "order-1"}
+        refused(await alice.post("/messages/send", json=body, headers={"Idempotency-Key": "order-2"}), 422, "bad_message")
+        assert await contents(bob) == []
+
+    async def test_ids_are_each_senders_own(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        mine, theirs = await send(alice, "bob", id="order-1"), await send(bob, "alice", id="order-1")
+        assert mine["message_id"] != theirs["message_id"]
+        assert not theirs["duplicate"]
+
+    async def test_the_same_message_sent_many_times_at_once_is_one(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        sent = await asyncio.gather(*(send(alice, "bob", id="order-1") for _ in range(8)))
+        assert len({item["message_id"] for item in sent}) == 1
+        assert [item["duplicate"] for item in sent].count(False) == 1
+        assert len(await take(bob)) == 1

@@ -1,0 +1,31 @@
+"""The mailbox as a process that an agent starts: MCP over standard input and output, by a real client."""
+
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from tests.doors.served import Served
+
+MODULE = (sys.executable, "-m", "mailbox_mcp")
+COMMAND = (sys.executable, "-m", "postoffice", "mcp")
+
+
+@asynccontextmanager
+async def started(
+    server: Served | str,
+    *arguments: str,
+    command: Sequence[str] = MODULE,
+    key: str | None = None,
+    era: str = "legacy",
+    extra: Mapping[str, str] | None = None,
+) -> AsyncIterator[Client]:
+    """The process, speaking for whoever the key belongs to."""
+    address = server if isinstance(server, str) else server.url
+    env = {"MAILBOX_SERVER_URL": address, **(extra or {})} | ({} if key is None else {"MAILBOX_API_KEY": key})
+    program, *rest = command
+    parameters = StdioServerParameters(command=program, args=[*rest, *arguments], env=env)
+    async with Client(stdio_client(parameters), mode=era) as opened:
+        yield opened

@@ -1,0 +1,161 @@
+"""`python -m mailbox_mcp` and `postoffice mcp`: seed 000's five tools for an agent that starts its tools as a process."""
+
+import asyncio
+import json
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
+
+from tests.doors.served import Served
+from tests.mail import people, write
+from tests.mcp.calling import ERAS, PATIENCE, as_agent, call, join, refusal, standing_of, told, waiting
+from tests.mcp.processes import COMMAND, MODULE, started
+from tests.serve import running
+
+FIVE = ["mailbox_check", "mailbox_connect", "mailbox_approve", "mailbox_send", "mailbox_read"]
+OPENCLAW = {"OPENCLAW_GATEWAY_URL": "http://127.0.0.1:18789", "OPENCLAW_GATEWAY_TOKEN": "t"}
+
+
+async def names(caller: Client) -> list[str]:
+    return [tool.name for tool in (await caller.list_tools()).tools]
+
+
+def run_to_the_end(command: Sequence[str], here: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=here,
+        env=running.environment(environment),
+        capture_output=True,
+        text=True,
+        timeout=running.PATIENCE,
+        check=False,
+        input="",
+    )
+
+
+class TestTheConversation:
+    async def test_of_seed_000_from_connect_to_read(self, vault: Served) -> None:
+        """Two registered agents: connect, approve by the code that people pass on, send, check, read."""
+        alice_key, bob_key = await join(vault, "alice-agent"), await join(vault, "bob-agent")
+        async with started(vault, key=alice_key, extra=OPENCLAW) as alice, started(vault, command=COMMAND, key=bob_key, era=ERAS[1]) as bob:
+            assert await names(alice) == await names(bob) == FIVE
+            assert "ask for a connection" in await refusal(alice, "mailbox_send", to="bob-agent", subject="Hi", content="too early")
+            asked = await call(alice, "mailbox_connect", target_agent_name="bob-agent", message="Shall we?")
+            assert "alice-agent asks to connect" in await told(bob, "mailbox_check")
+            approved = await call(bob, "mailbox_approve", code=asked["verification_code"].lower())
+            assert (approved["status"], approved["connected_agent_name"], approved["assurance"]) == ("ACTIVE", "alice-agent", "human")
+            sent = await call(alice, "mailbox_send", to="bob-agent", subject="Project", content="Hello Bob, shall we start?")
+            (session,) = (await call(bob, "mailbox_check"))["sessions"]
+            assert (session["session_id"], session["unread_count"]) == (sent["session_id"], 1)
+            said = await told(bob, "mailbox_read", session_id=sent["session_id"])
+            assert "Hello Bob, shall we start?" in said
+            assert "from alice-agent (verified)" in said
+            assert (await call(bob, "mailbox_check"))["sessions"][0]["unread_count"] == 0
+            await call(bob, "mailbox_send", to="alice-agent", subject="Project", content="Let's.", session_id=sent["session_id"])
+            lines = (await call(alice, "mailbox_read", session_id=sent["session_id"]))["messages"]
+            assert [line["content"] for line in lines] == ["Let's.", "Hello Bob, shall we start?"]
+
+    async def test_a_wrong_key_is_told(self, vault: Served) -> None:
+        async with started(vault, key="amb_" + "0" * 64) as stranger:
+            assert await names(stranger) == FIVE
+            assert "use a current key" in await refusal(stranger, "mailbox_check")
+
+    async def test_on_an_open_server_a_name_is_enough(self, desk: Served) -> None:
+        address = desk.url.removeprefix("http://")
+        async with started(address, "--as", "carol", "--tools", "fifo,queue") as carol, as_agent(desk, "dave") as dave:
+            assert (await names(carol))[:2] == ["send_to_agent", "check_mail"]
+            await call(carol, "send_to_agent", name="dave", msg="hello")
+            assert (await call(dave, "check_mail"))["message"]["from"] == "carol"
+            waiting = asyncio.create_task(call(carol, "mailbox_wait", timeout_ms=20_000))
+            await call(dave, "send_to_agent", name="carol", msg="hello yourself")
+            async with asyncio.timeout(PATIENCE):
+                assert [mail["content"] for mail in (await waiting)["messages"]] == ["hello yourself"]
+            assert [resource.uri for resource in (await carol.list_resources()).resources] == ["mailbox://carol/inbox"]
+            assert (await carol.get_prompt("mailbox_loop")).messages
+
+    async def test_a_process_that_ends_in_the_middle_of_a_wait_takes_no_mail_with_it(self, desk: Served) -> None:
+        (alice,) = await people(desk.office, "alice")
+        async with started(desk, "--as", "bob", "--tools", "queue") as bob:
+            lost = asyncio.create_task(call(bob, "mailbox_wait", timeout_ms=60_000))
+            await waiting(desk, "bob")
+        with pytest.raises(MCPError):
+            await lost
+        await waiting(desk, "bob", 0)
+        sent = await write(desk.office, alice, "bob")
+        assert await standing_of(desk, "alice", sent.message_id) == ("pending", 0)
+
+
+class TestAServerThatComesAndGoes:
+    async def test_its_absence_is_a_tool_error_and_its_return_needs_no_restart(self, tmp_path: Path) -> None:
+        port = running.free_port()
+        async with started(f"127.0.0.1:{port}", extra={"POSTOFFICE_AGENT": "alice"}) as alice:
+            assert await names(alice) == FIVE
+            said = await refusal(alice, "mailbox_check")
+            assert f"127.0.0.1:{port}" in said
+            assert "postoffice serve" in said
+            serve = (*running.COMMAND, "serve", "--port", str(port), "--data", str(tmp_path / "data"))
+            with running.serving(*serve, port=port, here=tmp_path):
+                assert await call(alice, "mailbox_check") == {"sessions": [], "pending_connections": [], "cursor": None}
+            assert "postoffice serve" in await refusal(alice, "mailbox_check")
+
+
+class TestTheStreams:
+    async def test_nothing_but_the_protocol_is_on_standard_output(self, desk: Served) -> None:
+        """Whatever comes in, every line that goes out is a message of JSON-RPC."""
+        process = await asyncio.create_subprocess_exec(
+            *MODULE,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env=os.environ | {"MAILBOX_SERVER_URL": desk.url, "POSTOFFICE_AGENT": "alice"},
+        )
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+        said = [
+            json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}),
+            json.dumps({"jsonrpc": "2.0", "method": "notifications/initialized"}),
+            "this is not JSON",
+            json.dumps({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}),
+            json.dumps({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "mailbox_check", "arguments": {}}}),
+            json.dumps({"jsonrpc": "2.0", "id": 4, "method": "no/such/method"}),
+        ]
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("\n".join([*said, ""]).encode())
+        await process.stdin.drain()
+        heard: list[dict[str, Any]] = []
+        async with asyncio.timeout(PATIENCE):
+            while {item.get("id") for item in heard} < {1, 2, 3, 4}:
+                heard.append(json.loads(await process.stdout.readline()))
+            process.stdin.close()
+            rest = await process.stdout.read()
+            assert await process.wait() == 0
+        assert rest == b""
+        assert {item["jsonrpc"] for item in heard} == {"2.0"}
+        by_id = {item.get("id"): item for item in heard}
+        assert [tool["name"] for tool in by_id[2]["result"]["tools"]] == FIVE
+        assert by_id[3]["result"]["structuredContent"]["sessions"] == []
+        assert "error" in by_id[4]
+
+    @pytest.mark.parametrize(
+        ("command", "environment"),
+        [
+            (MODULE, {"MAILBOX_SERVER_URL": "ftp://mail.example"}),
+            (COMMAND, {"MAILBOX_SERVER_URL": "127.0.0.1:notaport"}),
+            ((*MODULE, "--tools", "bogus"), {}),
+        ],
+        ids=["scheme", "port", "tools"],
+    )
+    async def test_a_wrong_setting_is_one_line_and_a_code(
+        self, tmp_path: Path, command: Sequence[str], environment: dict[str, str]
+    ) -> None:
+        ended = await asyncio.to_thread(run_to_the_end, command, tmp_path, **environment)
+        assert ended.returncode == 65
+        assert ended.stdout == ""
+        assert len(ended.stderr.strip().split("\n")) == 1
+        assert "Traceback" not in ended.stderr

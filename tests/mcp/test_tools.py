@@ -1,0 +1,161 @@
+"""What tools there are at each address, how they are described, and that what they answer is what they promise."""
+
+from contextlib import AsyncExitStack
+from typing import Any
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import Tool
+
+from postoffice.core.tools import TOOLS
+from tests.doors.served import Served
+from tests.mcp.calling import ERAS, PER_AGENT, SHARED, as_agent, call, client, result_of, text_of
+from tests.mcp.tour import tour
+
+FIFO = ["send_to_agent", "check_mail"]
+QUEUE = ["mailbox_send", "mailbox_receive", "mailbox_wait", "mailbox_ack", "mailbox_nack"]
+INBOX = ["mailbox_check", "mailbox_connect", "mailbox_approve", "mailbox_send", "mailbox_read"]
+SETS = {
+    "fifo": FIFO,
+    "queue": QUEUE,
+    "inbox": INBOX,
+    "tasks": ["mailbox_tasks", "mailbox_task_update"],
+    "ledger": ["send_message", "post_note"],
+    "fifo,inbox": [*FIFO, *INBOX],
+    "queue,inbox": [*QUEUE, *(name for name in INBOX if name != "mailbox_send")],
+    "fifo, mailbox_status": [*FIFO, "mailbox_status"],
+    "all": list(TOOLS),
+}
+ADDRESSES = {path: [*QUEUE, "mailbox_agents"] for path in SHARED} | {path: [*FIFO, *QUEUE] for path in PER_AGENT}
+
+
+async def tools_at(served: Served, path: str, era: str = ERAS[1]) -> list[Tool]:
+    async with client(served, path, era=era) as anyone:
+        return (await anyone.list_tools()).tools
+
+
+def names(tools: list[Tool]) -> list[str]:
+    return [tool.name for tool in tools]
+
+
+def size(tools: list[Tool]) -> int:
+    """What a conversation pays for these tools, in characters of JSON."""
+    shown = [{"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema} for tool in tools]
+    return len(msgspec.json.encode(shown).decode())
+
+
+class TestToolsets:
+    @pytest.mark.parametrize("era", ERAS)
+    async def test_each_address_has_its_default(self, desk: Served, era: str) -> None:
+        for path, expected in ADDRESSES.items():
+            assert names(await tools_at(desk, path, era)) == expected, path
+
+    async def test_they_are_chosen_by_the_address(self, desk: Served) -> None:
+        for wanted, expected in SETS.items():
+            for path in (SHARED[0], PER_AGENT[1]):
+                assert names(await tools_at(desk, f"{path}?tools={wanted}")) == expected, wanted
+
+    async def test_an_unknown_set_is_refused_and_the_known_ones_are_named(self, desk: Served) -> None:
+        async with desk.client() as http:
+            for accept in ("application/json", "application/json, text/event-stream"):
+                answer = await http.post("/mcp?tools=queue,bogus", json={"tool": "mailbox_check"}, headers={"Accept": accept})
+                assert answer.status_code == 422
+                assert "'bogus'" in answer.text
+                assert "fifo, queue, inbox" in answer.text
+
+    async def test_a_tool_outside_the_set_is_not_there(self, desk: Served) -> None:
+        async with client(desk, "/agents/x/mcp?tools=fifo") as few:
+            with pytest.raises(MCPError, match="send_to_agent, check_mail"):
+                await few.call_tool("mailbox_send", {"to": "bob", "content": "hi"})
+
+
+class TestDescriptions:
+    async def test_every_tool_says_what_it_does_takes_and_gives(self, desk: Served) -> None:
+        for tool in await tools_at(desk, "/mcp?tools=all"):
+            assert tool.description, tool.name
+            assert tool.description.endswith("."), tool.name
+            assert tool.annotations is not None
+            hints = tool.annotations
+            said = (hints.read_only_hint, hints.destructive_hint, hints.idempotent_hint, hints.open_world_hint)
+            assert None not in said, tool.name
+            for schema in (tool.input_schema, tool.output_schema):
+                assert schema is not None, tool.name
+                Draft202012Validator.check_schema(schema)
+                assert schema["type"] == "object"
+            assert tool.input_schema["additionalProperties"] is False
+
+    async def test_tools_that_take_nothing_away_say_so(self, desk: Served) -> None:
+        hints = {tool.name: tool.annotations for tool in await tools_at(desk, "/mcp?tools=all")}
+        looking = {name for name, hint in hints.items() if hint is not None and hint.read_only_hint}
+        assert looking == {"mailbox_check", "mailbox_agents", "mailbox_tasks", "mailbox_status", "mailbox_search"}
+        assert hints["check_mail"] is not None
+        assert hints["check_mail"].destructive_hint
+
+    async def test_one_send_serves_both_seeds(self, desk: Served) -> None:
+        (send,) = [tool for tool in await tools_at(desk, "/mcp") if tool.name == "mailbox_send"]
+        assert send.input_schema["required"] == ["to"]
+        seeds = {"from", "to", "type", "payload", "correlation_id", "subject", "content", "session_id"}
+        assert seeds <= send.input_schema["properties"].keys()
+
+    async def test_a_wait_is_25_seconds_unless_asked_and_240_at_most(self, desk: Served) -> None:
+        (wait,) = [tool for tool in await tools_at(desk, "/mcp") if tool.name == "mailbox_wait"]
+        timeout = wait.input_schema["properties"]["timeout_ms"]
+        assert (timeout["default"], timeout["maximum"]) == (25_000, 240_000)
+
+    @pytest.mark.parametrize("era", ERAS)
+    async def test_every_conversation_pays_little_for_them(self, desk: Served, era: str) -> None:
+        assert size(await tools_at(desk, "/agents/x/mcp?tools=fifo", era)) <= 1_400
+        for default in ("/agents/x/mcp", "/mcp", "/mcp?tools=inbox"):
+            assert size(await tools_at(desk, default, era)) <= 9_000, default
+
+    async def test_nothing_agents_write_is_ever_in_them(self, desk: Served) -> None:
+        before = await tools_at(desk, "/mcp?tools=all")
+        async with desk.client() as http:
+            card = {"name": "eve-INJECTED", "description": "INJECTED", "capabilities": ["INJECTED"], "allow_from": ["*"]}
+            assert (await http.post("/agents/register", json=card)).status_code == 201
+        async with as_agent(desk, "alice") as alice:
+            await call(alice, "mailbox_send", to="eve-INJECTED", subject="INJECTED", content="INJECTED")
+            await call(alice, "mailbox_send", to="x", subject="INJECTED", content="INJECTED")
+        after = await tools_at(desk, "/agents/x/mcp?tools=all")
+        assert after == before
+        assert "INJECTED" not in repr(after)
+
+
+class TestEveryTool:
+    @pytest.mark.parametrize("era", ERAS)
+    async def test_it_answers_what_its_schema_promises(self, served: Served, era: str) -> None:
+        used: set[str] = set()
+        async with AsyncExitStack() as stack:
+            agents: dict[str, Client] = {
+                name: await stack.enter_async_context(as_agent(served, name, era=era)) for name in ("alice", "bob", "carol")
+            }
+            schemas = {tool.name: tool.output_schema for tool in (await agents["alice"].list_tools()).tools}
+
+            async def checked(agent: str, tool: str, **arguments: Any) -> Any:
+                result = await result_of(agents[agent], tool, **arguments)
+                assert not result.is_error, (tool, result.content)
+                assert text_of(result)
+                Draft202012Validator(schemas[tool] or False).validate(result.structured_content)
+                used.add(tool)
+                return result.structured_content
+
+            await tour(checked)
+        assert used == set(TOOLS)
+
+    async def test_they_all_work_at_the_shared_address_by_a_name_in_the_call(self, desk: Served) -> None:
+        async with client(desk, "/mcp?tools=all") as anyone:
+
+            async def named(agent: str, tool: str, **arguments: Any) -> Any:
+                me = {"from_": agent} if tool == "mailbox_send" else {"agent_id": agent}
+                return await call(anyone, tool, **arguments, **me)
+
+            async def fifo_elsewhere(agent: str, tool: str, **arguments: Any) -> Any:
+                if tool not in FIFO:
+                    return await named(agent, tool, **arguments)
+                async with as_agent(desk, agent) as own:
+                    return await call(own, tool, **arguments)
+
+            await tour(fifo_elsewhere)

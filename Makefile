@@ -44,7 +44,7 @@ bench: .venv-bench/.ready .venv-seed001/.ready  ## print the performance table
 	.venv-seed001/bin/pip install --quiet --disable-pip-version-check -r bench/seed001.lock
 	touch $@
 
-peers: setup .venv-fastmcp/.ready .venv-node/.ready  ## run the tests against real outside programs
+peers: setup .venv-fastmcp/.ready .venv-node/.ready .venv-clients/.ready .venv-openclaw/.ready  ## run the tests against real outside programs
 	$(BIN)/python -m pytest -q tests/peers
 
 .venv-fastmcp/.ready: tests/peers/fastmcp.lock
@@ -58,8 +58,20 @@ peers: setup .venv-fastmcp/.ready .venv-node/.ready  ## run the tests against re
 	cd .venv-node && npm install --no-package-lock --no-audit --no-fund --loglevel=error
 	touch $@
 
+.venv-clients/.ready: tests/peers/clients/package.json
+	mkdir -p .venv-clients
+	cp tests/peers/clients/package.json .venv-clients/
+	cd .venv-clients && npm install --no-package-lock --no-audit --no-fund --loglevel=error
+	touch $@
+
+.venv-openclaw/.ready: tests/peers/openclaw/package.json
+	mkdir -p .venv-openclaw
+	cp tests/peers/openclaw/package.json .venv-openclaw/
+	cd .venv-openclaw && npm install --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error
+	touch $@
+
 chaos: setup  ## run the long soaks
-	POSTOFFICE_EXAMPLES=20 $(BIN)/python -m pytest -q --timeout=3600 tests/machine tests/proof
+	POSTOFFICE_EXAMPLES=20 $(BIN)/python -m pytest -q --timeout=3600 tests/machine tests/proof tests/doors/test_openapi.py tests/mcp/test_seed_001.py
 
 lock: setup  ## pin the newest versions again
 	$(BIN)/pip-compile --quiet --upgrade --all-extras --strip-extras --no-emit-index-url --no-emit-find-links \

@@ -1,5 +1,6 @@
 """A gateway as OpenClaw 2026.9.6 answers, on a real port of this machine; what its agent does is the test's to say."""
 
+import contextlib
 import json
 import threading
 import time
@@ -67,8 +68,9 @@ class Gateway:
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(data)))
                 self.send_header("Connection", "close")
-                self.end_headers()
-                self.wfile.write(data)
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # a relay that was killed does not listen
+                    self.end_headers()
+                    self.wfile.write(data)
 
         ThreadingHTTPServer.daemon_threads = True
         self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)

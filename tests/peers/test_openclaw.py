@@ -39,9 +39,8 @@ def gateway(model: Model, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @asynccontextmanager
 async def relaying(served: str, gateway: RealGateway, state: Path, agent: str, **more: Any) -> AsyncIterator[None]:
-    settings = RelaySettings(
-        **{"server": served, "token": TOKEN, "gateway": gateway.url, "agent": agent, "state": state, "look": 0.5} | more
-    )
+    given: dict[str, Any] = {"server": served, "token": TOKEN, "gateway": gateway.url, "agent": agent, "state": state, "look": 0.5}
+    settings = RelaySettings(**given | more)
     task = asyncio.create_task(run_relay(settings))
     try:
         yield
@@ -109,6 +108,26 @@ async def test_a_late_reply_is_found_in_the_real_history(served: str, gateway: R
         model.slow = 0.0
     assert (reply["content"], reply["reply_to"]) == ("The model heard: take your time", sent)
     assert sum("take your time" in text for text in model.seen) == 1
+
+
+async def test_a_relay_stopped_in_the_middle_finds_the_reply_when_it_is_back(
+    served: str, gateway: RealGateway, model: Model, tmp_path: Path
+) -> None:
+    model.slow = 4.0
+
+    async def begun() -> bool:
+        return any("do not ask twice" in text for text in model.seen)
+
+    try:
+        async with relaying(served, gateway, tmp_path, "stop-claw"):
+            await send(served, "stop-claw", "do not ask twice")
+            await until(begun)
+        async with relaying(served, gateway, tmp_path, "stop-claw"):
+            (reply,) = await replies(served, "stop-claw", 1)
+    finally:
+        model.slow = 0.0
+    assert reply["content"] == "The model heard: do not ask twice"
+    assert sum("do not ask twice" in text for text in model.seen) == 1
 
 
 @pytest.mark.parametrize("mode", ["chat", "sessions_send"])

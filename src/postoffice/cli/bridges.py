@@ -50,7 +50,7 @@ def add(commands: Any) -> None:
 
 
 def _mcp(options: Options) -> None:
-    from postoffice.bridges.stdio import Mailbox, serve_stdio  # noqa: PLC0415
+    from postoffice.bridges.stdio import Mailbox  # noqa: PLC0415
     from postoffice.client.address import DEFAULT, read_address  # noqa: PLC0415
     from postoffice.core.tools import STDIO  # noqa: PLC0415
 
@@ -60,7 +60,28 @@ def _mcp(options: Options) -> None:
         agent=agent_of(options),
         tools=options["tools"] or STDIO,
     )
-    asyncio.run(serve_stdio(mailbox))
+    asyncio.run(_serve_stdio(mailbox))
+
+
+async def _serve_stdio(mailbox: Any) -> None:
+    """The tools, and beside them the relay to a gateway where one is named."""
+    from postoffice.bridges.stdio import serve_stdio  # noqa: PLC0415
+    from postoffice.cli.openclaw import relay_settings  # noqa: PLC0415
+
+    settings = relay_settings({"server": mailbox.server, "agent": mailbox.agent}, os.environ)
+    if settings is None:
+        await serve_stdio(mailbox)
+        return
+    from postoffice.bridges.relay import keep_relay  # noqa: PLC0415
+    from postoffice.serve.logs import set_up_logs  # noqa: PLC0415
+
+    set_up_logs("info", "console")
+    relay = asyncio.create_task(keep_relay(settings))
+    try:
+        await serve_stdio(mailbox)
+    finally:
+        relay.cancel()
+        await asyncio.gather(relay, return_exceptions=True)
 
 
 def _run(options: Options) -> None:

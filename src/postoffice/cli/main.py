@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from postoffice import __version__
-from postoffice.cli import bridges, consent, house, keeping, mail, people, setup, watching, work
+from postoffice.cli import bridges, consent, house, keeping, mail, openclaw, people, setup, watching, work
 from postoffice.cli.caller import open_wire
 from postoffice.cli.command import Command, Options, add_commands
 from postoffice.cli.show import show
@@ -50,6 +50,7 @@ def parser() -> Parser:
         add_commands(commands, noun.COMMANDS, _asking)
     watching.add(commands)
     bridges.add(commands)
+    openclaw.add(commands)
     setup.add(commands)
     keeping.add(commands)
     _add_completions(commands, root)

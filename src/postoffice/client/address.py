@@ -1,27 +1,28 @@
 """Where an office is, however its address was written."""
 
+import re
 from urllib.parse import urlsplit
 
 from postoffice.core.errors import BadSetting
 from postoffice.core.hosts import is_loopback
 
 DEFAULT = "http://127.0.0.1:8787"
-_MOST_PORT = 65_535
+_HOST = re.compile(r"[A-Za-z0-9._:%-]+")
 
 
 def read_address(text: str, setting: str) -> str:
     """A full address from `host:port` or a full one. Beyond this machine plain http has to be written out."""
-    written = text.strip().rstrip("/")
-    if "://" not in written:
-        host = urlsplit(f"//{written}").hostname or ""
-        written = f"{'http' if is_loopback(host) else 'https'}://{written}"
+    written = text.strip()
     try:
-        parts = urlsplit(written)
+        if "://" not in written:
+            host = urlsplit(f"//{written}").hostname or ""
+            written = f"{'http' if is_loopback(host) else 'https'}://{written}"
+        parts = urlsplit(written.rstrip("/") if not written.endswith("://") else written)
         port = parts.port
     except ValueError as error:
         raise BadSetting(name=setting, why=f"{text!r} is no address: {error}") from None
-    if parts.scheme not in ("http", "https") or not parts.hostname or (port is not None and not 0 < port <= _MOST_PORT):
+    if parts.scheme not in ("http", "https") or not _HOST.fullmatch(parts.hostname or "") or port == 0:
         raise BadSetting(name=setting, why=f"{text!r} is no address; write host:port, or http://host:port")
     if parts.username or parts.query:
         raise BadSetting(name=setting, why="an address holds no key; give the key by itself")
-    return written
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"

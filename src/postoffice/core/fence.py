@@ -34,7 +34,7 @@ class Fence:
             "task": letter.task.state if letter.task else None,
         }
         facts = [f"{name}: {one_line(value)}" for name, value in about.items() if isinstance(value, str) and value]
-        head = f"=== {self._boundary} message {letter.client_id or letter.id} from {one_line(letter.sender)} ({proof}) ==="
+        head = f"=== {self._boundary} message {one_line(letter.client_id or letter.id)} from {one_line(letter.sender)} ({proof}) ==="
         return "\n".join([head, *facts, "", visible(text_of_letter(letter)), f"=== {self._boundary} end ==="])
 
 

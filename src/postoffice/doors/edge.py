@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 import msgspec
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -20,6 +21,7 @@ from postoffice.doors.metrics import Metrics
 
 _log = logging.getLogger("postoffice.requests")
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+_GONE = 499
 QUERY = "query_string"
 """Where a socket's query is kept once it is out of the address."""
 _ORIGIN = re.compile(r"https?://([^/]+)")
@@ -91,6 +93,8 @@ def error_response(error: MailError, headers: Iterable[tuple[str, str]] = ()) ->
     """A refusal as HTTP says it: a sentence for people, a code for programs."""
     extra = dict(headers)
     status = fault(error).status
+    if "allow" in error.facts:
+        extra["Allow"] = str(error.facts["allow"])
     if "retry_after" in error.facts:
         extra["Retry-After"] = str(error.facts["retry_after"])
     if status == 401:  # noqa: PLR2004 - the protocol's own number
@@ -153,8 +157,10 @@ class Edge:
         try:
             self._rules.check(scope)
             await self._app(scope, body.read, answer)
-        except MailError as error:
-            await error_response(error, [("Connection", "close")])(scope, receive, answer)
+        except (MailError, Refusal) as error:
+            await error_response(error.error if isinstance(error, Refusal) else error)(scope, receive, answer)
+        except ClientDisconnect:
+            status = _GONE
         except Exception as error:  # noqa: BLE001 - the last resort: whatever it was, the caller is told and the log has it
             _report(error, request_id.decode())
             if not status:

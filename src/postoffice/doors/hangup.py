@@ -13,6 +13,8 @@ from postoffice.core.delivery import Leased
 from postoffice.office import PostOffice
 
 T = TypeVar("T")
+RESET = "postoffice.reset"
+"""The extension by which a server says that a connection broke."""
 
 
 async def unless_hung_up(request: Request, work: Coroutine[Any, Any, T]) -> T:

@@ -5,11 +5,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
 from fastapi import FastAPI
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.middleware.cors import CORSMiddleware
 
 from postoffice.config import Settings
 from postoffice.doors.edge import Edge, Rules
-from postoffice.doors.mcp.door import McpDoor
+from postoffice.doors.mcp.door import McpDoor, create_manager
 from postoffice.doors.rest.api import create_api
 from postoffice.office import Auth, PostOffice
 from postoffice.serve.build import build_house, build_office, ensure_owner_key
@@ -20,10 +21,11 @@ def create_app(settings: Settings, build: Callable[[Settings], PostOffice] = bui
     """An application whose life is the office's: open before the first request, closed after the last."""
 
     def life(app: FastAPI) -> AbstractAsyncContextManager[None]:
-        return _open(app, settings, build(settings), mcp)
+        return _open(app, settings, build(settings), manager)
 
-    mcp = McpDoor(settings.body_bytes)
-    app = create_api(life, mcp.routes)
+    manager = create_manager(settings.body_bytes)
+    app = create_api(life)
+    app.add_middleware(McpDoor, office=lambda: app.state.office, manager=manager)
     rules = _rules(settings)
     if rules.origins:
         app.add_middleware(
@@ -45,8 +47,8 @@ def _rules(settings: Settings) -> Rules:
 
 
 @asynccontextmanager
-async def _open(app: FastAPI, settings: Settings, office: PostOffice, mcp: McpDoor) -> AsyncIterator[None]:
-    async with office, mcp.run():
+async def _open(app: FastAPI, settings: Settings, office: PostOffice, manager: StreamableHTTPSessionManager) -> AsyncIterator[None]:
+    async with office, manager.run():
         await ensure_owner_key(office, settings.data)
         app.state.office = office
         with draining(office.drain):

@@ -6,6 +6,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from postoffice.doors.hangup import RESET
 from postoffice.doors.websocket import CUT
 
 _HEAD_SECONDS = 20.0
@@ -18,12 +19,14 @@ class HttpProtocol(HttpToolsProtocol):
 
     _head_timer: asyncio.TimerHandle | None = None
     _head_bytes = 0
+    _broken = False
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._begin_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._broken = exc is not None
         self._end_head()
         super().connection_lost(exc)
 
@@ -37,6 +40,8 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        extensions: dict[str, Any] = {RESET: lambda: self._broken}
+        self.scope["extensions"] = extensions
         self._begin_head()
 
     def on_headers_complete(self) -> None:
@@ -45,7 +50,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._head_timer is not None:
-            super().on_header(name, value)
+            super().on_header(name, value.rstrip(b" \t"))  # blanks around a value are not part of it
             return
         # After the head come only trailers, which nobody here reads; without end they are cut.
         self._head_bytes += len(name) + len(value)

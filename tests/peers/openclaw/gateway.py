@@ -67,7 +67,7 @@ class RealGateway:
         assert program.exists(), f"{program} is not there: `make peers` installs it"
         environment = {"PATH": os.pathsep.join([str(node.parent), os.environ["PATH"]]), "HOME": str(self._home)}
         log = (self._home / "gateway.log").open("ab")
-        command = [node, program, "gateway", "--port", str(self.port), "--bind", "loopback"]
+        command = [str(node), str(program), "gateway", "--port", str(self.port), "--bind", "loopback"]
         with log:
             self._process = subprocess.Popen(command, cwd=self._home, env=environment, stdout=log, stderr=log, start_new_session=True)
         until = time.monotonic() + _PATIENCE

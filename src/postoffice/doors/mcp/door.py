@@ -1,74 +1,86 @@
 """The addresses where MCP is spoken, and the plain POST beside it."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import asyncio
+import re
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import INVALID_REQUEST
-from starlette.requests import Request
+from msgspec import UNSET, UnsetType
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import Route
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from postoffice.core.errors import BadJson, MailError
+from postoffice.core.errors import BadJson, MailError, WrongMethod
 from postoffice.core.tools import PER_AGENT, SHARED, toolset
 from postoffice.doors.credentials import Credentials, credentials
 from postoffice.doors.edge import error_response
-from postoffice.doors.hangup import unless_hung_up
+from postoffice.doors.hangup import RESET, unless_hung_up
+from postoffice.doors.mcp.quick import answer_quickly, quick_call
 from postoffice.doors.mcp.server import VISIT, create_server
 from postoffice.doors.mcp.verbs import run_tool
 from postoffice.doors.mcp.visit import Visit
+from postoffice.office import PostOffice
 
 _encode = msgspec.json.Encoder().encode
-_PATHS = ("/mcp", "/mcp/", "/agents/{agent}/mcp", "/agents/{agent}/mcp/")
+_PATH = re.compile(r"(?:/agents/([^/]+))?/mcp/?")
+
+
+def create_manager(body_bytes: int) -> StreamableHTTPSessionManager:
+    """The SDK's side of the door. Without sessions any replica answers any call; streamed answers notice a hang-up."""
+    return StreamableHTTPSessionManager(create_server(), stateless=True, json_response=False, max_request_body_size=body_bytes)
 
 
 class McpDoor:
-    """All MCP addresses of one application."""
+    """All MCP addresses of one application. Stands before the other doors: most calls of most agents end here."""
 
-    def __init__(self, body_bytes: int) -> None:
-        # Without sessions any replica can answer any call; answers that take long are streamed, so that a client that
-        # hangs up is noticed.
-        self._manager = StreamableHTTPSessionManager(create_server(), stateless=True, json_response=False, max_request_body_size=body_bytes)
-        self.routes = [Route(path, self, methods=["POST"]) for path in _PATHS]
-
-    @asynccontextmanager
-    async def run(self) -> AsyncIterator[None]:
-        """Serve while the block lasts."""
-        async with self._manager.run():
-            yield
+    def __init__(self, app: ASGIApp, office: Callable[[], PostOffice], manager: StreamableHTTPSessionManager) -> None:
+        self._app = app
+        self._office = office
+        self._manager = manager
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One POST: who it is, then either one tool or the protocol."""
+        """A POST to one of our addresses, or somebody else's business."""
+        match = _PATH.fullmatch(scope["path"]) if scope["type"] == "http" else None
+        if match is None:
+            await self._app(scope, receive, send)
+        elif scope["method"] != "POST":
+            raise WrongMethod(path=scope["path"], method=scope["method"], allow="POST")
+        else:
+            await self._post(match[1], scope, receive, send)
+
+    async def _post(self, agent: str | None, scope: Scope, receive: Receive, send: Send) -> None:
+        """Who it is, then one tool by its name, one tool by the protocol, or whatever else the protocol has."""
         request = Request(scope, receive)
+        scope["state"]["route"] = "/mcp" if agent is None else "/agents/{agent}/mcp"
         try:
-            visit = await self._enter(request)
+            visit = await self._enter(request, agent)
         except MailError as error:
             if "text/event-stream" not in request.headers.get("accept", ""):
                 raise
             await _refuse_protocol(error)(scope, receive, send)
             return
         body = await request.body()
-        exchange = _Exchange(visit, receive, send)
+        exchange = _Exchange(visit, scope, receive, send)
         try:
-            if (call := _plain_call(body)) is not None:
-                answer = await _run_plainly(visit, call, Request(scope, exchange.receive))
-                await answer(scope, exchange.receive, exchange.send)
+            if (call := quick_call(scope, body, visit)) is not None:
+                await exchange.answer(scope, await answer_quickly(visit, call))
+            elif (plain := _plain_call(body)) is not None:
+                await exchange.answer(scope, await _run_plainly(visit, plain, Request(scope, exchange.receive)))
             else:
                 await self._manager.handle_request(scope, _again(body, exchange.receive), exchange.send)
         finally:
-            if not exchange.answered:
+            if visit.leased and not await exchange.arrived():
                 await visit.give_back()
 
-    async def _enter(self, request: Request) -> Visit:
-        agent = request.path_params.get("agent")
+    async def _enter(self, request: Request, agent: str | None) -> Visit:
         key, name = credentials(request.headers)
         wanted = request.query_params.get("tools", SHARED if agent is None else PER_AGENT)
-        visit = Visit(request.app.state.office, Credentials(key, agent or name), toolset(wanted))
+        visit = Visit(self._office(), Credentials(key, agent or name), toolset(wanted))
         await visit.enter()
-        request.scope["state"] |= {VISIT: visit, "agent": visit.name, "route": "/mcp" if agent is None else "/agents/{agent}/mcp"}
+        request.scope["state"] |= {VISIT: visit, "agent": visit.name}
         return visit
 
 
@@ -84,8 +96,9 @@ def _refuse_protocol(error: MailError) -> Response:
 class _Call(msgspec.Struct):
     """One tool, asked for plainly."""
 
-    tool: str
+    tool: str | UnsetType = UNSET
     args: Any = None
+    jsonrpc: Any = UNSET
 
 
 _decode_call = msgspec.json.Decoder(_Call).decode
@@ -93,17 +106,24 @@ _decode_call = msgspec.json.Decoder(_Call).decode
 
 def _plain_call(body: bytes) -> _Call | None:
     """The tool a body asks for by name; None for everything else, which is the protocol's."""
-    if b'"tool"' not in body or b'"jsonrpc"' in body:
+    if b'"tool"' not in body:
         return None
     try:
-        return _decode_call(body)
+        call = _decode_call(body)
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadJson(why=f'{error}; send {{"tool": …, "args": {{…}}}}') from None
+    return None if call.tool is UNSET or call.jsonrpc is not UNSET else call
 
 
-async def _run_plainly(visit: Visit, call: _Call, request: Request) -> Response:
-    result = await unless_hung_up(request, run_tool(visit, call.tool, call.args))
-    return Response(_encode(result.bare()), media_type="application/json")
+async def _run_plainly(visit: Visit, call: _Call, request: Request) -> bytes:
+    assert isinstance(call.tool, str)
+    return _encode((await unless_hung_up(request, run_tool(visit, call.tool, call.args))).bare())
+
+
+async def _turns(count: int) -> None:
+    """Let the loop hear of what has happened."""
+    for _ in range(count):
+        await asyncio.sleep(0)
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
@@ -123,12 +143,28 @@ def _again(body: bytes, receive: Receive) -> Receive:
 class _Exchange:
     """Watches whether an answer went out before its caller hung up."""
 
-    def __init__(self, visit: Visit, receive: Receive, send: Send) -> None:
+    def __init__(self, visit: Visit, scope: Scope, receive: Receive, send: Send) -> None:
         self._visit = visit
+        self._reset: Callable[[], bool] = scope.get("extensions", {}).get(RESET, lambda: False)
         self._receive = receive
         self._send = send
         self._gone = False
-        self.answered = False
+        self._written: asyncio.Task[bool] | None = None
+
+    async def arrived(self) -> bool:
+        """Whether the answer went out before its caller was gone."""
+        return self._written is not None and await self._written
+
+    async def _went_out(self, *, gone: bool) -> bool:
+        await _turns(2)  # a connection that broke under these words says so by then
+        return not gone and not self._reset()
+
+    async def answer(self, scope: Scope, body: bytes) -> None:
+        """Give a whole answer, unless there is mail in it and nobody left to take it."""
+        self._visit.answering = True
+        if self._visit.leased and await Request(scope, self.receive).is_disconnected():
+            raise ClientDisconnect
+        await Response(body, media_type="application/json")(scope, self.receive, self.send)
 
     async def receive(self) -> Message:
         message = await self._receive()
@@ -136,7 +172,12 @@ class _Exchange:
         return message
 
     async def send(self, message: Message) -> None:
-        # Once mail is taken, the next bytes that go out are the answer with it.
-        carries = message.get("body") and self._visit.leased
+        carries = bool(message.get("body")) and self._visit.answering
+        if not (carries and self._visit.leased):
+            await self._send(message)
+            return
+        await _turns(3)  # a hang-up that is already here is heard first: the socket's event, the transport's, the reader's
+        gone = self._gone
         await self._send(message)
-        self.answered |= bool(carries) and not self._gone
+        # A task of its own: the SDK may end this one as soon as it has spoken.
+        self._written = asyncio.create_task(self._went_out(gone=gone))

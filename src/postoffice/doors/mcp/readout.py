@@ -12,15 +12,23 @@ def read_out(result: gives.Result) -> str:
     return _READERS[type(result)](result)
 
 
+def _sent_id(result: gives.SentId) -> str:
+    return f"Sent: id {one_line(result.id)}." + (f"\n{_unseen(result.unseen)}" if result.unseen else "")
+
+
+def _unseen(name: str) -> str:
+    return f"Nobody called {name} has been here yet; the message waits for its first call."
+
+
 def _popped(result: gives.Popped) -> str:
     return "null: the mailbox is empty." if result.letter is None else Fence().around([result.letter])
 
 
 def _sent(result: gives.Sent) -> str:
-    lines = [f"Sent: id {result.id}" + (f", session {result.session_id}" if result.session_id else "") + "."]
+    lines = [f"Sent: id {one_line(result.id)}" + (f", session {result.session_id}" if result.session_id else "") + "."]
     for to in result.recipients:
         if to.get("unseen"):
-            lines.append(f"Nobody called {to['recipient']} has been here yet; the message waits for its first call.")
+            lines.append(_unseen(to["recipient"]))
         if to.get("refusal"):
             lines.append(f"Not to {to['recipient']}: {to['detail']}")
     if result.duplicate:
@@ -124,7 +132,7 @@ def _hits(result: gives.Hits) -> str:
 
 
 _READERS: dict[type[gives.Result], Callable[[Any], str]] = {
-    gives.SentId: lambda result: f"Sent: id {result.id}.",
+    gives.SentId: _sent_id,
     gives.Popped: _popped,
     gives.Sent: _sent,
     gives.Mail: _mail,

@@ -1,5 +1,6 @@
 """Mailboxes as resources: an agent's inbox and its sessions, for that agent alone, and word when they change."""
 
+import asyncio
 import re
 from datetime import timedelta
 from typing import Any
@@ -80,15 +81,19 @@ async def read_resource(visit: Visit, uri: str) -> types.ReadResourceResult:
 async def listen(visit: Visit, ctx: Context, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
     """Tell the caller when its own resources change, until it hangs up or the office closes."""
     wanted = {uri: Address(uri) for uri in params.notifications.resource_subscriptions or ()}
-    me = await visit.caller()
     for address in wanted.values():
         await _admitted(visit, address)
     meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
-    after = await visit.office.latest(me)
+    me = await visit.caller() if wanted else None
+    after = 0 if me is None else await visit.office.latest(me)
     honoured = types.SubscriptionFilter(resource_subscriptions=list(wanted) or None)
     acknowledged = types.SubscriptionsAcknowledgedNotificationParams(notifications=honoured, _meta=meta)
     await ctx.session.send_notification(types.SubscriptionsAcknowledgedNotification(params=acknowledged), related_request_id=ctx.request_id)
     while not visit.office.draining:
+        if me is None:
+            # Nothing that may change was asked for: the stream is only kept open.
+            await asyncio.sleep(1)
+            continue
         events = await visit.office.news(me, after, within=_LOOK)
         sessions = {event.session_id for event in events}
         for uri, address in wanted.items():

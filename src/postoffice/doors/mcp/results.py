@@ -30,6 +30,8 @@ class SentId(Result, frozen=True, kw_only=True):
     """The id of a message sent."""
 
     id: str
+    unseen: str | None = None
+    """The recipient, if nobody of that name has been here yet."""
 
     def bare(self) -> str:
         return self.id
@@ -173,7 +175,7 @@ def output_schema(shape: type[Result]) -> dict[str, Any]:
     """The shape of an answer as JSON schema, one level deep: whoever wants more looks at the answer."""
     carried = {Overview: Inbox, Conversation: History, TaskResult: Task}.get(shape, shape)
     found = msgspec.json.schema(carried)["$defs"][carried.__name__]
-    properties = {name: _shallow(schema) for name, schema in found["properties"].items() if name != "letter"}
+    properties = {name: _shallow(schema) for name, schema in found["properties"].items() if name not in ("letter", "unseen")}
     return {"type": "object", "properties": properties, "required": found["required"]}
 
 

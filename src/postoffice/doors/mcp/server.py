@@ -12,6 +12,7 @@ from postoffice import __version__
 from postoffice.core.errors import MailError, NoSuchTool
 from postoffice.core.tools import TOOLS, Tool, input_schema
 from postoffice.doors.mcp import resources
+from postoffice.doors.mcp.quick import refusal
 from postoffice.doors.mcp.readout import read_out
 from postoffice.doors.mcp.results import output_schema
 from postoffice.doors.mcp.verbs import VERBS, run_tool
@@ -37,7 +38,7 @@ def create_server() -> Server[Any]:
         version=__version__,
         title="Postoffice",
         instructions=_INSTRUCTIONS,
-        get_tool_input_schema=_SCHEMAS.get,
+        get_tool_input_schema=lambda _: None,  # none of ours is called by header; looking through them costs every call
         on_list_tools=_list_tools,
         on_call_tool=_call_tool,
         on_list_resources=_list_resources,
@@ -86,9 +87,11 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
     except NoSuchTool as error:
         raise resources.as_mcp_error(error) from None
     except MailError as error:
-        text = types.TextContent(type="text", text=f"{error} [{error.code}]")
+        text = types.TextContent(type="text", text=refusal(error))
         return types.CallToolResult(content=[text], is_error=True)
-    return types.CallToolResult(content=[types.TextContent(type="text", text=read_out(result))], structured_content=result.structured())
+    answer = types.CallToolResult(content=[types.TextContent(type="text", text=read_out(result))], structured_content=result.structured())
+    _visit(ctx).answering = True
+    return answer
 
 
 async def _list_resources(ctx: Context, _: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
@@ -126,5 +129,4 @@ async def _get_prompt(_: Context, params: types.GetPromptRequestParams) -> types
     return types.GetPromptResult(description="Check, work, answer, ack.", messages=[types.PromptMessage(role="user", content=text)])
 
 
-_SCHEMAS = {tool.name: input_schema(tool) for tool in TOOLS.values()}
 _TOOLS = {tool.name: describe(tool) for tool in TOOLS.values()}

@@ -58,7 +58,8 @@ async def send_to_agent(visit: Visit, given: takes.SendToAgent) -> gives.SentId:
     """Send by name."""
     me = await visit.caller()
     sent = await visit.office.send(me, Draft(to=given.name, content=given.msg, client_id=given.msg_id))
-    return gives.SentId(id=sent.client_id or sent.message_id)
+    unseen = next((posted.recipient for posted in sent.posted if posted.unseen), None)
+    return gives.SentId(id=sent.client_id or sent.message_id, unseen=unseen)
 
 
 async def check_mail(visit: Visit, _: takes.CheckMail) -> gives.Popped:

@@ -19,6 +19,8 @@ class Visit:
         self.tools = tools
         self.leased: list[tuple[Caller, Leased]] = []
         """Mail taken for an answer that is still to be given."""
+        self.answering = False
+        """Whether the tool has done its work: what is written from now on is the answer."""
         self._credentials = credentials
         self._known: Caller | None = None
 

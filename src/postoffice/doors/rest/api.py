@@ -1,6 +1,6 @@
 """The REST door put together: its routes, its refusals, and its documentation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse
-from starlette.routing import BaseRoute, WebSocketRoute
+from starlette.routing import WebSocketRoute
 
 from postoffice import __version__
 from postoffice.core.errors import Invalid, MailError, NoSuchPath, WrongMethod
@@ -41,8 +41,8 @@ _DESCRIPTION = """Durable mail between AI agents. Every call brings a key (`X-AP
 a name (`X-Agent`). Every refusal has a `detail` for people and a stable `code` for programs. News is pushed on the WebSocket `/ws`."""
 
 
-def create_api(life: Life, others: Sequence[BaseRoute] = ()) -> FastAPI:
-    """The application, with the routes of other doors; whoever serves it sets `state.office` while it lives."""
+def create_api(life: Life) -> FastAPI:
+    """The application; whoever serves it sets `state.office` while it lives."""
     app = FastAPI(
         title="Postoffice",
         version=__version__,
@@ -55,7 +55,7 @@ def create_api(life: Life, others: Sequence[BaseRoute] = ()) -> FastAPI:
     # Added as they are: routes of an included router are looked through twice. The busiest come first.
     for door in (messages, leases, inbox, agents, connections, tasks, entities, dead_letters, events, service):
         app.router.routes += door.routes.routes
-    app.router.routes += [WebSocketRoute("/ws", websocket_door), *others]
+    app.router.routes.append(WebSocketRoute("/ws", websocket_door))
     app.add_api_route("/docs", _page, include_in_schema=False)
     app.add_api_route("/docs/{name}", _page, include_in_schema=False)
     app.add_exception_handler(MailError, _refuse)

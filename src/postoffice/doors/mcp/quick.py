@@ -1,0 +1,93 @@
+"""Quick calls: one tool, in the newest era of the protocol, answered without the SDK's machinery.
+
+That machinery (a task group, streams and a watcher for each call) is there for what takes long or talks back. Whatever is
+out of the ordinary here is left to it: another era, a header too many, a tool that waits, a body that is not quite right.
+"""
+
+from typing import Any
+
+import msgspec
+from starlette.types import Scope
+
+from postoffice import __version__
+from postoffice.core.errors import MailError
+from postoffice.doors.mcp.readout import read_out
+from postoffice.doors.mcp.verbs import run_tool
+from postoffice.doors.mcp.visit import Visit
+
+_ERA = "2026-07-28"
+_META = "io.modelcontextprotocol"
+_HEADERS = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name", b"accept"})
+_INFO = {f"{_META}/serverInfo": {"name": "postoffice", "title": "Postoffice", "version": __version__}}
+_encode = msgspec.json.Encoder().encode
+
+
+class _Params(msgspec.Struct):
+    name: str
+    meta: dict[str, Any] = msgspec.field(name="_meta")
+    arguments: dict[str, Any] | None = None
+
+
+class QuickCall(msgspec.Struct):
+    """A tool call as the newest era writes it."""
+
+    jsonrpc: str
+    id: str | int
+    method: str
+    params: _Params
+
+
+_decode = msgspec.json.Decoder(QuickCall).decode
+
+
+def quick_call(scope: Scope, body: bytes, visit: Visit) -> QuickCall | None:
+    """The call a request is, if nothing about it needs the SDK."""
+    headers = _headers(scope)
+    if headers is None or headers.get(b"mcp-protocol-version") != _ERA.encode() or headers.get(b"mcp-method") != b"tools/call":
+        return None
+    try:
+        call = _decode(body)
+    except (msgspec.DecodeError, RecursionError):
+        return None
+    params, accept = call.params, headers.get(b"accept", b"")
+    ordinary = (
+        (call.jsonrpc, call.method, params.name.encode()) == ("2.0", "tools/call", headers.get(b"mcp-name"))
+        and params.meta.get(f"{_META}/protocolVersion") == _ERA
+        and isinstance(params.meta.get(f"{_META}/clientCapabilities"), dict)
+        and b"application/json" in accept
+        and b"text/event-stream" in accept
+        and params.name in visit.tools
+        and params.name != "mailbox_wait"
+    )
+    return call if ordinary else None
+
+
+def _headers(scope: Scope) -> dict[bytes, bytes] | None:
+    """The headers that route a call, each there once."""
+    found: dict[bytes, bytes] = {}
+    for name, value in scope["headers"]:
+        if name.startswith(b"mcp-param-") or (name in _HEADERS and name in found):
+            return None
+        if name in _HEADERS:
+            found[name] = value
+    return found
+
+
+async def answer_quickly(visit: Visit, call: QuickCall) -> bytes:
+    """The answer, as the protocol writes it."""
+    result: dict[str, Any] = {"resultType": "complete", "_meta": _INFO}
+    try:
+        gave = await run_tool(visit, call.params.name, call.params.arguments)
+        result |= {"content": _text(read_out(gave)), "structuredContent": gave.structured(), "isError": False}
+    except MailError as error:
+        result |= {"content": _text(refusal(error)), "isError": True}
+    return _encode({"jsonrpc": "2.0", "id": call.id, "result": result})
+
+
+def refusal(error: MailError) -> str:
+    """A refusal as a tool tells it."""
+    return f"{error} [{error.code}]"
+
+
+def _text(text: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": text}]

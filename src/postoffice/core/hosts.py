@@ -1,10 +1,12 @@
 """Which machine a host names: this one, or another."""
 
 import ipaddress
+from functools import lru_cache
 
 _OWN_NAMES = {"localhost", "ip6-localhost"}
 
 
+@lru_cache(1024)
 def is_loopback(host: str) -> bool:
     """Whether only this machine can mean this."""
     address = address_of(host)

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from starlette.datastructures import Headers
+from starlette.types import Scope
 
-_BEARER = "bearer "
+_BEARER = b"bearer "
 
 
 class Credentials(NamedTuple):
@@ -14,11 +14,13 @@ class Credentials(NamedTuple):
     name: str | None
 
 
-def credentials(headers: Headers) -> Credentials:
+def credentials(scope: Scope) -> Credentials:
     """`X-API-Key`, else `Authorization: Bearer`; `X-Agent` for names without a key on an open server."""
-    key = headers.get("x-api-key")
+    headers: dict[bytes, bytes] = dict(scope["headers"])
+    key = headers.get(b"x-api-key")
     if key is None:
-        authorization = headers.get("authorization", "")
+        authorization = headers.get(b"authorization", b"")
         if authorization[: len(_BEARER)].lower() == _BEARER:
             key = authorization[len(_BEARER) :].strip()
-    return Credentials(key, headers.get("x-agent"))
+    name = headers.get(b"x-agent")
+    return Credentials(None if key is None else key.decode("latin-1"), None if name is None else name.decode("latin-1"))

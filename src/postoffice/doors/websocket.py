@@ -69,7 +69,7 @@ class _Line:
 
     async def _greet(self) -> tuple[Caller, int]:
         query = QueryParams(self._socket.scope["state"].pop(QUERY, b""))
-        key, name = credentials(self._socket.headers)
+        key, name = credentials(self._socket.scope)
         self._credentials = Credentials(query.get("api_key", key), query.get("agent", name))
         if self._credentials != (None, None):
             try:

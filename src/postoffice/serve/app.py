@@ -7,11 +7,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from fastapi import FastAPI
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp
 
 from postoffice.config import Settings
 from postoffice.doors.edge import Edge, Rules
 from postoffice.doors.mcp.door import McpDoor, create_manager
 from postoffice.doors.rest.api import create_api
+from postoffice.doors.rest.express import Express
 from postoffice.office import Auth, PostOffice
 from postoffice.serve.build import build_house, build_office, ensure_owner_key
 from postoffice.serve.drain import draining
@@ -25,13 +27,12 @@ def create_app(settings: Settings, build: Callable[[Settings], PostOffice] = bui
 
     manager = create_manager(settings.body_bytes)
     app = create_api(life)
-    app.add_middleware(McpDoor, office=lambda: app.state.office, manager=manager)
     rules = _rules(settings)
+    front: ASGIApp = Express(app.behind, app)
+    front = McpDoor(front, lambda: app.state.office, manager)
     if rules.origins:
-        app.add_middleware(
-            CORSMiddleware, allow_origins=list(rules.origins), allow_methods=["*"], allow_headers=["*"], expose_headers=["*"]
-        )
-    app.add_middleware(Edge, rules=rules, metrics=app.state.metrics)
+        front = CORSMiddleware(front, allow_origins=list(rules.origins), allow_methods=["*"], allow_headers=["*"], expose_headers=["*"])
+    app.front = Edge(front, rules, app.state.metrics)
     return app
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from postoffice.doors.edge import AT_HAND
 from postoffice.doors.hangup import RESET
 from postoffice.doors.websocket import CUT
 
@@ -40,7 +41,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        extensions: dict[str, Any] = {RESET: lambda: self._broken}
+        extensions: dict[str, Any] = {RESET: lambda: self._broken, AT_HAND: lambda: not self.cycle.more_body}
         self.scope["extensions"] = extensions
         self._begin_head()
 

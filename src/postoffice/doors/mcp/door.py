@@ -76,7 +76,7 @@ class McpDoor:
                 await visit.give_back()
 
     async def _enter(self, request: Request, agent: str | None) -> Visit:
-        key, name = credentials(request.headers)
+        key, name = credentials(request.scope)
         wanted = request.query_params.get("tools", SHARED if agent is None else PER_AGENT)
         visit = Visit(self._office(), Credentials(key, agent or name), toolset(wanted))
         await visit.enter()

@@ -14,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse
 from starlette.routing import WebSocketRoute
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from postoffice import __version__
 from postoffice.core.errors import Invalid, MailError, NoSuchPath, WrongMethod
@@ -21,6 +22,7 @@ from postoffice.doors.edge import Refusal, error_response
 from postoffice.doors.metrics import Metrics
 from postoffice.doors.rest import agents, connections, dead_letters, entities, events, inbox, leases, messages, service, tasks
 from postoffice.doors.rest.answer import schemas
+from postoffice.doors.rest.body import wrong_input
 from postoffice.doors.websocket import websocket_door
 
 Life = Callable[[FastAPI], AbstractAsyncContextManager[None]]
@@ -41,9 +43,28 @@ _DESCRIPTION = """Durable mail between AI agents. Every call brings a key (`X-AP
 a name (`X-Agent`). Every refusal has a `detail` for people and a stable `code` for programs. News is pushed on the WebSocket `/ws`."""
 
 
-def create_api(life: Life) -> FastAPI:
+class Api(FastAPI):
+    """FastAPI's application with a front of ours: what needs none of its layers does not pass through them."""
+
+    front: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Whatever comes, by the front first."""
+        front = None if scope["type"] == "lifespan" else self.front
+        if front is None:
+            await super().__call__(scope, receive, send)
+            return
+        scope["app"] = self
+        await front(scope, receive, send)
+
+    async def behind(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """What the front leaves to FastAPI."""
+        await super().__call__(scope, receive, send)
+
+
+def create_api(life: Life) -> Api:
     """The application; whoever serves it sets `state.office` while it lives."""
-    app = FastAPI(
+    app = Api(
         title="Postoffice",
         version=__version__,
         description=_DESCRIPTION,
@@ -78,18 +99,8 @@ async def _refuse(_: Request, error: Exception) -> Response:
 
 
 async def _refuse_input(_: Request, error: Exception) -> Response:
-    """All that is wrong with a request, in one sentence."""
     assert isinstance(error, RequestValidationError)
-    found = [(".".join(str(step) for step in item["loc"][1:]) or str(item["loc"][0]), _why(item)) for item in error.errors()]
-    (what, why), *others = found
-    return error_response(Invalid(what=what, why="; ".join([why, *(f"{other}: {reason}" for other, reason in others)])))
-
-
-def _why(item: dict[str, Any]) -> str:
-    """What pydantic found, without its own prefix; a body that is not JSON to begin with is told apart."""
-    if item["loc"] == ("body",) and item["type"] == "model_attributes_type":
-        return "send a JSON object, with the header Content-Type: application/json"
-    return str(item["msg"]).removeprefix("Value error, ")
+    return error_response(wrong_input(error.errors()))
 
 
 async def _refuse_http(request: Request, error: Exception) -> Response:

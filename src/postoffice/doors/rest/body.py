@@ -1,20 +1,23 @@
 """Bodies read strictly: what JSON cannot carry there and back is refused before anything looks at it."""
 
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, get_args, get_type_hints
 
 import msgspec
 from fastapi import APIRouter, Request, Response
-from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, ValidationError
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive
 
-from postoffice.core.errors import BadJson
+from postoffice.core.errors import BadJson, Invalid
 from postoffice.core.text import MAX_DEPTH
 from postoffice.doors.edge import Refusal
 from postoffice.doors.rest.answer import PROBLEM
 from postoffice.doors.rest.visit import Visit, visitor
+
+_MOST_TOLD = 5
 
 
 class Body(BaseModel):
@@ -39,16 +42,20 @@ def decode_json(raw: bytes) -> Any:
         raise Refusal(BadJson(why=str(error))) from None
 
 
-class _Route(APIRoute):
+class PlainRoute(APIRoute):
     """FastAPI's route, but its solver is asked only where there is something to solve.
 
     Most calls bring a body and a caller and nothing else; for those the solver costs more than all the rest of the door.
     """
 
+    plain: Callable[[Request], Awaitable[Response]] | None = None
+    """What answers a call that needs no solver."""
+
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]  # what FastAPI awaits
         wanted = _plain_wants(self.endpoint)
         if wanted is not None:
-            return _plain_handler(self.endpoint, wanted)
+            self.plain = _plain_handler(self.endpoint, wanted)
+            return self.plain
         handler = super().get_route_handler()
 
         async def read_strictly(request: Request) -> Response:
@@ -89,18 +96,46 @@ def _plain_handler(endpoint: Callable[..., Any], wanted: _Wants) -> Callable[[Re
 
 
 async def _read(request: Request, kind: type[BaseModel], *, optional: bool) -> BaseModel | None:
-    raw = await request.body()
+    raw = await _whole(request.receive)
     if not raw and optional:
         return None
     # A page of another origin can post text without asking first, but not JSON that says it is JSON.
-    mime = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    value = decode_json(raw) if mime == "application/json" or mime.endswith("+json") else raw
+    mime = dict(request.scope["headers"]).get(b"content-type", b"").partition(b";")[0].strip().lower()
+    value = decode_json(raw) if mime == b"application/json" or mime.endswith(b"+json") else raw
     try:
         return kind.model_validate(value)
     except ValidationError as error:
-        raise RequestValidationError([item | {"loc": ("body", *item["loc"])} for item in error.errors(include_url=False)]) from None
+        raise wrong_input(error.errors(include_url=False)) from None
+
+
+async def _whole(receive: Receive) -> bytes:
+    message = await receive()
+    raw: bytes = message.get("body", b"")
+    while message.get("more_body", False):
+        message = await receive()
+        raw += message.get("body", b"")
+    if message["type"] == "http.disconnect":
+        raise ClientDisconnect
+    return raw
+
+
+def wrong_input(errors: Sequence[Any]) -> Invalid:
+    """All that is wrong with a request, in one sentence."""
+    found: dict[str, str] = {}
+    for item in errors:
+        where = ".".join(str(step) for step in item["loc"] if step not in ("body", "query", "path", "header"))
+        found.setdefault(where or "body", _why(item))
+    (what, why), *others = found.items()
+    return Invalid(what=what, why="; ".join([why, *(f"{other}: {reason}" for other, reason in others[:_MOST_TOLD])]))
+
+
+def _why(item: Any) -> str:
+    """What pydantic found, in its words but for a body that is no JSON to begin with."""
+    if item["type"] in ("model_attributes_type", "model_type"):
+        return "send a JSON object, with the header Content-Type: application/json"
+    return str(item["msg"]).removeprefix("Value error, ")
 
 
 def router(tag: str) -> APIRouter:
     """A router whose bodies are read strictly."""
-    return APIRouter(tags=[tag], route_class=_Route, responses={"default": PROBLEM})
+    return APIRouter(tags=[tag], route_class=PlainRoute, responses={"default": PROBLEM})

@@ -26,7 +26,7 @@ def office_of(request: Request) -> PostOffice:
 async def visitor(request: Request) -> Visit:
     """Identify the caller, or refuse."""
     office = office_of(request)
-    key, name = credentials(request.headers)
+    key, name = credentials(request.scope)
     caller = await office.identify(key=key, name=name)
     request.scope["state"]["agent"] = caller.name
     return Visit(office, caller)
@@ -34,7 +34,7 @@ async def visitor(request: Request) -> Visit:
 
 async def stranger(request: Request) -> tuple[PostOffice, Caller | None]:
     """The office, and the caller if it says who it is: some calls are made before one has a name."""
-    if credentials(request.headers) == (None, None):
+    if credentials(request.scope) == (None, None):
         return office_of(request), None
     return await visitor(request)
 

@@ -88,9 +88,8 @@ class SQLiteStore(GroupedStore):
         return future
 
     def _hand_over(self, begun: float, turns: int) -> None:
-        """Give the writer what was asked for, once a turn of the loop had little else in it: those who are answered
-        together ask again together, and one group costs less than two.
-        """
+        """Give the writer what was asked for, once a turn of the loop had little else in it."""
+        # Those who are answered together ask again together, and one group costs less than two.
         now = self._loop.time()
         if now - begun > _BUSY_TURN and turns < _TURNS:
             self._loop.call_soon(self._hand_over, now, turns + 1)

@@ -1,7 +1,9 @@
 """What the documents print runs as printed, and what they name exists."""
 
+import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -9,12 +11,13 @@ import pytest
 
 from postoffice.config import Settings
 from postoffice.core.limits import Limits
-from tests.serve.running import COMMAND, free_port, serving
+from tests.serve.running import COMMAND, environment, free_port, serving
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
 
 
+BIN = Path(sys.executable).parent
 PRINTED = re.compile(r"^```sh\n(.*?)^```$(?:\n+^```(?:json|text)\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 OWN_VALUES = {
     r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}": "ID",
@@ -28,7 +31,7 @@ def without_own_values(text: str) -> str:
     return text.strip()
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/rest.md", "docs/mcp.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/rest.md", "docs/mcp.md", "docs/command.md"])
 def test_what_a_document_prints_runs_as_printed(name: str, tmp_path: Path) -> None:
     examples = PRINTED.findall((ROOT / name).read_text())
     assert examples
@@ -36,13 +39,31 @@ def test_what_a_document_prints_runs_as_printed(name: str, tmp_path: Path) -> No
     # One shell for the whole document: later blocks use what earlier ones found out.
     script = "\n".join(f"{code}\necho\necho '=== end'" for code, _ in examples)
     script = script.replace(":8787", f":{port}").replace("/tmp/postoffice-", f"{tmp_path}/")
+    names = {
+        "POSTOFFICE_SERVER": f"127.0.0.1:{port}",
+        "POSTOFFICE_CREDENTIALS": str(tmp_path / "keys"),
+        "PATH": f"{BIN}:{os.environ['PATH']}",
+    }
     with serving(*COMMAND, "serve", "--port", str(port), "--data", str(tmp_path / "data"), port=port, here=tmp_path):
-        ended = subprocess.run(["bash", "-euc", script], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+        ended = subprocess.run(
+            ["bash", "-euc", script], cwd=tmp_path, env=environment(names), capture_output=True, text=True, timeout=60, check=False
+        )
     assert ended.returncode == 0, ended.stderr
     said = [without_own_values(part) for part in ended.stdout.split("=== end")][:-1]
     for (code, printed), output in zip(examples, said, strict=True):
         if printed:
             assert output == without_own_values(printed), code
+
+
+def test_the_sdk_runs_as_printed(tmp_path: Path) -> None:
+    (code,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs" / "sdk.md").read_text(), re.MULTILINE | re.DOTALL)
+    port = free_port()
+    names = {"POSTOFFICE_SERVER": f"127.0.0.1:{port}", "POSTOFFICE_CREDENTIALS": str(tmp_path / "keys")}
+    with serving(*COMMAND, "serve", "--port", str(port), "--data", str(tmp_path / "data"), port=port, here=tmp_path):
+        ended = subprocess.run(
+            [sys.executable, "-W", "error", "-c", code], env=environment(names), capture_output=True, text=True, timeout=60, check=False
+        )
+    assert sorted(ended.stdout.splitlines()) == ["boss: Is the branch ready?", "coder: on it"], ended.stderr
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

@@ -27,7 +27,9 @@ def test_it_answers_health_and_stops_when_told(tmp_path: Path) -> None:
         out, err = server.communicate(timeout=PATIENCE)
     assert server.returncode == 0
     assert out == ""
-    assert err.splitlines() == [f"Postoffice is open on http://127.0.0.1:{port} (mail in kept/mailbox.db). Ctrl-C closes it."]
+    opened, *hints = err.splitlines()
+    assert opened == f"Postoffice is open on http://127.0.0.1:{port} (mail in kept/mailbox.db). Ctrl-C closes it."
+    assert f"http://127.0.0.1:{port}/agents/NAME/mcp" in " ".join(hints)
 
 
 def test_ctrl_c_closes_it_without_a_traceback(tmp_path: Path) -> None:

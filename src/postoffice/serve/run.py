@@ -111,7 +111,15 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
     host, port = listener.getsockname()[:2]
     where = f"[{host}]" if ":" in host else host
     kept = settings.sqlite_path if settings.database is None else "PostgreSQL"
-    print(f"Postoffice is open on http://{where}:{port} (mail in {kept}). Ctrl-C closes it.", file=sys.stderr, flush=True)
+    address = f"http://{where}:{port}"
+    told = [
+        f"Postoffice is open on {address} (mail in {kept}). Ctrl-C closes it.",
+        "  connect an agent   postoffice setup claude --agent coder",
+        f"  or any MCP client  {address}/agents/NAME/mcp",
+        "  send it a letter   postoffice send --to coder 'Hello'",
+        f"  the whole API      {address}/docs",
+    ]
+    print("\n".join(told), file=sys.stderr, flush=True)
 
 
 def _loop_factory() -> "type[asyncio.AbstractEventLoop] | None":

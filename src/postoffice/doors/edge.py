@@ -139,7 +139,7 @@ class Edge:
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = time.perf_counter()
         given = dict(scope["headers"]).get(b"x-request-id", b"")
-        request_id = given if given and _REQUEST_ID.fullmatch(given) else b"%b-%x" % (self._here, next(self._numbers))
+        request_id = given if given and _REQUEST_ID.fullmatch(given) else b"%b-%08x" % (self._here, next(self._numbers))
         scope.setdefault("state", {})["request_id"] = request_id.decode()
         page = scope["path"].startswith("/docs")
         body = _Body(receive, self._rules, scope)

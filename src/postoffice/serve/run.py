@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import logging
 import os
 import signal
 import socket
@@ -112,6 +113,9 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
     where = f"[{host}]" if ":" in host else host
     kept = settings.sqlite_path if settings.database is None else "PostgreSQL"
     address = f"http://{where}:{port}"
+    if settings.log_format == "json":
+        logging.getLogger("postoffice").info("open", extra={"facts": {"address": address, "mail": str(kept)}})
+        return
     told = [
         f"Postoffice is open on {address} (mail in {kept}). Ctrl-C closes it.",
         "  connect an agent   postoffice setup claude --agent coder",

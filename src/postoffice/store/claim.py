@@ -17,8 +17,12 @@ class Claim:
             pid = self._file.read().strip() or "unknown"
             self._file.close()
             raise DatabaseInUse(path=path, pid=pid)
-        self._file.truncate(0)
-        os.write(self._file.fileno(), str(os.getpid()).encode())
+        try:
+            self._file.truncate(0)
+            os.write(self._file.fileno(), str(os.getpid()).encode())
+        except OSError:
+            self._file.close()
+            raise
 
     def close(self) -> None:
         """Let go."""

@@ -14,7 +14,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from postoffice.core.errors import BadJson, MailError, WrongMethod
-from postoffice.core.tools import PER_AGENT, SHARED, toolset
+from postoffice.core.tools import PER_AGENT, SHARED, TOOLS, toolset
 from postoffice.doors.credentials import Credentials, credentials
 from postoffice.doors.edge import error_response
 from postoffice.doors.hangup import RESET, unless_hung_up
@@ -68,6 +68,8 @@ class McpDoor:
             if (call := quick_call(scope, body, visit)) is not None:
                 await exchange.answer(scope, await answer_quickly(visit, call))
             elif (plain := _plain_call(body)) is not None:
+                if "tools" not in request.query_params:
+                    visit.tools = TOOLS  # a script pays nothing for tools it does not call
                 await exchange.answer(scope, await _run_plainly(visit, plain, Request(scope, exchange.receive)))
             else:
                 await self._manager.handle_request(scope, _again(body, exchange.receive), exchange.send)

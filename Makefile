@@ -10,11 +10,11 @@ help:  ## list the targets
 
 setup: .venv/.ready  ## make .venv with everything pinned
 
-.venv/.ready: requirements.lock pyproject.toml
+.venv/.ready: requirements.lock pyproject.toml packages/files/pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e packages/files -e .
 	touch $@
 
 run: setup  ## open the office on http://127.0.0.1:8787

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from postoffice.client import credentials
 from postoffice.client.address import DEFAULT, read_address
 from postoffice.core.hosts import is_loopback
+from postoffice.core.names import OWNER
 
 if TYPE_CHECKING:
     from postoffice.client.wire import Wire
@@ -32,6 +33,8 @@ def open_wire(options: Mapping[str, Any]) -> "Wire":
     server, agent = server_of(options), agent_of(options)
     if (key := os.environ.get("POSTOFFICE_KEY")) is not None:
         return Wire(server, key=key, agent=agent)
+    if agent == OWNER or (agent is None and (options.get("everyone") or options.get("of"))):
+        return Wire(server, key=owner_key(server))  # what only the owner may ask, asked where the owner's key is
     if agent is not None:
         kept = credentials.load(server, agent)
         return Wire(server, key=kept.key if kept else None, agent=agent)

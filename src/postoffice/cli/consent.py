@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.show import ago, say, table
+from postoffice.client.path import part
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,7 +25,7 @@ async def approve(wire: "Wire", options: Options) -> Any:
     """Give consent: by a code, or as the owner by the request's id."""
     if len(options["code"]) == len("XX-NNN"):
         return await wire.post("/connections/approve", {"verification_code": options["code"]})
-    return await wire.post(f"/connections/{options['code']}/approve")
+    return await wire.post(f"/connections/{part(options['code'])}/approve")
 
 
 def _approved(console: "Console", answer: Any) -> None:
@@ -33,7 +34,7 @@ def _approved(console: "Console", answer: Any) -> None:
 
 async def reject(wire: "Wire", options: Options) -> Any:
     """Refuse a request, or end a connection."""
-    return await wire.post(f"/connections/{options['connection']}/{'end' if options['end'] else 'reject'}")
+    return await wire.post(f"/connections/{part(options['connection'])}/{'end' if options['end'] else 'reject'}")
 
 
 def _concluded(console: "Console", answer: Any) -> None:

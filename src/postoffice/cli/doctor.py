@@ -147,7 +147,12 @@ async def _office(server: str, options: dict[str, Any]) -> AsyncIterator[Finding
         yield _wrong(
             "clock", f"this machine and the server differ by {skew} seconds", "set both by NTP; deadlines and expiries are the server's"
         )
-    async with open_wire(options) as wire:
+    try:
+        wire = open_wire(options)
+    except MailError as error:
+        yield _wrong("you", str(error), "keep a good key: postoffice login, or unset POSTOFFICE_KEY")
+        return
+    async with wire:
         async for finding in _agent(wire, options):
             yield finding
 
@@ -180,7 +185,10 @@ async def _agent(wire: "Wire", options: dict[str, Any]) -> AsyncIterator[Finding
 
 
 def _skew(date: str | None) -> int:
-    return 0 if date is None else abs(int(time.time() - parsedate_to_datetime(date).timestamp()))
+    try:
+        return 0 if date is None else abs(int(time.time() - parsedate_to_datetime(date).timestamp()))
+    except (TypeError, ValueError):
+        return 0  # what is no date says nothing about a clock
 
 
 def _fine(what: str, found: str) -> Finding:

@@ -1,18 +1,24 @@
 """Commands that move and show mail."""
 
 import sys
+import time
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.show import ago, quote, say, table
+from postoffice.client.path import part
 from postoffice.core.errors import BadSetting, NoReply
+from postoffice.core.limits import bounded
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from postoffice.client.wire import Wire
 
+_LONGEST = timedelta(seconds=240)
+_CONTENT = 10_000
 _MESSAGE = argument("message", metavar="MESSAGE", help="a message's id")
 
 
@@ -20,11 +26,15 @@ async def send(wire: "Wire", options: Options) -> Any:
     """Send text, a file, or what is piped in."""
     from uuid import uuid4  # noqa: PLC0415
 
+    if options["wait_reply"] is not None:
+        bounded("--wait-reply", timedelta(seconds=options["wait_reply"]), _LONGEST, timedelta(0), _LONGEST)
     content = _content(options)
     to = options["to"][0] if len(options["to"]) == 1 else options["to"]
+    long = len(content) > _CONTENT  # what is longer than a letter's content may be goes as a part
     body = {
         "to": to,
-        "content": content,
+        "content": None if long else content,
+        "parts": [{"type": "text", "text": content}] if long else None,
         "subject": options["subject"] if options["session"] is None else None,
         "session_id": options["session"],
         "type": "task" if options["task"] else options["type"],
@@ -35,12 +45,18 @@ async def send(wire: "Wire", options: Options) -> Any:
     sent = await wire.post("/messages/send", {k: v for k, v in (body | {"correlation_id": mark}).items() if v is not None})
     if options["wait_reply"] is None:
         return sent
-    wish = {"limit": 1, "correlation_id": mark, "wait": options["wait_reply"]}
-    (letter,) = (await wire.post("/messages/wait", wish))["messages"] or [None]
-    if letter is None:
-        raise NoReply(to=options["to"][0], seconds=int(options["wait_reply"]))
-    await wire.post(f"/messages/{letter['id']}/ack", {"token": letter["token"]})
-    return {"sent": sent, "reply": letter}
+    return {"sent": sent, "reply": await _reply(wire, options["to"][0], mark, options["wait_reply"])}
+
+
+async def _reply(wire: "Wire", to: str, mark: str | None, seconds: float) -> Any:
+    """The answer with this mark; of a task, the last word and not its progress."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        for letter in (await wire.post("/messages/wait", {"limit": 1, "correlation_id": mark, "wait": left}))["messages"]:
+            await wire.post(f"/messages/{letter['id']}/ack", {"token": letter["token"]})
+            if letter.get("task", {}).get("state") not in ("accepted", "working"):
+                return letter
+    raise NoReply(to=to, seconds=int(seconds))
 
 
 def _content(options: Options) -> str:
@@ -54,7 +70,7 @@ def _content(options: Options) -> str:
             raise BadSetting(name="--file", why=str(error)) from None
     if options["text"] not in (None, "-"):
         return str(options["text"])
-    if sys.stdin.isatty():
+    if sys.stdin is None or sys.stdin.isatty():
         raise BadSetting(name="text", why="say something: postoffice send --to bob 'Hello'")
     return sys.stdin.read()
 
@@ -105,7 +121,7 @@ def _last(session: Any) -> str:
 
 async def read(wire: "Wire", options: Options) -> Any:
     """One conversation."""
-    return await wire.get(f"/sessions/{options['session']}/history", limit=options["limit"], peek=options["peek"])
+    return await wire.get(f"/sessions/{part(options['session'])}/history", limit=options["limit"], peek=options["peek"])
 
 
 def _history(console: "Console", answer: Any) -> None:
@@ -116,13 +132,13 @@ def _history(console: "Console", answer: Any) -> None:
 
 async def ack(wire: "Wire", options: Options) -> Any:
     """Done with it."""
-    return await wire.post(f"/messages/{options['message']}/ack", {"token": options["token"]})
+    return await wire.post(f"/messages/{part(options['message'])}/ack", {"token": options["token"]})
 
 
 async def nack(wire: "Wire", options: Options) -> Any:
     """Give it back."""
     body = {"token": options["token"], "delay": options["delay"], "reason": options["reason"]}
-    return await wire.post(f"/messages/{options['message']}/nack", body)
+    return await wire.post(f"/messages/{part(options['message'])}/nack", body)
 
 
 def _settled(console: "Console", answer: Any) -> None:
@@ -131,7 +147,7 @@ def _settled(console: "Console", answer: Any) -> None:
 
 async def status(wire: "Wire", options: Options) -> Any:
     """Where it stands."""
-    return await wire.get(f"/messages/{options['message']}/status")
+    return await wire.get(f"/messages/{part(options['message'])}/status")
 
 
 def _status(console: "Console", answer: Any) -> None:

@@ -1,6 +1,7 @@
 """The command's entrance: parse, run one command, and tell any failure in one line."""
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -9,9 +10,11 @@ from typing import Any, NoReturn
 from postoffice import __version__
 from postoffice.cli import bridges, consent, house, keeping, mail, openclaw, people, setup, watching, work
 from postoffice.cli.caller import open_wire
-from postoffice.cli.command import Command, Options, add_commands
+from postoffice.cli.command import Command, Options, add_commands, examples
 from postoffice.cli.show import show
 from postoffice.core.errors import MailError
+
+_WRONG_INPUT, _NO_IO = 65, 74
 
 
 class Parser(argparse.ArgumentParser):
@@ -26,7 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = vars(parser().parse_args(arguments))
     command = options.pop("command")
     try:
-        return command(options) or 0
+        code = command(options) or 0
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except MailError as error:
         from postoffice.doors.faults import fault  # noqa: PLC0415 - only a failure needs it
 
@@ -38,6 +43,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever was reading has gone; keep Python from complaining about it at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except UnicodeError as error:
+        return _tell(f"that is not text in UTF-8 ({error.reason if hasattr(error, 'reason') else error})", _WRONG_INPUT)
+    except OSError as error:
+        if error.errno == errno.ENOSPC and sys.stdout is not None:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _tell(f"{error.strerror}" + (f": {error.filename}" if error.filename else ""), _NO_IO)
+    return code
+
+
+def _tell(why: str, code: int) -> int:
+    print(f"postoffice: {why}", file=sys.stderr)
+    return code
 
 
 def parser() -> Parser:
@@ -73,7 +90,13 @@ def _asking(command: Command) -> Callable[[Options], None]:
 
 
 def _add_completions(commands: Any, root: Parser) -> None:
-    completing = commands.add_parser("completions", help="print a shell's completions", description="Print completions for a shell.")
+    completing = commands.add_parser(
+        "completions",
+        help="print a shell's completions",
+        description="Print completions for a shell.",
+        epilog=examples("postoffice completions bash > ~/.local/share/bash-completion/completions/postoffice"),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     completing.add_argument("shell", choices=["bash", "zsh", "tcsh"])
 
     def run(options: Options) -> None:

@@ -18,13 +18,13 @@ _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 def for_programs(options: dict[str, Any]) -> bool:
     """Whether the answer goes to a program."""
-    return bool(options.get("json")) or not sys.stdout.isatty()
+    return bool(options.get("json")) or sys.stdout is None or not sys.stdout.isatty()
 
 
 def show(options: dict[str, Any], value: Any, render: Callable[["Console", Any], None]) -> None:
     """Show an answer to whoever is there."""
     if for_programs(options):
-        print(msgspec.json.encode(value).decode(), flush=True)
+        print(msgspec.json.encode(value).decode(), flush=sys.stdout is not None)
         return
     from rich.console import Console  # noqa: PLC0415 - programs do without
 
@@ -50,7 +50,7 @@ def table(console: "Console", columns: Sequence[str], rows: Iterable[Sequence[ob
 
 def say(console: "Console", text: str) -> None:
     """A sentence of ours."""
-    console.print(text, markup=False, soft_wrap=True)
+    console.print(visible(text), markup=False, soft_wrap=True)
 
 
 def quote(console: "Console", who: str, when: str, text: str) -> None:

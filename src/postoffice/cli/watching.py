@@ -39,10 +39,17 @@ def add(commands: Any) -> None:
         formatter_class=plain,
     )
     receiving.add_argument("--exec", dest="execute", metavar="CMD", help="run this for each message")
-    receiving.add_argument("--count", type=int, default=1, help="messages to take; 0 is without end (1)")
+    receiving.add_argument("--count", type=_count, default=1, help="messages to take; 0 is without end (1)")
     receiving.add_argument("--wait", type=float, default=25.0, metavar="SECONDS", help="how long to wait for one (25)")
     add_caller(receiving)
     receiving.set_defaults(command=_recv)
+
+
+def _count(text: str) -> int:
+    """How many; 0 is without end."""
+    if (count := int(text)) < 0:
+        raise ValueError
+    return count
 
 
 def _watch(options: Options) -> None:
@@ -82,7 +89,10 @@ def _line(event: dict[str, Any]) -> str:
     """An event on one line, with nothing in it that could begin another."""
     rest = ", ".join(f"{name} {value}" for name, value in event.items() if name not in ("type", "cursor", "at"))
     told = _TOLD[event["type"]].format_map(event) if event["type"] in _TOLD else rest
-    return one_line(f"{event['at'][11:19]} {event['type']:<20} {told}")
+    kind = f"{event['type']:<20}"
+    if "NO_COLOR" not in os.environ:
+        kind = f"\x1b[36m{kind}\x1b[0m"
+    return f"{event['at'][11:19]} {kind} {one_line(told)}"
 
 
 def _recv(options: Options) -> int:
@@ -126,7 +136,8 @@ async def _handle(wire: "Wire", letter: dict[str, Any], execute: str | None) -> 
         await wire.post(f"/messages/{letter['id']}/ack", body)
     else:
         await wire.post(f"/messages/{letter['id']}/nack", body | {"reason": f"the command ended with {process.returncode}"})
-    return process.returncode or 0
+    code = process.returncode or 0
+    return code if code >= 0 else 128 - code  # as shells tell a signal
 
 
 async def _keep(wire: "Wire", letter: dict[str, Any]) -> None:

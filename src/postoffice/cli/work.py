@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.show import ago, say, table
+from postoffice.client.path import part
+from postoffice.core.errors import BadSetting
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,7 +18,7 @@ _STATES = {"accept": "accepted", "work": "working", "complete": "completed", "re
 async def task(wire: "Wire", options: Options) -> Any:
     """Move a task."""
     body = {"state": _STATES[options["act"]], "content": options["text"]}
-    return await wire.post(f"/tasks/{options['task']}/update", {name: value for name, value in body.items() if value is not None})
+    return await wire.post(f"/tasks/{part(options['task'])}/update", {name: value for name, value in body.items() if value is not None})
 
 
 def _task(console: "Console", answer: Any) -> None:
@@ -38,7 +40,7 @@ def _tasks(console: "Console", answer: Any) -> None:
 
 async def note(wire: "Wire", options: Options) -> Any:
     """Keep a note, or show those there are."""
-    path = f"/entities/{options['entity']}/notes"
+    path = f"/entities/{part(options['entity'])}/notes"
     if options["text"] is None:
         return await wire.get(path)
     return await wire.post(path, {"entity_type": options["type"], "note": options["text"], "notify": options["notify"] or []})
@@ -55,9 +57,11 @@ def _notes(console: "Console", answer: Any) -> None:
 
 async def dead(wire: "Wire", options: Options) -> Any:
     """Show dead letters, or deal with one."""
+    if options["act"] != "list" and options["message"] is None:
+        raise BadSetting(name="message", why=f"say which: postoffice dead {options['act']} MESSAGE")
     if options["act"] == "list":
         return await wire.get("/dead-letters", everyone=options["everyone"], of=options["of"])
-    return await wire.post(f"/dead-letters/{options['message']}/{options['act']}", None, of=options["of"])
+    return await wire.post(f"/dead-letters/{part(options['message'])}/{options['act']}", None, of=options["of"])
 
 
 def _dead(console: "Console", answer: Any) -> None:

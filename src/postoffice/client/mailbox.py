@@ -21,6 +21,7 @@ from postoffice.core.errors import NoReply
 
 _WAIT, _LONGEST, _VISIBLE = 25.0, 240.0, 30.0
 _REASON = 500
+_UNDER_WAY = ("accepted", "working")  # a task's progress is no answer yet
 
 
 class Mailbox:
@@ -61,7 +62,9 @@ class Mailbox:
         mark = str(fields.setdefault("correlation_id", str(uuid4())))
         await self._send(to, content, fields)
         async for message in self._take(1, None, within, {"correlation_id": mark}):
-            return message
+            task = message.letter.task
+            if not task or task.state not in _UNDER_WAY:
+                return message
         raise NoReply(to=to, seconds=int(within))
 
     async def receive(

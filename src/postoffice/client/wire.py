@@ -8,7 +8,9 @@ from typing import Any, Self, TypeVar
 import httpx2
 import msgspec
 
-from postoffice.core.errors import MailError, NoAnswer, Unavailable, told
+from postoffice.core.agent import key_hash
+from postoffice.core.errors import BadKey, NoAnswer, Unavailable, told
+from postoffice.core.names import check_name
 
 T = TypeVar("T")
 _PATIENCE = httpx2.Timeout(30, read=300)  # a long poll is silent for up to four minutes
@@ -21,6 +23,10 @@ class Wire:
     """Calls as one agent. A key proves the name; without one the server has to be open."""
 
     def __init__(self, server: str, *, key: str | None = None, agent: str | None = None) -> None:
+        if agent is not None:
+            check_name(agent)
+        if key is not None and key_hash(key) is None:
+            raise BadKey
         self.server = server
         self.key = key
         self.agent = agent
@@ -88,8 +94,3 @@ async def pauses(first: float = _FIRST_PAUSE, longest: float = _LONGEST_PAUSE) -
     while True:
         yield pause * random.uniform(0.7, 1.3)  # noqa: S311 - spreading out, not hiding
         pause = min(pause * 2, longest)
-
-
-def is_refusal(error: Exception) -> bool:
-    """Whether an office said no, rather than nothing."""
-    return isinstance(error, MailError) and not isinstance(error, Unavailable)

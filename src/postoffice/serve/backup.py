@@ -20,7 +20,13 @@ def backup(settings: Settings, file: Path, progress: Progress) -> str:
     if file.exists():
         raise BackupFailed(why=f"{file} exists already; choose another name")
     if settings.database is not None:
-        _run_tool("pg_dump", "--format=custom", f"--schema={settings.schema}", f"--file={file}", f"--dbname={_plain(settings.database)}")
+        try:
+            _run_tool(
+                "pg_dump", "--format=custom", f"--schema={settings.schema}", f"--file={file}", f"--dbname={_plain(settings.database)}"
+            )
+        except BackupFailed:
+            file.unlink(missing_ok=True)  # half a backup is none
+            raise
         return f"the database is in {file}"
     if not settings.sqlite_path.exists():
         raise BackupFailed(why=f"there is no mail in {settings.data}")
@@ -44,8 +50,12 @@ def restore(settings: Settings, file: Path, progress: Progress) -> str:
         _run_tool("pg_restore", "--exit-on-error", "--single-transaction", f"--dbname={_plain(settings.database)}", str(file))
         return f"{file} is restored"
     _check(file)
-    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with closing(Claim(settings.sqlite_path)):
+    try:
+        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        claim = Claim(settings.sqlite_path)
+    except OSError as error:
+        raise BackupFailed(why=f"{settings.data} cannot be used ({error.strerror})") from None
+    with closing(claim):
         if settings.sqlite_path.exists():
             raise BackupFailed(why=f"{settings.sqlite_path} has mail in it; move it away, or choose another --data directory")
         begun = settings.sqlite_path.with_name("mailbox.part")

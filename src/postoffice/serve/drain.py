@@ -24,6 +24,9 @@ def draining(drain: Callable[[], None]) -> Iterator[None]:
         handler = before[signal.Signals(sig)]
         if callable(handler):
             handler(sig, frame)
+        elif handler is signal.SIG_DFL:
+            signal.signal(sig, signal.SIG_DFL)
+            signal.raise_signal(sig)
 
     for sig in _SIGNALS:
         signal.signal(sig, stop)

@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import uvicorn
@@ -46,11 +46,10 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
     app = create_app(settings)
     # The office opens here and not inside the web server, which would answer a failure with a traceback.
     async with app.router.lifespan_context(app):
-        _announce(settings, listener)
-        await web_server(app, settings).serve(sockets=[listener])
+        await web_server(app, settings, lambda: _announce(settings, listener)).serve(sockets=[listener])
 
 
-def web_server(app: FastAPI, settings: Settings) -> uvicorn.Server:
+def web_server(app: FastAPI, settings: Settings, announce: Callable[[], None] = lambda: None) -> uvicorn.Server:
     """The web server as we run it. The application's life is not its business."""
     config = uvicorn.Config(
         app,
@@ -68,11 +67,19 @@ def web_server(app: FastAPI, settings: Settings) -> uvicorn.Server:
         ws_per_message_deflate=False,
         ws_max_size=_FRAME_BYTES,
     )
-    return _Server(config)
+    return _Server(config, announce)
 
 
 class _Server(uvicorn.Server):
     """uvicorn's, but a signal ends the serving and not the process: the office has still to close."""
+
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self._announce()  # only now does a signal end it politely
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)

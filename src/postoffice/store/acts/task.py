@@ -99,6 +99,9 @@ class MoveTask(Act[Task]):
             field: getattr(draft, field)
             for field in ("content", "parts", "payload", "context", "correlation_id", "metadata", "client_id", "automatic")
         }
+        asked = desk.mail.get((task.message_id, task.assignee))
+        if fields["correlation_id"] is None and asked is not None:
+            fields["correlation_id"] = asked.correlation_id  # whoever asked may be waiting for this mark
         deadline = None if task.deadline is None else moment(task.deadline)
         return Message(
             id=desk.clock.new_id(),

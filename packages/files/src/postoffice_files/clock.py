@@ -1,0 +1,37 @@
+"""Time and randomness: the one place they come from, so that tests own them."""
+
+import secrets
+import time
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+SECOND = 1_000_000
+
+
+class Clock:
+    """Wall time, which all processes on one root share, and random words that no two of them do."""
+
+    def now(self) -> int:
+        """Microseconds since the epoch."""
+        return time.time_ns() // 1000
+
+    def token(self) -> str:
+        """Sixteen hexadecimal digits that nobody else has."""
+        return secrets.token_hex(8)
+
+
+def instant(micros: int) -> str:
+    """A time as messages and cards carry it."""
+    return (_EPOCH + micros * _MICROSECOND).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+def parse_instant(text: object) -> int | None:
+    """Microseconds since the epoch, or None if this is no time. What names no zone is UTC."""
+    if not isinstance(text, str):
+        return None
+    try:
+        value = datetime.fromisoformat(text)
+        return ((value if value.tzinfo else value.replace(tzinfo=UTC)) - _EPOCH) // _MICROSECOND
+    except (ValueError, OverflowError):
+        return None

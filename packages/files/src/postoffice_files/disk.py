@@ -1,0 +1,139 @@
+"""Reading and writing files so that nothing is followed, waited for or half done."""
+
+import os
+import stat
+import sys
+import time
+from pathlib import Path
+
+from postoffice_files.errors import NotAMailbox, Unreadable
+
+_SAFE = (
+    getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOFOLLOW", 0)  # a link set in place of the file leads nowhere
+    | getattr(os, "O_NONBLOCK", 0)  # a pipe does not keep us waiting
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_KINDS = {
+    stat.S_IFLNK: "a symbolic link",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+_PATIENCE = 50
+"""Windows refuses to replace a file somebody is just reading; so many times we try again."""
+
+
+def kind(status: os.stat_result) -> str | None:
+    """What stands there instead of a file, or None if it is one."""
+    return None if stat.S_ISREG(status.st_mode) else _KINDS.get(stat.S_IFMT(status.st_mode), "something that is not a file")
+
+
+def print_of(status: os.stat_result) -> str:
+    """What tells one file from another that was put under the same name."""
+    return f"{status.st_mtime_ns}-{status.st_size}"
+
+
+def lstat(path: Path) -> os.stat_result | None:
+    """What stands there, links not followed; None if nothing does."""
+    try:
+        return path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def read(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
+    """A whole file. Raises FileNotFoundError, or Unreadable with the reason."""
+    try:
+        # Looked at before it is opened as well: merely opening some devices does something.
+        if (what := kind(path.lstat())) is not None:
+            raise Unreadable(why=f"it is {what}, not a file")
+        descriptor = os.open(path, os.O_RDONLY | _SAFE)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise Unreadable(why=f"it cannot be opened: {error.strerror}") from error
+    try:
+        status = os.fstat(descriptor)
+        if (what := kind(status)) is not None:
+            raise Unreadable(why=f"it is {what}, not a file")
+        if status.st_size > limit:
+            raise Unreadable(why=f"it is {status.st_size} bytes, more than the {limit} allowed")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            data = file.read(limit + 1)
+        if len(data) > limit:
+            raise Unreadable(why=f"it is more than the {limit} bytes allowed")
+    except OSError as error:
+        raise Unreadable(why=f"it cannot be read: {error.strerror}") from error
+    finally:
+        os.close(descriptor)
+    return data, status
+
+
+def create(path: Path, data: bytes, *, sync: bool = False) -> None:
+    """A new file, by whoever is first. Raises FileExistsError for everybody else."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, 0o600)
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(descriptor, view) :]
+        if sync:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def publish(path: Path, data: bytes, token: str, *, sync: bool = True, sync_folder: bool = True) -> None:
+    """Put a file in its place at once and whole: nobody ever sees half of it, not even after a power cut."""
+    temporary = path.with_name(f".{token}.tmp")
+    try:
+        create(temporary, data, sync=sync)
+        replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if sync_folder:
+        sync_directory(path.parent)
+
+
+def replace(source: Path, target: Path) -> None:
+    """Rename, over whatever was there."""
+    for _ in range(_PATIENCE):
+        try:
+            source.replace(target)
+        except PermissionError:
+            if sys.platform != "win32":
+                raise
+            time.sleep(0.01)
+        else:
+            return
+    source.replace(target)
+
+
+def sync_directory(path: Path) -> None:
+    """Make a rename durable, where the system has a way to ask for it."""
+    if sys.platform == "win32":
+        return
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0))
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def folder(path: Path) -> None:
+    """Make sure that a real folder stands there."""
+    status = lstat(path)
+    if status is None:
+        try:
+            path.mkdir(mode=0o700)
+        except FileExistsError:
+            pass
+        else:
+            sync_directory(path.parent)
+        status = path.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        raise NotAMailbox(path=path, what=kind(status) or "a file")

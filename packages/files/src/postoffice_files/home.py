@@ -1,0 +1,99 @@
+"""One agent's folders, and the moves between them."""
+
+import stat
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from postoffice_files import disk
+from postoffice_files.clock import SECOND
+from postoffice_files.errors import NotAMailbox
+from postoffice_files.names import SUFFIX, folded
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """`<root>/<agent>` with what stands in it."""
+
+    path: Path
+
+    @property
+    def agent(self) -> str:
+        """The agent's name as its folder spells it."""
+        return self.path.name
+
+    @property
+    def inbox(self) -> Path:
+        """What waits."""
+        return self.path / "inbox"
+
+    @property
+    def processed(self) -> Path:
+        """What was handled."""
+        return self.path / "processed"
+
+    @property
+    def bad(self) -> Path:
+        """What could not be, each with its reason beside it."""
+        return self.path / "bad"
+
+    @property
+    def claims(self) -> Path:
+        """Who has what for now."""
+        return self.path / "claims"
+
+    def build(self) -> None:
+        """Make what is missing; refuse what is not a real folder."""
+        for path in (self.path, self.inbox, self.processed, self.bad, self.claims):
+            disk.folder(path)
+
+    def holds(self, name: str) -> bool:
+        """Whether a message of that name is or was here. Messages only move on, so looking in this order misses none."""
+        return any(disk.lstat(folder / name) is not None for folder in (self.inbox, self.processed, self.bad))
+
+    def sweep(self, now: int, stale_after: float) -> None:
+        """Remove what writers that died left half written, here and among the claims."""
+        for folder in (self.inbox, self.claims):
+            for path in folder.glob(".*.tmp"):
+                with suppress(OSError):
+                    status = path.lstat()
+                    if stat.S_ISREG(status.st_mode) and now - status.st_mtime_ns // 1000 > stale_after * SECOND:
+                        path.unlink()
+
+
+def move(source: Path, folder: Path, name: str) -> bool:
+    """Move into another folder without replacing anything there; False if somebody else moved it first."""
+    target = free(folder, name)
+    try:
+        source.rename(target)
+    except FileNotFoundError:
+        return False
+    disk.sync_directory(folder)
+    disk.sync_directory(source.parent)
+    return True
+
+
+def free(folder: Path, name: str) -> Path:
+    """A path nobody has there: seed 002's names come again within a second."""
+    path, stem, number = folder / name, name.removesuffix(SUFFIX), 1
+    while disk.lstat(path) is not None:
+        number += 1
+        path = folder / f"{stem}.{number}{SUFFIX if name.endswith(SUFFIX) else ''}"
+    return path
+
+
+def find(root: Path, name: str) -> Home | None:
+    """The home of that agent, in whatever spelling it stands there."""
+    exact = root / name
+    status = disk.lstat(exact)
+    if status is None:
+        try:
+            names = sorted(path.name for path in root.iterdir() if folded(path.name) == folded(name))
+        except FileNotFoundError:
+            return None
+        if not names:
+            return None
+        exact, status = root / names[0], disk.lstat(root / names[0])
+    if status is not None and not stat.S_ISDIR(status.st_mode):
+        raise NotAMailbox(path=exact, what=disk.kind(status) or "a file")
+    return Home(exact)

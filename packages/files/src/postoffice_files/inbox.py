@@ -1,0 +1,234 @@
+"""One agent's inbox: what waits is claimed, then processed, given back, or set aside with a reason."""
+
+import logging
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from postoffice_files import disk, jsontext
+from postoffice_files.claims import Claim, Claims
+from postoffice_files.clock import SECOND, Clock, instant, parse_instant
+from postoffice_files.errors import ClaimLost, FileMailError, NoSuchMessage, Unreadable
+from postoffice_files.home import Home, free, move
+from postoffice_files.letter import NoLetter, read_letter
+from postoffice_files.message import PRIORITY, priority
+from postoffice_files.names import SUFFIX, handle, place
+from postoffice_files.notice import notice
+from postoffice_files.settings import Settings
+
+Tell = Callable[[str, dict[str, Any], int, str], None]
+"""Puts a notice into its recipient's inbox, once for each key."""
+_LOG = logging.getLogger(__name__)
+_LONG_REASON = 2000
+
+
+class Inbox:
+    """Remembers which claims its process holds, so that a claim lost to another is noticed."""
+
+    def __init__(self, home: Home, settings: Settings, clock: Clock, tell: Tell) -> None:
+        self.home = home
+        self._settings = settings
+        self._clock = clock
+        self._tell = tell
+        self._claims = Claims(home.claims, clock, settings.claim_for)
+        self._held: dict[str, Claim] = {}
+        self._urgency: dict[str, int] = {}
+
+    def take(self, limit: int, seconds: float) -> list[dict[str, Any]]:
+        """Claim what waits: the most urgent first, then the oldest."""
+        # Claims before messages: a claim listed here whose message is missing below is one whose message has left.
+        numbers = self._claims.numbers()
+        names = self._waiting()
+        handles = {handle(name) for name in names}
+        self._claims.sweep(handles, numbers)
+        self._held = {key: claim for key, claim in self._held.items() if key in handles}
+        taken: list[dict[str, Any]] = []
+        for name in names:
+            if len(taken) >= limit:
+                break
+            if (message := self._take(name, numbers.get(handle(name), 0), seconds)) is not None:
+                taken.append(message)
+        return taken
+
+    def processed(self, name: str) -> None:
+        """It is done. Saying so again changes nothing."""
+        if disk.lstat(self.home.inbox / name) is None and disk.lstat(self.home.processed / name) is not None:
+            self._held.pop(name, None)
+            return
+        claim = self._own(name)
+        move(self.home.inbox / name, self.home.processed, name)
+        self._claims.clear(name, 0 if claim is None else claim.number)
+        self._held.pop(name, None)
+
+    def failed(self, name: str, reason: str, retry_in: float) -> bool:
+        """It could not be handled: try again, or set it aside for good, which is True."""
+        claim = self._own(name) or self._claims.take(name, 1, attempt=1, of=self._print(name), seconds=self._settings.claim_for)
+        if claim is None:
+            raise ClaimLost(filename=name)
+        if claim.attempt < self._settings.max_attempts:
+            self._claims.change(name, claim, until=self._clock.now() + int(retry_in * SECOND), attempt=claim.attempt)
+            self._held.pop(name, None)
+            return False
+        try:
+            message = read_letter(self.home.inbox / name, self.home.agent, self._settings)[0]
+        except FileNotFoundError:
+            raise NoSuchMessage(agent=self.home.agent, filename=name) from None
+        except NoLetter as error:
+            message = error.found or {}
+        self._set_aside(name, claim, reason or "handling it failed", message, claim.attempt)
+        return True
+
+    def released(self, name: str) -> None:
+        """It was not tried after all."""
+        if (claim := self._own(name)) is not None:
+            self._claims.change(name, claim, until=0, attempt=max(0, claim.attempt - 1))
+        self._held.pop(name, None)
+
+    def extended(self, name: str, seconds: float) -> None:
+        """It takes longer."""
+        claim = self._own(name)
+        if claim is None:
+            raise ClaimLost(filename=name)
+        self._held[name] = self._claims.change(name, claim, until=self._clock.now() + int(seconds * SECOND), attempt=claim.attempt)
+
+    def original(self, name: str) -> dict[str, Any]:
+        """A message that is or was here, for whoever forwards it."""
+        for folder in (self.home.inbox, self.home.processed):
+            with suppress(FileNotFoundError, NoLetter):
+                return read_letter(folder / name, self.home.agent, self._settings)[0]
+        raise NoSuchMessage(agent=self.home.agent, filename=name)
+
+    def _waiting(self) -> list[str]:
+        ranks: dict[str, tuple[int, int]] = {}
+        urgency: dict[str, int] = {}
+        now = self._clock.now()
+        self.home.sweep(now, self._settings.stale_after)
+        with os.scandir(self.home.inbox) as entries:
+            for entry in entries:
+                name, known = entry.name, place(entry.name)
+                if name.startswith(".") and not name.endswith(SUFFIX):
+                    continue
+                with suppress(FileNotFoundError):
+                    written = entry.stat(follow_symlinks=False).st_mtime_ns // 1000 if known.micros is None or name.endswith(".tmp") else 0
+                    if name.endswith(".tmp") and now - written < self._settings.stale_after * SECOND:
+                        continue
+                    if known.priority is None:
+                        urgency[name] = self._urgency[name] if name in self._urgency else self._look(name)
+                    ranks[name] = (known.priority or urgency[name], written if known.micros is None else known.micros)
+        self._urgency = urgency
+        return sorted(ranks, key=lambda name: (*ranks[name], name))
+
+    def _look(self, name: str) -> int:
+        """The priority of a message whose name does not tell."""
+        try:
+            return priority(read_letter(self.home.inbox / name, self.home.agent, self._settings)[0])
+        except (FileNotFoundError, NoLetter):
+            return PRIORITY
+
+    def _claim(self, name: str, number: int, seconds: float) -> Claim | None:
+        """Claim a file, whatever it is, unless it is gone or somebody's."""
+        key, status = handle(name), disk.lstat(self.home.inbox / name)
+        before = self._claims.read(key, number) if number else None
+        if status is None or (number and before is None):
+            return None
+        print_ = disk.print_of(status)
+        if before is not None and before.covers(print_, self._clock.now()):
+            return None
+        tries = 0 if before is None else before.tries(print_)
+        return self._claims.take(key, number + 1, attempt=tries + 1, of=print_, seconds=seconds)
+
+    def _take(self, name: str, number: int, seconds: float) -> dict[str, Any] | None:
+        key, claim = handle(name), self._claim(name, number, seconds)
+        if claim is None:
+            return None
+        tries = claim.attempt - 1
+        try:
+            message, read_print = read_letter(self.home.inbox / name, self.home.agent, self._settings)
+        except FileNotFoundError:
+            self._claims.clear(key, claim.number)
+        except NoLetter as error:
+            if error.unfinished and self._is_young(name):
+                self._claims.change(key, claim, until=0, attempt=tries)
+            else:
+                self._set_aside(name, claim, error.reason, error.found, tries)
+        else:
+            if read_print != claim.of:  # another file since it was claimed
+                self._claims.change(key, claim, until=0, attempt=0)
+            elif tries >= self._settings.max_attempts:
+                self._set_aside(name, claim, f"it was handed out {tries} times and never marked processed", message, tries)
+            else:
+                self._held[key] = claim
+                return {**message, "filename": name, "attempt": claim.attempt}
+        return None
+
+    def _is_young(self, name: str) -> bool:
+        """Whether somebody may still be writing it."""
+        status = disk.lstat(self.home.inbox / name)
+        return status is not None and abs(self._clock.now() - status.st_mtime_ns // 1000) < self._settings.grace * SECOND
+
+    def _own(self, name: str) -> Claim | None:
+        """The claim under which this message is settled; None if nobody ever claimed it."""
+        held = self._held.get(name)
+        if held is not None and self._claims.lost(name, held):
+            raise ClaimLost(filename=name)
+        print_ = self._print(name)
+        if held is not None:
+            if held.of != print_:  # another file was put under its name, as seed 002's writers do within a second
+                del self._held[name]
+                raise NoSuchMessage(agent=self.home.agent, filename=name)
+            return held
+        # Seed 002's calls carry no token: one program may poll and another, run later, may mark.
+        number = self._claims.numbers().get(name, 0)
+        return self._claims.read(name, number) if number else None
+
+    def _print(self, name: str) -> str:
+        status = disk.lstat(self.home.inbox / name)
+        if status is None:
+            raise NoSuchMessage(agent=self.home.agent, filename=name)
+        return disk.print_of(status)
+
+    def _set_aside(self, name: str, claim: Claim, reason: str, message: dict[str, Any] | None, attempts: int) -> None:
+        """Reason, then notice, then the move: whoever is killed in between is followed by one who does the same again."""
+        key = handle(name)
+        target = free(self.home.bad, key)
+        beside = target.with_name(f"{target.name}.reason.json")
+        try:
+            record = _record(beside) or {
+                "filename": os.fsencode(name).decode("utf-8", "backslashreplace"),
+                "agent": self.home.agent,
+                "reason": reason.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")[:_LONG_REASON],
+                "attempts": attempts,
+                "at": instant(self._clock.now()),
+            }
+            disk.publish(beside, jsontext.encode(record), self._clock.token())
+            self._notify(target, record, message)
+            move(self.home.inbox / name, self.home.bad, target.name)
+        except OSError as error:
+            # It stays claimed, and whoever polls after that tries again: one such file must not keep the others from being read.
+            _LOG.warning("%s/%s cannot be set aside: %s", self.home.inbox, key, error)
+            return
+        self._claims.clear(key, claim.number)
+        self._held.pop(key, None)
+
+    def _notify(self, target: Path, record: dict[str, Any], message: dict[str, Any] | None) -> None:
+        if (told := notice(record, message)) is None:
+            return
+        at = parse_instant(record["at"]) or self._clock.now()
+        try:
+            self._tell(*told, at, f"{self.home.agent}/{target.name}")
+        except FileMailError as error:
+            _LOG.warning("%s cannot be told that %s was set aside: %s", told[0], target.name, error)
+
+
+def _record(path: Path) -> dict[str, Any] | None:
+    """What somebody began to set aside for, and did not come to an end with."""
+    try:
+        found = jsontext.decode(disk.read(path, 64 * 1024)[0])
+        match found:
+            case {"filename": str(), "agent": str(), "reason": str(), "attempts": int(), "at": str()}:
+                return dict(found)
+    except (FileNotFoundError, Unreadable, jsontext.NotJson):
+        pass
+    return None

@@ -1,0 +1,110 @@
+"""JSON that every mailbox can keep: UTF-8, finite numbers, no lone surrogates, no bottomless nesting."""
+
+import json
+import math
+import re
+from typing import Any, NoReturn
+
+MAX_DEPTH = 64
+_LARGEST = 2**1024  # past the range of a double: other programs could not read it back
+_OPENING, _CLOSING = frozenset("[{"), frozenset("]}")
+# A string that never ends is taken to the end of the text, or a hostile text would cost its length squared.
+_BRACKETS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
+
+
+class NotJson(ValueError):
+    """The bytes or the value are not JSON a mailbox can keep."""
+
+
+class Torn(NotJson):
+    """The text stops or goes wrong somewhere; its writer may not have finished."""
+
+
+def decode(data: bytes) -> Any:
+    """The value these bytes spell."""
+    if not data.strip():
+        what = "it is empty"
+        raise Torn(what)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        what = f"it is not UTF-8 (byte {error.start})"
+        raise Torn(what) from None
+    _check_depth(text)
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+    except NotJson:
+        raise
+    except (ValueError, RecursionError) as error:
+        what = f"it is not JSON: {error}"
+        raise Torn(what) from None
+    check(value)
+    return value
+
+
+def encode(value: object) -> bytes:
+    """The value as one line of UTF-8."""
+    check(value)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+
+
+def check(value: object, depth: int = 0) -> None:
+    """Refuse what JSON cannot carry there and back, however deep it sits."""
+    if depth > MAX_DEPTH:
+        _refuse(f"it is nested deeper than {MAX_DEPTH}")
+    match value:
+        case None | bool():
+            return
+        case str():
+            _check_text(value)
+        case int() | float():
+            _check_number(value)
+        case dict():
+            for key, item in value.items():
+                _check_key(key)
+                check(item, depth + 1)
+        case list() | tuple():
+            for item in value:
+                check(item, depth + 1)
+        case _:
+            _refuse(f"it holds a {type(value).__name__}, which is not JSON")
+
+
+def _check_number(value: float) -> None:
+    if (isinstance(value, float) and not math.isfinite(value)) or not -_LARGEST < value < _LARGEST:
+        _refuse("it holds a number that is not finite or out of range")
+
+
+def _check_key(key: object) -> None:
+    if not isinstance(key, str):
+        _refuse(f"it holds a key that is not text ({key!r})")
+    _check_text(key)
+
+
+def _check_text(text: str) -> None:
+    if "\x00" in text:
+        _refuse("it holds the character U+0000")
+    if not text.isascii():
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            _refuse("it holds a lone surrogate")
+
+
+def _check_depth(text: str) -> None:
+    """Before parsing, because the parser itself goes as deep as the text does."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        depth += (found[0] in _OPENING) - (found[0] in _CLOSING)
+        if depth > MAX_DEPTH:
+            _refuse(f"it is nested deeper than {MAX_DEPTH}")
+
+
+def _no_constant(word: str) -> NoReturn:
+    _refuse(f"it holds {word}, which is not JSON")
+
+
+def _refuse(what: str) -> NoReturn:
+    raise NotJson(what)

@@ -1,0 +1,210 @@
+"""`MailboxManager`, as seed 002 draws it: mailboxes for all agents under one folder."""
+
+import hashlib
+import threading
+from pathlib import Path
+from typing import Any
+
+from postoffice_files import disk, jsontext
+from postoffice_files.clock import Clock, instant
+from postoffice_files.errors import BadMessage, TooLarge, UnknownAgent
+from postoffice_files.home import Home, find
+from postoffice_files.inbox import Inbox
+from postoffice_files.lock import locked
+from postoffice_files.loops import hop, is_forward
+from postoffice_files.message import check, fill, priority
+from postoffice_files.names import SUFFIX, SYSTEM, check_filename, check_free, check_name, check_recipient, filename, folded
+from postoffice_files.registry import Cards, Registry, check_card, check_spelling, entry, make_card
+from postoffice_files.settings import Settings
+
+DEFAULT_ROOT = Path("~/.nanobot/mailboxes")
+
+
+class MailboxManager:
+    """Every call is complete when it returns; any number of managers, in any number of processes, may share one root."""
+
+    def __init__(self, mailboxes_root: Path | str = DEFAULT_ROOT, settings: Settings | None = None, clock: Clock | None = None) -> None:
+        self.root = Path(mailboxes_root).expanduser()
+        self.settings = settings or Settings()
+        self._clock = clock or Clock()
+        self._registry = Registry(self.root, self.settings, self._clock)
+        self._inboxes: dict[str, Inbox] = {}
+        self._cards: Cards = {}
+        self._last = 0
+        self._order = threading.Lock()
+
+    def register(self, agent_id: str, card: dict[str, Any] | None = None) -> None:
+        """Enter an agent, or enter it again after a start: its card is replaced, its mail is kept."""
+        name = check_free(agent_id)
+        made = make_card(name, card or {}, None, self._clock.now())
+        self._ready()
+
+        def act(cards: Cards) -> None:
+            home = find(self.root, name)
+            check_spelling(cards, None if home is None else home.agent, name)
+            (home or Home(self.root / name)).build()
+            cards[name] = make_card(name, card or {}, cards.get(name), self._clock.now())
+
+        self._registry.change(act)
+        self._cards[name] = made
+
+    def heartbeat(self, agent_id: str) -> None:
+        """Say that an agent is alive."""
+        self._amend(agent_id, {})
+
+    def update_status(self, agent_id: str, status: str, current_tasks: list[str] | None = None) -> None:
+        """Say what an agent is doing: idle, busy or offline, and at which tasks."""
+        self._amend(agent_id, {"status": status} if current_tasks is None else {"status": status, "current_tasks": list(current_tasks)})
+
+    def send(self, from_id: str, to_id: str, msg: dict[str, Any], *, forward_of: str | None = None) -> None:
+        """Put a message into an agent's inbox, where it waits, online or not. It is on disk when this returns.
+
+        A forward names the file of the message it passes on; a message that still carries the trace of others counts as one too.
+        """
+        self.deliver(from_id, to_id, msg, forward_of=forward_of)
+
+    def deliver(
+        self,
+        from_id: str,
+        to_id: str,
+        msg: dict[str, Any],
+        *,
+        forward_of: str | None = None,
+        at: int | None = None,
+        key: str | None = None,
+    ) -> str:
+        """Send, and say the file's name. With the same time and key again, nothing is sent twice, whatever became of the first."""
+        sender, to = check_name(from_id), check_recipient(to_id)
+        if not isinstance(msg, dict):
+            raise BadMessage(field="form", why=f"it must be a dict, not a {type(msg).__name__}")
+        stamp = self._stamp() if at is None else at
+        token = self._clock.token() if key is None else hashlib.sha256(key.encode()).hexdigest()[:16]
+        name = filename(stamp, sender, priority(msg), token)
+        message = self._routed(sender, to, msg, forward_of, name, instant(stamp))
+        try:
+            data = jsontext.encode(message)
+        except jsontext.NotJson as error:
+            raise BadMessage(field="content", why=str(error)) from None
+        if len(data) > self.settings.max_bytes:
+            raise TooLarge(size=len(data), limit=self.settings.max_bytes)
+        home = self._home(to)
+        if key is not None and home.holds(name):
+            return name
+        while disk.lstat(home.inbox / name) is not None:
+            name = filename(self._stamp(), sender, priority(msg), self._clock.token())
+        disk.publish(home.inbox / name, data, self._clock.token())
+        return name
+
+    def poll(self, agent_id: str, *, limit: int | None = None, claim_for: float | None = None) -> list[dict[str, Any]]:
+        """What is new for an agent, urgent first, then oldest first, each with its "filename" for mark_processed().
+
+        A message returned is nobody else's until its claim runs out; what was not marked processed by then is returned again.
+        """
+        box = self._inbox(agent_id)
+        seconds = self.settings.claim_for if claim_for is None else claim_for
+        return [] if box is None else box.take(self.settings.poll_limit if limit is None else limit, seconds)
+
+    def mark_processed(self, agent_id: str, filename: str) -> None:
+        """A message is done: it moves to processed/ and is never returned again."""
+        self._need(agent_id).processed(check_filename(filename))
+
+    def fail(self, agent_id: str, filename: str, reason: str = "", *, retry_in: float = 0) -> bool:
+        """Handling a message failed: it is returned again, or after the last attempt set aside and its sender told (True)."""
+        return self._need(agent_id).failed(check_filename(filename), reason, retry_in)
+
+    def release(self, agent_id: str, filename: str) -> None:
+        """Give a message back untried; it was no attempt."""
+        self._need(agent_id).released(check_filename(filename))
+
+    def extend(self, agent_id: str, filename: str, seconds: float) -> None:
+        """Keep a message for so many seconds from now."""
+        self._need(agent_id).extended(check_filename(filename), seconds)
+
+    def list_online_agents(self) -> list[dict[str, Any]]:
+        """The cards of all agents with a heartbeat lately that did not say they are offline."""
+        return [card for card in self._registry.read().values() if card.get("status") != "offline"]
+
+    def get_agent(self, agent_id: str) -> dict[str, Any] | None:
+        """An agent's card; offline if its heartbeat stopped."""
+        cards = self._registry.read()
+        name = entry(cards, check_name(agent_id))
+        return None if name is None else dict(cards[name])
+
+    def _amend(self, agent_id: str, changes: dict[str, Any]) -> None:
+        asked = check_name(agent_id)
+        self._ready()
+
+        def act(cards: Cards) -> None:
+            name = entry(cards, asked) or entry(self._cards, asked)
+            # Somebody who writes the registry without its lock may drop a card; whoever entered it puts it back.
+            card = cards.get(name) if name is not None and isinstance(cards.get(name), dict) else self._cards.get(name or "")
+            if name is None or card is None:
+                raise UnknownAgent(name=asked)
+            changed = {**card, **changes, "last_heartbeat": instant(self._clock.now())}
+            if changes:
+                check_card(make_card(name, {**changed, "agent_id": name}, None, self._clock.now()))
+            cards[name] = changed
+            if name in self._cards:
+                self._cards[name] = changed
+
+        self._registry.change(act, sync_folder=False)
+
+    def _routed(self, sender: str, to: str, msg: dict[str, Any], forward_of: str | None, name: str, now: str) -> dict[str, Any]:
+        id = f"msg_{name.removesuffix(SUFFIX)}"
+        if forward_of is not None:
+            original = self._need(sender).original(check_filename(forward_of))
+            ttl, trace = hop(original["ttl"], [mark for mark in original["trace"] if folded(mark) != folded(sender)], sender, to)
+            message = fill({**msg, "ttl": ttl, "trace": trace}, id=id, sender=sender, to=to, timestamp=now, ttl=ttl)
+            check(message)
+            return message
+        message = fill(msg, id=id, sender=sender, to=to, timestamp=now, ttl=self.settings.ttl)
+        check(message)
+        if is_forward(message, sender):
+            message["ttl"], message["trace"] = hop(message["ttl"], message["trace"], sender, to)
+            message["timestamp"] = now
+        elif not message["trace"]:
+            message["trace"] = [sender]
+        return message
+
+    def _stamp(self) -> int:
+        """Now, but never twice: what one sender sends in one microsecond keeps its order."""
+        with self._order:
+            self._last = max(self._clock.now(), self._last + 1)
+            return self._last
+
+    def _ready(self) -> None:
+        if not self.root.is_dir():
+            self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def _home(self, name: str) -> Home:
+        """Where that agent's mail goes, made if need be: mail may come before its reader."""
+        if (home := find(self.root, name)) is None:
+            self._ready()
+            # One at a time, or two spellings of one name would get a folder each.
+            with locked(self._registry.lock_path, self.settings.lock_timeout):
+                home = find(self.root, name) or Home(self.root / (entry(self._registry.read(), name) or name))
+                home.build()
+        elif disk.lstat(home.inbox) is None:
+            home.build()
+        else:
+            disk.folder(home.inbox)
+        return home
+
+    def _inbox(self, agent_id: str) -> Inbox | None:
+        name = check_name(agent_id)
+        home = find(self.root, name)
+        if home is None:
+            return None
+        home.build()
+        key = folded(name)
+        if key not in self._inboxes or self._inboxes[key].home != home:
+            self._inboxes[key] = Inbox(home, self.settings, self._clock, self._tell)
+        return self._inboxes[key]
+
+    def _need(self, agent_id: str) -> Inbox:
+        if (box := self._inbox(agent_id)) is None:
+            raise UnknownAgent(name=agent_id)
+        return box
+
+    def _tell(self, to: str, msg: dict[str, Any], at: int, key: str) -> None:
+        self.deliver(SYSTEM, to, msg, at=at, key=key)

@@ -1,0 +1,144 @@
+"""The doctor finds what is wrong, and says what to do."""
+
+import json
+import os
+import shutil
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from postoffice import __version__
+from tests.cli.fake_office import answering
+from tests.cli.home import Home, Office
+from tests.serve.running import free_port
+
+OURS = {"name": "postoffice", "version": __version__, "auth": "open"}
+
+
+def examined(home: Home, *words: str, extra: Mapping[str, str] | None = None, under: tuple[str, ...] = ()) -> dict[str, tuple[str, str]]:
+    """What is wrong, each with how it was found and what to do."""
+    done = home.run("doctor", *words, extra=extra, under=under)
+    assert done.stderr == ""
+    findings = json.loads(done.stdout)["findings"]
+    wrong = {finding["what"]: (finding["found"], finding["fix"]) for finding in findings if finding["is"] == "wrong"}
+    assert done.returncode == (1 if wrong else 0)
+    return wrong
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data directory as a server leaves it."""
+    folder = tmp_path / "data"
+    folder.mkdir(mode=0o700)
+    key = folder / "owner.key"
+    key.touch(mode=0o600)
+    key.write_text("amb_1\n")
+    with closing(sqlite3.connect(folder / "mailbox.db")) as database:
+        database.execute("CREATE TABLE mailboxes (agent)")
+        database.executemany("INSERT INTO mailboxes VALUES (?)", [(f"agent-{number}",) for number in range(2000)])
+        database.commit()
+    return folder
+
+
+class TestAtHome:
+    def test_nothing_is_wrong_where_nothing_is(self, home: Home, data: Path) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        assert examined(home, "--as", coder) == {}
+        assert examined(home, "--data", str(data)) == {}
+
+    def test_a_variable_that_is_none_of_ours(self, home: Home) -> None:
+        (found, fix) = examined(home, extra={"POSTOFFICE_SEVER": "x"})["environment"]
+        assert "POSTOFFICE_SEVER" in found
+        assert "unset" in fix
+
+    def test_keys_that_others_can_read(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        next(home.keys.rglob("*.json")).chmod(0o644)
+        assert "chmod 600" in examined(home)["keys"][1]
+
+    def test_data_open_to_others(self, home: Home, data: Path) -> None:
+        data.chmod(0o755)
+        assert f"chmod 700 {data}" in examined(home, "--data", str(data))["data"][1]
+
+    def test_data_that_cannot_be_written(self, home: Home, data: Path) -> None:
+        data.chmod(0o500)
+        under: tuple[str, ...] = ()
+        if os.geteuid() == 0:  # root may write anywhere, unless that is taken from it
+            if shutil.which("setpriv") is None:
+                pytest.skip("root without setpriv")
+            under = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+        assert "chown" in examined(home, "--data", str(data), under=under)["data"][1]
+
+    def test_the_owner_s_key_missing(self, home: Home, data: Path) -> None:
+        (data / "owner.key").unlink()
+        assert "start the server" in examined(home, "--data", str(data))["owner's key"][1]
+
+    def test_the_owner_s_key_open_to_others(self, home: Home, data: Path) -> None:
+        (data / "owner.key").chmod(0o640)
+        assert "chmod 600" in examined(home, "--data", str(data))["owner's key"][1]
+
+    @pytest.mark.parametrize("way", ["no database", "cut short"])
+    def test_a_damaged_database(self, home: Home, data: Path, way: str) -> None:
+        file = data / "mailbox.db"
+        file.write_bytes(b"x" * 9000 if way == "no database" else file.read_bytes()[:9000])
+        found, fix = examined(home, "--data", str(data))["database"]
+        assert "damaged" in found
+        assert "postoffice restore" in fix
+
+
+class TestOnTheWay:
+    def test_a_server_that_is_down(self, home: Home) -> None:
+        gone = Home(home.folder, Office(free_port(), home.office.data))
+        assert "postoffice serve" in examined(gone)["server"][1]
+
+    @pytest.mark.parametrize("says", [{"hello": "world"}, [], {"name": "other", "version": "1"}])
+    def test_another_program_on_the_port(self, home: Home, says: object) -> None:
+        with answering(says) as other:
+            assert "another program" in examined(Home(home.folder, other))["server"][1]
+
+    def test_another_version(self, home: Home) -> None:
+        with answering(OURS | {"version": "99.0"}) as other:
+            found, fix = examined(Home(home.folder, other))["version"]
+        assert "99.0" in found
+        assert "upgrade" in fix
+
+    def test_another_time(self, home: Home) -> None:
+        with answering(OURS, date="Sun, 06 Nov 1994 08:49:37 GMT") as other:
+            assert "NTP" in examined(Home(home.folder, other))["clock"][1]
+
+    def test_a_date_that_is_none(self, home: Home) -> None:
+        with answering(OURS, date="yesterday") as other:
+            examined(Home(home.folder, other))
+
+    def test_an_address_that_is_none(self, home: Home) -> None:
+        assert "http://127.0.0.1:8787" in examined(home, "--server", "ftp://nowhere")["address"][1]
+
+    def test_mail_in_the_open(self, home: Home) -> None:
+        # The unspecified address is this machine by another name, one that is not loopback's.
+        found = examined(home, "--server", f"http://0.0.0.0:{home.office.port}")
+        assert "https" in found["transport"][1]
+
+    def test_a_name_the_server_does_not_answer_to(self, home: Home) -> None:
+        found, fix = examined(home, "--server", f"http://0.0.0.0:{home.office.port}")["server"]
+        assert "does not answer to this name" in found
+        assert "POSTOFFICE_ALLOWED_HOSTS" in fix
+
+
+class TestInTheOffice:
+    def test_a_key_that_is_no_good(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        home.ask("key", "revoke", "--as", coder)
+        assert "postoffice login" in examined(home, "--as", coder)["you"][1]
+        assert "you" in examined(home, extra={"POSTOFFICE_KEY": "amb_0"})
+
+    def test_dead_letters(self, hasty_home: Home) -> None:
+        alice, bob = hasty_home.names("alice", "bob")
+        hasty_home.ask("send", "--to", bob, "hello", "--as", alice)
+        hasty_home.run("recv", "--as", bob, "--exec", "false")
+        assert f"postoffice dead list --as {bob}" in examined(hasty_home, "--as", bob)["dead letters"][1]

@@ -1,0 +1,81 @@
+"""Backups are taken beside a running office and brought back into a closed one."""
+
+import sqlite3
+import stat
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.cli.home import Home, opened
+
+
+def kept(home: Home) -> Path:
+    """A backup of the office, taken while it serves."""
+    done = home.run("backup", "mail.backup")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "all mail is in mail.backup\n", "")
+    return home.folder / "mail.backup"
+
+
+def test_what_is_brought_back_is_the_same_mail(home: Home, tmp_path: Path) -> None:
+    alice, bob = home.names("alice", "bob")
+    home.ask("register", bob, "--allow", "*")
+    home.ask("send", "--to", bob, "keep this", "--as", alice)
+    file = kept(home)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    home.ask("send", "--to", bob, "too late", "--as", alice)
+    done = home.run("restore", "mail.backup", "--data", str(tmp_path / "new"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+    with opened(tmp_path / "new") as office:
+        there = Home(home.folder, office)
+        taken = there.ask("recv", "--as", bob, extra={"POSTOFFICE_KEY": home.key_of(bob)})
+        assert taken["content"] == "keep this"
+        assert there.run("recv", "--wait", "0", "--as", bob, extra={"POSTOFFICE_KEY": home.key_of(bob)}).returncode == 1
+
+
+def test_nothing_is_written_over(home: Home, tmp_path: Path) -> None:
+    before = kept(home).read_bytes()
+    assert "exists already" in home.refused(69, "backup", "mail.backup")
+    assert "in use" in home.refused(69, "restore", "mail.backup")
+    assert home.run("restore", "mail.backup", "--data", str(tmp_path / "new")).returncode == 0
+    assert "has mail in it" in home.refused(69, "restore", "mail.backup", "--data", str(tmp_path / "new"))
+    assert (home.folder / "mail.backup").read_bytes() == before
+
+
+@pytest.mark.parametrize("what", ["missing", "foreign", "another database", "cut short", "overwritten"])
+def test_what_is_no_whole_backup_is_refused(home: Home, tmp_path: Path, what: str) -> None:
+    file = home.folder / "bad.backup"
+    if what == "foreign":
+        file.write_text("dear diary\n" * 1000)
+    elif what == "another database":
+        with closing(sqlite3.connect(file)) as other:
+            other.execute("CREATE TABLE songs (name)")
+    elif what != "missing":
+        whole = kept(home).read_bytes()
+        half = len(whole) // 2
+        file.write_bytes(whole[:half] if what == "cut short" else whole[:4096] + b"\xff" * half + whole[4096 + half :])
+    home.refused(69, "restore", "bad.backup", "--data", str(tmp_path / "new"))
+    assert not (tmp_path / "new" / "mailbox.db").exists()
+
+
+def test_a_place_that_is_none_is_told(home: Home) -> None:
+    kept(home)
+    (home.folder / "file").touch()
+    home.refused(69, "backup", "nowhere/mail.backup")
+    home.refused(69, "backup", "other.backup", "--data", "empty")
+    home.refused(69, "restore", "mail.backup", "--data", "file")
+
+
+def test_postgresql_needs_its_own_tools(home: Home) -> None:
+    address = ("--database", "postgresql://127.0.0.1:1/mail")
+    why = home.refused(69, "backup", "mail.backup", *address, extra={"PATH": "/nowhere"})
+    assert "pg_dump is needed" in why
+    home.refused(69, "backup", "mail.backup", *address)
+    assert not (home.folder / "mail.backup").exists()
+
+
+def test_migrate_may_be_run_again(home: Home, tmp_path: Path) -> None:
+    said = [home.run("migrate", "--data", str(tmp_path / "new")).stdout for _ in range(2)]
+    assert said[0].startswith("the database has schema ")
+    assert said[1] == said[0]

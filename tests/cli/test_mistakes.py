@@ -1,0 +1,101 @@
+"""Whatever goes wrong is told in one line, with an exit code that says what kind it is."""
+
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.cli.home import Home, Office
+from tests.serve.running import COMMAND, PATIENCE, free_port
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (2, []),
+        (2, ["nothing"]),
+        (2, ["send", "hello"]),
+        (2, ["inbox", "--limit", "many"]),
+        (65, ["inbox", "--as", "no name"]),
+        (65, ["inbox", "--as", "näme"]),
+        (65, ["inbox", "--limit", "0"]),
+        (65, ["inbox", "--server", "ftp://nowhere"]),
+        (65, ["inbox", "--server", "http://127.0.0.1:99999"]),
+        (65, ["watch", "--after", "then"]),
+        (65, ["send", "--to", "bob", "--file", "nowhere"]),
+        (65, ["send", "--to", "bob", "--file", "."]),
+        (65, ["send", "--to", "bob", "--file", "x", "text"]),
+        (65, ["run", "bob"]),
+        (65, ["openclaw"]),
+        (66, ["read", "nothing"]),
+        (66, ["read", "\x1b[31m"]),
+        (66, ["status", "nothing", "--as", "alice"]),
+        (66, ["ack", "nothing", "--token", "x", "--as", "alice"]),
+        (66, ["approve", "XX-000", "--as", "alice"]),
+        (66, ["dead", "discard", "nothing"]),
+    ],
+)
+def test_each_kind_has_its_code(home: Home, code: int, words: list[str]) -> None:
+    home.refused(code, *words)
+
+
+def test_an_id_cannot_lead_elsewhere(home: Home) -> None:
+    assert "session" in home.refused(66, "read", "../../agents/me/keys?")
+
+
+class TestKeys:
+    @pytest.mark.parametrize("key", ["amb_0", "", "schlüssel", "two\nlines"])
+    def test_a_wrong_one(self, home: Home, key: str) -> None:
+        home.refused(77, "inbox", extra={"POSTOFFICE_KEY": key})
+
+
+class TestNoServer:
+    @pytest.mark.parametrize("words", [["agents"], ["recv"], ["send", "--to", "bob", "hello"], ["watch"]])
+    def test_it_is_said_and_what_to_do(self, home: Home, words: list[str]) -> None:
+        gone = Home(home.folder, Office(free_port(), home.office.data))
+        assert "postoffice serve" in gone.refused(69, *words)
+
+    def test_two_servers_do_not_share(self, home: Home) -> None:
+        assert "in use" in home.refused(69, "serve", "--port", str(free_port()))
+        assert "--port" in home.refused(69, "serve", "--data", "mine", "--port", str(home.office.port))
+
+
+class TestStreams:
+    def shell(self, home: Home, script: str) -> subprocess.CompletedProcess[str]:
+        """The command as `$P` in a shell's script."""
+        environ = home.environment({"P": " ".join(COMMAND)})
+        words = ["bash", "-o", "pipefail", "-c", script]
+        return subprocess.run(words, cwd=home.folder, env=environ, capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+    @pytest.mark.parametrize(
+        "script",
+        [
+            "$P agents | true",
+            "$P completions bash | true",
+            "$P agents > /dev/full",
+            "$P agents >&-",
+            "$P send --to bob --as alice <&-",
+            r"printf '\xff' | $P send --to bob --as alice",
+            r"$P send --to bob --as alice $'\xff'",
+        ],
+    )
+    def test_a_bad_one_is_no_traceback(self, home: Home, script: str) -> None:
+        done = self.shell(home, script)
+        assert "Traceback" not in done.stderr, done.stderr[-300:]
+        assert "Exception ignored" not in done.stderr
+        assert len(done.stderr.splitlines()) <= 1
+
+    def test_a_file_that_is_no_text(self, home: Home) -> None:
+        (home.folder / "picture").write_bytes(b"\x89PNG\xff")
+        assert "--file" in home.refused(65, "send", "--to", "bob", "--file", "picture", "--as", "alice")
+
+    def test_an_interrupt_while_waiting(self, home: Home, tmp_path: Path) -> None:
+        alice, bob = home.names("alice", "bob")
+        home.ask("send", "--to", bob, "hello", "--as", alice)
+        with home.staying("recv", "--as", bob, "--count", "0", "--exec", f"cat > {tmp_path}/got; echo got") as waiting:
+            assert waiting.stdout is not None
+            assert waiting.stdout.readline() == "got\n"
+            waiting.send_signal(signal.SIGINT)
+            out, err = waiting.communicate(timeout=PATIENCE)
+        assert (waiting.returncode, out, err) == (130, "", "")

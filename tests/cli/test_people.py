@@ -1,0 +1,127 @@
+"""Who the command speaks as, and where keys are kept."""
+
+import json
+import stat
+
+import pytest
+
+from tests.cli.home import Home
+
+
+class TestKeys:
+    def test_registering_keeps_the_key_for_its_person_alone(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        done = home.run("register", coder, "--description", "writes code", "--capability", "python", "--allow", "*")
+        made = json.loads(done.stdout)
+        (path,) = home.keys.rglob("*.json")
+        assert made["kept_in"] == str(path)
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+        key = home.key_of(coder)
+        assert key not in done.stdout + done.stderr
+        assert key.startswith(made["key_prefix"])
+        (card,) = [card for card in home.ask("agents")["agents"] if card["name"] == coder]
+        assert (card["description"], card["capabilities"], card["has_key"]) == ("writes code", ["python"], True)
+
+    def test_a_name_is_taken_once(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        assert "taken" in home.refused(73, "register", coder)
+
+    @pytest.mark.parametrize("way", ["standard input", "environment"])
+    def test_a_key_made_elsewhere_is_kept_once_it_is_proven(self, home: Home, way: str) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        key = home.key_of(coder)
+        elsewhere = {"POSTOFFICE_CREDENTIALS": str(home.folder / "elsewhere")}
+        if way == "environment":
+            done = home.run("login", extra=elsewhere | {"POSTOFFICE_KEY": key})
+        else:
+            done = home.run("login", said=f"{key}\n", extra=elsewhere)
+        (path,) = (home.folder / "elsewhere").rglob("*.json")
+        assert json.loads(done.stdout) == {"name": coder, "kept_in": str(path)}
+        assert key not in done.stdout + done.stderr
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+    def test_a_wrong_key_is_not_kept(self, home: Home) -> None:
+        home.refused(77, "login", said="amb_" + "0" * 64)
+        assert list(home.keys.rglob("*.json")) == []
+
+    def test_a_rotated_key_takes_the_old_one_s_place(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        old = home.key_of(coder)
+        done = home.run("key", "rotate", "--overlap", "0", "--as", coder)
+        new = home.key_of(coder)
+        assert new != old
+        assert new not in done.stdout
+        assert home.ask("inbox", "--as", coder)["sessions"] == []
+        home.refused(77, "inbox", extra={"POSTOFFICE_KEY": old})
+        keys = home.ask("key", "list", "--as", coder)["keys"]
+        assert {key["prefix"] for key in keys} == {old[:8], new[:8]}
+
+    def test_a_revoked_key_opens_nothing(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        made = home.ask("register", coder)
+        home.refused(66, "key", "revoke", "--prefix", "amb_zzzz", "--as", coder)
+        assert home.ask("key", "revoke", "--prefix", made["key_prefix"], "--as", coder)["keys"][0]["revoked_at"]
+        home.refused(77, "inbox", "--as", coder)
+
+    def test_the_owner_mends_another_s(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        owner = {"POSTOFFICE_KEY": home.office.owner_key}
+        home.ask("key", "revoke", "--of", coder, extra=owner)
+        home.ask("key", "rotate", "--of", coder, extra=owner)
+        assert home.ask("inbox", "--as", coder)["sessions"] == []
+
+
+class TestIdentity:
+    def me(self, home: Home, *words: str, extra: dict[str, str] | None = None) -> tuple[str, bool]:
+        """As whom a message goes, and whether a key proved it."""
+        (ear,) = home.names("ear")
+        home.ask("send", "--to", ear, "who?", *words, extra=extra)
+        taken = home.ask("recv", "--as", ear)
+        return taken["from"], taken["from_verified"]
+
+    def test_a_name_with_a_key_here_is_proven_by_it(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        assert self.me(home, "--as", coder) == (coder, True)
+        assert self.me(home, extra={"POSTOFFICE_AGENT": coder}) == (coder, True)
+
+    def test_a_name_without_one_is_taken_on_trust(self, home: Home) -> None:
+        (guest,) = home.names("guest")
+        assert self.me(home, "--as", guest) == (guest, False)
+
+    def test_a_name_that_has_a_key_cannot_be_used_without(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        assert "key" in home.refused(77, "inbox", "--as", coder, extra={"POSTOFFICE_CREDENTIALS": "nowhere"})
+
+    def test_the_only_key_here_needs_no_name(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        assert self.me(home) == (coder, True)
+
+    def test_otherwise_it_is_the_owner_on_their_own_machine(self, home: Home) -> None:
+        assert self.me(home) == ("owner", True)
+        for name in home.names("one", "two"):
+            home.ask("register", name)
+        assert self.me(home) == ("owner", True)
+
+    def test_nobody_is_nobody(self, home: Home) -> None:
+        home.refused(77, "inbox", extra={"POSTOFFICE_DATA": "nowhere"})
+
+    def test_a_key_in_the_environment_comes_first(self, home: Home) -> None:
+        first, second = home.names("first", "second")
+        for name in (first, second):
+            home.ask("register", name)
+        assert self.me(home, extra={"POSTOFFICE_KEY": home.key_of(second)}) == (second, True)
+        assert "belongs to" in home.refused(77, "inbox", "--as", first, extra={"POSTOFFICE_KEY": home.key_of(second)})
+
+    def test_a_damaged_file_says_what_to_do(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        next(home.keys.rglob("*.json")).write_text("{")
+        assert "log in again" in home.refused(65, "inbox", "--as", coder)

@@ -1,0 +1,119 @@
+"""Commands that wait: for an answer, for what happens, for the next message."""
+
+import json
+import signal
+from contextlib import ExitStack
+from pathlib import Path
+
+from tests.cli.home import Home, Office, next_line, opened
+from tests.serve.running import PATIENCE, free_port
+
+
+class TestWaitingForAnAnswer:
+    def test_the_answer_is_given_with_what_was_sent(self, home: Home) -> None:
+        alice, echo = home.names("alice", "echo")
+        with home.staying("run", echo, "--", "printf", "heard"):
+            got = home.ask("send", "--to", echo, "hello", "--wait-reply", "20", "--as", alice)
+        assert (got["reply"]["from"], got["reply"]["content"]) == (echo, "heard")
+        assert got["reply"]["session_id"] == got["sent"]["session_id"]
+        assert home.ask("inbox", "--unread", "--as", alice)["sessions"] == []
+
+    def test_a_task_s_result_is_its_answer(self, home: Home) -> None:
+        """As the help's own example has it: `git diff | postoffice send --to reviewer --task … --wait-reply 120`."""
+        alice, echo = home.names("alice", "echo")
+        with home.staying("run", echo, "--", "printf", "reviewed"):
+            got = home.ask("send", "--to", echo, "--task", "--wait-reply", "5", "--as", alice, said="a diff")
+        assert got["reply"]["content"] == "reviewed"
+
+    def test_no_answer_is_told_as_such(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        assert f"{bob} did not answer" in home.refused(69, "send", "--to", bob, "hello", "--wait-reply", "0", "--as", alice)
+        assert home.ask("recv", "--as", bob)["content"] == "hello"
+
+    def test_a_wait_nobody_can_keep_sends_nothing(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        home.refused(65, "send", "--to", bob, "hello", "--wait-reply", "-1", "--as", alice)
+        assert home.ask("inbox", "--as", bob)["sessions"] == []
+
+
+class TestWatching:
+    def test_every_event_is_one_line_of_json_as_it_happens(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        home.ask("send", "--to", bob, "one\ntwo", "--as", alice)
+        with home.staying("watch", "--as", bob, "--after", "0", "--json") as watch:
+            first = json.loads(next_line(watch))
+            home.ask("send", "--to", bob, "three", "--as", alice)
+            second = json.loads(next_line(watch))
+        assert [event["type"] for event in (first, second)] == ["new_message"] * 2
+        assert [event["content"] for event in (first, second)] == ["one\ntwo", "three"]
+        assert int(second["cursor"]) > int(first["cursor"])
+
+    def test_it_takes_nothing(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        home.ask("send", "--to", bob, "yours", "--as", alice)
+        with home.staying("watch", "--as", bob, "--after", "0") as watch:
+            next_line(watch)
+        assert home.ask("recv", "--as", bob)["attempt"] == 1
+
+    def test_it_goes_on_when_the_server_comes_back(self, tmp_path: Path) -> None:
+        port, data = free_port(), tmp_path / "data"
+        home = Home(tmp_path / "home", Office(port, data))
+        with ExitStack() as stack:
+            with opened(data, port=port):
+                home.ask("send", "--to", "bob", "before", "--as", "alice")
+                watch = stack.enter_context(home.staying("watch", "--as", "bob", "--after", "0"))
+                seen = [json.loads(next_line(watch))["content"]]
+            home.refused(69, "agents")
+            stack.enter_context(opened(data, port=port))
+            home.ask("send", "--to", "bob", "after", "--as", "alice")
+            seen.append(json.loads(next_line(watch))["content"])
+        assert seen == ["before", "after"]
+
+    def test_an_interrupt_ends_it_quietly(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        home.ask("send", "--to", bob, "hello", "--as", alice)
+        with home.staying("watch", "--as", bob, "--after", "0") as watch:
+            next_line(watch)
+            watch.send_signal(signal.SIGINT)
+            out, err = watch.communicate(timeout=PATIENCE)
+        assert (watch.returncode, out, err) == (130, "", "")
+
+
+class TestReceiving:
+    def test_a_message_is_printed_and_acked(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        sent = home.ask("send", "--to", bob, "hello", "--as", alice)["message_id"]
+        assert home.ask("recv", "--as", bob)["id"] == sent
+        assert home.ask("status", sent, "--as", alice)["standings"][0]["state"] == "acked"
+
+    def test_nothing_came(self, home: Home) -> None:
+        (bob,) = home.names("bob")
+        assert "no message came" in home.refused(1, "recv", "--wait", "0", "--as", bob)
+
+    def test_a_command_that_succeeds_acks(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        sent = home.ask("send", "--to", bob, "hello", "--subject", "S", "--as", alice)["message_id"]
+        done = home.run("recv", "--as", bob, "--exec", 'cat; echo; echo "$POSTOFFICE_FROM $POSTOFFICE_SUBJECT $POSTOFFICE_MESSAGE"')
+        letter, names = done.stdout.splitlines()
+        assert (done.returncode, json.loads(letter)["content"], names) == (0, "hello", f"{alice} S {sent}")
+        assert home.ask("status", sent, "--as", alice)["standings"][0]["state"] == "acked"
+
+    def test_a_command_that_fails_gives_back_with_the_reason(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        sent = home.ask("send", "--to", bob, "hello", "--as", alice)["message_id"]
+        assert home.run("recv", "--as", bob, "--exec", "cat >/dev/null; exit 3").returncode == 3
+        (standing,) = home.ask("status", sent, "--as", alice)["standings"]
+        assert (standing["state"], standing["reason"]) == ("pending", "the command ended with 3")
+
+    def test_a_command_need_not_read_what_it_gets(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        home.ask("send", "--to", bob, "--as", alice, said="x" * 9_000)
+        done = home.run("recv", "--as", bob, "--exec", "true")
+        assert (done.returncode, done.stderr) == (0, "")
+
+    def test_several_are_taken_one_after_another(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        for text in ("one", "two"):
+            home.ask("send", "--to", bob, text, "--as", alice)
+        done = home.run("recv", "--as", bob, "--count", "2")
+        assert [json.loads(line)["content"] for line in done.stdout.splitlines()] == ["one", "two"]

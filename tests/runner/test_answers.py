@@ -1,0 +1,113 @@
+"""A message is answered in its conversation with what the command printed, once."""
+
+import json
+
+import pytest
+
+from tests.runner.bench import Bench
+from tests.runner.conftest import BUDGET
+from tests.runner.office import until
+
+
+class TestAnAnswer:
+    def test_goes_to_the_sender_in_the_same_session_as_an_automatic_reply(self, bench: Bench) -> None:
+        runner = bench.run("sh", "-c", "echo you said $1", "sh", "{message}")
+        sent = bench.send("hello", correlation_id="mark-1")
+        (reply,) = bench.replies()
+        assert reply["from"] == bench.coder
+        assert reply["content"] == "you said hello"
+        assert reply["reply_to"] == sent["message_id"]
+        assert reply["correlation_id"] == "mark-1"
+        assert reply["automatic"] is True
+        assert bench.office.history(bench.ann, sent["session_id"]) == ["hello", "you said hello"]
+        assert bench.until_state(sent["message_id"], "acked")["attempts"] == 1
+        assert f"answered {sent['message_id']}" in runner.until_said("answered")
+
+    def test_is_what_a_program_gets_that_only_reads_standard_input(self, bench: Bench) -> None:
+        bench.run("cat")
+        sent = bench.send("hello", correlation_id="mark-2", payload=None, metadata={"deep": [1, {"é": None}]})
+        (reply,) = bench.replies()
+        letter = json.loads(reply["content"])
+        assert letter["id"] == sent["message_id"]
+        assert (letter["from"], letter["content"], letter["subject"]) == (bench.ann, "hello", "work")
+        assert (letter["session_id"], letter["correlation_id"]) == (sent["session_id"], "mark-2")
+        assert letter["metadata"] == {"deep": [1, {"é": None}]}
+        assert (letter["attempt"], letter["from_verified"]) == (1, False)
+
+    def test_of_nothing_is_nothing_sent_and_the_mail_is_done_with(self, bench: Bench) -> None:
+        bench.run("true")
+        sent = bench.send()
+        bench.until_state(sent["message_id"], "acked")
+        assert bench.office.waiting(bench.ann) == []
+
+    @pytest.mark.parametrize("size", [10_000, 10_001, 300_000])
+    def test_arrives_whole_however_long(self, bench: Bench, size: int) -> None:
+        bench.run(bench.python("long", f"print('é' * {size})"))
+        bench.send()
+        (reply,) = bench.replies()
+        text = reply["content"] if reply["content"] is not None else "".join(part["text"] for part in reply["parts"])
+        assert text == "é" * size
+
+    def test_comes_also_where_the_command_never_reads_what_it_is_given(self, bench: Bench) -> None:
+        bench.run("echo", "done")
+        big = [{"type": "text", "text": "x" * 500_000}]
+        bench.office.call(bench.ann, "/messages/send", {"to": bench.coder, "subject": "s", "parts": big})
+        (reply,) = bench.replies()
+        assert reply["content"] == "done"
+
+    def test_comes_to_a_message_too_long_for_a_command_line_on_standard_input(self, bench: Bench) -> None:
+        """Linux takes words of up to 128 KiB; a message may have a megabyte."""
+        bench.run(bench.python("count", "import json, sys\nprint(len(json.load(sys.stdin)['parts'][0]['text']))"), "{from}")
+        big = [{"type": "text", "text": "x" * 300_000}]
+        bench.office.call(bench.ann, "/messages/send", {"to": bench.coder, "subject": "s", "parts": big})
+        (reply,) = bench.replies()
+        assert reply["content"] == "300000"
+
+    def test_knows_whose_it_is_by_the_environment(self, bench: Bench) -> None:
+        bench.run("sh", "-c", 'echo "$POSTOFFICE_AGENT|$POSTOFFICE_SERVER|$POSTOFFICE_SESSION"')
+        sent = bench.send()
+        (reply,) = bench.replies()
+        assert reply["content"] == f"{bench.coder}|{bench.office.url}|{sent['session_id']}"
+
+
+class TestNotices:
+    def test_of_the_office_are_put_away_without_running_anything(self, bench: Bench) -> None:
+        """A dead letter of the agent's own makes one."""
+        bench.office.send(bench.coder, bench.ann, "nobody wants this")
+        for _ in range(2):
+            (leased,) = bench.office.call(bench.ann, "/messages/receive", {})["messages"]
+            bench.office.call(bench.ann, f"/messages/{leased['id']}/nack", {"token": leased["token"]})
+        assert len(bench.office.notices(bench.coder)) == 1
+        runner = bench.run("sh", "-c", "echo ran >> ran; echo fine")
+        said = runner.until_said("notice: ")
+        until(lambda: bench.office.notices(bench.coder) == [])
+        assert f"Your message to {bench.ann} could not be delivered" in said
+        assert bench.office.call(bench.coder, "/agents/me")["leased"] == 0
+        assert bench.lines("ran") == []
+
+
+class TestTwoRunners:
+    def test_that_answer_each_other_stop_at_the_budget_say_so_and_hear_of_it_once(self, bench: Bench) -> None:
+        words = ("sh", "-c", "echo ran >> $POSTOFFICE_AGENT; echo more")
+        first, second = bench.run(*words), bench.run(*words, agent=bench.ann)
+        sent = bench.send("begin")
+        until(lambda: "are spent; a message that is not automatic refills them" in first.said() + second.said())
+        first.until_said("notice: ")
+        second.until_said("notice: ")
+        until(lambda: bench.office.notices(bench.ann) + bench.office.notices(bench.coder) == [])
+        assert first.stop() == second.stop() == 0
+        assert bench.office.history(bench.ann, sent["session_id"]) == ["begin", *["more"] * BUDGET]
+        assert len(bench.lines(bench.coder) + bench.lines(bench.ann)) == BUDGET + 1
+        for runner in (first, second):
+            assert runner.said().count("notice: ") == 1
+        for agent in (bench.ann, bench.coder):
+            me = bench.office.call(agent, "/agents/me")
+            assert (me["unread"], me["leased"]) == (0, 0)
+
+    def test_go_on_once_somebody_writes_by_hand(self, bench: Bench) -> None:
+        words = ("echo", "more")
+        bench.run(*words), bench.run(*words, agent=bench.ann)
+        sent = bench.send("begin")
+        until(lambda: len(bench.office.history(bench.ann, sent["session_id"])) == BUDGET + 1)
+        bench.send("again")
+        until(lambda: len(bench.office.history(bench.ann, sent["session_id"])) == 2 * (BUDGET + 1))

@@ -1,0 +1,140 @@
+"""A command that fails gives the mail back with a pause and a reason; after the last try the sender hears why."""
+
+import os
+import subprocess
+import time
+from typing import Any
+
+import pytest
+
+from tests.runner.bench import Bench
+from tests.runner.office import until
+from tests.serve.running import COMMAND, PATIENCE
+
+
+def given_back(bench: Bench, *words: str, flags: tuple[str, ...] = ()) -> dict[str, Any]:
+    """Where the first try left a message."""
+    runner = bench.run(*words, flags=flags)
+    id = bench.send()["message_id"]
+    runner.until_said("failed: ")
+    standing = bench.until_state(id, "held", "pending", "dead")
+    assert standing["attempts"] == 1
+    return standing
+
+
+def alive(pid: str) -> bool:
+    """Whether a process is there and more than an entry nobody has read."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:  # noqa: PTH123 - a file that may vanish at any moment
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class TestACommandThatFails:
+    @pytest.mark.parametrize(
+        ("words", "reason"),
+        [
+            (("sh", "-c", "echo first >&2; echo last words >&2; exit 7"), "sh ended with 7, saying last words"),
+            (("false",), "false ended with 1"),
+            (("sh", "-c", "kill -9 $$"), "sh ended with -9"),
+            (("no-such-command", "{message}"), "no-such-command cannot be run (No such file or directory)"),
+            (("/etc/passwd",), "/etc/passwd cannot be run (Permission denied)"),
+        ],
+    )
+    def test_gives_the_mail_back_with_a_reason_and_a_pause(self, bench: Bench, words: tuple[str, ...], reason: str) -> None:
+        standing = given_back(bench, *words)
+        assert reason in standing["reason"]
+        assert standing["state"] == "held"
+        assert bench.office.waiting(bench.ann) == []
+
+    def test_says_so_to_the_sender_after_the_last_try_and_sends_no_answer(self, bench: Bench) -> None:
+        runner = bench.run("sh", "-c", "echo ran >> ran; echo half an answer; echo boom >&2; exit 1")
+        begun = time.monotonic()
+        id = bench.send()["message_id"]
+        standing = bench.until_state(id, "dead")
+        assert time.monotonic() - begun >= 1
+        assert (standing["attempts"], len(bench.lines("ran"))) == (2, 2)
+        (notice,) = bench.office.notices(bench.ann)
+        assert "boom" in notice
+        assert bench.office.waiting(bench.ann) == []
+        assert runner.said().count("The command failed: ") == 2
+
+    def test_holds_up_nobody_else(self, bench: Bench) -> None:
+        bench.run("sh", "-c", '[ "$1" = bad ] && exit 1; echo "fine $1"', "sh", "{message}")
+        bench.send("bad", subject="one")
+        bench.send("good", subject="two")
+        (reply,) = bench.replies()
+        assert reply["content"] == "fine good"
+
+    def test_gives_a_reason_whatever_its_last_words_were(self, bench: Bench) -> None:
+        """No mailbox keeps U+0000, and a reason that is refused would leave the mail leased."""
+        runner = bench.run("sh", "-c", r"printf 'half\000way' >&2; exit 1")
+        id = bench.send()["message_id"]
+        runner.until_said("failed: ")
+        until(lambda: bench.office.standing(bench.ann, id)["state"] != "leased", patience=2, told=runner.said)
+        assert "sh ended with 1, saying half" in bench.office.standing(bench.ann, id)["reason"]
+
+    def test_prints_what_no_mailbox_can_keep_and_is_told_so(self, bench: Bench) -> None:
+        assert "U+0000" in given_back(bench, "printf", r"a\000b")["reason"]
+
+    def test_prints_what_is_no_text_and_is_understood_as_well_as_can_be(self, bench: Bench) -> None:
+        bench.run("printf", r"a\377b")
+        bench.send()
+        (reply,) = bench.replies()
+        assert reply["content"] == "a\ufffdb"
+
+
+class TestATimeout:
+    def test_ends_the_command_and_all_it_started(self, bench: Bench) -> None:
+        standing = given_back(bench, "sh", "-c", "sleep 60 & echo $! > child; echo $$ > parent; wait", flags=("--timeout", "0.5"))
+        assert "no answer within 0.5 seconds" in standing["reason"]
+        assert standing["state"] == "held"
+        for name in ("child", "parent"):
+            (pid,) = bench.lines(name)
+            until(lambda pid=pid: not alive(pid), patience=3)  # type: ignore[misc]
+
+    def test_ends_also_what_outlived_the_command(self, bench: Bench) -> None:
+        """The command is gone at once, but what it left behind holds on to its output."""
+        standing = given_back(bench, "sh", "-c", "sleep 20 & echo $! > child", flags=("--timeout", "0.5"))
+        assert "no answer within 0.5 seconds" in standing["reason"]
+        (pid,) = bench.lines("child")
+        try:
+            until(lambda: not alive(pid), patience=3)
+        finally:
+            if alive(pid):
+                os.kill(int(pid), 9)
+
+    def test_is_heard_by_the_sender(self, bench: Bench) -> None:
+        bench.run("sleep", "60", flags=("--timeout", "0.2"))
+        bench.until_state(bench.send()["message_id"], "dead")
+        (notice,) = bench.office.notices(bench.ann)
+        assert "no answer within 0.2 seconds" in notice
+
+
+class TestARunner:
+    def test_takes_its_flags_after_the_agent_too(self, bench: Bench) -> None:
+        """As its own help writes them: `postoffice run coder --with claude`."""
+        command = [*COMMAND, "run", bench.coder, "--server", bench.office.url, "--jobs", "1", "--", "echo", "{message}"]
+        process = subprocess.Popen(command, cwd=bench.here, env=bench.environment(), stderr=subprocess.PIPE)
+        bench.send("here")
+        try:
+            until(lambda: bench.office.waiting(bench.ann) or process.poll() is not None)
+            assert [reply["content"] for reply in bench.office.waiting(bench.ann)] == ["here"]
+        finally:
+            process.terminate()
+            process.communicate(timeout=PATIENCE)
+
+    @pytest.mark.parametrize(("words", "flags"), [((), ()), (("cat",), ("--with", "claude"))])
+    def test_wants_either_a_command_or_a_preset(self, bench: Bench, words: tuple[str, ...], flags: tuple[str, ...]) -> None:
+        runner = bench.run(*words, flags=flags)
+        assert runner.process.wait(10) != 0
+        assert "give either --with CLI or -- COMMAND" in runner.said()
+        assert "Traceback" not in runner.said()
+
+    @pytest.mark.parametrize("flags", [("--jobs", "0"), ("--timeout", "0")])
+    def test_refuses_numbers_that_make_no_sense(self, bench: Bench, flags: tuple[str, ...]) -> None:
+        runner = bench.run("cat", flags=flags)
+        until(lambda: runner.process.poll() is not None, patience=2, told=runner.said)
+        assert runner.process.returncode != 0
+        assert "Traceback" not in runner.said()

@@ -1,0 +1,207 @@
+"""Mail is acked by going on or by leaving the block, and given back by an exception."""
+
+import asyncio
+
+import pytest
+
+from postoffice import Mailbox
+from postoffice.core.errors import NoReply
+from tests.sdk.conftest import Town
+
+WITHIN = 5.0
+
+
+def box_of(town: Town, name: str | None = None) -> Mailbox:
+    return Mailbox(name or town.bob, server=town.office.url)
+
+
+def write(town: Town, *contents: str) -> list[str]:
+    """Letters from ann to bob, each in a session of its own."""
+    return [str(town.office.send(town.ann, town.bob, content, subject=content)["message_id"]) for content in contents]
+
+
+class TestGoingOn:
+    async def test_acks_what_came_before(self, town: Town) -> None:
+        one, two = write(town, "one", "two")
+        async with box_of(town) as box:
+            async for message in box.receive(within=WITHIN):
+                if message.text == "two":
+                    assert town.state(one) == ("acked", 1)
+                    assert town.state(two) == ("leased", 1)
+                    break
+        assert town.state(two) == ("acked", 1)
+
+    async def test_until_nothing_comes_acks_all(self, town: Town) -> None:
+        ids = write(town, "one", "two", "three")
+        async with box_of(town) as box:
+            assert [message.text async for message in box.receive(limit=2, within=0.1)] == ["one", "two", "three"]
+            assert [town.state(id) for id in ids] == [("acked", 1)] * 3
+
+
+class TestLeaving:
+    @pytest.mark.parametrize("how", ["break", "return"])
+    async def test_acks(self, town: Town, how: str) -> None:
+        (id,) = write(town, "one")
+
+        async def work() -> None:
+            async with box_of(town) as box:
+                async for _ in box.receive():
+                    if how == "return":
+                        return
+                    break
+
+        await work()
+        assert town.state(id) == ("acked", 1)
+
+    async def test_by_an_exception_gives_the_mail_back_with_the_reason(self, town: Town) -> None:
+        (id,) = write(town, "one")
+
+        async def work() -> None:
+            async with box_of(town) as box:
+                async for _ in box.receive():
+                    msg = "no good"
+                    raise RuntimeError(msg)
+
+        with pytest.raises(RuntimeError, match="no good"):
+            await work()
+        standing = town.office.standing(town.ann, id)
+        assert (standing["state"], standing["reason"]) == ("pending", "RuntimeError: no good")
+
+    async def test_by_cancelling_gives_the_mail_back(self, town: Town) -> None:
+        (id,) = write(town, "one")
+        begun = asyncio.Event()
+
+        async def work() -> None:
+            async with box_of(town) as box:
+                async for _ in box.receive():
+                    begun.set()
+                    await asyncio.sleep(60)
+
+        task = asyncio.create_task(work())
+        await asyncio.wait_for(begun.wait(), WITHIN)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        assert town.state(id) == ("pending", 1)
+
+    async def test_with_several_at_hand_acks_the_handled_nacks_the_failed_and_gives_back_the_rest(self, town: Town) -> None:
+        ids = write(town, "one", "two", "three", "four")
+
+        async def work() -> None:
+            async with box_of(town) as box:
+                async for message in box.receive(limit=4):
+                    if message.text == "two":
+                        raise ValueError(message.text)
+
+        with pytest.raises(ValueError, match="two"):
+            await work()
+        states = [town.office.standing(town.ann, id) for id in ids]
+        assert [standing["state"] for standing in states] == ["acked", "pending", "pending", "pending"]
+        assert [standing.get("reason") for standing in states] == [None, "ValueError: two", None, None]
+
+    async def test_settles_the_others_though_one_was_settled_elsewhere(self, town: Town) -> None:
+        ids = write(town, "one", "two", "three")
+
+        async def work() -> None:
+            async with box_of(town) as box:
+                async for message in box.receive(limit=3):
+                    if message.text == "two":
+                        # Somebody acks it under our hands.
+                        town.office.call(town.bob, f"/messages/{message.id}/ack", {"token": message.letter.token})
+                        msg = "mine"
+                        raise ValueError(msg)
+
+        with pytest.raises(ValueError, match="mine"):
+            await work()
+        assert [town.state(id)[0] for id in ids] == ["acked", "acked", "pending"]
+
+    async def test_does_nothing_more_to_what_was_settled_by_hand(self, town: Town) -> None:
+        ids = write(town, "one", "two")
+        async with box_of(town) as box:
+            async for message in box.receive(limit=2, within=0.1):
+                await (message.ack() if message.text == "one" else message.nack("later", delay=60))
+        assert [town.state(id)[0] for id in ids] == ["acked", "held"]
+
+
+class TestOneBlock:
+    async def test_may_receive_again_after_a_break(self, town: Town) -> None:
+        """The first is done with, and what was not begun comes again."""
+        ids = write(town, "one", "two", "three")
+        async with box_of(town) as box:
+            async for _ in box.receive(limit=3):
+                break
+            async for message in box.receive(within=1):
+                assert message.text == "two"
+                break
+        assert [town.state(id)[0] for id in ids] == ["acked", "acked", "pending"]
+
+    async def test_may_ask_while_it_holds_a_message(self, town: Town) -> None:
+        (id,) = write(town, "one")
+        async with box_of(town) as box, box_of(town, town.ann) as ann:
+            async for _ in box.receive():
+                answering = asyncio.create_task(answer_one(ann))
+                answer = await box.ask(town.ann, "why?", within=WITHIN)
+                assert answer.text == "because"
+                await answering
+                break
+            asked = answer.id
+        assert town.state(id) == ("acked", 1)
+        assert town.office.standing(town.bob, asked)["state"] == "acked"
+
+    async def test_gives_back_the_right_message_if_it_fails_after_asking(self, town: Town) -> None:
+        (id,) = write(town, "one")
+
+        async def work() -> None:
+            async with box_of(town) as box, box_of(town, town.ann) as ann:
+                async for _ in box.receive():
+                    answering = asyncio.create_task(answer_one(ann))
+                    await box.ask(town.ann, "why?", within=WITHIN)
+                    await answering
+                    msg = "after all"
+                    raise ValueError(msg)
+
+        with pytest.raises(ValueError, match="after all"):
+            await work()
+        assert town.office.standing(town.ann, id).get("reason") == "ValueError: after all"
+
+    async def test_may_ask_two_at_once(self, town: Town) -> None:
+        async with box_of(town) as box, box_of(town, town.ann) as ann:
+            answering = asyncio.create_task(answer_one(ann, 2))
+            answers = await asyncio.gather(*(box.ask(town.ann, f"{number}?", within=WITHIN) for number in range(2)))
+            await answering
+        assert [town.office.standing(town.ann, answer.id)["state"] for answer in answers] == ["acked", "acked"]
+
+
+async def answer_one(box: Mailbox, count: int = 1) -> None:
+    async for message in box.receive(within=WITHIN):
+        await message.reply("because")
+        count -= 1
+        if not count:
+            break
+
+
+class TestWorkThatTakesLong:
+    async def test_keeps_its_lease(self, town: Town) -> None:
+        (id,) = write(town, "slow")
+        async with box_of(town) as box, box_of(town) as other:
+            async for _ in box.receive(visible_for=1):
+                assert [message async for message in other.receive(within=1.8)] == []
+                break
+        assert town.state(id) == ("acked", 1)
+
+
+class TestAsking:
+    async def test_gives_the_answer_to_this_question_and_no_other_mail(self, town: Town) -> None:
+        write(town, "unrelated")
+        async with box_of(town) as box, box_of(town, town.ann) as ann:
+            answering = asyncio.create_task(answer_one(ann))
+            answer = await box.ask(town.ann, "why?", within=WITHIN)
+            await answering
+            assert (answer.sender, answer.text) == (town.ann, "because")
+        assert [found["content"] for found in town.office.waiting(town.bob)] == ["unrelated"]
+
+    async def test_without_an_answer_says_so_and_the_question_stays(self, town: Town) -> None:
+        town.office.call(town.ann, "/agents/me")
+        async with box_of(town) as box:
+            with pytest.raises(NoReply, match=f"{town.ann} did not answer"):
+                await box.ask(town.ann, "why?", within=0.3)
+        assert [found["content"] for found in town.office.waiting(town.ann)] == ["why?"]

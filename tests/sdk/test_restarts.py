@@ -1,0 +1,94 @@
+"""The server dies by kill -9 and comes back: programs go on as if nothing had been."""
+
+import asyncio
+
+from postoffice import Mailbox
+from tests.sdk.conftest import Town
+
+PATIENCE = 20.0
+
+
+async def restart(town: Town, away: float = 0.3) -> None:
+    await asyncio.to_thread(town.office.kill)
+    await asyncio.sleep(away)
+    await asyncio.to_thread(town.office.start)
+
+
+class TestSending:
+    async def test_while_the_server_is_away_waits_for_it_and_sends_once(self, mortal: Town) -> None:
+        async with Mailbox(mortal.ann, server=mortal.office.url) as box:
+            await box.send(mortal.bob, "before")
+            mortal.office.kill()
+            sending = asyncio.gather(*(box.send(mortal.bob, f"{number}") for number in range(5)))
+            await asyncio.sleep(0.3)
+            await asyncio.to_thread(mortal.office.start)
+            ids = await asyncio.wait_for(sending, PATIENCE)
+        assert len(set(ids)) == 5
+        assert sorted(found["content"] for found in mortal.office.waiting(mortal.bob)) == ["0", "1", "2", "3", "4", "before"]
+
+    async def test_through_a_kill_at_any_moment_loses_and_doubles_nothing(self, mortal: Town) -> None:
+        async with Mailbox(mortal.ann, server=mortal.office.url) as box:
+
+            async def send_all() -> None:
+                for number in range(150):
+                    await box.send(mortal.bob, str(number), subject="count")
+
+            sending = asyncio.create_task(send_all())
+            await asyncio.sleep(0.1)
+            await restart(mortal, away=0)
+            await asyncio.wait_for(sending, PATIENCE)
+        async with Mailbox(mortal.bob, server=mortal.office.url) as box:
+            got = [message.text async for message in box.receive(limit=50, within=0.3)]
+        assert got == [str(number) for number in range(150)]
+
+
+class TestReceiving:
+    async def test_resumes_and_what_was_handled_stays_handled(self, mortal: Town) -> None:
+        one = mortal.office.send(mortal.ann, mortal.bob, "one")["message_id"]
+        got = []
+        async with asyncio.timeout(PATIENCE), Mailbox(mortal.bob, server=mortal.office.url) as box:
+            async for message in box.receive():
+                got.append(message.text)
+                if message.text == "two":
+                    break
+                await restart(mortal)
+                mortal.office.send(mortal.ann, mortal.bob, "two")
+        assert got == ["one", "two"]
+        assert mortal.state(one) == ("acked", 1)
+
+    async def test_that_was_waiting_hears_of_mail_that_came_after_the_restart(self, mortal: Town) -> None:
+        async with asyncio.timeout(PATIENCE), Mailbox(mortal.bob, server=mortal.office.url) as box:
+            receiving = box.receive()
+            waiting = asyncio.ensure_future(anext(receiving))
+            await asyncio.sleep(0.3)
+            await restart(mortal)
+            mortal.office.send(mortal.ann, mortal.bob, "hello")
+            assert (await waiting).text == "hello"
+
+    async def test_given_up_while_the_server_is_away_still_acks_what_was_handled(self, mortal: Town) -> None:
+        id = mortal.office.send(mortal.ann, mortal.bob, "one")["message_id"]
+        async with asyncio.timeout(PATIENCE), Mailbox(mortal.bob, server=mortal.office.url) as box:
+            receiving = box.receive()
+            await anext(receiving)
+            mortal.office.kill()
+            going_on = asyncio.ensure_future(anext(receiving))
+            await asyncio.sleep(0.3)
+            going_on.cancel()
+            await asyncio.gather(going_on, return_exceptions=True)
+            await asyncio.to_thread(mortal.office.start)
+        assert mortal.state(id) == ("acked", 1)
+
+
+class TestAsking:
+    async def test_gets_its_answer_through_a_restart(self, mortal: Town) -> None:
+        async with (
+            asyncio.timeout(PATIENCE),
+            Mailbox(mortal.bob, server=mortal.office.url) as bob,
+            Mailbox(mortal.ann, server=mortal.office.url) as ann,
+        ):
+            asking = asyncio.create_task(bob.ask(mortal.ann, "why?", within=PATIENCE))
+            async for message in ann.receive():
+                await restart(mortal)
+                await message.reply("because")
+                break
+            assert (await asking).text == "because"

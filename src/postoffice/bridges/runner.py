@@ -4,8 +4,8 @@ import asyncio
 import contextlib
 import os
 import signal
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Coroutine
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -16,6 +16,7 @@ from postoffice.client.message import Message, decode
 from postoffice.client.wire import until_answered
 from postoffice.core.delivery import next_try
 from postoffice.core.errors import BudgetSpent, CommandFailed, Conflict, Forbidden, IdConflict, MailError, NotFound
+from postoffice.core.fence import one_line
 from postoffice.core.message import NOTICE, TASK
 
 _VISIBLE = 30.0
@@ -24,6 +25,8 @@ _CONTENT = 10_000
 _MOST = 500_000
 _REASON = 400
 _GRACE = 10.0
+_LAST_WORDS = 2.0
+T = TypeVar("T")
 
 
 class Job(NamedTuple):
@@ -50,19 +53,13 @@ class Runner:
         """Work until told to stop; then finish what is under way, or give it back."""
         stopping = asyncio.create_task(stop.wait())
         try:
-            at_once = await self._at_once()
-            while not stop.is_set():
+            at_once = await _unless(stopping, self._at_once())
+            while at_once is not None and not stop.is_set():
                 if len(self._running) >= at_once:
                     await asyncio.wait({stopping, *self._running}, return_when=asyncio.FIRST_COMPLETED)
                     continue
-                taking = asyncio.create_task(self._take(at_once - len(self._running)))
-                await asyncio.wait({stopping, taking}, return_when=asyncio.FIRST_COMPLETED)
-                if not taking.done():
-                    # Hanging up leaves no lease behind.
-                    taking.cancel()
-                    await asyncio.gather(taking, return_exceptions=True)
-                    return
-                for message in taking.result():
+                # Hanging up in the middle of it leaves no lease behind.
+                for message in await _unless(stopping, self._take(at_once - len(self._running))) or ():
                     task = asyncio.create_task(self._work(message))
                     self._running.add(task)
                     task.add_done_callback(self._running.discard)
@@ -110,15 +107,18 @@ class Runner:
         except (Conflict, NotFound) as error:
             # It was settled or finished elsewhere meanwhile; there is nothing left to do.
             self._say(f"{letter.id}: {error}")
-            message.settle()
+            with contextlib.suppress(MailError):
+                await message.ack()
         except Exception as error:  # noqa: BLE001 - whatever it was, the mail goes back and the runner goes on
             await self._give_back(message, f"{type(error).__name__}: {error}")
 
     async def _give_back(self, message: Message, reason: str) -> None:
         delay = next_try(message.letter.attempt).total_seconds()
-        self._say(f"{message.id} failed: {reason}; again in {delay:g} s")
-        with contextlib.suppress(MailError):
-            await message.nack(reason[:_REASON], delay=delay)
+        self._say(f"{message.id} failed: {reason}; given back for {delay:g} s")
+        # Where no office answers the lease runs out by itself, which comes to the same.
+        with contextlib.suppress(MailError, TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS):
+                await message.nack(one_line(reason)[:_REASON], delay=delay)
 
     async def _run(self, message: Message) -> Answer:
         """The command's answer to one message."""
@@ -151,12 +151,13 @@ class Runner:
         try:
             async with asyncio.timeout(self._job.timeout):
                 output, errors = await process.communicate(msgspec.json.encode(message.letter))
-        except TimeoutError:
-            raise CommandFailed(why=f"no answer within {self._job.timeout:g} seconds") from None
-        finally:
-            if process.returncode is None:
+        except BaseException as error:
+            with contextlib.suppress(ProcessLookupError):  # what it started may outlive it, and ends with it
                 os.killpg(process.pid, signal.SIGKILL)
-                await process.wait()
+            await process.wait()
+            if isinstance(error, TimeoutError):
+                raise CommandFailed(why=f"no answer within {self._job.timeout:g} seconds") from None
+            raise
         if process.returncode:
             last = (errors.decode(errors="replace").strip().splitlines() or [""])[-1]
             raise CommandFailed(why=f"{words[0]} ended with {process.returncode}" + (f", saying {last}" if last else ""))
@@ -166,7 +167,7 @@ class Runner:
         """Send the answer, once, whatever happens in between; nothing printed is nothing said."""
         text = answer.text[:_MOST]
         if message.letter.type == TASK:
-            await message.report("completed", **_body(text))
+            await message.report("completed", id=f"run-{message.id}", **_body(text))
             return
         if not text:
             return
@@ -178,6 +179,17 @@ class Runner:
             self._say(f"{message.sender}: {error}")
         except Forbidden as error:
             self._say(f"the answer to {message.sender} was refused: {error}")
+
+
+async def _unless(stopping: asyncio.Task[Any], work: Coroutine[Any, Any, T]) -> T | None:
+    """What the work gives; None if we are told to stop first."""
+    task = asyncio.create_task(work)
+    try:
+        await asyncio.wait({stopping, task}, return_when=asyncio.FIRST_COMPLETED)
+        return task.result() if task.done() else None
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 def _body(text: str) -> dict[str, Any]:

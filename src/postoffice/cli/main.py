@@ -26,7 +26,7 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and give its exit code."""
-    options = vars(parser().parse_args(arguments))
+    options = _read(list(sys.argv[1:] if arguments is None else arguments))
     command = options.pop("command")
     try:
         code = command(options) or 0
@@ -50,6 +50,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _tell(f"{error.strerror}" + (f": {error.filename}" if error.filename else ""), _NO_IO)
     return code
+
+
+def _read(arguments: list[str]) -> Options:
+    """The options. What comes after `--` is somebody else's command, wherever our own flags stand before it."""
+    ours, dashes, theirs = arguments, "", []
+    if "--" in arguments:
+        at = arguments.index("--")
+        ours, dashes, theirs = arguments[:at], "--", arguments[at + 1 :]
+    options = vars(parser().parse_args(ours if "run" in ours[:1] else arguments))
+    if dashes and "words" in options and not options["words"]:
+        options["words"] = theirs
+    return options
 
 
 def _tell(why: str, code: int) -> int:

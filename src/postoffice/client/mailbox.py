@@ -9,6 +9,7 @@ A message is acked by going on to the next one or by leaving the block, and give
 
 import os
 from collections.abc import AsyncIterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Self
 from uuid import uuid4
@@ -17,7 +18,7 @@ from postoffice.client import credentials
 from postoffice.client.address import DEFAULT, read_address
 from postoffice.client.message import Message, decode
 from postoffice.client.wire import Wire, until_answered
-from postoffice.core.errors import NoReply
+from postoffice.core.errors import MailError, NoReply
 
 _WAIT, _LONGEST, _VISIBLE = 25.0, 240.0, 30.0
 _REASON = 500
@@ -33,9 +34,8 @@ class Mailbox:
         kept = credentials.load(address, agent) if key is None else None
         self._wire = Wire(address, key=kept.key if kept else key, agent=agent)
         self._patience = patience
-        self._done: list[Message] = []
-        self._current: Message | None = None
-        self._waiting: list[Message] = []
+        self._hands: list[_Hand] = []
+        self._reading: _Hand | None = None
 
     async def __aenter__(self) -> Self:
         return self
@@ -61,7 +61,7 @@ class Mailbox:
         """Send, and wait for the answer that carries the same mark."""
         mark = str(fields.setdefault("correlation_id", str(uuid4())))
         await self._send(to, content, fields)
-        async for message in self._take(1, None, within, {"correlation_id": mark}):
+        async for message in self._take(self._hand(), 1, None, within, {"correlation_id": mark}):
             task = message.letter.task
             if not task or task.state not in _UNDER_WAY:
                 return message
@@ -72,7 +72,10 @@ class Mailbox:
     ) -> AsyncIterator[Message]:
         """Messages as they come, without end unless `within` seconds bound the waiting for each."""
         wish = {"one_per_session": one_per_session} if one_per_session else {}
-        async for message in self._take(limit, visible_for, within, wish, endless=within is None):
+        if self._reading is not None:
+            await self._reading.let_go()  # whoever reads anew has done with what it read before
+        self._reading = hand = self._hand()
+        async for message in self._take(hand, limit, visible_for, within, wish, endless=within is None):
             yield message
 
     async def tasks(self, *, asked_by_me: bool = False, state: str | None = None) -> list[dict[str, Any]]:
@@ -96,36 +99,56 @@ class Mailbox:
     async def _send(self, to: str | Sequence[str], content: str | None, fields: dict[str, Any]) -> Any:
         return await self.call("POST", "/messages/send", _letter(to=to, content=content, **fields))
 
+    def _hand(self) -> "_Hand":
+        hand = _Hand()
+        self._hands.append(hand)
+        return hand
+
     async def _take(
-        self, limit: int, visible_for: float | None, within: float | None, wish: dict[str, Any], *, endless: bool = False
+        self, hand: "_Hand", limit: int, visible_for: float | None, within: float | None, wish: dict[str, Any], *, endless: bool = False
     ) -> AsyncIterator[Message]:
         seconds = _VISIBLE if visible_for is None else visible_for
         wish = {"limit": limit, "visible_for": seconds, "wait": _WAIT if within is None else min(within, _LONGEST), **wish}
         while True:
-            acks = [{"id": item.id, "token": item.letter.token} for item in self._done if item.settle()]
+            acks = [{"id": item.id, "token": item.letter.token} for item in hand.done]
             answer = await until_answered(partial(self._wire.post, "/messages/wait", wish | {"ack": acks}), None)
-            self._done.clear()
-            self._waiting = [Message(self, decode(raw), seconds) for raw in answer["messages"]]
-            if not self._waiting and not endless:
+            for item in hand.done:
+                item.settle()
+            hand.done.clear()
+            hand.waiting = [Message(self, decode(raw), seconds) for raw in answer["messages"]]
+            if not hand.waiting and not endless:
                 return
-            while self._waiting:
-                self._current = self._waiting.pop(0)
-                yield self._current
-                self._done.append(self._current)
-                self._current = None
+            while hand.waiting:
+                hand.current = hand.waiting.pop(0)
+                yield hand.current
+                hand.done.append(hand.current)
+                hand.current = None
 
     async def _let_go(self, error: BaseException | None) -> None:
+        hands, self._hands = self._hands, []
+        for number, hand in enumerate(hands):
+            # An exception is about what the outermost reader was at; what was asked for meanwhile has been answered.
+            await hand.let_go(error if number == 0 else None)
+
+
+class _Hand:
+    """What one reader of a mailbox has in hand."""
+
+    def __init__(self) -> None:
+        self.done: list[Message] = []
+        self.current: Message | None = None
+        self.waiting: list[Message] = []
+
+    async def let_go(self, error: BaseException | None = None) -> None:
         """What was handled is acked, what failed is given back with the reason, what was not begun without one."""
-        current, self._current = self._current, None
-        if current is not None and error is not None:
-            await current.nack(f"{type(error).__name__}: {error}"[:_REASON])
-        elif current is not None:
-            self._done.append(current)
-        for message in self._done:
-            await message.ack()
-        for message in self._waiting:
-            await message.nack()
-        self._done, self._waiting = [], []
+        current, self.current = self.current, None
+        settling = [*(message.ack() for message in self.done), *(message.nack() for message in self.waiting)]
+        if current is not None:
+            settling.append(current.ack() if error is None else current.nack(f"{type(error).__name__}: {error}"[:_REASON]))
+        self.done, self.waiting = [], []
+        for settled in settling:
+            with suppress(MailError):  # a lease that was lost is somebody else's now
+                await settled
 
 
 def _letter(*, to: str | Sequence[str], content: str | None = None, **fields: Any) -> dict[str, Any]:

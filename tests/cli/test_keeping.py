@@ -1,4 +1,4 @@
-"""Backups are taken beside a running office and brought back into a closed one."""
+"""Backups are taken beside a running office and brought back into a new one, or into its place."""
 
 import sqlite3
 import stat
@@ -37,10 +37,26 @@ def test_what_is_brought_back_is_the_same_mail(home: Home, tmp_path: Path) -> No
 def test_nothing_is_written_over(home: Home, tmp_path: Path) -> None:
     before = kept(home).read_bytes()
     assert "exists already" in home.refused(69, "backup", "mail.backup")
-    assert "in use" in home.refused(69, "restore", "mail.backup")
+    assert "--replace" in home.refused(69, "restore", "mail.backup")
     assert home.run("restore", "mail.backup", "--data", str(tmp_path / "new")).returncode == 0
     assert "has mail in it" in home.refused(69, "restore", "mail.backup", "--data", str(tmp_path / "new"))
     assert (home.folder / "mail.backup").read_bytes() == before
+
+
+def test_a_backup_takes_the_place_of_mail_that_is_being_served(home: Home, tmp_path: Path) -> None:
+    alice, bob = home.names("alice", "bob")
+    data = ("--data", str(tmp_path / "own"))
+    with opened(tmp_path / "own") as office:
+        there = Home(home.folder, office)
+        there.ask("send", "--to", bob, "keep this", "--as", alice)
+        assert there.run("backup", "own.backup", *data).returncode == 0
+        for text in ("too late", "too late as well"):
+            there.ask("send", "--to", bob, text, "--as", alice)
+        done = there.run("restore", "own.backup", "--replace", *data)
+        assert (done.returncode, done.stderr) == (0, "")
+        there.ask("send", "--to", bob, "afterwards", "--as", alice)
+        assert [there.ask("recv", "--as", bob)["content"] for _ in range(2)] == ["keep this", "afterwards"]
+        assert there.run("recv", "--wait", "0", "--as", bob).returncode == 1
 
 
 @pytest.mark.parametrize("what", ["missing", "foreign", "another database", "cut short", "overwritten"])

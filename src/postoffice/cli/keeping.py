@@ -17,7 +17,7 @@ def add(commands: Any) -> None:
         ("backup", "copy all mail into a file, while serving", "postoffice backup mail.backup", _backup),
         (
             "restore",
-            "bring all mail back from a file, into an office that is closed",
+            "bring all mail back from a file",
             "postoffice restore mail.backup --data ./new",
             _restore,
         ),
@@ -26,6 +26,8 @@ def add(commands: Any) -> None:
             name, help=help, description=f"{help[:1].upper()}{help[1:]}.", epilog=examples(example), formatter_class=plain
         )
         parser.add_argument("file", type=Path)
+        if run is _restore:
+            parser.add_argument("--replace", action="store_true", help="in place of the mail there, also while it is served")
         add_store(parser)
         parser.set_defaults(command=run)
     checking = commands.add_parser(
@@ -52,8 +54,8 @@ def _restore(options: Options) -> None:
     from postoffice.config import read_settings  # noqa: PLC0415
     from postoffice.serve.backup import restore  # noqa: PLC0415
 
-    file = options.pop("file")
-    print(restore(read_settings(options), file, _progress))
+    file, replace = options.pop("file"), options.pop("replace")
+    print(restore(read_settings(options), file, _progress, replace=replace))
 
 
 def _progress(done: int, total: int) -> None:

@@ -10,9 +10,11 @@ from pathlib import Path
 from postoffice.config import Settings
 from postoffice.core.errors import BackupFailed
 from postoffice.store.claim import Claim
+from postoffice.store.migrations.upgrade import HEAD
 
 Progress = Callable[[int, int], None]
 _PAGES = 1000
+_PATIENCE = 30.0  # seconds for whoever writes at the moment to be done
 
 
 def backup(settings: Settings, file: Path, progress: Progress) -> str:
@@ -32,7 +34,7 @@ def backup(settings: Settings, file: Path, progress: Progress) -> str:
         raise BackupFailed(why=f"there is no mail in {settings.data}")
     begun = file.with_name(f"{file.name}.part")
     try:
-        _copy(f"{settings.sqlite_path.absolute().as_uri()}?mode=ro", begun, progress)
+        _copy(_read_only(settings.sqlite_path), begun, progress)
         begun.chmod(0o600)
         begun.rename(file)
     except (sqlite3.Error, OSError) as error:
@@ -42,59 +44,87 @@ def backup(settings: Settings, file: Path, progress: Progress) -> str:
     return f"all mail is in {file}"
 
 
-def restore(settings: Settings, file: Path, progress: Progress) -> str:
-    """Bring a backup back where no office is open and no mail is kept."""
+def restore(settings: Settings, file: Path, progress: Progress, *, replace: bool = False) -> str:
+    """Bring a backup back: into an empty place, or, if that is asked for, in place of the mail there, even while it is served."""
     if not file.is_file():
         raise BackupFailed(why=f"there is no file {file}")
     if settings.database is not None:
-        _run_tool("pg_restore", "--exit-on-error", "--single-transaction", f"--dbname={_plain(settings.database)}", str(file))
+        clean = ("--clean", "--if-exists") if replace else ()
+        _run_tool("pg_restore", "--exit-on-error", "--single-transaction", *clean, f"--dbname={_plain(settings.database)}", str(file))
         return f"{file} is restored"
-    _check(file)
+    schema = _check(file)
+    if settings.sqlite_path.exists():
+        if not replace:
+            raise BackupFailed(
+                why=f"{settings.sqlite_path} has mail in it; choose another --data directory, or put the backup in its place with --replace"
+            )
+        _replace(settings, file, schema, progress)
+    else:
+        _place(settings, file, progress)
+    return f"{file} is restored into {settings.data}"
+
+
+def _place(settings: Settings, file: Path, progress: Progress) -> None:
     try:
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
         claim = Claim(settings.sqlite_path)
     except OSError as error:
         raise BackupFailed(why=f"{settings.data} cannot be used ({error.strerror})") from None
+    begun = settings.sqlite_path.with_name("mailbox.part")
     with closing(claim):
-        if settings.sqlite_path.exists():
-            raise BackupFailed(why=f"{settings.sqlite_path} has mail in it; move it away, or choose another --data directory")
-        begun = settings.sqlite_path.with_name("mailbox.part")
         try:
-            _copy(f"{file.absolute().as_uri()}?mode=ro", begun, progress)
+            _copy(_read_only(file), begun, progress)
             begun.chmod(0o600)
             begun.rename(settings.sqlite_path)
         except (sqlite3.Error, OSError) as error:
             raise BackupFailed(why=str(error)) from None
         finally:
             begun.unlink(missing_ok=True)
-    return f"{file} is restored into {settings.data}"
 
 
-def _copy(source: str, target: Path, progress: Progress) -> None:
+def _replace(settings: Settings, file: Path, schema: str, progress: Progress) -> None:
+    """Whole or not at all: to SQLite it is one transaction, and a server beside it sees that somebody else has written."""
+    if schema != HEAD:
+        raise BackupFailed(
+            why=f"{file} has schema {schema}, this program {HEAD}; restore it into an empty --data directory, which upgrades it"
+        )
+    try:
+        _copy(_read_only(file), settings.sqlite_path, progress, journal=None)
+    except sqlite3.Error as error:
+        raise BackupFailed(why=f"{error}; try again when less is going on") from None
+
+
+def _copy(source: str, target: Path, progress: Progress, journal: str | None = "DELETE") -> None:
     """SQLite's own online backup: one moment's state, however long it takes and whoever writes meanwhile."""
-    read, write = sqlite3.connect(source, uri=True), sqlite3.connect(target)
+    read, write = sqlite3.connect(source, uri=True), sqlite3.connect(target, timeout=_PATIENCE)
     try:
         read.backup(write, pages=_PAGES, progress=lambda _, left, total: progress(total - left, total))
-        write.execute("PRAGMA journal_mode = DELETE")
+        if journal is not None:
+            write.execute(f"PRAGMA journal_mode = {journal}")
         progress(1, 1)
     finally:
         write.close()
         read.close()
 
 
-def _check(file: Path) -> None:
-    """Refuse what is no backup of ours, or a damaged one."""
+def _read_only(file: Path) -> str:
+    return f"{file.absolute().as_uri()}?mode=ro"
+
+
+def _check(file: Path) -> str:
+    """Refuse what is no backup of ours, or a damaged one; gives its schema."""
     try:
-        found = sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True)
+        found = sqlite3.connect(_read_only(file), uri=True)
         try:
             (said,) = found.execute("PRAGMA quick_check").fetchone()
-            found.execute("SELECT count(*) FROM mailboxes")
+            (schema,) = found.execute("SELECT version_num FROM alembic_version").fetchone()
         finally:
             found.close()
     except sqlite3.Error as error:
         raise BackupFailed(why=f"{file} is no backup of an office ({error})") from None
     if said != "ok":
         raise BackupFailed(why=f"{file} is damaged ({said})")
+    return str(schema)
 
 
 def _run_tool(name: str, *arguments: str) -> None:

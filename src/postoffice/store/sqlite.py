@@ -49,6 +49,7 @@ class SQLiteStore(GroupedStore):
         self._sql = sql.load("sqlite", {"false": "0", "id": "text"})
         self._jobs: queue.SimpleQueue[list[_Job] | None] = queue.SimpleQueue()
         self._gathered: list[_Job] = []
+        self._data_version: int | None = None
         self._drawer = Drawer()  # one process owns the file: what a group left true stays true
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
@@ -129,8 +130,7 @@ class SQLiteStore(GroupedStore):
             upgrade_sqlite(self.path)
             self._connection = self._connect()
             self._connection.execute(f"PRAGMA synchronous = {self._synchronous}")
-            ((last,),) = self._connection.execute(self._sql["last_delivery_id"])
-            self._delivery_ids = itertools.count(last + 1)
+            self._count_deliveries()
             check_program(self._connection.execute(self._sql["oldest_program"]).fetchone()[0])
         except BaseException as error:
             self._unlock()
@@ -217,9 +217,10 @@ class SQLiteStore(GroupedStore):
     def _transact(self, acts: Sequence[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
         committing = False
         connection = self._connection
-        desk = Desk(self.clock, self.limits, self._delivery_ids.__next__, self._drawer)
         try:
             connection.execute("BEGIN IMMEDIATE")
+            self._notice_others()
+            desk = Desk(self.clock, self.limits, self._delivery_ids.__next__, self._drawer)
             self._drive(open_desk(desk, acts))
             outcomes = run_acts(desk, acts)
             for write in close_desk(desk):
@@ -238,6 +239,18 @@ class SQLiteStore(GroupedStore):
         if self._drawer.full:
             self._drawer = Drawer()
         return outcomes, frozenset(desk.hints)
+
+    def _notice_others(self) -> None:
+        """Somebody else may have put a backup in the file's place: then nothing at hand is true any more."""
+        ((version,),) = self._connection.execute("PRAGMA data_version")
+        if version != self._data_version:
+            self._data_version = version
+            self._drawer = Drawer()
+            self._count_deliveries()
+
+    def _count_deliveries(self) -> None:
+        ((last,),) = self._connection.execute(self._sql["last_delivery_id"])
+        self._delivery_ids = itertools.count(last + 1)
 
     def _drive(self, steps: Steps) -> None:
         execute = self._connection.execute

@@ -1,5 +1,6 @@
 """What every test may use. Each test that asks for `engine` runs on SQLite and on PostgreSQL."""
 
+import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -9,6 +10,9 @@ from postoffice.office import House, PostOffice
 from postoffice.store.protocol import Store
 from postoffice.wake.local import LocalWake
 from tests.engines import Engine, PostgresEngine, PostgresServer, SQLiteEngine, running_postgres
+
+# Where the tests were started in the background Ctrl-C is ignored, by them and by every program they start: some are to be stopped by it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

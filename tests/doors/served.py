@@ -67,6 +67,11 @@ async def serving(engine: Engine, *, tick: float = 3600, **settings: Any) -> Asy
         try:
             yield Served(url, app.state.office, (Path(folder) / OWNER_KEY).read_text().strip())
         finally:
-            server.should_exit = True
+            # Not by uvicorn's own way, which takes its time a thousand times over; that way is shown in test_drain.
             app.state.office.drain()
-            await running
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+            for listening in server.servers:
+                listening.close()
+            for connection in list(server.server_state.connections):
+                connection.transport.abort()

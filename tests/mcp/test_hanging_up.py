@@ -51,6 +51,7 @@ def at_hand(wire: Wire) -> bytes:
 
 async def waits_untouched(served: Served, ref: str) -> None:
     """The message waits, is leased to nobody, and nobody has tried it."""
+    await waiting(served, "bob", 0)  # until nobody is left who could still take it
     try:
         async with asyncio.timeout(3):
             while await standing_of(served, "alice", ref) != ("pending", 0):  # noqa: ASYNC110 - given back when the server notices

@@ -4,11 +4,13 @@ import asyncio
 import gc
 import logging
 import os
+import shutil
 import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import uvicorn
 from fastapi import FastAPI
@@ -123,11 +125,13 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
     if settings.log_format == "json":
         logging.getLogger("postoffice").info("open", extra={"facts": {"address": address, "mail": str(kept)}})
         return
+    beside = Path(sys.executable).with_name("postoffice")
+    command = str(beside) if shutil.which("postoffice") is None and beside.exists() else "postoffice"
     told = [
         f"Postoffice is open on {address} (mail in {kept}). Ctrl-C closes it.",
-        "  connect an agent   postoffice setup claude --agent coder",
+        f"  connect an agent   {command} setup claude --agent coder",
         f"  or any MCP client  {address}/agents/NAME/mcp",
-        "  send it a letter   postoffice send --to coder 'Hello'",
+        f"  send it a letter   {command} send --to coder 'Hello'",
         f"  the whole API      {address}/docs",
     ]
     print("\n".join(told), file=sys.stderr, flush=True)

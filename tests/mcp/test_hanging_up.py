@@ -145,7 +145,7 @@ class TestTheLastMoment:
     async def test_a_hang_up_before_the_answer_is_written_gives_the_mail_back(self, desk: Served, way: str) -> None:
         """At any moment between the send and the answer; an answer that was written in time is an answer."""
         alice, bob = await people(desk.office, "alice", "bob")
-        unwritten = slipped = 0
+        unwritten = 0
         for moment in range(16):
             async with wired(desk.url) as wire:
                 await ask(wire, way, "mailbox_wait", timeout_ms=60_000)
@@ -160,14 +160,8 @@ class TestTheLastMoment:
                     await desk.office.ack(bob, sent.message_id)
                     continue
                 unwritten += 1
-                try:
-                    await waits_untouched(desk, sent.message_id)
-                except AssertionError:
-                    # The answer was in the socket's hands within the same turn of the loop; the lease runs out by itself.
-                    slipped += 1
-                    await desk.office.ack(bob, sent.message_id)
+                await waits_untouched(desk, sent.message_id)
         assert unwritten
-        assert slipped <= 1
 
 
 class TestProgressAndHangingUp:

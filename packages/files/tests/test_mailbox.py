@@ -180,6 +180,7 @@ def test_marking_twice_changes_nothing(mail: MailboxManager) -> None:
     (message,) = mail.poll("y")
     mail.mark_processed("y", message["filename"])
     mail.mark_processed("y", message["filename"])
+    assert mail.poll("y") == []
 
 
 def test_marking_what_never_was_is_refused(mail: MailboxManager) -> None:

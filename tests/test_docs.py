@@ -42,6 +42,7 @@ def test_what_a_document_prints_runs_as_printed(name: str, tmp_path: Path) -> No
     names = {
         "POSTOFFICE_SERVER": f"127.0.0.1:{port}",
         "POSTOFFICE_CREDENTIALS": str(tmp_path / "keys"),
+        "POSTOFFICE_DATA": str(tmp_path / "data"),
         "PATH": f"{BIN}:{os.environ['PATH']}",
     }
     with serving(*COMMAND, "serve", "--port", str(port), "--data", str(tmp_path / "data"), port=port, here=tmp_path):

@@ -110,6 +110,16 @@ class TestIdentity:
             home.ask("register", name)
         assert self.me(home) == ("owner", True)
 
+    def test_another_office_s_owner_still_takes_a_name_here_and_is_told_of_the_mistake(self, home: Home) -> None:
+        elsewhere = home.folder / "elsewhere"
+        elsewhere.mkdir(exist_ok=True)
+        (elsewhere / "owner.key").write_text("amb_" + "0" * 64)
+        (name,) = home.names("newcomer")
+        extra = {"POSTOFFICE_DATA": str(elsewhere), "POSTOFFICE_CREDENTIALS": str(elsewhere / "keys")}
+        assert "is not this office's; speak as an agent with --as" in home.refused(77, "agents", extra=extra)
+        assert home.ask("register", name, extra=extra)["name"] == name
+        assert home.ask("agents", "--as", name, extra=extra)["agents"]
+
     def test_nobody_is_nobody(self, home: Home) -> None:
         home.refused(77, "inbox", extra={"POSTOFFICE_DATA": "nowhere"})
 

@@ -54,6 +54,11 @@ def owner_key(server: str) -> str | None:
         return None
 
 
+def found_here(wire: "Wire") -> bool:
+    """Whether a key was taken from this machine's data directory, which may be another office's, rather than given."""
+    return "POSTOFFICE_KEY" not in os.environ and wire.key is not None and wire.key == owner_key(wire.server)
+
+
 def data_folder() -> Path:
     """Where a server on this machine keeps its data."""
     if (named := os.environ.get("POSTOFFICE_DATA")) is not None:

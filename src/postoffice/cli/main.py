@@ -9,10 +9,10 @@ from typing import Any, NoReturn
 
 from postoffice import __version__
 from postoffice.cli import bridges, consent, house, keeping, mail, openclaw, people, setup, watching, work
-from postoffice.cli.caller import open_wire
+from postoffice.cli.caller import OWNER_KEY, data_folder, found_here, open_wire
 from postoffice.cli.command import Command, Options, add_commands, examples
 from postoffice.cli.show import show
-from postoffice.core.errors import MailError
+from postoffice.core.errors import AnotherOffice, BadKey, MailError
 
 _WRONG_INPUT, _NO_IO = 65, 74
 
@@ -91,7 +91,12 @@ def _asking(command: Command) -> Callable[[Options], None]:
 
     async def ask(options: Options) -> Any:
         async with open_wire(options) as wire:
-            return await command.run(wire, options)
+            try:
+                return await command.run(wire, options)
+            except BadKey:
+                if found_here(wire):
+                    raise AnotherOffice(path=data_folder() / OWNER_KEY) from None
+                raise
 
     def run(options: Options) -> None:
         import asyncio  # noqa: PLC0415 - help does without

@@ -5,8 +5,10 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
+from postoffice.cli.caller import found_here
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.show import ago, say, table
+from postoffice.core.errors import BadKey
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,13 +19,21 @@ if TYPE_CHECKING:
 async def register(wire: "Wire", options: Options) -> Any:
     """Take a name and keep its key at home."""
     from postoffice.client import credentials  # noqa: PLC0415
+    from postoffice.client.wire import Wire as NewWire  # noqa: PLC0415
 
     card = {name: options[name] for name in ("description", "owner_contact") if options[name]}
     if options["capability"]:
         card["capabilities"] = options["capability"]
     if options["allow"]:
         card["allow_from"] = options["allow"]
-    made = await wire.post("/agents/register", {"name": options["name"], **card})
+    body = {"name": options["name"], **card}
+    try:
+        made = await wire.post("/agents/register", body)
+    except BadKey:
+        if not found_here(wire):
+            raise
+        async with NewWire(wire.server) as stranger:  # a name can be taken without being the owner
+            made = await stranger.post("/agents/register", body)
     path = credentials.save(credentials.Credential(server=wire.server, agent=made["name"], key=made["api_key"]))
     # The key itself is in the file; what is printed may be seen or logged.
     return {"id": made["id"], "name": made["name"], "key_prefix": made["api_key"][:8], "kept_in": str(path)}

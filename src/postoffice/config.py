@@ -19,7 +19,7 @@ from postoffice.core.policy import Auth
 PREFIX = "POSTOFFICE_"
 # What seed 000's users have in their environment already.
 _OTHER_NAMES = {"DATABASE_URL": "database", "WS_PING_INTERVAL": "ws_ping_interval", "WS_PING_TIMEOUT": "ws_ping_timeout"}
-_LISTS = ("allowed_hosts", "cors_origins", "trusted_proxies")
+_LISTS = ("allowed_hosts", "cors_origins", "trusted_proxies", "file_agents")
 _LIMITS = {field.name: field.type for field in msgspec.structs.fields(Limits)}
 
 
@@ -50,6 +50,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     log_format: Literal["console", "json"] = "console"
     statement_cache: Annotated[int, msgspec.Meta(ge=0)] = 256
     """0 behind a transaction pooler, which keeps nothing with a connection."""
+    files: Path | None = None
+    """A tree of file mailboxes to be served."""
+    file_agents: tuple[str, ...] = ()
+    """Where keys are required: the agents that may be at home in those files."""
     ws_ping_interval: float = 30.0
     ws_ping_timeout: float = 60.0
     limits: Limits = Limits()

@@ -195,6 +195,12 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("lease_lost", lambda s: s.office.extend(s.bob, s.waiting, None, "token")),
         ("bad_limit", lambda s: s.office.extend(s.bob, s.leased.message.id, timedelta(0), s.leased.token)),
     ],
+    "guest": [("bad_name", lambda s: s.office.guest("a b")), ("reserved_name", lambda s: s.office.guest("owner"))],
+    "lend": [
+        ("bad_limit", lambda s: s.office.lend(s.bob, 0, within=0)),
+        ("bad_limit", lambda s: s.office.lend(s.bob, 101, within=0)),
+    ],
+    "lent": [("bad_limit", lambda s: s.office.lent(s.bob, limit=0)), ("bad_cursor", lambda s: s.office.lent(s.bob, "x"))],
     "give_back": [("invalid", lambda s: s.office.give_back(s.bob, [s.leased] * 101))],
     "inbox": [
         ("bad_cursor", lambda s: s.office.inbox(s.bob, "nonsense")),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import asyncpg
 
+from postoffice.store.migrations.upgrade import HEAD
 from tests.engines import PostgresServer
 from tests.serve.running import PATIENCE, environment, run
 
@@ -21,10 +22,10 @@ def upgrade(extra: dict[str, str]) -> None:
 def test_sqlite_is_migrated(tmp_path: Path) -> None:
     upgrade({"POSTOFFICE_DATA": str(tmp_path)})
     connection = sqlite3.connect(tmp_path / "mailbox.db")
-    assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [("0001",)]
+    assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(HEAD,)]
     connection.close()
     again = run("migrate", "--data", str(tmp_path), here=tmp_path)
-    assert (again.returncode, again.stdout) == (0, "the database has schema 0001\n")
+    assert (again.returncode, again.stdout) == (0, f"the database has schema {HEAD}\n")
 
 
 async def test_postgresql_is_migrated(postgres: PostgresServer) -> None:
@@ -32,7 +33,7 @@ async def test_postgresql_is_migrated(postgres: PostgresServer) -> None:
     upgrade({"DATABASE_URL": url, "POSTOFFICE_SCHEMA": "mail", "POSTOFFICE_INBOX_SCHEMA": "public"})
     connection = await asyncpg.connect(url)
     try:
-        assert await connection.fetchval("SELECT version_num FROM mail.alembic_version") == "0001"
+        assert await connection.fetchval("SELECT version_num FROM mail.alembic_version") == HEAD
         assert await connection.fetchval("SELECT count(*) FROM public.inbox") == 0
     finally:
         await connection.close()

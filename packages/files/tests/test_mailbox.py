@@ -347,7 +347,7 @@ def test_send_refuses_what_nobody_could_read(mail: MailboxManager) -> None:
         with pytest.raises(BadMessage, match=why):
             mail.send("x", "y", message)
     with pytest.raises(TooLarge, match="1048576"):
-        mail.send("x", "y", {"content": "x" * 1024 * 1024})
+        mail.send("x", "y", {"content": "x" * 2 * 1024 * 1024})
     assert mail.poll("y") == []
 
 

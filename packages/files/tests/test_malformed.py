@@ -37,7 +37,7 @@ CONTENTS = {
     "surrogate": (b'{"from":"x","content":"\\ud800"}', "surrogate"),
     "surrogate key": (b'{"from":"x","metadata":{"\\udfff":1}}', "surrogate"),
     "nul": (b'{"from":"x","content":"\\u0000"}', "U+0000"),
-    "huge": (b'{"from":"x","content":"' + b"x" * 1024 * 1024 + b'"}', "more than the 1048576"),
+    "huge": (b'{"from":"x","content":"' + b"x" * 2 * 1024 * 1024 + b'"}', "more than the 2097152"),
     "no sender": (b'{"content":"hi"}', "from"),
     "sender not text": (b'{"from":["x"]}', "from"),
     "sender with dots": (b'{"from":"../../etc"}', "from"),

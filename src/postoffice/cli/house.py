@@ -22,6 +22,8 @@ def add(commands: Any) -> None:
     serving.add_argument("--port", type=int, help="port to listen on (8787)")
     serving.add_argument("--auth", choices=["open", "keys"], help="who may come in (open on loopback, keys beyond)")
     serving.add_argument("--handshake", choices=["visible", "human"], help="whether a target sees the code (visible when open)")
+    serving.add_argument("--files", type=Path, metavar="ROOT", help="serve the file mailboxes in this folder too (~/.nanobot/mailboxes)")
+    serving.add_argument("--file-agents", metavar="NAMES", help="with --auth keys: the agents, by commas, that may be at home in the files")
     serving.add_argument("--log-level", choices=["debug", "info", "warning", "error"], help="how much to tell (info)")
     serving.add_argument("--log-format", choices=["console", "json"], help="for people or for machines (console)")
     serving.set_defaults(command=_serve)

@@ -61,7 +61,23 @@ class GiveBack(msgspec.Struct, frozen=True):
     token: str
 
 
-Settlement = Ack | Nack | Extend | GiveBack
+class Handed(msgspec.Struct, frozen=True):
+    """Lent to somebody who keeps mail elsewhere, and now it lies there."""
+
+    ref: str
+    token: str
+    where: str
+
+
+class Refuse(msgspec.Struct, frozen=True):
+    """It will never be handled: dead, whatever tries are left."""
+
+    ref: str
+    token: str
+    reason: str
+
+
+Settlement = Ack | Nack | Extend | GiveBack | Handed | Refuse
 
 
 class Settled(msgspec.Struct, frozen=True):
@@ -96,6 +112,18 @@ class Leased(msgspec.Struct, frozen=True, kw_only=True):
     leased_until: datetime | None
 
 
+class Lent(msgspec.Struct, frozen=True, kw_only=True):
+    """A message leased without expiry, to somebody who keeps mail elsewhere."""
+
+    message: Message
+    token: str
+    session_id: str | None
+    attempt: int
+    number: int
+    where: str | None
+    """What it is called there; nothing while it is not known to have arrived."""
+
+
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """Where a message stands with one recipient, as its sender may know it."""
 
@@ -107,6 +135,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     due_at: datetime | None = None
     settled_at: datetime | None = None
     reason: str | None = None
+    leased_at: datetime | None = None
+    """When it was first taken."""
 
 
 def after_failure(attempts: int, max_attempts: int, delay: timedelta) -> State:

@@ -103,6 +103,14 @@ class AnotherOffice(BadKey):
     """The owner's key in {path} is not this office's; speak as an agent with --as, or say in POSTOFFICE_DATA where this office keeps its data."""
 
 
+class BadLink(Unidentified):
+    """That link was used already, is older than ten minutes, or was never made; `postoffice login` makes a new one."""
+
+
+class NoVisit(Unidentified):
+    """The page is closed to strangers; open the link that `postoffice login` prints."""
+
+
 class AuthTimeout(Unidentified):
     """No key came in time; connect again and send it first."""
 
@@ -125,6 +133,10 @@ class WrongOrigin(Forbidden):
 
 class BeyondLoopback(Forbidden):
     """An open server answers on its own machine only; to reach it from elsewhere, start it with --auth keys."""
+
+
+class ForeignForm(Forbidden):
+    """A change has to come from the page itself, and this one does not say that it does; open the page and try there."""
 
 
 class NotAdmitted(Forbidden):
@@ -289,6 +301,10 @@ class DatabaseLost(Unavailable):
 
 class DatabaseInUse(Unavailable):
     """{path} is in use by another postoffice (process {pid}); stop that one, or choose another --data directory."""
+
+
+class FilesInUse(Unavailable):
+    """Another office serves the files in {root}; stop it, or give this one files of its own."""
 
 
 class CannotListen(Unavailable):

@@ -52,6 +52,10 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Written by a program in answer to `reply_to`, with nobody looking: counts against the session's budget."""
     hold: bool = False
     """Keep it from the recipient until it is released."""
+    settled: bool = False
+    """A bridge saw it delivered elsewhere: keep it in the conversation, as read."""
+    trace: tuple[str, ...] = ()
+    """Whom it passed before it came to a bridge; for everything else the office itself keeps this."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"sender": "from"}):

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import msgspec
 
-from postoffice.core.delivery import State
+from postoffice.core.delivery import Standing, State
 from postoffice.core.message import Message
 
 
@@ -25,6 +25,8 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     to: str
     state: State
     number: int
+    standing: Standing | None = None
+    """The same at length, where somebody asks how it came to be so."""
 
     @property
     def is_read(self) -> bool:
@@ -42,3 +44,5 @@ class Thread(msgspec.Struct, frozen=True, kw_only=True):
     created_at: datetime
     last_message_at: datetime
     lines: tuple[Line, ...] = ()
+    reader: str = ""
+    """Whose side it is seen from, where somebody else looks."""

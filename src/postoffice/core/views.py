@@ -5,6 +5,7 @@ from typing import Generic, TypeVar
 
 import msgspec
 
+from postoffice.core.agent import Card, Presence
 from postoffice.core.delivery import Standing
 from postoffice.core.message import Message
 
@@ -60,6 +61,42 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     leased: int
     dead: int
     counted: int
+
+
+class Seat(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent and its mailbox, as whoever runs the office sees them."""
+
+    name: str
+    card: Card
+    presence: Presence
+    tasks: int
+    unread: int
+    leased: int
+    dead: int
+    has_key: bool
+    acted: bool
+    last_seen: datetime | None
+    oldest_waiting: timedelta | None
+
+
+class Longest(msgspec.Struct, frozen=True):
+    """A mailbox in which mail has been waiting."""
+
+    name: str
+    pending: int
+    waiting: timedelta
+
+
+class Glance(msgspec.Struct, frozen=True, kw_only=True):
+    """A message, and in numbers where it stands with those it went to."""
+
+    message: Message
+    recipients: int
+    waiting: int
+    leased: int
+    dead: int
+    session_id: str | None
+    """The session of a message to one agent."""
 
 
 class MailboxCounts(msgspec.Struct, frozen=True, kw_only=True):

@@ -52,8 +52,8 @@ class Bells:
                 del self._bells[agent]
 
     def ring(self, agents: frozenset[str]) -> None:
-        """Ring for agents that have mail or news; `*` rings for all."""
-        for agent in self._bells if EVERYBODY in agents else agents:
+        """Ring for agents that have mail or news, and for whoever watches everybody; `*` rings for all."""
+        for agent in self._bells if EVERYBODY in agents else (*agents, EVERYBODY):
             for bell in self._bells.get(agent, ()):
                 bell.ring()
 

@@ -8,7 +8,7 @@ import msgspec
 
 from postoffice.core.agent import Agent, Caller, presence
 from postoffice.core.clock import Clock
-from postoffice.core.delivery import Extend, Nack, Settlement
+from postoffice.core.delivery import Extend, Handed, Nack, Refuse, Settlement
 from postoffice.core.errors import (
     BadCursor,
     Invalid,
@@ -97,7 +97,10 @@ class Counter:
                 self._visible(settlement.visible_for)
             if isinstance(settlement, Nack):
                 bounded("delay", settlement.delay, _NOW, _NOW, self._limits.visibility_most)
+            if isinstance(settlement, Nack | Refuse):
                 self._ref(settlement.reason or "", "reason", self._limits.note_chars)
+            if isinstance(settlement, Handed):
+                self._ref(settlement.where, "place", self._limits.note_chars)
         return tuple(settlements)
 
     def _with_presence(self, agent: Agent) -> Agent:

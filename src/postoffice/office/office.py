@@ -4,13 +4,15 @@ import asyncio
 from typing import Self
 
 from postoffice.office.consent import ConsentVerbs
+from postoffice.office.lending import LendingVerbs
 from postoffice.office.mail import MailVerbs
 from postoffice.office.people import PeopleVerbs
 from postoffice.office.reading import ReadingVerbs
 from postoffice.office.tasks import TaskVerbs
+from postoffice.office.watching import WatchingVerbs
 
 
-class PostOffice(PeopleVerbs, ConsentVerbs, MailVerbs, ReadingVerbs, TaskVerbs):
+class PostOffice(PeopleVerbs, ConsentVerbs, MailVerbs, ReadingVerbs, TaskVerbs, LendingVerbs, WatchingVerbs):
     """One office over one store. `async with` opens and closes it."""
 
     async def __aenter__(self) -> Self:

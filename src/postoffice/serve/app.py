@@ -2,7 +2,7 @@
 
 import socket
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 from fastapi import FastAPI
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -15,7 +15,7 @@ from postoffice.doors.mcp.door import McpDoor, create_manager
 from postoffice.doors.rest.api import create_api
 from postoffice.doors.rest.express import Express
 from postoffice.office import Auth, PostOffice
-from postoffice.serve.build import build_house, build_office, ensure_owner_key
+from postoffice.serve.build import build_bridges, build_house, build_office, ensure_owner_key
 from postoffice.serve.drain import draining
 
 
@@ -52,5 +52,7 @@ async def _open(app: FastAPI, settings: Settings, office: PostOffice, manager: S
     async with office, manager.run():
         await ensure_owner_key(office, settings.data)
         app.state.office = office
-        with draining(office.drain):
-            yield
+        async with AsyncExitStack() as stack:
+            app.state.bridges = [await stack.enter_async_context(bridge) for bridge in build_bridges(settings, office)]
+            with draining(office.drain):
+                yield

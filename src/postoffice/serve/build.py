@@ -2,6 +2,7 @@
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -17,6 +18,9 @@ from postoffice.store.protocol import Store
 from postoffice.store.sqlite import SQLiteStore
 from postoffice.wake.local import LocalWake
 from postoffice.wake.protocol import Wake
+
+if TYPE_CHECKING:
+    from postoffice.bridges.files import FileBridge
 
 OWNER_KEY = "owner.key"
 _SENDS = 600  # a minute, for each agent
@@ -61,6 +65,18 @@ def build_office(settings: Settings) -> PostOffice:
         # Through a transaction pooler LISTEN never hears anything: look once a tick instead.
         wake = LocalWake() if store.pooled else PostgresWake(settings.database, settings.schema)
     return PostOffice(store, wake, house)
+
+
+def build_bridges(settings: Settings, office: PostOffice) -> list["FileBridge"]:
+    """The bridges these settings ask for, not yet open."""
+    if settings.files is None:
+        return []
+    if find_spec("postoffice_files") is None or find_spec("watchfiles") is None:
+        raise ExtraMissing(extra="files")
+    from postoffice.bridges.files import FileBridge  # noqa: PLC0415 - as above
+
+    allowed = None if office.house.auth is Auth.OPEN else frozenset(settings.file_agents)
+    return [FileBridge(office, settings.files, allowed)]
 
 
 def check_driver() -> None:

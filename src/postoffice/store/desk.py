@@ -245,16 +245,15 @@ class Desk:
             self.threads[thread.id] = self.thread_keys[key] = self.new_threads[thread.id] = thread
         return thread
 
-    def post(self, message: Message, body: str, sender: str, box: Box, thread: ThreadRow | None, *, hold: bool = False) -> None:
+    def post(self, message: Message, body: str, sender: str, box: Box, thread: ThreadRow | None, state: State = State.PENDING) -> None:
         """Put a message into one mailbox."""
-        state = (State.HELD if hold else State.PENDING).value
         number = self.number(box)
         session_id = session_number = None
         if thread is not None:
             thread.counted += 1
             thread.last_at = self.now
             session_id, session_number = thread.id, thread.counted
-            self._unread(thread, box.agent, 1)
+            self._unread(thread, box.agent, int(state in UNREAD))
         self._count(box, state, 1)
         row = DeliveryRow(
             id=self.new_delivery_id(),
@@ -262,7 +261,7 @@ class Desk:
             mailbox=box.agent,
             number=number,
             priority=message.priority,
-            state=state,
+            state=state.value,
             sender=sender,
             type=message.type,
             session_id=session_id,
@@ -274,7 +273,7 @@ class Desk:
             due_at=None,
             created_at=self.now,
             leased_at=None,
-            settled_at=None,
+            settled_at=self.now if state is State.ACKED else None,
             reason=None,
             client_id=message.client_id,
             body=body,

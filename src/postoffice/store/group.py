@@ -88,7 +88,7 @@ def close_desk(desk: Desk) -> Iterator[Write]:
 
 
 def _delivery(d: DeliveryRow) -> Row:
-    place = (d.session_id, d.session_number, d.correlation_id, d.created_at)
+    place = (d.session_id, d.session_number, d.correlation_id, d.created_at, d.settled_at)
     return (d.id, d.message_id, d.mailbox, d.number, d.priority, d.state, d.sender, d.type, *place)
 
 

@@ -23,12 +23,13 @@ from postoffice.store.acts.sweep import ExpireRequests, ReportOverdue, ReturnDue
 from postoffice.store.acts.task import MoveTask
 from postoffice.store.acts.turn import Turn, Turned
 from postoffice.store.acts.upkeep import Forget, HoldRole, IndexSearch, Purge
-from postoffice.store.reads import Reads
+from postoffice.store.acts.visit import EndVisit, MakeLink, UseLink
+from postoffice.store.overview import Overviews
 
 R = TypeVar("R")
 
 
-class GroupedStore(Reads):
+class GroupedStore(Overviews):
     """A Store, but for how a group is committed and a query is run: those are the engine's."""
 
     def __init__(self, clock: Clock, limits: Limits) -> None:
@@ -135,7 +136,16 @@ class GroupedStore(Reads):
     async def move_task(self, caller: str, ref: str, wanted: TaskState, report: Draft, *, verified: bool) -> Task:
         return await self.submit(MoveTask(caller, ref, wanted, report, verified=verified))
 
-    # News
+    # The page
+
+    async def make_link(self, name: str, hash: str, lasts: timedelta) -> None:
+        await self.submit(MakeLink(name, hash, lasts))
+
+    async def use_link(self, link: str, visit: str, lasts: timedelta) -> str:
+        return await self.submit(UseLink(link, visit, lasts))
+
+    async def end_visit(self, hash: str) -> None:
+        await self.submit(EndVisit(hash))
 
     # Upkeep
 

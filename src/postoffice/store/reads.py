@@ -9,7 +9,7 @@ import msgspec
 from postoffice.core.agent import Agent, Key, presence
 from postoffice.core.clock import is_id, moment
 from postoffice.core.connection import Connection, Status
-from postoffice.core.delivery import Standing, State
+from postoffice.core.delivery import Lent, Standing, State
 from postoffice.core.errors import BadCursor, BadQuery, NoSuchAgent, NoSuchSession
 from postoffice.core.event import Event, Kind
 from postoffice.core.limits import Limits
@@ -20,7 +20,7 @@ from postoffice.core.task import Task, TaskState
 from postoffice.core.views import DeadLetter, Entity, Found, MailboxCounts, Page, Proof, Totals
 from postoffice.store.acts.agent import as_key
 from postoffice.store.acts.connection import connection_of
-from postoffice.store.acts.read import as_thread, check_reader
+from postoffice.store.acts.read import as_thread, check_reader, standing_of
 from postoffice.store.acts.task import as_task
 from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow
 from postoffice.store.steps import Row
@@ -75,7 +75,7 @@ class Reads:
     async def agents(self, after: str, limit: int) -> Page[Agent]:
         rows = await self.fetch("agents", after=folded(after), limit=limit + 1)
         items = [await self._as_agent(row) for row in rows[:limit]]
-        return _page(items, rows, limit, lambda row: row[0])
+        return page_of(items, rows, limit, lambda row: row[0])
 
     async def _as_agent(self, row: Row) -> Agent:
         box = Box.of(row[:-1])
@@ -101,9 +101,9 @@ class Reads:
 
     async def connections(self, name: str | None, status: Status | None, before: str | None, limit: int) -> Page[Connection]:
         agent = None if name is None else folded(name)
-        rows = await self.fetch("connections", agent=agent, status=status, before=_id(before), limit=limit + 1)
+        rows = await self.fetch("connections", agent=agent, status=status, before=id_cursor(before), limit=limit + 1)
         items = [connection_of(ConnectionRow(*row[:-2]), row[-2], row[-1]) for row in rows[:limit]]
-        return _page(items, rows, limit, lambda row: row[0])
+        return page_of(items, rows, limit, lambda row: row[0])
 
     async def connection(self, id: str) -> Connection | None:
         rows = await self.fetch("connection", id=id) if is_id(id) else ()
@@ -121,7 +121,8 @@ class Reads:
         before_number = await self._number(session_id, before)
         lines = await self.fetch("session_lines", session=session_id, before=before_number, limit=limit)
         other = await self._name(thread.high if looking == thread.low else thread.low)
-        return as_thread(thread, looking, other, [DeliveryRow(*row) for row in lines])
+        shown = as_thread(thread, looking, other, [DeliveryRow(*row) for row in lines])
+        return msgspec.structs.replace(shown, reader=await self._name(looking))
 
     async def _number(self, session_id: str, before: str | None) -> int:
         if before is None:
@@ -133,7 +134,7 @@ class Reads:
 
     async def inbox(self, name: str, cursor: str | None, limit: int, *, unread_only: bool, lines: int) -> Page[Thread]:
         at, id = _pair(cursor) if cursor is not None else (_END, _LAST_ID)
-        _id(id)
+        id_cursor(id)
         query = "inbox_unread" if unread_only else "inbox"
         agent = folded(name)
         rows = await self.fetch(query, agent=agent, before=at, before_id=id, limit=limit + 1)
@@ -146,27 +147,42 @@ class Reads:
                 line = DeliveryRow(*row)
                 recent.setdefault(line.session_id or "", []).append(line)
         items = [as_thread(thread, agent, other, recent.get(thread.id, [])) for thread, other in threads]
-        return _page(items, rows, limit, lambda row: f"{row[-2]}.{row[0]}")
+        return page_of(items, rows, limit, lambda row: f"{row[-2]}.{row[0]}")
 
     async def waiting(self, name: str, cursor: str | None, limit: int) -> Page[Message]:
         priority, rest = _pair(cursor) if cursor is not None else (0, "0")
         number, _ = _pair(f"{rest}.")
         rows = await self.fetch("mailbox", agent=folded(name), priority=priority, number=number, limit=limit + 1)
-        return _page([_message(row[-1]) for row in rows[:limit]], rows, limit, lambda row: f"{row[4]}.{row[3]}")
+        return page_of([_message(row[-1]) for row in rows[:limit]], rows, limit, lambda row: f"{row[4]}.{row[3]}")
+
+    async def lent(self, name: str, cursor: str | None, limit: int) -> Page[Lent]:
+        after = 0 if cursor is None else _pair(f"{cursor}.")[0]
+        rows = [DeliveryRow(*row) for row in await self.fetch("lent", agent=folded(name), after=after, limit=limit + 1)]
+        items = [
+            Lent(
+                message=row.read(),
+                token=row.token or "",
+                session_id=row.session_id,
+                attempt=row.attempts,
+                number=row.number,
+                where=row.reason,
+            )
+            for row in rows[:limit]
+        ]
+        return Page(tuple(items), str(rows[limit - 1].number) if len(rows) > limit else None)
 
     async def dead_letters(self, name: str | None, cursor: str | None, limit: int) -> Page[DeadLetter]:
         if name is None:
             id, _, mailbox = (cursor or f"{_LAST_ID}.").partition(".")
-            rows = await self.fetch("all_dead_letters", before=_id(id), before_mailbox=mailbox, limit=limit + 1)
+            rows = await self.fetch("all_dead_letters", before=id_cursor(id), before_mailbox=mailbox, limit=limit + 1)
         else:
             before = _END if cursor is None else _pair(f"{cursor}.")[0]
             rows = await self.fetch("dead_letters", agent=folded(name), before=before, limit=limit + 1)
         items = []
         for row in rows[:limit]:
             d = DeliveryRow(*row[:-1])
-            standing = _standing((row[-1], d.state, d.attempts, d.number, d.session_id, d.due_at, d.settled_at, d.reason))
-            items.append(DeadLetter(_message(d.body), standing))
-        return _page(items, rows, limit, lambda row: f"{row[1]}.{row[2]}" if name is None else str(row[3]))
+            items.append(DeadLetter(_message(d.body), msgspec.structs.replace(standing_of(d), recipient=row[-1])))
+        return page_of(items, rows, limit, lambda row: f"{row[1]}.{row[2]}" if name is None else str(row[3]))
 
     async def proofs(self, ref: str, reader: str | None) -> list[Proof]:
         me = None if reader is None else folded(reader)
@@ -200,7 +216,7 @@ class Reads:
             "search",
             query=words,
             reader=None if reader is None else folded(reader),
-            before=_id(cursor),
+            before=id_cursor(cursor),
             limit=limit + 1,
             **parameters,
         )
@@ -208,16 +224,16 @@ class Reads:
         return Page(tuple(found[:limit]), found[limit - 1].message.id if len(found) > limit else None)
 
     async def notes(self, entity: str, cursor: str | None, limit: int) -> Page[Message]:
-        return _letters(await self.fetch("notes", entity=entity, before=_id(cursor), limit=limit + 1), limit)
+        return _letters(await self.fetch("notes", entity=entity, before=id_cursor(cursor), limit=limit + 1), limit)
 
     async def about(self, entity: str, reader: str | None, cursor: str | None, limit: int) -> Page[Message]:
         me = None if reader is None else folded(reader)
-        return _letters(await self.fetch("about_entity", entity=entity, reader=me, before=_id(cursor), limit=limit + 1), limit)
+        return _letters(await self.fetch("about_entity", entity=entity, reader=me, before=id_cursor(cursor), limit=limit + 1), limit)
 
     async def entities(self, cursor: str | None, limit: int) -> Page[Entity]:
         rows = await self.fetch("all_entities", after=cursor or "", limit=limit + 1)
         items = [Entity(id=r[0], type=r[1], notes=r[2], created_at=moment(r[3]), last_at=moment(r[4])) for r in rows[:limit]]
-        return _page(items, rows, limit, lambda row: row[0])
+        return page_of(items, rows, limit, lambda row: row[0])
 
     async def tasks(
         self,
@@ -233,11 +249,11 @@ class Reads:
             assignee=None if assignee is None else folded(assignee),
             requester=None if requester is None else folded(requester),
             state=state,
-            before=_id(before),
+            before=id_cursor(before),
             limit=limit + 1,
         )
         items = [as_task(TaskRow(*row[:-2]), {row[2]: row[-2], row[3]: row[-1]}) for row in rows[:limit]]
-        return _page(items, rows, limit, lambda row: row[0])
+        return page_of(items, rows, limit, lambda row: row[0])
 
     async def tasks_named(self, ref: str) -> list[Task]:
         found = [TaskRow(*row) for row in await self.fetch_each("tasks_by_ref", [(ref,)])]
@@ -283,7 +299,8 @@ class Reads:
         )
 
 
-def _id(cursor: str | None) -> str | None:
+def id_cursor(cursor: str | None) -> str | None:
+    """A cursor that is an id."""
     if cursor is not None and not is_id(cursor):
         raise BadCursor(cursor=cursor)
     return cursor
@@ -297,7 +314,7 @@ def _pair(cursor: str) -> tuple[int, str]:
     return int(number), rest
 
 
-def _page(items: Sequence[T], rows: Sequence[Row], limit: int, cursor: Callable[[Row], str]) -> Page[T]:
+def page_of(items: Sequence[T], rows: Sequence[Row], limit: int, cursor: Callable[[Row], str]) -> Page[T]:
     """One row more than asked for was read: it says that there is more."""
     return Page(tuple(items), cursor(rows[limit - 1]) if len(rows) > limit else None)
 
@@ -308,7 +325,7 @@ def _letters(rows: Sequence[Row], limit: int) -> Page[Message]:
 
 
 def _standing(row: Row) -> Standing:
-    name, state, attempts, number, session_id, due_at, settled_at, reason = row
+    name, state, attempts, number, session_id, due_at, settled_at, reason, leased_at = row
     return Standing(
         recipient=name,
         state=State(state),
@@ -318,6 +335,7 @@ def _standing(row: Row) -> Standing:
         due_at=None if due_at is None else moment(due_at),
         settled_at=None if settled_at is None else moment(settled_at),
         reason=reason,
+        leased_at=None if leased_at is None else moment(leased_at),
     )
 
 

@@ -71,14 +71,15 @@ class Inbox:
             self._claims.change(name, claim, until=self._clock.now() + int(retry_in * SECOND), attempt=claim.attempt)
             self._held.pop(name, None)
             return False
-        try:
-            message = read_letter(self.home.inbox / name, self.home.agent, self._settings)[0]
-        except FileNotFoundError:
-            raise NoSuchMessage(agent=self.home.agent, filename=name) from None
-        except NoLetter as error:
-            message = error.found or {}
-        self._set_aside(name, claim, reason or "handling it failed", message, claim.attempt)
+        self._set_aside(name, claim, reason or "handling it failed", self._found(name), claim.attempt)
         return True
+
+    def refused(self, name: str, reason: str, *, tell: bool) -> None:
+        """It must not be handled: set it aside for good, whatever attempts are left."""
+        claim = self._own(name) or self._claims.take(name, 1, attempt=1, of=self._print(name), seconds=self._settings.claim_for)
+        if claim is None:
+            raise ClaimLost(filename=name)
+        self._set_aside(name, claim, reason, self._found(name) if tell else None, claim.attempt)
 
     def released(self, name: str) -> None:
         """It was not tried after all."""
@@ -100,8 +101,17 @@ class Inbox:
                 return read_letter(folder / name, self.home.agent, self._settings)[0]
         raise NoSuchMessage(agent=self.home.agent, filename=name)
 
+    def _found(self, name: str) -> dict[str, Any]:
+        """Whatever can be read of a message that is to be set aside."""
+        try:
+            return read_letter(self.home.inbox / name, self.home.agent, self._settings)[0]
+        except FileNotFoundError:
+            raise NoSuchMessage(agent=self.home.agent, filename=name) from None
+        except NoLetter as error:
+            return error.found or {}
+
     def _waiting(self) -> list[str]:
-        ranks: dict[str, tuple[int, int]] = {}
+        ranks: dict[str, tuple[int, int, str]] = {}
         urgency: dict[str, int] = {}
         now = self._clock.now()
         self.home.sweep(now, self._settings.stale_after)
@@ -116,7 +126,7 @@ class Inbox:
                         continue
                     if known.priority is None:
                         urgency[name] = self._urgency[name] if name in self._urgency else self._look(name)
-                    ranks[name] = (known.priority or urgency[name], written if known.micros is None else known.micros)
+                    ranks[name] = (known.priority or urgency[name], written if known.micros is None else known.micros, known.order)
         self._urgency = urgency
         return sorted(ranks, key=lambda name: (*ranks[name], name))
 

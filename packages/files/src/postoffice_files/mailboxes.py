@@ -72,13 +72,17 @@ class MailboxManager:
         forward_of: str | None = None,
         at: int | None = None,
         key: str | None = None,
+        order: int = 0,
     ) -> str:
-        """Send, and say the file's name. With the same time and key again, nothing is sent twice, whatever became of the first."""
+        """Send, and say the file's name. With the same time, key and order again, nothing is sent twice, whatever became of the first.
+
+        Of messages with one time, those of a lower order come first.
+        """
         sender, to = check_name(from_id), check_recipient(to_id)
         if not isinstance(msg, dict):
             raise BadMessage(field="form", why=f"it must be a dict, not a {type(msg).__name__}")
         stamp = self._stamp() if at is None else at
-        token = self._clock.token() if key is None else hashlib.sha256(key.encode()).hexdigest()[:16]
+        token = self._clock.token() if key is None else f"{order:010x}{hashlib.sha256(key.encode()).hexdigest()[:16]}"
         name = filename(stamp, sender, priority(msg), token)
         message = self._routed(sender, to, msg, forward_of, name, instant(stamp))
         try:
@@ -112,6 +116,10 @@ class MailboxManager:
         """Handling a message failed: it is returned again, or after the last attempt set aside and its sender told (True)."""
         return self._need(agent_id).failed(check_filename(filename), reason, retry_in)
 
+    def refuse(self, agent_id: str, filename: str, reason: str, *, tell: bool = True) -> None:
+        """A message must not be handled: it is set aside at once, and its sender told unless somebody else may have written it."""
+        self._need(agent_id).refused(check_filename(filename), reason, tell=tell)
+
     def release(self, agent_id: str, filename: str) -> None:
         """Give a message back untried; it was no attempt."""
         self._need(agent_id).released(check_filename(filename))
@@ -123,6 +131,25 @@ class MailboxManager:
     def list_online_agents(self) -> list[dict[str, Any]]:
         """The cards of all agents with a heartbeat lately that did not say they are offline."""
         return [card for card in self._registry.read().values() if card.get("status") != "offline"]
+
+    def list_agents(self) -> list[dict[str, Any]] | None:
+        """Every card, online or not; None while the registry cannot be read."""
+        return self._registry.read_all()
+
+    def mirror(self, cards: list[dict[str, Any]]) -> None:
+        """Enter agents at home elsewhere, as each card's "home" says, all at once. Whoever is at home here keeps the card it has."""
+        self._ready()
+
+        def act(known: Cards) -> None:
+            for card in cards:
+                name = check_free(card["agent_id"])
+                before = known.get(entry(known, name) or name)
+                if isinstance(before, dict) and not before.get("home"):
+                    continue
+                (find(self.root, name) or Home(self.root / name)).build()
+                known[name] = make_card(name, card, before, self._clock.now()) | {"last_heartbeat": card["last_heartbeat"]}
+
+        self._registry.change(act, sync_folder=False)
 
     def get_agent(self, agent_id: str) -> dict[str, Any] | None:
         """An agent's card; offline if its heartbeat stopped."""

@@ -18,7 +18,7 @@ _RESERVED = _NOBODY | {SYSTEM, "owner"}
 # The longest name leaves room for what claims and reasons add within the usual 255 bytes.
 _FILENAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,210}", re.ASCII)
 _STAMP = re.compile(r"([0-9]{1,12})(?:\.([0-9]{1,6}))?_", re.ASCII)
-_OURS = re.compile(r"[0-9]{1,12}\.[0-9]{6}_.+_p([1-5])-[A-Za-z0-9]+", re.ASCII)
+_OURS = re.compile(r"[0-9]{1,12}\.[0-9]{6}_.+_p([1-5])-([A-Za-z0-9]+)", re.ASCII)
 
 
 def folded(name: str) -> str:
@@ -77,6 +77,8 @@ class Place(NamedTuple):
 
     priority: int | None
     micros: int | None
+    order: str
+    """What tells messages of one time apart."""
 
 
 def filename(micros: int, sender: str, priority: int, token: str) -> str:
@@ -88,4 +90,4 @@ def place(name: str) -> Place:
     """Reads our names and the seed's, `1745659200_coder.msg.json`."""
     stamp, ours = _STAMP.match(name), _OURS.fullmatch(name.removesuffix(SUFFIX))
     micros = None if stamp is None else int(stamp[1]) * 1_000_000 + int((stamp[2] or "").ljust(6, "0"))
-    return Place(None if ours is None else int(ours[1]), micros)
+    return Place(None if ours is None else int(ours[1]), micros, "" if ours is None else ours[2])

@@ -29,11 +29,15 @@ class Registry:
 
     def read(self) -> Cards:
         """All cards, the status of each as it is now. A registry that cannot be read counts as empty."""
+        return {card["agent_id"]: card for card in self.read_all() or ()}
+
+    def read_all(self) -> list[dict[str, Any]] | None:
+        """The same as a list; None if the registry cannot be read."""
         try:
             cards = self._load()
         except (Unreadable, jsontext.NotJson):
-            return {}
-        return {name: self._alive(card) for name, card in cards.items() if isinstance(card, dict)}
+            return None
+        return [self._alive({**card, "agent_id": name}) for name, card in cards.items() if isinstance(card, dict)]
 
     def change(self, act: Callable[[Cards], None], *, sync_folder: bool = True) -> None:
         """Let one act change the cards, alone."""

@@ -11,8 +11,8 @@ class Settings:
     """How long a polled message stays with its poller before it comes back."""
     max_attempts: int = 10
     """How often a message is handed out before it is set aside."""
-    max_bytes: int = 1024 * 1024
-    """The largest message file."""
+    max_bytes: int = 2 * 1024 * 1024
+    """The largest message file: room for the office's largest message and the words around it."""
     poll_limit: int = 1000
     """How many messages one poll takes when it does not say."""
     heartbeat_timeout: float = 60.0

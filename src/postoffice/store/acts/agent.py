@@ -169,6 +169,7 @@ class RevokeKeys(Act[tuple[Key, ...]]):
             row.revoked_at = desk.now
             desk.write_key(row)
             desk.tell(box, Kind.KEY_REVOKED, row.prefix)
+        desk.write("delete_visits_of", (self.agent,), self.agent)  # whoever looks at the page by such a key looks no longer
         return tuple(as_key(row, box.name) for row in rows)
 
 

@@ -1,7 +1,7 @@
 """Read a session: what is shown is settled, tasks and leased mail excepted."""
 
 from postoffice.core.clock import moment
-from postoffice.core.delivery import State
+from postoffice.core.delivery import Standing, State
 from postoffice.core.errors import NoSuchSession, NotParticipant
 from postoffice.core.message import TASK
 from postoffice.core.names import folded
@@ -52,5 +52,24 @@ def as_thread(thread: ThreadRow, reader: str, other: str, rows: list[DeliveryRow
         unread=thread.unread_low if reader == thread.low else thread.unread_high,
         created_at=moment(thread.created_at),
         last_message_at=moment(thread.last_at),
-        lines=tuple(Line(message=row.read(), to=row.mailbox, state=State(row.state), number=row.session_number or 0) for row in rows),
+        lines=tuple(map(_line, rows)),
+    )
+
+
+def _line(row: DeliveryRow) -> Line:
+    return Line(message=row.read(), to=row.mailbox, state=State(row.state), number=row.session_number or 0, standing=standing_of(row))
+
+
+def standing_of(row: DeliveryRow) -> Standing:
+    """Where a delivery stands, under its mailbox's folded name."""
+    return Standing(
+        recipient=row.mailbox,
+        state=State(row.state),
+        attempts=row.attempts,
+        number=row.number,
+        session_id=row.session_id,
+        due_at=None if row.due_at is None else moment(row.due_at),
+        settled_at=None if row.settled_at is None else moment(row.settled_at),
+        reason=row.reason,
+        leased_at=None if row.leased_at is None else moment(row.leased_at),
     )

@@ -7,6 +7,7 @@ import msgspec
 from postoffice.core.agent import Card
 from postoffice.core.clock import is_id, micros
 from postoffice.core.connection import Assurance
+from postoffice.core.delivery import State
 from postoffice.core.errors import (
     BudgetSpent,
     MailboxFull,
@@ -18,7 +19,7 @@ from postoffice.core.errors import (
     NotParticipant,
 )
 from postoffice.core.event import Kind
-from postoffice.core.loops import budget_after, hop
+from postoffice.core.loops import budget_after, check_trace, hop
 from postoffice.core.message import TASK, Accepted, Draft, Message, Posted, TaskRef, addressee, check_size, is_note
 from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded
 from postoffice.core.policy import ANYONE, admitted
@@ -162,10 +163,14 @@ class Send(Act[Accepted]):
         """The session it would go to, if it may be sent and there is one already."""
         members = pair(self.sender, box.agent)
         connected = members in desk.connected
+        if self.draft.settled:  # too late to refuse it
+            return self._thread(desk, box, members)
         if not admitted(self.sender, box.agent, box.card.allow_from, connected=connected):
             raise NotAdmitted(sender=sender.name, recipient=box.name)
         if original is not None:
             hop(original, sender.name, box.name)
+        if self.draft.trace:
+            check_trace(self.draft.trace, box.name)
         thread = self._thread(desk, box, members)
         if thread is not None and budget_after(thread.replies_left, automatic=self.draft.automatic, full=1) is None:
             raise BudgetSpent(session=thread.id, limit=desk.limits.automatic_replies)
@@ -190,7 +195,7 @@ class Send(Act[Accepted]):
     ) -> Message:
         draft = self.draft
         body: Draft | Message = draft
-        trace: tuple[str, ...] = (sender.name,)
+        trace = (*(name for name in draft.trace if folded(name) != self.sender), sender.name)
         ttl = draft.ttl
         if original is not None:
             ttl, trace = hop(original, sender.name, boxes[0].name)
@@ -237,7 +242,8 @@ class Send(Act[Accepted]):
     def _post(self, desk: Desk, message: Message, body: str, box: Box, thread: ThreadRow | None, *, unseen: bool) -> Posted:
         if thread is None and not self.note:
             thread = desk.thread_of(self.sender, box.agent, message.subject)
-        desk.post(message, body, self.sender, box, thread, hold=self.draft.hold)
+        state = State.ACKED if self.draft.settled else State.HELD if self.draft.hold else State.PENDING
+        desk.post(message, body, self.sender, box, thread, state)
         session_id = None if thread is None else thread.id
         if message.type == TASK:
             self._open_task(desk, message, box.agent, session_id)

@@ -59,7 +59,7 @@ class MoveTask(Act[Task]):
         body = encoded.decode()
         desk.keep(message, self.caller, body)
         thread = desk.threads.get(task.session_id or "")
-        desk.post(message, body, self.caller, desk.boxes[task.requester], thread)
+        desk.post(message, body, self.caller, desk.boxes[task.requester], thread, State.ACKED if self.report.settled else State.PENDING)
         # An update is never refused for the budget's sake, but one written by hand fills it again.
         if thread is not None and not message.automatic:
             thread.replies_left = desk.limits.automatic_replies

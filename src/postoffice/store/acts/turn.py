@@ -5,9 +5,23 @@ from datetime import timedelta
 import msgspec
 
 from postoffice.core.clock import is_id, moment
-from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, State, Wish, after_failure
+from postoffice.core.delivery import (
+    Ack,
+    Extend,
+    GiveBack,
+    Handed,
+    Leased,
+    Nack,
+    Refuse,
+    Settled,
+    Settlement,
+    State,
+    Wish,
+    after_failure,
+)
 from postoffice.core.errors import LeaseLost, MailError, NoSuchMessage
-from postoffice.core.names import folded
+from postoffice.core.names import SYSTEM, folded
+from postoffice.core.session import pair
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.lookup import find_mail
 from postoffice.store.acts.sweep import return_due
@@ -37,6 +51,11 @@ class Turn(Act[Turned]):
             needs.mail[key] = needs.mail.get(key, False) or not isinstance(settlement, Ack)
         if self.wish is not None and (self.wish.session_id is None or is_id(self.wish.session_id)):
             needs.wishes.append((self.mailbox, self.wish))
+
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        for settlement in self.settlements:
+            if isinstance(settlement, Refuse) and (row := desk.mail.get((settlement.ref, self.mailbox))) is not None:
+                needs.thread_keys.add((*pair(SYSTEM, row.sender), ""))  # its sender will be told there
 
     def run(self, desk: Desk) -> Turned:
         settled: list[Settled | MailError] = []
@@ -96,6 +115,8 @@ def _lease(desk: Desk, row: DeliveryRow, wish: Wish) -> Leased:
     if wish.pop:
         desk.settle(row)
     else:
+        if wish.visible_for is None:
+            row.reason = None  # nobody has said yet where it lies
         desk.move(row, State.LEASED, due_in=wish.visible_for)
     return Leased(
         message=row.read(),
@@ -122,6 +143,8 @@ def _repeats(row: DeliveryRow, settlement: Settlement) -> bool:
     match settlement:
         case Ack():
             return row.state == State.ACKED
+        case Refuse():
+            return row.state == State.DEAD
         case Nack():
             return settlement.token is not None and row.state in (State.PENDING, State.HELD, State.DEAD)
         case _:
@@ -139,6 +162,10 @@ def _apply(desk: Desk, row: DeliveryRow, settlement: Settlement) -> None:
             row.token = None
             desk.move(row, State.PENDING)
             desk.hints.add(row.mailbox)
+        case Handed(where=where):
+            desk.move(row, State.LEASED, reason=where)
+        case Refuse(reason=reason):
+            desk.bury(row, reason)
         case Nack(delay=delay, reason=reason):
             state = after_failure(row.attempts, desk.limits.max_attempts, delay)
             if state is State.DEAD:

@@ -111,6 +111,7 @@ class Forget(Upkeep):
 
     def run(self, desk: Desk) -> int:
         desk.write("forget_dedupe", (desk.now - micros(desk.limits.dedupe_for),))
+        desk.write("forget_visits", (desk.now,))
         desk.write("forget_limits", (desk.now - micros(timedelta(days=1)),))
         if self.retention is not None:
             desk.write("forget_events", (desk.now - micros(self.retention),))

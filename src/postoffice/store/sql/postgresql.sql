@@ -180,9 +180,10 @@ INSERT INTO messages (id, sender, client_id, type, ref_id, created_at, body)
 SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::json[]);
 
 -- name: add_delivery
-INSERT INTO deliveries (id, message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at)
+INSERT INTO deliveries (id, message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at,
+                        settled_at)
 SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::uuid[],
-                     $10::bigint[], $11::text[], $12::bigint[]);
+                     $10::bigint[], $11::text[], $12::bigint[], $13::bigint[]);
 
 -- name: update_delivery
 UPDATE deliveries d SET state = v.state, attempts = v.attempts, token = v.token, tokenless = v.tokenless, due_at = v.due_at,
@@ -289,3 +290,18 @@ SELECT coalesce((SELECT tx::text || '.' || n FROM events WHERE tx < pg_snapshot_
 
 -- name: look
 SELECT agent, pending, counted FROM mailboxes WHERE agent = ANY (:agents::text[]);
+
+-- name: visit
+SELECT agent, kind, expires_at FROM visits WHERE hash = ANY ($1::text[]);
+
+-- name: add_visit
+INSERT INTO visits (hash, agent, kind, expires_at) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]);
+
+-- name: delete_visit
+DELETE FROM visits WHERE hash = ANY ($1::text[]);
+
+-- name: delete_visits_of
+DELETE FROM visits WHERE agent = ANY ($1::text[]);
+
+-- name: forget_visits
+DELETE FROM visits WHERE expires_at < ANY ($1::bigint[]);

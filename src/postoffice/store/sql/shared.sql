@@ -107,13 +107,17 @@ SELECT m.body FROM messages m WHERE m.client_id = :client_id AND {reader} LIMIT 
 SELECT purged_at FROM tombstones WHERE message_id = :id AND (CAST(:reader AS text) IS NULL OR sender = :reader);
 
 -- name: standings
-SELECT a.name, d.state, d.attempts, d.number, CAST(d.session_id AS text), d.due_at, d.settled_at, d.reason
+SELECT a.name, d.state, d.attempts, d.number, CAST(d.session_id AS text), d.due_at, d.settled_at, d.reason, d.leased_at
 FROM deliveries d JOIN agents a ON a.agent = d.mailbox WHERE d.message_id = :id ORDER BY d.mailbox;
 
 -- name: mailbox
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.mailbox = :agent AND d.state = 'pending' AND (d.priority > :priority OR (d.priority = :priority AND d.number > :number))
 ORDER BY d.priority, d.number LIMIT :limit;
+
+-- name: lent
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.state = 'leased' AND d.due_at IS NULL AND d.mailbox = :agent AND d.number > :after ORDER BY d.number LIMIT :limit;
 
 -- name: dead_letters
 SELECT {delivery}, a.name FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox
@@ -124,10 +128,13 @@ SELECT {delivery}, a.name FROM deliveries d JOIN messages m ON m.id = d.message_
 WHERE d.state = 'dead' AND (d.message_id, d.mailbox) < (:before, :before_mailbox)
 ORDER BY d.message_id DESC, d.mailbox DESC LIMIT :limit;
 
--- name: tasks
-SELECT CAST(t.message_id AS text), t.id, t.requester, t.assignee, t.state, t.subject, CAST(t.session_id AS text), t.deadline, t.overdue, t.callback, t.steps,
-       t.created_at, t.updated_at, r.name, a.name
+-- part: named_task
+CAST(t.message_id AS text), t.id, t.requester, t.assignee, t.state, t.subject, CAST(t.session_id AS text), t.deadline, t.overdue, t.callback, t.steps,
+t.created_at, t.updated_at, r.name, a.name
 FROM tasks t JOIN agents r ON r.agent = t.requester JOIN agents a ON a.agent = t.assignee
+
+-- name: tasks
+SELECT {named_task}
 WHERE (CAST(:assignee AS text) IS NULL OR t.assignee = :assignee) AND (CAST(:requester AS text) IS NULL OR t.requester = :requester)
   AND (CAST(:state AS text) IS NULL OR t.state = :state)
   AND (CAST(:before AS {id}) IS NULL OR t.message_id < :before)
@@ -175,3 +182,72 @@ FROM (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNI
 
 -- name: oldest_program
 SELECT value FROM about WHERE name = 'oldest_program';
+
+-- What people look at: the whole office, some at a time.
+
+-- part: oldest_of
+(SELECT min((SELECT d.created_at FROM deliveries d WHERE d.mailbox = a.agent AND d.state = 'pending' AND d.priority = p.n ORDER BY d.number LIMIT 1))
+ FROM (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5) AS p)
+
+-- name: roster
+SELECT {agent}, {oldest_of}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent
+WHERE a.agent > :after AND a.agent NOT IN ('system', 'owner') ORDER BY a.agent LIMIT :limit;
+
+-- name: longest_waiting
+SELECT name, pending, oldest, office_now() FROM (
+  SELECT a.name, b.pending, {oldest_of} AS oldest FROM agents a JOIN mailboxes b ON b.agent = a.agent WHERE b.pending > 0
+) AS waiting WHERE oldest IS NOT NULL ORDER BY oldest LIMIT :limit;
+
+-- name: glances
+SELECT m.body, s.recipients, s.waiting, s.leased, s.dead, s.session_id FROM messages m
+LEFT JOIN (
+  SELECT d.message_id, count(*) AS recipients, min(CAST(d.session_id AS text)) AS session_id,
+         sum(CASE WHEN d.state IN ('held', 'pending') THEN 1 ELSE 0 END) AS waiting,
+         sum(CASE WHEN d.state = 'leased' THEN 1 ELSE 0 END) AS leased, sum(CASE WHEN d.state = 'dead' THEN 1 ELSE 0 END) AS dead
+  FROM deliveries d
+  WHERE d.message_id IN (SELECT id FROM messages WHERE CAST(:before AS {id}) IS NULL OR id < :before ORDER BY id DESC LIMIT :limit)
+  GROUP BY d.message_id) AS s ON s.message_id = m.id
+WHERE CAST(:before AS {id}) IS NULL OR m.id < :before ORDER BY m.id DESC LIMIT :limit;
+
+-- name: open_tasks
+SELECT {named_task}
+WHERE t.state IN ('pending', 'accepted', 'working') AND t.state = :state
+  AND (CAST(:agent AS text) IS NULL OR t.assignee = :agent OR t.requester = :agent)
+  AND (CAST(:after AS {id}) IS NULL OR t.message_id > :after)
+ORDER BY t.message_id LIMIT :limit;
+
+-- name: finished_tasks
+SELECT {named_task}
+WHERE t.state IN ('completed', 'rejected', 'failed') AND (CAST(:before AS {id}) IS NULL OR t.message_id < :before)
+ORDER BY t.message_id DESC LIMIT :limit;
+
+-- part: recent_deliveries
+(SELECT d.sender, d.mailbox, d.state, d.created_at, d.leased_at, d.settled_at FROM deliveries d
+ WHERE d.message_id >= :since ORDER BY d.message_id DESC LIMIT :most) AS r
+WHERE r.created_at >= :begun AND (CAST(:agent AS text) IS NULL OR r.mailbox = :agent OR r.sender = :agent)
+
+-- name: slots
+-- The middle and the 95th of a hundred, by rank: both engines can count, only one knows percentiles.
+WITH recent AS (
+  SELECT (r.created_at - :begun) / :width AS slot, r.leased_at - r.created_at AS wait,
+         CASE WHEN r.state = 'acked' THEN r.settled_at - r.created_at END AS latency
+  FROM {recent_deliveries}
+), ranked AS (
+  SELECT slot, wait, latency, count(wait) OVER (PARTITION BY slot) AS waits, count(latency) OVER (PARTITION BY slot) AS latencies,
+         row_number() OVER (PARTITION BY slot ORDER BY wait IS NULL, wait) AS wait_rank,
+         row_number() OVER (PARTITION BY slot ORDER BY latency IS NULL, latency) AS latency_rank
+  FROM recent
+)
+SELECT slot, count(*),
+       max(CASE WHEN wait_rank = (waits + 1) / 2 THEN wait END), max(CASE WHEN wait_rank = (waits * 95 + 99) / 100 THEN wait END),
+       max(CASE WHEN latency_rank = (latencies + 1) / 2 THEN latency END), max(CASE WHEN latency_rank = (latencies * 95 + 99) / 100 THEN latency END)
+FROM ranked GROUP BY slot ORDER BY slot;
+
+-- name: exchanges
+SELECT (SELECT name FROM agents WHERE agent = e.sender), (SELECT name FROM agents WHERE agent = e.mailbox), e.letters, e.last_at
+FROM (SELECT r.sender, r.mailbox, count(*) AS letters, max(r.created_at) AS last_at FROM {recent_deliveries}
+      GROUP BY r.sender, r.mailbox) AS e
+ORDER BY e.letters DESC, e.sender, e.mailbox LIMIT :limit;
+
+-- name: find_visit
+SELECT a.name, v.kind FROM visits v JOIN agents a ON a.agent = v.agent WHERE v.hash = :hash AND v.expires_at > office_now();

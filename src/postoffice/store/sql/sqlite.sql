@@ -140,8 +140,9 @@ WHERE id = ?1;
 INSERT INTO messages (id, sender, client_id, type, ref_id, created_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
 
 -- name: add_delivery
-INSERT INTO deliveries (id, message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12);
+INSERT INTO deliveries (id, message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at,
+                        settled_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13);
 
 -- name: update_delivery
 UPDATE deliveries SET state = ?2, attempts = ?3, token = ?4, tokenless = ?5, due_at = ?6, leased_at = ?7, settled_at = ?8, reason = ?9
@@ -234,3 +235,18 @@ SELECT CAST(coalesce(max(n), 0) AS TEXT) FROM events;
 
 -- name: look
 SELECT agent, pending, counted FROM mailboxes WHERE agent IN (SELECT value FROM json_each(:agents));
+
+-- name: visit
+SELECT agent, kind, expires_at FROM visits WHERE hash = ?1;
+
+-- name: add_visit
+INSERT INTO visits (hash, agent, kind, expires_at) VALUES (?1, ?2, ?3, ?4);
+
+-- name: delete_visit
+DELETE FROM visits WHERE hash = ?1;
+
+-- name: delete_visits_of
+DELETE FROM visits WHERE agent = ?1;
+
+-- name: forget_visits
+DELETE FROM visits WHERE expires_at < ?1;

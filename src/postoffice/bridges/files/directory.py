@@ -1,0 +1,127 @@
+"""Who is at home where, and the same cards and signs of life on both sides."""
+
+import asyncio
+import logging
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from postoffice.bridges.files.tree import Tree
+from postoffice.core.agent import Agent, Caller, Presence
+from postoffice.core.clock import micros
+from postoffice.core.errors import MailError, Unavailable
+from postoffice.core.names import OWNER, SYSTEM, folded
+from postoffice.office import PostOffice
+from postoffice_files.clock import instant
+
+_log = logging.getLogger(__name__)
+_HOME = "office"
+_CARD = ("description", "capabilities", "allow_from", "max_concurrent_tasks")
+_FRESH = 20.0  # seconds after which those who are there are shown to be there again
+
+
+class Directory:
+    """Keeps `_registry.json` and the office's directory alike. An agent with a card of its own there is at home there."""
+
+    def __init__(self, office: PostOffice, tree: Tree, allowed: frozenset[str] | None) -> None:
+        self._office = office
+        self._tree = tree
+        self._allowed = None if allowed is None else frozenset(map(folded, allowed))
+        self._cards: dict[str, dict[str, Any]] = {}
+        self._shown: dict[str, dict[str, Any]] = {}
+        self._shown_at = 0.0
+        self._refused: set[str] = set()
+        self.at_home: dict[str, Caller] = {}
+
+    async def sync(self) -> None:
+        """Look at both sides and carry over what differs."""
+        cards = await self._tree.cards()
+        if cards is None:
+            return  # spoilt just now; nobody has moved out for that
+        agents = {folded(agent.name): agent for agent in await self._everyone()}
+        found: dict[str, Caller] = {}
+        for card in cards:
+            key = folded(card["agent_id"])
+            if not card.get("home") and (caller := await self._admit(card["agent_id"], agents.get(key))) is not None:
+                found[key] = caller
+                await self._carry(caller, card)
+        self.at_home = found
+        await self._show([agent for key, agent in agents.items() if key not in found])
+
+    async def _admit(self, name: str, agent: Agent | None) -> Caller | None:
+        key = folded(name)
+        if self._allowed is not None and key not in self._allowed:
+            why = "it is not named in the setting file_agents"
+        elif agent is not None and agent.has_key:
+            why = "the name has a key, and is used with it alone"
+        elif (known := self.at_home.get(key)) is not None:
+            return known
+        else:
+            try:
+                return await self._office.guest(name)
+            except Unavailable:
+                raise
+            except MailError as error:
+                why = str(error)
+        if key not in self._refused:
+            _log.warning("the file agent %s has no mailbox in the office: %s", name, why)
+            self._refused.add(key)
+        return None
+
+    async def _carry(self, caller: Caller, card: dict[str, Any]) -> None:
+        """A file agent's card and signs of life, as far as they are news."""
+        key, before = folded(caller.name), self._cards.get(folded(caller.name), {})
+        said = {field: card[field] for field in _CARD if field in card}
+        if said != {field: before[field] for field in _CARD if field in before}:
+            try:
+                await self._office.update_card(caller, said)
+            except Unavailable:
+                raise
+            except MailError as error:
+                _log.warning("the card of the file agent %s is not taken over: %s", caller.name, error)
+        if card.get("status") == Presence.OFFLINE:
+            if before.get("status") != Presence.OFFLINE:
+                await self._office.leave(caller)
+        elif card.get("last_heartbeat") != before.get("last_heartbeat"):
+            self._office.heartbeat(caller)
+        self._cards[key] = card
+
+    async def _show(self, agents: list[Agent]) -> None:
+        """Everybody else, for the file agents to see."""
+        cards = {agent.name: _card(agent) for agent in agents}
+        now = asyncio.get_running_loop().time()
+        stale = now - self._shown_at > _FRESH and any(card["status"] != Presence.OFFLINE for card in cards.values())
+        if cards == self._shown and not stale:
+            return
+        await self._tree.mirror([card | {"last_heartbeat": _beat(agents[place])} for place, card in enumerate(cards.values())])
+        self._shown, self._shown_at = cards, now
+
+    async def _everyone(self) -> list[Agent]:
+        found: list[Agent] = []
+        cursor: str | None = None
+        while True:
+            page = await self._office.agents(cursor)
+            found += [agent for agent in page.items if folded(agent.name) not in (OWNER, SYSTEM)]
+            if (cursor := page.cursor) is None:
+                return found
+
+
+def _card(agent: Agent) -> dict[str, Any]:
+    card = msgspec.to_builtins(agent.card)
+    return {
+        "agent_id": agent.name,
+        "description": agent.card.description,
+        **{field: card[field] for field in ("capabilities", "allow_from") if field in card},
+        "max_concurrent_tasks": agent.card.max_concurrent_tasks,
+        "status": agent.presence.value,
+        "current_tasks": list(agent.current_tasks),
+        "registered_at": instant(micros(agent.created_at)),
+        "home": _HOME,
+    }
+
+
+def _beat(agent: Agent) -> str:
+    """Somebody who is there is there now; of the others, when they were last seen."""
+    seen = datetime.now(UTC) if agent.presence is not Presence.OFFLINE else agent.last_seen or agent.created_at
+    return instant(micros(seen))

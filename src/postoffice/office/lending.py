@@ -1,0 +1,30 @@
+"""Verbs for bridges that keep an agent's mail elsewhere: lend it, and know what is lent."""
+
+from postoffice.core.agent import Caller
+from postoffice.core.delivery import Leased, Lent, Wish
+from postoffice.core.limits import bounded
+from postoffice.core.names import check_free, folded
+from postoffice.core.views import Page
+from postoffice.office.counter import Counter
+
+
+class LendingVerbs(Counter):
+    """Mail lent is leased without expiry: it is settled, handed on or refused by whoever keeps it."""
+
+    async def guest(self, name: str) -> Caller:
+        """An agent at home elsewhere, for whom a bridge speaks. A name with a key never is one."""
+        return Caller(await self.store.appear(check_free(name)), verified=False)
+
+    async def lend(self, caller: Caller, limit: int | None = None, *, within: float) -> tuple[Leased, ...]:
+        """Lend what waits, or what comes within so many seconds."""
+        wish = Wish(limit=bounded("limit", limit, self._limits.batch, 1, self._limits.batch), visible_for=None)
+        with self._bells.waiting(folded(caller.name)) as bell:
+            while True:
+                bell.still()
+                lent = (await self.store.turn(caller.name, (), wish)).leased
+                if lent or self._closing or not await bell.rings(within):
+                    return lent
+
+    async def lent(self, caller: Caller, cursor: str | None = None, limit: int | None = None) -> Page[Lent]:
+        """What has been lent and is neither settled nor given back, oldest first."""
+        return await self.store.lent(caller.name, cursor, self._page(limit))

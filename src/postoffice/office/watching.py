@@ -1,0 +1,191 @@
+"""Verbs of people who watch: the office at a glance, what happens as it happens, and the visits they make to the page."""
+
+import hashlib
+import secrets
+from collections.abc import AsyncIterator
+from datetime import timedelta
+
+import msgspec
+
+from postoffice.core.agent import Caller, presence
+from postoffice.core.errors import BadCursor, BadLink, NotYou, NoVisit, OwnerOnly
+from postoffice.core.event import Event
+from postoffice.core.names import OWNER, check_free, folded
+from postoffice.core.task import FINAL, Task, TaskState
+from postoffice.core.traffic import Span, Traffic
+from postoffice.core.views import Glance, Longest, Page, Seat
+from postoffice.office.counter import Counter
+from postoffice.wake.protocol import EVERYBODY
+
+_LINK_LASTS = timedelta(minutes=10)
+_VISIT_LASTS = timedelta(days=30)
+_TOLD = 200  # events told one by one; of more it is only said that there were more
+_SOON = 0.05  # seconds until the next look after a hint whose cause could not be seen yet
+_DIGITS = 18
+
+
+class Pulse(msgspec.Struct, frozen=True):
+    """What happened since the last one: events, or more than can be told, or mail that only changed hands."""
+
+    cursor: str
+    events: tuple[Event, ...] = ()
+    missed: bool = False
+    moved: bool = False
+
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing happened."""
+        return not (self.events or self.missed or self.moved)
+
+
+class WatchingVerbs(Counter):
+    """Watching. None of it settles or takes anything, or counts as a sign of the agent's life."""
+
+    async def roster(self, owner: Caller, cursor: str | None = None, limit: int | None = None) -> Page[Seat]:
+        """Every agent with its mailbox in numbers, for the owner."""
+        self._owner(owner, "see everyone's numbers")
+        page = await self.store.roster(self._cursor(cursor), self._page(limit))
+        return Page(tuple(map(self._seated, page.items)), page.cursor)
+
+    async def longest_waiting(self, owner: Caller, limit: int | None = None) -> tuple[Longest, ...]:
+        """The mailboxes whose mail has waited longest, for the owner."""
+        self._owner(owner, "see everyone's numbers")
+        return await self.store.longest_waiting(self._page(limit))
+
+    async def glances(self, owner: Caller, cursor: str | None = None, limit: int | None = None) -> Page[Glance]:
+        """Everyone's letters, newest first, for the owner."""
+        self._owner(owner, "look over everyone's mail")
+        return await self.store.glances(cursor, self._page(limit))
+
+    async def open_tasks(self, caller: Caller, state: TaskState, cursor: str | None = None, limit: int | None = None) -> Page[Task]:
+        """Unfinished tasks in one state, the longest open first: asked of the agent or by it; the owner sees all."""
+        return await self.store.open_tasks(None if caller.owner else caller.name, state, cursor, self._page(limit))
+
+    async def finished_tasks(self, caller: Caller, limit: int | None = None) -> tuple[Task, ...]:
+        """The newest tasks that are done, one way or the other."""
+        most = self._page(limit)
+        if caller.owner:
+            return (await self.store.finished_tasks(None, most)).items
+        asked = await self.store.tasks(assignee=caller.name, limit=most)
+        mine = await self.store.tasks(requester=caller.name, limit=most)
+        found = {task.message_id: task for task in (*asked.items, *mine.items) if task.state in FINAL}
+        return tuple(found[id] for id in sorted(found, reverse=True)[:most])
+
+    async def traffic(self, caller: Caller, span: Span) -> Traffic:
+        """How mail flowed: the agent's own, the owner's view of everyone's."""
+        return await self.store.traffic(None if caller.owner else caller.name, span)
+
+    async def speak_as(self, caller: Caller, name: str | None) -> Caller:
+        """The owner may lend its voice to people and agents that have no key of their own; others speak for themselves."""
+        if name is None or folded(name) == folded(caller.name):
+            return caller
+        if not caller.owner:
+            raise NotYou(claimed=name, name=caller.name)
+        return Caller(await self.store.appear(check_free(name)), verified=True, owner=True)
+
+    # What happens
+
+    async def place(self, caller: Caller) -> str:
+        """Where the log stands now: what happens after it is news."""
+        if caller.owner:
+            return await self.store.last_event()
+        return str((await self.store.look([caller.name])).get(folded(caller.name), (0, 0))[1])
+
+    async def watch(self, caller: Caller, after: str | None) -> AsyncIterator[Pulse]:
+        """What happens after a place in the log, a pulse a tick, sooner with news; until the office closes.
+
+        The owner watches everyone. A place that is not one (of another office, or forgotten) is answered with the present one,
+        and with the word that something was missed.
+        """
+        place = await self.place(caller)
+        cursor, stood = after or place, None
+        if _beyond(cursor, place):
+            cursor = "?"
+        pause = self.house.tick
+        with self._bells.waiting(EVERYBODY if caller.owner else folded(caller.name)) as bell:
+            while not self._closing:
+                bell.still()
+                pulse = await self._pulse(caller, cursor)
+                stands = await self._stands(caller)
+                pulse = msgspec.structs.replace(pulse, moved=stood not in (None, stands))
+                cursor, stood = pulse.cursor, stands
+                yield pulse
+                rung = await bell.rings(pause) if pulse.quiet else True
+                # A hint may come before everybody can see what it is about: then look again soon.
+                pause = _SOON if rung and pulse.quiet and pause != _SOON else self.house.tick
+
+    async def _pulse(self, caller: Caller, cursor: str) -> Pulse:
+        try:
+            events = await self._events(caller, cursor)
+        except BadCursor:
+            return Pulse(await self.place(caller), missed=True)
+        if len(events) > _TOLD:
+            return Pulse(await self.place(caller), missed=True)
+        return Pulse(events[-1].cursor if events else cursor, tuple(events))
+
+    async def _events(self, caller: Caller, cursor: str) -> list[Event]:
+        if caller.owner:
+            return await self.store.all_events(self._ref(cursor, "cursor"), _TOLD + 1)
+        if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _DIGITS:
+            raise BadCursor(cursor=cursor)
+        return await self.store.events(caller.name, int(cursor), _TOLD + 1)
+
+    async def _stands(self, caller: Caller) -> tuple[int, ...]:
+        """What leases and returns change, of which the log says nothing."""
+        if caller.owner:
+            totals = await self.store.totals()
+            return totals.agents, totals.held, totals.pending, totals.leased, totals.dead
+        counts = await self.store.counts(caller.name)
+        return counts.held, counts.pending, counts.leased, counts.dead
+
+    # Visits to the page
+
+    async def make_link(self, caller: Caller) -> str:
+        """A code that opens the page once, within ten minutes, for whoever proved to be this agent."""
+        if not (caller.verified or caller.owner):
+            raise OwnerOnly(what="make a link for a name that no key proves")
+        code = secrets.token_urlsafe(32)
+        await self.store.make_link(caller.name, _hash(code), _LINK_LASTS)
+        return code
+
+    async def enter(self, code: str) -> tuple[str, timedelta]:
+        """Begin a visit by a link's code. Gives what proves the visit from here on, and how long it lasts."""
+        if not code:
+            raise BadLink
+        proof = secrets.token_urlsafe(32)
+        await self.store.use_link(_hash(code), _hash(proof), _VISIT_LASTS)
+        return proof, _VISIT_LASTS
+
+    async def visitor(self, proof: str | None) -> Caller:
+        """Who is looking, by what proves the visit."""
+        name = None if not proof else await self.store.find_visit(_hash(proof), "visit")
+        if name is None:
+            raise NoVisit
+        return Caller(name, verified=True, owner=folded(name) == OWNER)
+
+    async def end_visit(self, proof: str) -> None:
+        """End a visit."""
+        await self.store.end_visit(_hash(proof))
+
+    def _owner(self, caller: Caller, what: str) -> None:
+        if not caller.owner:
+            raise OwnerOnly(what=what)
+
+    def _seated(self, seat: Seat) -> Seat:
+        """Count the signs of life that are not written down yet."""
+        silent_for = self._presences.silent_for(seat.name)
+        if silent_for is None:
+            return seat
+        return msgspec.structs.replace(seat, presence=presence(silent_for, seat.tasks, self._limits.heartbeat_timeout))
+
+
+def _beyond(cursor: str, place: str) -> bool:
+    """Whether a cursor comes from a log that went further than this one, which then is another or an older one."""
+    try:
+        return [int(part) for part in cursor.split(".")] > [int(part) for part in place.split(".")]
+    except ValueError:
+        return False  # no cursor at all; whoever reads it will say so
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

@@ -1,0 +1,60 @@
+"""People come to look at the page: a link is made, used once, and becomes a visit that lasts."""
+
+from datetime import timedelta
+
+from postoffice.core.clock import micros
+from postoffice.core.errors import BadLink, NoSuchAgent
+from postoffice.core.names import SYSTEM, folded
+from postoffice.store.acts.act import Act
+from postoffice.store.desk import Desk, Needs
+
+LINK, VISIT = "link", "visit"
+
+
+class MakeLink(Act[None]):
+    """Keep the hash of a link that opens the page for an agent, once."""
+
+    def __init__(self, name: str, hash: str, lasts: timedelta) -> None:
+        self.agent = folded(name)
+        self.hash = hash
+        self.lasts = lasts
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(self.agent)
+
+    def run(self, desk: Desk) -> None:
+        if self.agent not in desk.boxes:
+            raise NoSuchAgent(name=self.agent, hint="check the name")
+        desk.write("add_visit", (self.hash, self.agent, LINK, desk.now + micros(self.lasts)))
+
+
+class UseLink(Act[str]):
+    """The link is gone and a visit has begun. Gives whose it is."""
+
+    def __init__(self, link: str, visit: str, lasts: timedelta) -> None:
+        self.link = link
+        self.visit = visit
+        self.lasts = lasts
+
+    def ask(self, needs: Needs) -> None:
+        needs.extra[f"visit:{self.link}"] = (self.link,)
+        needs.boxes.add(SYSTEM)  # whose link it is stands in its row: whoever uses one holds the office's own mailbox
+
+    def run(self, desk: Desk) -> str:
+        found, desk.extra[f"visit:{self.link}"] = desk.extra[f"visit:{self.link}"], []
+        for agent, kind, expires_at in found:
+            if kind == LINK and expires_at > desk.now:
+                desk.write("delete_visit", (self.link,))
+                desk.write("add_visit", (self.visit, agent, VISIT, desk.now + micros(self.lasts)))
+                return str(agent)
+        raise BadLink
+
+
+class EndVisit(Act[None]):
+    """Whoever looked is done."""
+
+    def __init__(self, hash: str) -> None:
+        self.hash = hash
+
+    def run(self, desk: Desk) -> None:
+        desk.write("delete_visit", (self.hash,))

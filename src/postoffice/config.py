@@ -15,6 +15,8 @@ from postoffice.core.connection import Handshake
 from postoffice.core.errors import BadSetting
 from postoffice.core.limits import Limits
 from postoffice.core.policy import Auth
+from postoffice.core.routing import Route
+from postoffice.core.secret import Secret
 
 PREFIX = "POSTOFFICE_"
 # What seed 000's users have in their environment already.
@@ -31,6 +33,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     data: Path = user_data_path("postoffice")
     database: str | None = None
     """A PostgreSQL address; without one, mail lives in an SQLite file in the data directory."""
+    wake: str | None = None
+    """A NATS address (`nats://…`) that carries hints between replicas; without one, PostgreSQL's own LISTEN does."""
     schema: Annotated[str, msgspec.Meta(pattern="^[a-z_][a-z0-9_]{0,62}$")] = "postoffice"
     inbox_schema: Annotated[str, msgspec.Meta(pattern="^[a-z_][a-z0-9_]{0,62}$")] | None = None
     """Where the view `inbox` goes; without it, beside the tables."""
@@ -54,6 +58,26 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """A tree of file mailboxes to be served."""
     file_agents: tuple[str, ...] = ()
     """Where keys are required: the agents that may be at home in those files."""
+    ledger: str | None = None
+    """A public ledger that mail goes by: mainnet, testnet, previewnet, or nodes as `host:port=0.0.3,…`."""
+    ledger_mirror: str | None = None
+    """The address of its mirror's REST API; without one, what the SDK knows of the network."""
+    ledger_account: str | None = None
+    """The account that pays."""
+    ledger_key: Secret | None = None
+    ledger_key_file: Path | None = None
+    """The key of that account, in hexadecimal; more accounts as further lines `0.0.123 key`."""
+    ledger_privacy: Literal["full", "hash"] = "full"
+    ledger_log: bool = False
+    """Whether agents' outbound topics tell publicly that they sent something."""
+    ledger_definitions: str | None = None
+    """The topic where agents' profiles are published."""
+    ledger_rate: Annotated[float, msgspec.Meta(gt=0, le=1000)] = 30.0
+    """Requests a second to the mirror, at most."""
+    ledger_poll: Annotated[float, msgspec.Meta(gt=0)] = 2.0
+    """Seconds between two looks at a topic where something comes; idle ones wait up to fifteen times as long."""
+    routes: tuple[Route, ...] = ()
+    """Who is told of what happens to entities; in TOML as `[[routes]]`."""
     ws_ping_interval: float = 30.0
     ws_ping_timeout: float = 60.0
     limits: Limits = Limits()

@@ -39,7 +39,7 @@ class TestKeys:
         else:
             done = home.run("login", said=f"{key}\n", extra=elsewhere)
         (path,) = (home.folder / "elsewhere").rglob("*.json")
-        assert json.loads(done.stdout) == {"name": coder, "kept_in": str(path)}
+        assert json.loads(done.stdout) == {"name": coder, "kept_in": str(path), "page": f"{home.office.url}/"}
         assert key not in done.stdout + done.stderr
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 

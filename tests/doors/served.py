@@ -12,7 +12,7 @@ import httpx
 import msgspec
 
 from postoffice.config import Settings
-from postoffice.office import House, PostOffice
+from postoffice.office import PostOffice
 from postoffice.serve.app import create_app
 from postoffice.serve.build import OWNER_KEY, build_house
 from postoffice.serve.run import web_server
@@ -46,8 +46,7 @@ async def serving(engine: Engine, *, tick: float = 3600, **settings: Any) -> Asy
         wanted = msgspec.convert({"data": Path(folder), **settings}, Settings)
 
         def build(_: Settings) -> PostOffice:
-            house = build_house(wanted)
-            rules = House(auth=house.auth, handshake=house.handshake, limits=house.limits, tick=tick)
+            rules = msgspec.structs.replace(build_house(wanted), tick=tick)
             return PostOffice(engine.store(rules.limits), LocalWake(), rules)
 
         app = create_app(wanted, build)

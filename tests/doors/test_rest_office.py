@@ -118,7 +118,7 @@ class TestHealth:
     async def test_anybody_may_ask_whether_it_is_well(self, guarded: Served) -> None:
         async with guarded.client() as anyone:
             assert done(await anyone.get("/health")) == {"status": "ok", "version": __version__}
-            assert done(await anyone.get("/ready")) == {"status": "ready", "version": __version__}
+            assert done(await anyone.get("/ready")) == {"status": "ready", "version": __version__, "hints": "carried"}
             assert done(await anyone.get("/version")).items() >= {"version": __version__, "auth": "keys", "handshake": "human"}.items()
 
     async def test_an_office_that_closes_is_alive_and_not_ready(self, served: Served) -> None:

@@ -44,20 +44,27 @@ def _registered(console: "Console", answer: Any) -> None:
     say(console, f"Speak as it with --as {answer['name']}.")
 
 
-async def login(wire: "Wire", _: Options) -> Any:
-    """Keep a key that was made elsewhere."""
+async def login(wire: "Wire", options: Options) -> Any:
+    """Keep a key that was made elsewhere, and give a link to the page; for whoever has a key here already, only the link."""
     from postoffice.client import credentials  # noqa: PLC0415
     from postoffice.client.wire import Wire as NewWire  # noqa: PLC0415
 
+    if options.get("agent") and wire.key is not None:
+        link = await wire.post("/page/links")
+        return {"name": link["agent"], "page": link["address"]}
     key = os.environ.get("POSTOFFICE_KEY") or (getpass.getpass("key: ") if sys.stdin.isatty() else sys.stdin.readline().strip())
     async with NewWire(wire.server, key=key) as proven:
-        me = await proven.get("/agents/me")
-    path = credentials.save(credentials.Credential(server=wire.server, agent=me["name"], key=key))
-    return {"name": me["name"], "kept_in": str(path)}
+        link = await proven.post("/page/links")
+    path = credentials.save(credentials.Credential(server=wire.server, agent=link["agent"], key=key))
+    return {"name": link["agent"], "kept_in": str(path), "page": link["address"]}
 
 
 def _logged_in(console: "Console", answer: Any) -> None:
-    say(console, f"Logged in as {answer['name']}; its key is kept in {answer['kept_in']}.")
+    if "kept_in" in answer:
+        say(console, f"Logged in as {answer['name']}; its key is kept in {answer['kept_in']}.")
+    say(console, f"The page as {answer['name']} sees it: {answer['page']}")
+    if "#" in answer["page"]:
+        say(console, "The link works once, within ten minutes.")
 
 
 async def agents(wire: "Wire", options: Options) -> Any:
@@ -120,8 +127,8 @@ COMMANDS = (
     ),
     Command(
         "login",
-        "keep a key that was made elsewhere; it is asked for, or read from standard input",
-        ("postoffice login", "postoffice login --server https://mail.example.com < key.txt"),
+        "keep a key that was made elsewhere (asked for, or read from standard input), and get a link to the page",
+        ("postoffice login", "postoffice login --as owner", "postoffice login --server https://mail.example.com < key.txt"),
         login,
         _logged_in,
     ),

@@ -75,6 +75,14 @@ class BadJson(Invalid):
     """The body cannot be read as JSON: {why}."""
 
 
+class NotOurs(Invalid):
+    """What stands on the ledger is no message of ours: {why}."""
+
+
+class NoLedger(Invalid):
+    """No ledger is kept here; start the office with one, or send without."""
+
+
 class WrongMethod(Invalid):
     """{path} does not take {method}; see /docs for what it takes."""
 
@@ -137,6 +145,10 @@ class BeyondLoopback(Forbidden):
 
 class ForeignForm(Forbidden):
     """A change has to come from the page itself, and this one does not say that it does; open the page and try there."""
+
+
+class NotAtHome(Forbidden):
+    """{name} is not at home in these files; it writes through a door of its own."""
 
 
 class NotAdmitted(Forbidden):
@@ -301,6 +313,10 @@ class DatabaseLost(Unavailable):
 
 class DatabaseInUse(Unavailable):
     """{path} is in use by another postoffice (process {pid}); stop that one, or choose another --data directory."""
+
+
+class NoRegistry(Unavailable):
+    """The registry in {root} cannot be read, so nobody knows who is at home there; its agents enter themselves again."""
 
 
 class FilesInUse(Unavailable):

@@ -26,6 +26,15 @@ class TaskRef(msgspec.Struct, frozen=True, omit_defaults=True):
     deadline: datetime | None = None
 
 
+class LedgerWish(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a message goes by the ledger."""
+
+    private: bool = False
+    """Only its fingerprint is put there; what it says stays in the mailbox."""
+    log: bool = False
+    """The sender's public log tells of it too."""
+
+
 class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A message as its sender writes it, before the office has accepted it."""
 
@@ -56,6 +65,8 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A bridge saw it delivered elsewhere: keep it in the conversation, as read."""
     trace: tuple[str, ...] = ()
     """Whom it passed before it came to a bridge; for everything else the office itself keeps this."""
+    ledger: LedgerWish | None = None
+    """By the ledger where both sides have topics: held until it has been seen there, unless it is urgent."""
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"sender": "from"}):
@@ -99,6 +110,8 @@ class Posted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     refusal: str | None = None
     """The code of the error, where one of many recipients did not get it."""
     detail: str | None = None
+    ledger: str | None = None
+    """`awaiting`: it goes by the ledger; `direct`: asked to, but one side has no topics; nothing where nobody asked."""
 
 
 class Accepted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -29,7 +29,11 @@ QUERY = "query_string"
 """Where a socket's query is kept once it is out of the address."""
 _ORIGIN = re.compile(r"https?://([^/]+)")
 _API_POLICY = b"default-src 'none'; frame-ancestors 'none'"
-_PAGE_POLICY = b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
+_DOCS_POLICY = b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
+_PAGE_POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    b"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types postoffice"
+)
 _SAFETY = [
     (b"x-content-type-options", b"nosniff"),
     (b"x-frame-options", b"DENY"),
@@ -38,7 +42,13 @@ _SAFETY = [
     (b"cache-control", b"no-store"),
 ]
 _API_HEADERS = [*_SAFETY, (b"content-security-policy", _API_POLICY)]
-_PAGE_HEADERS = [*_SAFETY, (b"content-security-policy", _PAGE_POLICY)]
+_DOCS_HEADERS = [*_SAFETY, (b"content-security-policy", _DOCS_POLICY)]
+_PAGE_HEADERS = [
+    # Without any referrer a browser does not say either from which page a form comes; to other sites nothing is said this way too.
+    *((name, b"same-origin" if name == b"referrer-policy" else value) for name, value in _SAFETY if name != b"cache-control"),
+    (b"content-security-policy", _PAGE_POLICY),
+    (b"cross-origin-opener-policy", b"same-origin"),
+]
 
 
 class Refusal(HTTPException):
@@ -141,7 +151,7 @@ class Edge:
         given = dict(scope["headers"]).get(b"x-request-id", b"")
         request_id = given if given and _REQUEST_ID.fullmatch(given) else b"%b-%08x" % (self._here, next(self._numbers))
         scope.setdefault("state", {})["request_id"] = request_id.decode()
-        page = scope["path"].startswith("/docs")
+        safety = _safety(scope["path"])
         body = _Body(receive, self._rules, scope)
         status = 0
 
@@ -151,7 +161,7 @@ class Edge:
                 status = message["status"]
                 message["headers"] = [
                     *message.get("headers", ()),
-                    *(_PAGE_HEADERS if page else _API_HEADERS),
+                    *safety,
                     (b"x-request-id", request_id),
                     # Whoever is still sending what nobody reads is not waited for.
                     *(() if body.whole or not _has_body(scope) else ((b"connection", b"close"),)),
@@ -173,6 +183,13 @@ class Edge:
         route = scope["state"].get("route") or getattr(scope.get("route"), "path", "unmatched")
         self._metrics.answered(scope["method"], route, status, seconds)
         _tell(scope, route, status, seconds, request_id.decode())
+
+
+def _safety(path: str) -> list[tuple[bytes, bytes]]:
+    """What keeps a browser from being used against the one who uses it. The page says itself what may be kept."""
+    if path == "/" or path.startswith("/page/"):
+        return _PAGE_HEADERS
+    return _DOCS_HEADERS if path.startswith("/docs") else _API_HEADERS
 
 
 class _Body:

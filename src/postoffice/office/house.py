@@ -5,6 +5,16 @@ import msgspec
 from postoffice.core.connection import Handshake
 from postoffice.core.limits import Limits
 from postoffice.core.policy import Auth
+from postoffice.core.routing import Route
+
+
+class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+    """That mail goes by a ledger, and how."""
+
+    private: bool = False
+    """Only fingerprints are put there; what is said stays here."""
+    log: bool = False
+    """Agents' public logs tell that they sent something."""
 
 
 class House(msgspec.Struct, frozen=True, kw_only=True):
@@ -13,5 +23,8 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     auth: Auth = Auth.OPEN
     handshake: Handshake = Handshake.VISIBLE
     limits: Limits = Limits()
+    ledger: Ledger | None = None
+    routes: tuple[Route, ...] = ()
+    """Who is told of what happens to entities."""
     tick: float = 1.0
     """How often, in seconds, the office looks for what no hint told it of."""

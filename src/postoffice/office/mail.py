@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
+import msgspec
+
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, Wish
 from postoffice.core.errors import (
@@ -12,7 +14,7 @@ from postoffice.core.errors import (
     NoSuchAgent,
 )
 from postoffice.core.limits import bounded
-from postoffice.core.message import TASK_UPDATE, Accepted, Draft, check_draft
+from postoffice.core.message import TASK_UPDATE, Accepted, Draft, LedgerWish, check_draft
 from postoffice.core.names import folded
 from postoffice.core.policy import Auth
 from postoffice.office.counter import Counter
@@ -28,13 +30,22 @@ class MailVerbs(Counter):
 
     async def send(self, caller: Caller, draft: Draft) -> Accepted:
         """Accept a message: to an agent, to many, to ALL, as a note, or forwarded. Durable when it returns."""
+        try:
+            return await self.store.send(
+                caller.name, self._checked(draft), verified=caller.verified, strangers=self.house.auth is Auth.OPEN
+            )
+        except NoSuchAgent as error:
+            raise await self._unknown(str(error.facts["name"])) from None
+
+    def _checked(self, draft: Draft) -> Draft:
         checked = check_draft(draft, self._limits)
         if checked.type == TASK_UPDATE:
             raise BadMessage(field="type", why="a task is moved by updating it, not by a message")
-        try:
-            return await self.store.send(caller.name, checked, verified=caller.verified, strangers=self.house.auth is Auth.OPEN)
-        except NoSuchAgent as error:
-            raise await self._unknown(str(error.facts["name"])) from None
+        return checked
+
+    def _by_ledger(self, draft: Draft) -> Draft:
+        rules = self.house.ledger
+        return draft if rules is None else msgspec.structs.replace(draft, ledger=LedgerWish(rules.private, rules.log))
 
     async def send_many(self, caller: Caller, drafts: Sequence[Draft]) -> list[Accepted | BaseException]:
         """Accept several messages; each is accepted or refused by itself."""
@@ -48,7 +59,7 @@ class MailVerbs(Counter):
         draft = Draft(
             to=tuple(notify), type=f"{entity_type}.note", content=note, ref_id=entity_id, ref_type=entity_type, client_id=client_id
         )
-        return await self.send(caller, draft)
+        return await self.send(caller, self._by_ledger(draft))
 
     # Taking and settling
 

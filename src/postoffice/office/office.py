@@ -4,15 +4,15 @@ import asyncio
 from typing import Self
 
 from postoffice.office.consent import ConsentVerbs
+from postoffice.office.ledger import LedgerVerbs
 from postoffice.office.lending import LendingVerbs
-from postoffice.office.mail import MailVerbs
 from postoffice.office.people import PeopleVerbs
 from postoffice.office.reading import ReadingVerbs
 from postoffice.office.tasks import TaskVerbs
 from postoffice.office.watching import WatchingVerbs
 
 
-class PostOffice(PeopleVerbs, ConsentVerbs, MailVerbs, ReadingVerbs, TaskVerbs, LendingVerbs, WatchingVerbs):
+class PostOffice(PeopleVerbs, ConsentVerbs, ReadingVerbs, TaskVerbs, LendingVerbs, WatchingVerbs, LedgerVerbs):
     """One office over one store. `async with` opens and closes it."""
 
     async def __aenter__(self) -> Self:
@@ -39,6 +39,11 @@ class PostOffice(PeopleVerbs, ConsentVerbs, MailVerbs, ReadingVerbs, TaskVerbs, 
     def draining(self) -> bool:
         """Whether the office is closing."""
         return self._closing
+
+    @property
+    def hints_carried(self) -> bool:
+        """Whether this office hears at once what others do; if not, it looks once a tick."""
+        return self.wake.healthy
 
     async def ping(self) -> None:
         """Raise unless the store answers."""

@@ -12,11 +12,13 @@ from starlette.types import ASGIApp
 from postoffice.config import Settings
 from postoffice.doors.edge import Edge, Rules
 from postoffice.doors.mcp.door import McpDoor, create_manager
+from postoffice.doors.page.door import page_routes
 from postoffice.doors.rest.api import create_api
 from postoffice.doors.rest.express import Express
 from postoffice.office import Auth, PostOffice
 from postoffice.serve.build import build_bridges, build_house, build_office, ensure_owner_key
 from postoffice.serve.drain import draining
+from postoffice.serve.snippets import snippets
 
 
 def create_app(settings: Settings, build: Callable[[Settings], PostOffice] = build_office) -> FastAPI:
@@ -27,6 +29,8 @@ def create_app(settings: Settings, build: Callable[[Settings], PostOffice] = bui
 
     manager = create_manager(settings.body_bytes)
     app = create_api(life)
+    app.state.snippets = snippets
+    app.router.routes += page_routes()
     rules = _rules(settings)
     front: ASGIApp = Express(app.behind, app)
     front = McpDoor(front, lambda: app.state.office, manager)

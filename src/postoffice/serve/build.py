@@ -10,10 +10,12 @@ from postoffice.config import Settings
 from postoffice.core.agent import key_hash, key_prefix, new_key
 from postoffice.core.clock import Clock
 from postoffice.core.connection import Handshake
-from postoffice.core.errors import ExtraMissing, NotSafe
+from postoffice.core.errors import BadSetting, ExtraMissing, NotSafe
 from postoffice.core.hosts import is_loopback
 from postoffice.core.names import OWNER
+from postoffice.core.routing import check_route
 from postoffice.office import Auth, House, PostOffice
+from postoffice.office.house import Ledger
 from postoffice.store.protocol import Store
 from postoffice.store.sqlite import SQLiteStore
 from postoffice.wake.local import LocalWake
@@ -21,10 +23,13 @@ from postoffice.wake.protocol import Wake
 
 if TYPE_CHECKING:
     from postoffice.bridges.files import FileBridge
+    from postoffice.bridges.ledger import LedgerBridge
+    from postoffice.bridges.ledger.network import LedgerNetwork
 
 OWNER_KEY = "owner.key"
 _SENDS = 600  # a minute, for each agent
 _REGISTRATIONS = 30  # an hour, for each address
+_IDLE = 15  # times longer is an idle topic left alone
 
 
 def build_house(settings: Settings) -> House:
@@ -45,7 +50,9 @@ def build_house(settings: Settings) -> House:
         limits, sends_per_minute=limits.sends_per_minute or None, registrations_per_hour=limits.registrations_per_hour or None
     )
     handshake = settings.handshake or (Handshake.VISIBLE if auth is Auth.OPEN else Handshake.HUMAN)
-    return House(auth=auth, handshake=handshake, limits=limits)
+    ledger = None if settings.ledger is None else Ledger(private=settings.ledger_privacy == "hash", log=settings.ledger_log)
+    routes = tuple(check_route(route) for route in settings.routes)
+    return House(auth=auth, handshake=handshake, limits=limits, ledger=ledger, routes=routes)
 
 
 def build_office(settings: Settings) -> PostOffice:
@@ -62,21 +69,76 @@ def build_office(settings: Settings) -> PostOffice:
         from postoffice.wake.postgres import PostgresWake  # noqa: PLC0415
 
         store = PostgresStore(settings.database, limits=house.limits, schema=settings.schema, statement_cache=settings.statement_cache)
-        # Through a transaction pooler LISTEN never hears anything: look once a tick instead.
-        wake = LocalWake() if store.pooled else PostgresWake(settings.database, settings.schema)
+        if settings.wake is not None:
+            wake = _build_nats(settings.wake, settings.schema)
+        else:
+            # Through a transaction pooler LISTEN never hears anything: look once a tick instead.
+            wake = LocalWake() if store.pooled else PostgresWake(settings.database, settings.schema)
     return PostOffice(store, wake, house)
 
 
-def build_bridges(settings: Settings, office: PostOffice) -> list["FileBridge"]:
+def _build_nats(url: str, schema: str) -> Wake:
+    if not url.startswith(("nats://", "tls://")):
+        raise BadSetting(name="wake", why=f"{url.partition(':')[0]!r} is not nats:// or tls://")
+    if find_spec("nats") is None:
+        raise ExtraMissing(extra="nats")
+    from postoffice.wake.nats import NatsWake  # noqa: PLC0415 - as above
+
+    return NatsWake(url, f"postoffice.{schema}")
+
+
+def build_bridges(settings: Settings, office: PostOffice) -> list["FileBridge | LedgerBridge"]:
     """The bridges these settings ask for, not yet open."""
-    if settings.files is None:
-        return []
+    bridges: list[FileBridge | LedgerBridge] = []
+    if settings.files is not None:
+        bridges.append(_build_files(settings, settings.files, office))
+    if settings.ledger is not None:
+        bridges.append(_build_ledger(settings, office))
+    return bridges
+
+
+def _build_files(settings: Settings, root: Path, office: PostOffice) -> "FileBridge":
     if find_spec("postoffice_files") is None or find_spec("watchfiles") is None:
         raise ExtraMissing(extra="files")
     from postoffice.bridges.files import FileBridge  # noqa: PLC0415 - as above
 
-    allowed = None if office.house.auth is Auth.OPEN else frozenset(settings.file_agents)
-    return [FileBridge(office, settings.files, allowed)]
+    return FileBridge(office, root, None if office.house.auth is Auth.OPEN else frozenset(settings.file_agents))
+
+
+def _build_ledger(settings: Settings, office: PostOffice) -> "LedgerBridge":
+    network = build_network(settings)
+    from postoffice.bridges.ledger import LedgerBridge  # noqa: PLC0415 - as above
+
+    if (mirror := settings.ledger_mirror or network.mirror_url()) is None:
+        raise BadSetting(name="ledger_mirror", why="it is needed for a network of one's own")
+    return LedgerBridge(
+        office, network, mirror, per_second=settings.ledger_rate, least=settings.ledger_poll, most=settings.ledger_poll * _IDLE
+    )
+
+
+def build_network(settings: Settings) -> "LedgerNetwork":
+    """The ledger these settings name, with the keys they lead to."""
+    if find_spec("hiero_sdk_python") is None:
+        raise ExtraMissing(extra="ledger")
+    from postoffice.bridges.ledger.network import LedgerNetwork  # noqa: PLC0415 - as above
+
+    if settings.ledger is None or settings.ledger_account is None:
+        raise BadSetting(name="ledger_account", why="a ledger needs an account that pays")
+    keys = {} if settings.ledger_key is None else {settings.ledger_account: settings.ledger_key.reveal()}
+    if settings.ledger_key_file is not None:
+        keys = read_keys(settings.ledger_key_file, settings.ledger_account) | keys
+    if settings.ledger_account not in keys:
+        raise BadSetting(name="ledger_key_file", why="the key of ledger_account is in no file and not in POSTOFFICE_LEDGER_KEY")
+    return LedgerNetwork(settings.ledger, settings.ledger_account, keys)
+
+
+def read_keys(path: Path, operator: str) -> dict[str, str]:
+    """Keys by account: a line that is only a key is the operator's."""
+    try:
+        lines = [line.split() for line in path.expanduser().read_text().splitlines() if line.strip() and not line.startswith("#")]
+    except OSError as error:
+        raise BadSetting(name="ledger_key_file", why=f"it cannot be read: {error.strerror}") from None
+    return {words[0] if len(words) > 1 else operator: words[-1] for words in lines}
 
 
 def check_driver() -> None:

@@ -17,6 +17,7 @@ from fastapi import FastAPI
 
 from postoffice.config import Settings
 from postoffice.core.errors import CannotListen
+from postoffice.office import Auth, PostOffice
 from postoffice.serve.app import create_app
 from postoffice.serve.build import build_house
 from postoffice.serve.drain import draining
@@ -48,7 +49,16 @@ async def _serve(settings: Settings, listener: socket.socket) -> None:
     app = create_app(settings)
     # The office opens here and not inside the web server, which would answer a failure with a traceback.
     async with app.router.lifespan_context(app):
-        await web_server(app, settings, lambda: _announce(settings, listener)).serve(sockets=[listener])
+        code = await _code(app, settings)
+        await web_server(app, settings, lambda: _announce(settings, listener, code)).serve(sockets=[listener])
+
+
+async def _code(app: FastAPI, settings: Settings) -> str | None:
+    """What opens the page for the owner, where it is closed and a person is there to read it: a log is no place for it."""
+    office: PostOffice = app.state.office
+    if office.house.auth is Auth.OPEN or settings.log_format == "json" or not sys.stderr.isatty():
+        return None
+    return await office.make_link(office.owner())
 
 
 def web_server(app: FastAPI, settings: Settings, announce: Callable[[], None] = lambda: None) -> uvicorn.Server:
@@ -117,7 +127,7 @@ def _listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _announce(settings: Settings, listener: socket.socket) -> None:
+def _announce(settings: Settings, listener: socket.socket, code: str | None) -> None:
     host, port = listener.getsockname()[:2]
     where = f"[{host}]" if ":" in host else host
     kept = settings.sqlite_path if settings.database is None else "PostgreSQL"
@@ -127,8 +137,12 @@ def _announce(settings: Settings, listener: socket.socket) -> None:
         return
     beside = Path(sys.executable).with_name("postoffice")
     command = str(beside) if shutil.which("postoffice") is None and beside.exists() else "postoffice"
+    page = f"http://127.0.0.1:{port}" if host in ("0.0.0.0", "::") else address  # noqa: S104 - what is listened on, not listening
+    guarded = build_house(settings).auth is Auth.KEYS
     told = [
         f"Postoffice is open on {address} (mail in {kept}). Ctrl-C closes it.",
+        f"  the page           {page}/" + (f"page/login#{code}  (works once, for ten minutes)" if code else ""),
+        *([f"  open it with       {command} login --as owner"] if guarded and not code else []),
         f"  connect an agent   {command} setup claude --agent coder",
         f"  or any MCP client  {address}/agents/NAME/mcp",
         f"  send it a letter   {command} send --to coder 'Hello'",

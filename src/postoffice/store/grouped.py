@@ -9,6 +9,7 @@ from postoffice.core.clock import Clock, is_id, micros
 from postoffice.core.connection import Connection, Handshake, Status
 from postoffice.core.delivery import GiveBack, Settled, Settlement, Wish
 from postoffice.core.errors import Closed, MailError, NoSuchSession
+from postoffice.core.ledger import Account, Post, Sighting
 from postoffice.core.limits import Limits
 from postoffice.core.message import Accepted, Draft
 from postoffice.core.session import Thread
@@ -16,6 +17,7 @@ from postoffice.core.task import Task, TaskState
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.agent import AddKey, Appear, Register, RevokeKeys, Seen, UpdateCard
 from postoffice.store.acts.connection import Approve, Conclude, Request
+from postoffice.store.acts.ledger import KeepAccount, Materialise, PutPost, SettlePost, SignPost, WatchTopic
 from postoffice.store.acts.letters import Discard, Release, Requeue
 from postoffice.store.acts.read import ReadSession
 from postoffice.store.acts.send import Send
@@ -24,12 +26,13 @@ from postoffice.store.acts.task import MoveTask
 from postoffice.store.acts.turn import Turn, Turned
 from postoffice.store.acts.upkeep import Forget, HoldRole, IndexSearch, Purge
 from postoffice.store.acts.visit import EndVisit, MakeLink, UseLink
+from postoffice.store.ledger_reads import LedgerReads
 from postoffice.store.overview import Overviews
 
 R = TypeVar("R")
 
 
-class GroupedStore(Overviews):
+class GroupedStore(Overviews, LedgerReads):
     """A Store, but for how a group is committed and a query is run: those are the engine's."""
 
     def __init__(self, clock: Clock, limits: Limits) -> None:
@@ -100,6 +103,26 @@ class GroupedStore(Overviews):
 
     async def conclude_connection(self, caller: str, id: str, status: Status, *, owner: bool) -> Connection:
         return await self.submit(Conclude(caller, id, status, owner=owner))
+
+    # The ledger
+
+    async def keep_account(self, account: Account, profile: str | None) -> None:
+        await self.submit(KeepAccount(account, profile))
+
+    async def watch_topic(self, topic_id: str, kind: str, agent: str | None, about: str) -> None:
+        await self.submit(WatchTopic(topic_id, kind, agent, about))
+
+    async def put_post(self, topic_id: str, body: str, memo: str, payer: str | None) -> str:
+        return await self.submit(PutPost(topic_id, body, memo, payer))
+
+    async def sign_post(self, id: str, signed: str | None) -> None:
+        await self.submit(SignPost(id, signed))
+
+    async def settle_post(self, post: Post, *, error: str | None = None, retry_in: timedelta | None = None) -> None:
+        await self.submit(SettlePost(post.id, post.message_id, post.mailbox, error=error, retry_in=retry_in))
+
+    async def materialise(self, topic_id: str, through: int, seen: tuple[Sighting, ...], *, strangers: bool) -> int:
+        return await self.submit(Materialise(topic_id, through, seen, strangers=strangers))
 
     # Mail
 

@@ -5,7 +5,8 @@ import math
 import re
 from typing import Any, NoReturn
 
-MAX_DEPTH = 64
+MAX_DEPTH = 80
+"""Room for the office's deepest value, which is 64, and the message around it."""
 _LARGEST = 2**1024  # past the range of a double: other programs could not read it back
 _OPENING, _CLOSING = frozenset("[{"), frozenset("]}")
 # A string that never ends is taken to the end of the text, or a hostile text would cost its length squared.

@@ -2,12 +2,13 @@
 
 import hashlib
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from postoffice_files import disk, jsontext
 from postoffice_files.clock import Clock, instant
-from postoffice_files.errors import BadMessage, TooLarge, UnknownAgent
+from postoffice_files.errors import BadMessage, FileMailError, TooLarge, UnknownAgent
 from postoffice_files.home import Home, find
 from postoffice_files.inbox import Inbox
 from postoffice_files.lock import locked
@@ -136,20 +137,28 @@ class MailboxManager:
         """Every card, online or not; None while the registry cannot be read."""
         return self._registry.read_all()
 
-    def mirror(self, cards: list[dict[str, Any]]) -> None:
-        """Enter agents at home elsewhere, as each card's "home" says, all at once. Whoever is at home here keeps the card it has."""
+    def mirror(self, cards: list[dict[str, Any]]) -> list[str]:
+        """Enter agents at home elsewhere, as each card's "home" says, all at once; gives the names of those entered.
+
+        Whoever is at home here keeps the card it has, and one that cannot have a mailbox here does not keep the others out.
+        """
         self._ready()
+        entered: list[str] = []
 
         def act(known: Cards) -> None:
             for card in cards:
-                name = check_free(card["agent_id"])
-                before = known.get(entry(known, name) or name)
-                if isinstance(before, dict) and not before.get("home"):
-                    continue
-                (find(self.root, name) or Home(self.root / name)).build()
-                known[name] = make_card(name, card, before, self._clock.now()) | {"last_heartbeat": card["last_heartbeat"]}
+                with suppress(FileMailError):
+                    name = check_free(card["agent_id"])
+                    before = known.get(entry(known, name) or name)
+                    if isinstance(before, dict) and not before.get("home"):
+                        continue
+                    made = make_card(name, card, before, self._clock.now()) | {"last_heartbeat": card["last_heartbeat"]}
+                    (find(self.root, name) or Home(self.root / name)).build()
+                    known[name] = made
+                    entered.append(name)
 
         self._registry.change(act, sync_folder=False)
+        return entered
 
     def get_agent(self, agent_id: str) -> dict[str, Any] | None:
         """An agent's card; offline if its heartbeat stopped."""

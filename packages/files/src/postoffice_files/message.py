@@ -11,7 +11,7 @@ STATES = ("pending", "accepted", "working", "completed", "failed", "rejected")
 PRIORITY = 3
 _MAX_TTL = 100
 _MOST = 100  # agents in a trace
-_LONG = 200  # characters in an id or a type
+_LONG = 255  # characters in an id or a type, as many as in the office's
 
 ORDER = ("id", "from", "to", "timestamp", "type", "ttl", "trace", "task", "content", "callback", "reply_to", "metadata")
 """The fields as the seed shows them; whatever else a message carries follows."""

@@ -2,71 +2,86 @@
 
 import asyncio
 import logging
-import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Self
 
 from postoffice.bridges.files.collector import Collector
 from postoffice.bridges.files.directory import Directory
 from postoffice.bridges.files.resident import Resident
-from postoffice.bridges.files.tree import Tree, written_at
+from postoffice.bridges.files.tree import Tree
 from postoffice.core.errors import MailError
 from postoffice.core.names import folded
 from postoffice.office import PostOffice
+from postoffice_files import FileMailError
 
 _log = logging.getLogger(__name__)
 _SLOW_POLL = 5.0
 """How often everything is looked at that no news from the system told of."""
 _PAUSE = 1.0
-_WEEK = 7 * 24 * 3600.0
+_BATCH = 100
 _MOST_COPIED = 100_000
+_WATCHING = "watching the files"
+
+File = tuple[str, str]
+"""An agent and the name of a file in its inbox."""
 
 
 class FileBridge:
     """`async with` opens it; its tasks go on by themselves and outlive whatever goes wrong for a while."""
 
+    name = "files"
+
     def __init__(self, office: PostOffice, root: Path, allowed: frozenset[str] | None) -> None:
         self._tree = Tree(root)
         self._directory = Directory(office, self._tree, allowed)
-        self._collector = Collector(office, self._tree, lambda name: self._directory.at_home.get(folded(name)))
+        self._collector = Collector(office, self._tree, self._directory, self._sync)
         self._office = office
         self._residents: dict[str, Resident] = {}
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-        self._seen: set[tuple[str, str]] = set()  # files between file agents that have been copied
+        self._loops: dict[str, asyncio.Task[None]] = {}
+        self._handing: dict[str, asyncio.Task[None]] = {}
+        self._seen: set[File] = set()  # files between file agents that have been copied
+        self._odd: dict[str, str] = {}  # folders that cannot be served, and why
         self._turn = asyncio.Lock()
+        self.status = "opening"
 
     async def __aenter__(self) -> Self:
         await self._tree.open()
-        self._tasks["watch"] = asyncio.create_task(self._forever("watching the files", self._watch))
-        self._tasks["poll"] = asyncio.create_task(self._forever("looking through the files", self._poll))
+        self._start(_WATCHING, self._watch)
+        self._start("looking through the files", self._poll)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for task in self._tasks.values():
+        tasks = [*self._loops.values(), *self._handing.values()]
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         await self._tree.close()
 
     @property
-    def facts(self) -> dict[str, object]:
+    def facts(self) -> dict[str, str]:
         """What an operator wants to know of it."""
         return {
-            "root": str(self._tree.root),
-            "agents": sorted(resident.caller.name for resident in self._residents.values()),
-            "waiting": sum(resident.waiting for resident in self._residents.values()),
-            "refused": self._collector.refused,
+            "folder": str(self._tree.root),
+            "agents": ", ".join(sorted(resident.caller.name for resident in self._residents.values())) or "none",
+            "waiting": str(sum(resident.waiting for resident in self._residents.values())),
+            "refused": str(self._collector.refused),
         }
+
+    def _start(self, what: str, act: Callable[[], Awaitable[None]]) -> None:
+        self._loops[what] = asyncio.create_task(self._forever(what, act))
 
     async def _forever(self, what: str, act: Callable[[], Awaitable[None]]) -> None:
         while True:
             try:
                 return await act()
-            except (MailError, OSError) as error:
+            except (MailError, FileMailError, OSError) as error:
                 _log.warning("%s: %s; it goes on in a moment", what, error)
-            except Exception:  # noqa: BLE001 - one bug must not end the mail of everybody
+                self.status = f"{what}: {error}"
+            except Exception as error:  # noqa: BLE001 - one bug must not end the mail of everybody
                 _log.exception("%s failed; it goes on in a moment", what)
+                self.status = f"{what}: {error}"
             await asyncio.sleep(_PAUSE)
 
     async def _watch(self) -> None:
@@ -76,52 +91,71 @@ class FileBridge:
                 if folder:
                     agents[agent].update({name} if name and folder != "bad" else ())
             async with self._turn:
-                if len(agents) < len(changes) and any(not agent for agent, _, _ in changes):
+                if any(not agent for agent, _, _ in changes):
                     await self._sync()
-                for agent, names in agents.items():
-                    await self._look(agent, names)
+                await self._copy([file for agent, names in agents.items() for file in await self._look(agent, names)])
 
     async def _poll(self) -> None:
         first = True
         while True:
             async with self._turn:
+                await self._renew()
                 await self._sync()
-                for agent in await self._tree.folders():
-                    names = await self._tree.waiting(agent)
-                    if first:
-                        names |= await self._tree.archived(agent)
-                    await self._look(agent, names)
+                new = [file for agent in await self._tree.folders() for file in await self._look(agent, through=True, archive=first)]
+            new.sort(key=lambda file: file[1])
+            for begin in range(0, len(new), _BATCH):
+                async with self._turn:  # others have a turn in between: there may be a week's files
+                    await self._copy(new[begin : begin + _BATCH])
             first = False
+            self.status = "open"
             await asyncio.sleep(_SLOW_POLL)
+
+    async def _renew(self) -> None:
+        """Begin again if the folder was removed and another stands in its place."""
+        if not await self._tree.renew():
+            return
+        _log.warning("the folder %s was made anew; what nobody had handled is handed over again", self._tree.root)
+        for key in list(self._residents):
+            await self._residents.pop(key).stop(self._handing.pop(key))
+        self._loops[_WATCHING].cancel()
+        self._start(_WATCHING, self._watch)
 
     async def _sync(self) -> None:
         await self._directory.sync()
         at_home = self._directory.at_home
         for key in [key for key in self._residents if key not in at_home]:
             resident = self._residents.pop(key)
-            task = self._tasks.pop(key)
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            await resident.stop(self._handing.pop(key))
             await resident.leave()
         for key, caller in at_home.items():
             if key not in self._residents:
                 self._residents[key] = resident = Resident(self._office, self._tree, caller)
-                self._tasks[key] = asyncio.create_task(self._forever(f"handing over {caller.name}'s mail", resident.run))
+                self._handing[key] = asyncio.create_task(self._forever(f"handing over {caller.name}'s mail", resident.run))
 
-    async def _look(self, agent: str, names: set[str]) -> None:
-        resident = self._residents.get(folded(agent))
-        if resident is None:
-            await self._collector.collect(agent)
+    async def _look(self, agent: str, names: Iterable[str] = (), *, through: bool = False, archive: bool = False) -> list[File]:
+        """Do what one agent's folders ask for; gives the files in them that another file agent may have written."""
+        try:
+            resident = self._residents.get(folded(agent))
+            if resident is None:
+                await self._collector.collect(agent)
+                return []
+            await resident.look()
+            waiting = await self._tree.waiting(agent) if through else None
+            archived = await self._tree.archived(agent) if archive else set()
+        except (FileMailError, OSError) as error:  # what is odd about one folder must not keep the others from being read
+            if self._odd.get(agent) != str(error):
+                _log.warning("the files of %s cannot be served: %s", agent, error)
+                self._odd[agent] = str(error)
+            return []
+        self._odd.pop(agent, None)
+        found = {*names, *(waiting or ()), *archived}
+        return [(agent, name) for name in found if not resident.has_handed(name) and (agent, name) not in self._seen]
+
+    async def _copy(self, files: list[File]) -> None:
+        if not files:
             return
-        await resident.look()
-        week_ago = time.time() - _WEEK  # what is older was copied long ago; the office may have forgotten its id since
-        new = [
-            name
-            for name in sorted(names)
-            if not resident.has_handed(name) and (agent, name) not in self._seen and written_at(name) > week_ago
-        ]
-        if new:
-            await self._collector.copy(agent, new)
-            if len(self._seen) > _MOST_COPIED:
-                self._seen.clear()
-            self._seen.update((agent, name) for name in new)
+        # In the order they were written: a task before what was said of it.
+        await self._collector.copy(sorted(files, key=lambda file: file[1]))
+        if len(self._seen) > _MOST_COPIED:
+            self._seen.clear()
+        self._seen.update(files)

@@ -5,8 +5,6 @@ import logging
 from datetime import UTC, datetime
 from typing import Any
 
-import msgspec
-
 from postoffice.bridges.files.tree import Tree
 from postoffice.core.agent import Agent, Caller, Presence
 from postoffice.core.clock import micros
@@ -19,6 +17,8 @@ _log = logging.getLogger(__name__)
 _HOME = "office"
 _CARD = ("description", "capabilities", "allow_from", "max_concurrent_tasks")
 _FRESH = 20.0  # seconds after which those who are there are shown to be there again
+_STAYS = 30.0
+"""How long an agent whose card is missing is still at home: writers of seed 002's own drop cards, and the next heartbeat enters them again."""
 
 
 class Directory:
@@ -29,25 +29,39 @@ class Directory:
         self._tree = tree
         self._allowed = None if allowed is None else frozenset(map(folded, allowed))
         self._cards: dict[str, dict[str, Any]] = {}
+        self._there: dict[str, float] = {}  # when each card was last in the registry
         self._shown: dict[str, dict[str, Any]] = {}
+        self._entered: frozenset[str] = frozenset()  # of those shown, who could be entered
         self._shown_at = 0.0
         self._refused: set[str] = set()
         self.at_home: dict[str, Caller] = {}
+        self.readable = True
+
+    def find(self, name: str) -> Caller | None:
+        """The agent of that name, if it is at home in the files."""
+        return self.at_home.get(folded(name))
 
     async def sync(self) -> None:
         """Look at both sides and carry over what differs."""
         cards = await self._tree.cards()
+        self.readable = cards is not None
         if cards is None:
             return  # spoilt just now; nobody has moved out for that
         agents = {folded(agent.name): agent for agent in await self._everyone()}
-        found: dict[str, Caller] = {}
+        now = asyncio.get_running_loop().time()
+        keyed = {key for key, agent in agents.items() if agent.has_key}
+        found = {key: caller for key, caller in self.at_home.items() if now - self._there[key] < _STAYS and key not in keyed}
         for card in cards:
             key = folded(card["agent_id"])
-            if not card.get("home") and (caller := await self._admit(card["agent_id"], agents.get(key))) is not None:
-                found[key] = caller
+            if card.get("home"):
+                continue
+            found.pop(key, None)
+            if (caller := await self._admit(card["agent_id"], agents.get(key))) is not None:
+                found[key], self._there[key] = caller, now
                 await self._carry(caller, card)
         self.at_home = found
-        await self._show([agent for key, agent in agents.items() if key not in found])
+        listed = {folded(card["agent_id"]) for card in cards}
+        await self._show([agent for key, agent in agents.items() if key not in found], listed)
 
     async def _admit(self, name: str, agent: Agent | None) -> Caller | None:
         key = folded(name)
@@ -87,15 +101,15 @@ class Directory:
             self._office.heartbeat(caller)
         self._cards[key] = card
 
-    async def _show(self, agents: list[Agent]) -> None:
+    async def _show(self, agents: list[Agent], listed: set[str]) -> None:
         """Everybody else, for the file agents to see."""
         cards = {agent.name: _card(agent) for agent in agents}
         now = asyncio.get_running_loop().time()
         stale = now - self._shown_at > _FRESH and any(card["status"] != Presence.OFFLINE for card in cards.values())
-        if cards == self._shown and not stale:
+        if cards == self._shown and self._entered <= listed and not stale:
             return
-        await self._tree.mirror([card | {"last_heartbeat": _beat(agents[place])} for place, card in enumerate(cards.values())])
-        self._shown, self._shown_at = cards, now
+        entered = await self._tree.mirror([_card(agent) | {"last_heartbeat": _beat(agent)} for agent in agents])
+        self._shown, self._shown_at, self._entered = cards, now, frozenset(map(folded, entered))
 
     async def _everyone(self) -> list[Agent]:
         found: list[Agent] = []
@@ -108,11 +122,11 @@ class Directory:
 
 
 def _card(agent: Agent) -> dict[str, Any]:
-    card = msgspec.to_builtins(agent.card)
     return {
         "agent_id": agent.name,
         "description": agent.card.description,
-        **{field: card[field] for field in ("capabilities", "allow_from") if field in card},
+        "capabilities": list(agent.card.capabilities),
+        "allow_from": list(agent.card.allow_from),
         "max_concurrent_tasks": agent.card.max_concurrent_tasks,
         "status": agent.presence.value,
         "current_tasks": list(agent.current_tasks),

@@ -16,6 +16,8 @@ from postoffice_files import FileMailError
 _log = logging.getLogger(__name__)
 _BATCH = 100
 _WAIT = 60.0
+_LONG_REASON = 400
+_MOST_SETTLED = 10_000
 
 
 class Handover(NamedTuple):
@@ -33,6 +35,7 @@ class Resident:
         self._office = office
         self._tree = tree
         self._handed: dict[str, Handover] = {}
+        self._settled: set[str] = set()
         # A file must not be looked for before it is known to be ours.
         self._turn = asyncio.Lock()
 
@@ -47,27 +50,35 @@ class Resident:
                 return
 
     async def look(self) -> None:
-        """Settle what has left the inbox."""
+        """Settle what has left the inbox. An inbox that is not there tells nothing."""
         async with self._turn:
-            if not self._handed:
+            if not self._handed or (waiting := await self._tree.waiting(self.caller.name)) is None:
                 return
-            waiting = await self._tree.waiting(self.caller.name)
             gone = [name for name in self._handed if name not in waiting]
             if gone:
                 await self._settle(gone, await self._tree.reasons(self.caller.name, gone))
 
+    async def stop(self, running: asyncio.Task[None]) -> None:
+        """End what runs, but not in the middle of a handover."""
+        async with self._turn:
+            running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
     async def leave(self) -> None:
         """It has moved out: what it has not handled waits in the office again."""
-        async with self._turn:
-            waiting = await self._tree.waiting(self.caller.name)
-            left = [name for name in self._handed if name in waiting]
-            await self._put([GiveBack(*self._handed[name]) for name in left])
-            await self._tree.processed(self.caller.name, left)
-            self._handed.clear()
+        await self.look()
+        cursor: str | None = None
+        while True:
+            page = await self._office.lent(self.caller, cursor, _BATCH)
+            await self._put([GiveBack(lent.message.id, lent.token) for lent in page.items])
+            await self._tree.withdraw(self.caller.name, [name for lent in page.items if (name := self._name_of(lent)) is not None])
+            if (cursor := page.cursor) is None:
+                self._handed.clear()
+                return
 
     def has_handed(self, name: str) -> bool:
-        """Whether a file is one of ours."""
-        return name in self._handed
+        """Whether a file is one of ours, or was lately."""
+        return name in self._handed or name in self._settled
 
     @property
     def waiting(self) -> int:
@@ -81,18 +92,24 @@ class Resident:
             unwritten = []
             async with self._turn:
                 for lent in page.items:
-                    if lent.where is None:
+                    if (name := self._name_of(lent)) is None:
                         unwritten.append(lent)
-                    elif lent.where.startswith(f"{self._tree.id}/"):
-                        self._handed[lent.where.partition("/")[2]] = Handover(lent.message.id, lent.token)
+                    else:
+                        self._handed[name] = Handover(lent.message.id, lent.token)
             await self._hand_over(unwritten)
             if (cursor := page.cursor) is None:
                 return
+
+    def _name_of(self, lent: Lent) -> str | None:
+        """The file that it is in this tree; None for what was never written here."""
+        tree, _, name = (lent.where or "").partition("/")
+        return name if tree == self._tree.id else None
 
     async def _hand_over(self, lent: Iterable[Leased | Lent]) -> None:
         batch = list(lent)
         if not batch:
             return
+        await self._office.guest(self.caller.name)  # refused if the name has got a key
         async with self._turn:
             written = await self._tree.deliver(
                 self.caller.name,
@@ -101,7 +118,7 @@ class Resident:
                         one.message.sender,
                         to_file(one.message, one.session_id),
                         micros(one.message.created_at),
-                        f"{one.message.id}:{one.attempt}",
+                        f"{one.message.id}:{one.token}",  # lent again, it is another file
                         one.number,
                     )
                     for one in batch
@@ -110,7 +127,7 @@ class Resident:
             told: list[Settlement] = []
             for one, name in zip(batch, written, strict=True):
                 if isinstance(name, FileMailError):
-                    told.append(Refuse(one.message.id, one.token, str(name)))
+                    told.append(Refuse(one.message.id, one.token, str(name)[:_LONG_REASON]))
                     continue
                 self._handed[name] = Handover(one.message.id, one.token)
                 told.append(Handed(one.message.id, one.token, f"{self._tree.id}/{name}"))
@@ -124,6 +141,9 @@ class Resident:
         await self._put(settlements)
         for name in gone:
             del self._handed[name]
+        if len(self._settled) > _MOST_SETTLED:
+            self._settled.clear()
+        self._settled.update(gone)
 
     async def _put(self, settlements: list[Settlement]) -> None:
         for begin in range(0, len(settlements), _BATCH):

@@ -1,9 +1,10 @@
 """The tree of file mailboxes as the bridge uses it: every touch of the disk in a thread of its own."""
 
 import asyncio
-import json
 import logging
 import secrets
+import stat
+import time
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -12,13 +13,14 @@ from typing import Any, TypeVar
 
 from watchfiles import awatch
 
-from postoffice.core.errors import FilesInUse
-from postoffice_files import FileMailError, MailboxManager, Settings
-from postoffice_files.errors import Busy
+from postoffice.core.errors import BadSetting, FilesInUse
+from postoffice_files import FileMailError, MailboxManager, Settings, disk, jsontext
+from postoffice_files.clock import SECOND, parse_instant
+from postoffice_files.errors import Busy, Unreadable
 from postoffice_files.home import find
 from postoffice_files.letter import NoLetter, read_letter
 from postoffice_files.lock import locked
-from postoffice_files.names import SUFFIX, is_filename
+from postoffice_files.names import check_name, is_filename, place
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
@@ -26,6 +28,9 @@ _log = logging.getLogger(__name__)
 _PATIENT = Settings(claim_for=10.0, max_attempts=1 << 30, max_bytes=16 * 1024 * 1024)
 _FOLDERS = {"inbox", "processed", "bad"}
 _SETTLE_MS = 5  # how long the system's news is gathered before it is told
+_LONG_REASON = 400
+_REASON_BYTES = 64 * 1024
+_WEEK = 7 * 24 * 3600.0
 REGISTRY = "_registry.json"
 
 
@@ -35,6 +40,8 @@ class Tree:
     def __init__(self, root: Path) -> None:
         self.root = root.expanduser().absolute()
         self.id = ""
+        self._lock = self.root / "_bridge.lock"
+        self._print: tuple[int, int] | None = None  # which file is locked, for a root may be removed and made again
         self._mail = MailboxManager(self.root, _PATIENT)
         # One thread: a poller remembers its claims, and the disk is no faster for being asked by two.
         self._hand = ThreadPoolExecutor(1, "files")
@@ -43,6 +50,10 @@ class Tree:
     async def open(self) -> None:
         """Take the root for this bridge alone."""
         await self._do(self._take)
+
+    async def renew(self) -> bool:
+        """Take the root again if another stands in its place; whether that is so."""
+        return await self._do(self._renew)
 
     async def close(self) -> None:
         """Let another bridge have it."""
@@ -53,13 +64,13 @@ class Tree:
         """Every card in the registry; None while it cannot be read."""
         return await self._do(self._mail.list_agents)
 
-    async def mirror(self, cards: list[dict[str, Any]]) -> None:
-        """Show the agents at home in the office."""
-        await self._do(lambda: self._mail.mirror(cards))
+    async def mirror(self, cards: list[dict[str, Any]]) -> list[str]:
+        """Show the agents at home in the office. Gives the names of those that could be entered."""
+        return await self._do(lambda: self._mail.mirror(cards))
 
     async def folders(self) -> list[str]:
         """Everybody who has a folder here."""
-        return await self._do(lambda: sorted(path.name for path in self.root.iterdir() if path.is_dir() and not path.is_symlink()))
+        return await self._do(lambda: sorted(path.name for path in self.root.iterdir() if _is_folder(path) and _is_name(path.name)))
 
     async def deliver(self, to: str, letters: list[tuple[str, dict[str, Any], int, str, int]]) -> list[str | FileMailError]:
         """Write letters (sender, message, time, key, order) into an inbox, each once for each key. Gives the files' names."""
@@ -69,43 +80,47 @@ class Tree:
             for sender, message, at, key, order in letters:
                 try:
                     done.append(self._mail.deliver(sender, to, message, at=at, key=key, order=order))
+                except Busy:
+                    raise  # that passes
                 except FileMailError as error:
                     done.append(error)
             return done
 
         return await self._do(write)
 
-    async def waiting(self, agent: str) -> set[str]:
-        """The names of the files in an inbox."""
+    async def waiting(self, agent: str) -> set[str] | None:
+        """The names of the files in an inbox; None if there is no inbox to look into."""
         return await self._do(lambda: self._names(agent, "inbox"))
 
     async def archived(self, agent: str) -> set[str]:
         """The names of the files an agent has handled."""
-        return await self._do(lambda: self._names(agent, "processed"))
+        return await self._do(lambda: self._names(agent, "processed")) or set()
+
+    async def withdraw(self, agent: str, names: list[str]) -> None:
+        """Take files out of an inbox again."""
+
+        def remove() -> None:
+            if names and (home := find(self.root, agent)) is not None:
+                for name in names:
+                    (home.inbox / name).unlink(missing_ok=True)
+                disk.sync_directory(home.inbox)
+
+        await self._do(remove)
 
     async def reasons(self, agent: str, names: list[str]) -> dict[str, str]:
         """Of these files, those set aside, and why."""
 
         def look() -> dict[str, str]:
             home = find(self.root, agent)
-            return {} if home is None else {name: _reason(home.bad / name) for name in names if (home.bad / name).exists()}
+            return {} if home is None else {name: _reason(home.bad / name) for name in names if disk.lstat(home.bad / name) is not None}
 
         return await self._do(look)
 
-    async def read(self, agent: str, names: list[str]) -> list[dict[str, Any]]:
-        """Messages that are or were in an inbox, without taking them. What is no message is left out."""
+    async def read(self, files: list[tuple[str, str]]) -> list[tuple[str, dict[str, Any]]]:
+        """Messages (agent, file) that lie or lay in an inbox, without taking them. What is no message is left out, and what is old."""
 
-        def look() -> list[dict[str, Any]]:
-            home = find(self.root, agent)
-            found = []
-            for name in names if home is not None else ():
-                for folder in (home.inbox, home.processed):  # type: ignore[union-attr]  # there are no names without one
-                    try:
-                        found.append(read_letter(folder / name, agent, _PATIENT)[0] | {"filename": name})
-                        break
-                    except (FileNotFoundError, NoLetter):
-                        continue
-            return found
+        def look() -> list[tuple[str, dict[str, Any]]]:
+            return [(agent, letter) for agent, name in files if not _is_old(name) and (letter := self._read(agent, name)) is not None]
 
         return await self._do(look)
 
@@ -150,24 +165,48 @@ class Tree:
                 return (agent, folder, "")
         return None
 
-    def _names(self, agent: str, folder: str) -> set[str]:
+    def _names(self, agent: str, folder: str) -> set[str] | None:
         home = find(self.root, agent)
-        try:
-            return set() if home is None else {path.name for path in (home.path / folder).iterdir() if is_filename(path.name)}
-        except FileNotFoundError:
-            return set()
+        if home is None or not _is_folder(home.path / folder):
+            return None
+        return {path.name for path in (home.path / folder).iterdir() if is_filename(path.name)}
+
+    def _read(self, agent: str, name: str) -> dict[str, Any] | None:
+        home = find(self.root, agent)
+        for folder in () if home is None else (home.inbox, home.processed):
+            try:
+                if _is_folder(folder):
+                    letter, _ = read_letter(folder / name, agent, _PATIENT)
+                    return None if _is_old(name, parse_instant(letter["timestamp"])) else letter | {"filename": name}
+            except (FileNotFoundError, NoLetter):
+                continue
+        return None
 
     def _take(self) -> None:
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = self.root / "_bridge.lock"
         try:
-            self._held.enter_context(locked(lock, 0))
+            self._held.enter_context(locked(self._lock, 0))
         except Busy:
             raise FilesInUse(root=self.root) from None
-        self.id = lock.read_text().strip()
+        except FileMailError as error:
+            raise BadSetting(name="files", why=str(error)) from None
+        # A name for this very tree: what was handed over into another one does not lie here.
+        self.id = self._lock.read_text().strip()
         if not self.id:
             self.id = secrets.token_hex(4)
-            lock.write_text(self.id)
+            self._lock.write_text(self.id)
+        self._print = self._look_at_lock()
+
+    def _renew(self) -> bool:
+        if self._look_at_lock() == self._print:
+            return False
+        self._held.close()
+        self._take()
+        return True
+
+    def _look_at_lock(self) -> tuple[int, int] | None:
+        status = disk.lstat(self._lock)
+        return None if status is None else (status.st_dev, status.st_ino)
 
     def _each(self, act: Callable[[], object]) -> None:
         """What somebody else has moved away meanwhile is no longer ours to settle."""
@@ -180,18 +219,30 @@ class Tree:
         return await asyncio.get_running_loop().run_in_executor(self._hand, act)
 
 
+def _is_folder(path: Path) -> bool:
+    """Whether a real folder stands there: links are not followed."""
+    status = disk.lstat(path)
+    return status is not None and stat.S_ISDIR(status.st_mode)
+
+
+def _is_name(name: str) -> bool:
+    try:
+        check_name(name)
+    except FileMailError:
+        return False
+    return True
+
+
 def _reason(path: Path) -> str:
     try:
-        told = json.loads(path.with_name(f"{path.name}.reason.json").read_text())["reason"]
-    except (OSError, ValueError, KeyError, TypeError):
+        told = jsontext.decode(disk.read(path.with_name(f"{path.name}.reason.json"), _REASON_BYTES)[0])
+    except (FileNotFoundError, Unreadable, jsontext.NotJson):
         told = None
-    return told if isinstance(told, str) and told else "its reader set it aside"
+    reason = told.get("reason") if isinstance(told, dict) else None
+    return reason[:_LONG_REASON] if isinstance(reason, str) and reason else "its reader set it aside"
 
 
-def written_at(name: str) -> float:
-    """When a file was written, as far as its name tells, in seconds since the epoch."""
-    stamp = name.removesuffix(SUFFIX).partition("_")[0]
-    try:
-        return float(stamp)
-    except ValueError:
-        return 0.0
+def _is_old(name: str, otherwise: int | None = None) -> bool:
+    """Whether a message is older than the office may remember, by its file's name or, where that does not tell, by what it says."""
+    written = place(name).micros or otherwise
+    return written is not None and time.time() - written / SECOND > _WEEK

@@ -216,7 +216,7 @@ async def send_message(visit: Visit, given: takes.SendMessage) -> gives.Sent:
         ref_type=given.ref_type,
         priority=given.priority,
     )
-    return _sent(await visit.office.send(me, draft))
+    return _sent(await visit.office.publish(me, draft))
 
 
 async def post_note(visit: Visit, given: takes.PostNote) -> gives.Sent:

@@ -21,6 +21,15 @@ class Health(msgspec.Struct, frozen=True):
     version: str
 
 
+class Ready(msgspec.Struct, frozen=True):
+    """Mail can be taken."""
+
+    status: str
+    version: str
+    hints: str
+    """`carried` between replicas, or `polling`: each looks for itself, once a tick."""
+
+
 class Version(msgspec.Struct, frozen=True):
     """What runs here."""
 
@@ -36,13 +45,13 @@ async def health() -> Response:
     return answer(Health("ok", __version__))
 
 
-@routes.get("/ready", **gives(Health, {"status": "ready", "version": __version__}, public=True))
+@routes.get("/ready", **gives(Ready, {"status": "ready", "version": __version__, "hints": "carried"}, public=True))
 async def ready(office: Office) -> Response:
     """Whether mail can be taken now: the store answers, and the office is not closing."""
     if office.draining:
         raise Closed
     await office.ping()
-    return answer(Health("ready", __version__))
+    return answer(Ready("ready", __version__, "carried" if office.hints_carried else "polling"))
 
 
 @routes.get(

@@ -19,6 +19,7 @@ from postoffice.core.errors import (
     NotParticipant,
 )
 from postoffice.core.event import Kind
+from postoffice.core.ledger import URGENT
 from postoffice.core.loops import budget_after, check_trace, hop
 from postoffice.core.message import TASK, Accepted, Draft, Message, Posted, TaskRef, addressee, check_size, is_note
 from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded
@@ -28,6 +29,7 @@ from postoffice.core.task import Step, TaskState
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.lookup import find_mail
 from postoffice.store.acts.once import Once
+from postoffice.store.acts.posts import AWAITING, ask_for_topics, put_message, put_note
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import Box, ThreadRow
 
@@ -66,6 +68,8 @@ class Send(Act[Accepted]):
             needs.bodies.add((draft.forward_of, self.sender))
         if self.once is not None:
             needs.dedupe.add(self.once.key)
+        if draft.ledger is not None:
+            ask_for_topics(needs)
         if self.note and draft.ref_id is not None:
             needs.entities.add(draft.ref_id)
             needs.boxes.add(SYSTEM)  # entities are nobody's: whoever counts their notes holds the office's own mailbox
@@ -119,6 +123,8 @@ class Send(Act[Accepted]):
         ]
         if self.note:
             self._keep_note(desk, message)
+            if draft.ledger is not None:
+                put_note(desk, message, self.sender)
             desk.tell(sender, Kind.NOTE, message.id, {"entity": message.ref_id})
         answer = Accepted(
             message_id=message.id,
@@ -243,13 +249,16 @@ class Send(Act[Accepted]):
         if thread is None and not self.note:
             thread = desk.thread_of(self.sender, box.agent, message.subject)
         state = State.ACKED if self.draft.settled else State.HELD if self.draft.hold else State.PENDING
+        way = None if self.draft.ledger is None or self.note else put_message(desk, message, self.sender, box.agent, self.draft.ledger)
+        if way == AWAITING and message.priority > URGENT:
+            state = State.HELD
         desk.post(message, body, self.sender, box, thread, state)
         session_id = None if thread is None else thread.id
         if message.type == TASK:
             self._open_task(desk, message, box.agent, session_id)
         if thread is not None:
             self._spend(desk, message, box, thread)
-        return Posted(recipient=box.name, session_id=session_id, unseen=unseen)
+        return Posted(recipient=box.name, session_id=session_id, unseen=unseen, ledger=way)
 
     def _spend(self, desk: Desk, message: Message, box: Box, thread: ThreadRow) -> None:
         full = desk.limits.automatic_replies

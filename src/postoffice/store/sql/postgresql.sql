@@ -305,3 +305,46 @@ DELETE FROM visits WHERE agent = ANY ($1::text[]);
 
 -- name: forget_visits
 DELETE FROM visits WHERE expires_at < ANY ($1::bigint[]);
+
+-- name: ledger_accounts
+SELECT agent, account_id, inbound_topic_id, outbound_topic_id FROM ledger_accounts;
+
+-- name: ledger_connections
+SELECT topic_id, agent, about FROM ledger_topics WHERE kind = 'connection';
+
+-- name: cursor
+SELECT value FROM cursors WHERE name = ANY ($1::text[]);
+
+-- name: put_ledger_account
+INSERT INTO ledger_accounts (agent, account_id, inbound_topic_id, outbound_topic_id, profile, created_at)
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[])
+ON CONFLICT (agent) DO UPDATE SET account_id = excluded.account_id, inbound_topic_id = excluded.inbound_topic_id,
+  outbound_topic_id = excluded.outbound_topic_id, profile = coalesce(excluded.profile, ledger_accounts.profile);
+
+-- name: put_ledger_topic
+INSERT INTO ledger_topics (topic_id, kind, agent, about, created_at)
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
+ON CONFLICT (topic_id) DO UPDATE SET kind = excluded.kind, agent = excluded.agent, about = excluded.about;
+
+-- name: add_post
+INSERT INTO ledger_outbox (id, topic_id, memo, payer, body, message_id, mailbox, state, attempts, due_at, created_at)
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[]);
+
+-- name: sign_post
+UPDATE ledger_outbox o SET signed = v.signed FROM unnest($1::text[], $2::text[]) AS v (id, signed) WHERE o.id = v.id;
+
+-- name: settle_post
+UPDATE ledger_outbox o SET state = CASE WHEN o.state = 'confirmed' THEN o.state ELSE v.state END, attempts = o.attempts + 1, due_at = v.due_at, error = v.error
+FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS v (id, state, due_at, error) WHERE o.id = v.id;
+
+-- name: confirm_post
+UPDATE ledger_outbox o SET state = 'confirmed', error = NULL
+FROM unnest($1::text[], $2::text[]) AS v (message_id, mailbox) WHERE o.message_id = v.message_id AND o.mailbox IS NOT DISTINCT FROM v.mailbox;
+
+-- name: sender_of
+SELECT sender FROM messages WHERE id = ANY ($1::uuid[]);
+
+-- name: add_ledger_record
+INSERT INTO ledger_records (topic_id, sequence, payer, at, verdict, message_id, reason, body, seen_at)
+SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[])
+ON CONFLICT DO NOTHING;

@@ -251,3 +251,27 @@ ORDER BY e.letters DESC, e.sender, e.mailbox LIMIT :limit;
 
 -- name: find_visit
 SELECT a.name, v.kind FROM visits v JOIN agents a ON a.agent = v.agent WHERE v.hash = :hash AND v.expires_at > office_now();
+
+-- name: accounts
+SELECT l.agent, a.name, l.account_id, l.inbound_topic_id, l.outbound_topic_id FROM ledger_accounts l JOIN agents a ON a.agent = l.agent ORDER BY l.agent;
+
+-- name: ledger_topics
+SELECT topic_id, kind, agent, about FROM ledger_topics ORDER BY topic_id;
+
+-- name: ledger_cursors
+SELECT name, value FROM cursors WHERE name LIKE 'ledger:%';
+
+-- name: posts_due
+SELECT id, topic_id, memo, payer, body, message_id, mailbox, attempts, signed FROM ledger_outbox
+WHERE state = 'waiting' AND due_at <= office_now() ORDER BY due_at, id LIMIT :limit;
+
+-- name: posts_by_state
+SELECT state, count(*), min(created_at) FROM ledger_outbox GROUP BY state;
+
+-- name: quarantined
+SELECT topic_id, sequence, payer, at, verdict, message_id, reason, body FROM ledger_records
+WHERE verdict = 'quarantined' AND (topic_id, sequence) > (:topic_id, :sequence) ORDER BY topic_id, sequence LIMIT :limit;
+
+-- name: ledger_records
+SELECT topic_id, sequence, payer, at, verdict, message_id, reason, body FROM ledger_records
+WHERE topic_id = :topic_id AND sequence > :sequence ORDER BY sequence LIMIT :limit;

@@ -250,3 +250,41 @@ DELETE FROM visits WHERE agent = ?1;
 
 -- name: forget_visits
 DELETE FROM visits WHERE expires_at < ?1;
+
+-- name: ledger_accounts
+SELECT agent, account_id, inbound_topic_id, outbound_topic_id FROM ledger_accounts;
+
+-- name: ledger_connections
+SELECT topic_id, agent, about FROM ledger_topics WHERE kind = 'connection';
+
+-- name: cursor
+SELECT value FROM cursors WHERE name = ?1;
+
+-- name: put_ledger_account
+INSERT INTO ledger_accounts (agent, account_id, inbound_topic_id, outbound_topic_id, profile, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+ON CONFLICT (agent) DO UPDATE SET account_id = excluded.account_id, inbound_topic_id = excluded.inbound_topic_id,
+  outbound_topic_id = excluded.outbound_topic_id, profile = coalesce(excluded.profile, profile);
+
+-- name: put_ledger_topic
+INSERT INTO ledger_topics (topic_id, kind, agent, about, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
+ON CONFLICT (topic_id) DO UPDATE SET kind = excluded.kind, agent = excluded.agent, about = excluded.about;
+
+-- name: add_post
+INSERT INTO ledger_outbox (id, topic_id, memo, payer, body, message_id, mailbox, state, attempts, due_at, created_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
+
+-- name: sign_post
+UPDATE ledger_outbox SET signed = ?2 WHERE id = ?1;
+
+-- name: settle_post
+UPDATE ledger_outbox SET state = CASE WHEN state = 'confirmed' THEN state ELSE ?2 END, attempts = attempts + 1, due_at = ?3, error = ?4 WHERE id = ?1;
+
+-- name: confirm_post
+UPDATE ledger_outbox SET state = 'confirmed', error = NULL WHERE message_id = ?1 AND mailbox IS ?2;
+
+-- name: sender_of
+SELECT sender FROM messages WHERE id = ?1;
+
+-- name: add_ledger_record
+INSERT INTO ledger_records (topic_id, sequence, payer, at, verdict, message_id, reason, body, seen_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING;

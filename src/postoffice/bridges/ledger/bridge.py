@@ -1,0 +1,94 @@
+"""The bridge to the ledger: one process at a time submits and listens; whoever does is decided by a lease in the store."""
+
+import asyncio
+import logging
+from datetime import timedelta
+from typing import Any, Self
+
+from postoffice.bridges.ledger.listener import Listener
+from postoffice.bridges.ledger.mirror import Mirror
+from postoffice.bridges.ledger.network import LedgerNetwork
+from postoffice.bridges.ledger.submitter import Submitter
+from postoffice.core.clock import Clock
+from postoffice.core.errors import MailError
+from postoffice.office import PostOffice
+
+_log = logging.getLogger(__name__)
+_ROLE_LASTS = timedelta(seconds=15)
+_ROLE_PAUSE = 5.0
+_OUTBOX_PAUSE = 0.25
+_PAUSE = 1.0
+
+
+class LedgerBridge:
+    """`async with` opens it. No other door ever waits for it."""
+
+    name = "ledger"
+
+    def __init__(
+        self, office: PostOffice, network: LedgerNetwork, mirror_url: str, *, per_second: float, least: float, most: float
+    ) -> None:
+        self._office = office
+        self._network = network
+        self._mirror = Mirror(mirror_url, per_second)
+        self._submitter = Submitter(office, network)
+        self._listener = Listener(office, self._mirror, least=least, most=most)
+        self._me = Clock().new_id()
+        self._mine = asyncio.Event()
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        for what, act in (("the ledger's lease", self._hold), ("submitting", self._submit), ("listening", self._listen)):
+            self._tasks.append(asyncio.create_task(self._forever(what, act)))
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._mirror.close()
+        await asyncio.to_thread(self._network.close)
+
+    async def facts(self) -> dict[str, Any]:
+        """What an operator wants to know of it."""
+        return {
+            "operator": self._network.operator,
+            "speaking": self._mine.is_set(),
+            "posts": await self._office.ledger_posts(),
+            "asked": self._mirror.asked,
+            "trouble": self._submitter.trouble or self._listener.trouble,
+        }
+
+    async def _forever(self, what: str, act: Any) -> None:
+        while True:
+            try:
+                await act()
+            except MailError as error:
+                _log.warning("%s: %s; it goes on in a moment", what, error)
+            except Exception:  # noqa: BLE001 - one bug must not end the mail of everybody
+                _log.exception("%s failed; it goes on in a moment", what)
+            await asyncio.sleep(_PAUSE)
+
+    async def _hold(self) -> None:
+        while True:
+            try:
+                held = await self._office.hold_ledger(self._me, _ROLE_LASTS)
+            except MailError:
+                self._mine.clear()
+                raise
+            if held:
+                self._mine.set()
+            else:
+                self._mine.clear()
+            await asyncio.sleep(_ROLE_PAUSE)
+
+    async def _submit(self) -> None:
+        while True:
+            await self._mine.wait()
+            if not await self._submitter.submit_due():
+                await asyncio.sleep(_OUTBOX_PAUSE)
+
+    async def _listen(self) -> None:
+        while True:
+            await self._mine.wait()
+            await asyncio.sleep(await self._listener.look())

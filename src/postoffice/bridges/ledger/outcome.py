@@ -1,0 +1,19 @@
+"""How a call to the ledger can end otherwise than well."""
+
+from postoffice.core.errors import Unavailable
+
+
+class LedgerBusy(Unavailable):
+    """The ledger does not take it now ({why}); it is tried again."""
+
+
+class NeedsOwner(Unavailable):
+    """The ledger takes nothing from this office: {why}."""
+
+
+class Expired(Unavailable):
+    """It was signed too long ago; it is signed anew."""
+
+
+class LedgerRefused(Unavailable):
+    """The ledger refused it: {why}."""

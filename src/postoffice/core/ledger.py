@@ -1,0 +1,238 @@
+"""The ledger's words: HCS-10 topics and envelopes, and the fingerprint by which a message is known again."""
+
+import re
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+from msgspec import UNSET
+
+from postoffice.core.errors import Invalid, NotOurs
+from postoffice.core.message import Draft, Message
+
+PROTOCOL: Final = "hcs-10"
+URGENT: Final = 2
+"""Mail of this priority or a higher one is delivered at once and confirmed later."""
+_ID = re.compile(r"\d{1,10}\.\d{1,10}\.\d{1,18}", re.ASCII)
+_encode = msgspec.json.Encoder(order="sorted").encode
+MESSAGE_MEMO: Final = "hcs-10:op:6:1"
+"""The transaction memo of a message on an inbound topic."""
+CONNECTION_MEMO: Final = "hcs-10:op:6:3"
+"""The same on a connection's topic."""
+
+
+class Account(msgspec.Struct, frozen=True, kw_only=True):
+    """An agent's place on the ledger."""
+
+    agent: str
+    account_id: str
+    inbound_topic_id: str
+    outbound_topic_id: str | None
+    """Nothing for an agent of other software, which is known by its account alone."""
+
+    @property
+    def outside(self) -> bool:
+        """Whether it is an agent of other software."""
+        return self.outbound_topic_id is None
+
+    @property
+    def operator_id(self) -> str:
+        """How the agent signs what it writes; anybody can write this, so whoever pays must be the same account."""
+        return f"{self.inbound_topic_id}@{self.account_id}"
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is said of a message on the ledger: all of it, or, with a hash, only that it was."""
+
+    id: str | None = None
+    message_type: str = "message"
+    subject: str = ""
+    content: str | None = None
+    parts: tuple[dict[str, Any], ...] = ()
+    payload: Any = UNSET
+    context: Any = None
+    ref_id: str | None = None
+    ref_type: str | None = None
+    priority: int = 3
+    hash: str | None = None
+
+
+class Envelope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An HCS-10 operation."""
+
+    p: str
+    op: str
+    operator_id: str = ""
+    data: str | dict[str, Any] = ""
+    m: str | None = None
+    uaid: str | None = None
+    connection_topic_id: str | None = None
+    connected_account_id: str | None = None
+    connection_id: int | None = None
+
+
+class Post(msgspec.Struct, frozen=True, kw_only=True):
+    """Something to be put on the ledger, as it waits in the outbox. Whoever submits it signs it first, and keeps the signed bytes."""
+
+    id: str
+    topic_id: str
+    memo: str
+    payer: str | None
+    """Whose account pays; nothing for the office's own."""
+    body: str
+    message_id: str | None
+    mailbox: str | None
+    attempts: int
+    signed: str | None
+
+
+class Delivery(msgspec.Struct, frozen=True, kw_only=True):
+    """Mail that something on the ledger comes to."""
+
+    sender: str
+    draft: Draft
+    verified: bool = True
+
+
+class Sighting(msgspec.Struct, frozen=True, kw_only=True):
+    """One message on the ledger: ours coming back, mail of others, or something to be set aside."""
+
+    sequence: int
+    payer: str
+    at: str
+    raw: str
+    sender: str | None = None
+    mailbox: str | None = None
+    body: Body | None = None
+    """What it says, where it may be a message of ours."""
+    deliveries: tuple[Delivery, ...] = ()
+    refusal: str | None = None
+
+
+class Topic(msgspec.Struct, frozen=True, kw_only=True):
+    """A topic that is listened to besides agents' own: an entity's, or a connection's."""
+
+    topic_id: str
+    kind: str
+    agent: str | None
+    about: str
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """A message on the ledger, and what was made of it: confirmed, delivered, noted or quarantined."""
+
+    topic_id: str
+    sequence: int
+    payer: str
+    at: str
+    verdict: str
+    message_id: str | None
+    reason: str | None
+    body: str | None
+
+
+def is_ledger_id(value: str) -> bool:
+    """Whether an account or a topic can be called this."""
+    return _ID.fullmatch(value) is not None
+
+
+def check_ledger_id(value: str, what: str) -> str:
+    """The id, if an account or a topic can have it."""
+    if not is_ledger_id(value):
+        raise Invalid(what=what, why=f"{value!r} is not an id of the ledger, such as 0.0.12345")
+    return value
+
+
+def inbound_memo(account_id: str) -> str:
+    """The memo of the topic an agent is written to."""
+    return f"hcs-10:0:3600:0:{account_id}"
+
+
+OUTBOUND_MEMO: Final = "hcs-10:0:3600:1"
+"""The memo of an agent's public log."""
+
+
+def body_of(message: Message) -> Body:
+    """All that the ledger says of a message."""
+    return Body(
+        id=message.id,
+        message_type=message.type,
+        subject=message.subject,
+        content=message.content,
+        parts=message.parts,
+        payload=message.payload,
+        context=message.context,
+        ref_id=message.ref_id,
+        ref_type=message.ref_type,
+        priority=message.priority,
+    )
+
+
+def fingerprint(body: Body) -> str:
+    """The same for the same message, and for no other."""
+    return sha256(_encode(msgspec.structs.replace(body, hash=None))).hexdigest()
+
+
+def write_envelope(sender: Account, message: Message, *, private: bool) -> str:
+    """A message as it goes to a topic; a private one only by its fingerprint."""
+    body = body_of(message)
+    if private:
+        body = Body(id=message.id, priority=message.priority, hash=fingerprint(body))
+    # `data` is a string by the standard; the seed's object goes into it.
+    return _text(Envelope(p=PROTOCOL, op="message", operator_id=sender.operator_id, data=_text(body)))
+
+
+def write_log(sender: Account, message: Message) -> str:
+    """What an agent's public log tells of a message: that it was sent, never what it says."""
+    told = {"message_type": message.type, "to": message.to, "priority": message.priority, "hash": fingerprint(body_of(message))}
+    return _text(Envelope(p=PROTOCOL, op="message", operator_id=sender.operator_id, data=_text(told)))
+
+
+def write_note(message: Message) -> str:
+    """A note as it goes to its entity's topic (seed 004)."""
+    notify = [message.to] if isinstance(message.to, str) else list(message.to)
+    said = {"type": message.type, "from_agent": message.sender, "note": message.content, "notify": notify, "ts": message.created_at}
+    return _text(said | {"id": message.id})
+
+
+def read_envelope(data: bytes) -> Envelope:
+    """What stands on a topic of HCS-10's."""
+    try:
+        found = msgspec.json.decode(data, type=Envelope)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise NotOurs(why=f"it is not an HCS-10 operation ({error})") from None
+    if found.p != PROTOCOL:
+        raise NotOurs(why=f"its protocol is {found.p[:40]!r}, not {PROTOCOL}")
+    return found
+
+
+def read_operator(operator_id: str) -> tuple[str, str]:
+    """The inbound topic and the account that an operation says it is from."""
+    topic, at, account = operator_id.partition("@")
+    if not at or not _ID.fullmatch(topic) or not _ID.fullmatch(account):
+        raise NotOurs(why=f"its operator_id {operator_id[:80]!r} is not topic@account")
+    return topic, account
+
+
+def read_body(envelope: Envelope) -> Body:
+    """What a message says. The seed wrote an object where the standard wants a string; both are read."""
+    try:
+        data = msgspec.json.decode(envelope.data) if isinstance(envelope.data, str) else envelope.data
+    except (msgspec.DecodeError, RecursionError):
+        return Body(content=str(envelope.data))  # other software sends plain text
+    if not isinstance(data, dict):
+        return Body(content=str(envelope.data))
+    try:
+        return msgspec.convert(data, Body)
+    except msgspec.ValidationError as error:
+        raise NotOurs(why=f"its data is wrong: {error}") from None
+
+
+def matches(body: Body, message: Message) -> bool:
+    """Whether what stands on the ledger is this message."""
+    ours = fingerprint(body_of(message))
+    return ours == (fingerprint(body) if body.hash is None else body.hash)
+
+
+def _text(value: object) -> str:
+    return msgspec.json.encode(value).decode()

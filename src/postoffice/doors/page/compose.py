@@ -1,0 +1,120 @@
+"""Writing, as a person: a letter, a task, or an answer. People are agents too."""
+
+from datetime import timedelta
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from postoffice.core.errors import Invalid
+from postoffice.core.message import TASK, Draft, TaskRef
+from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded
+from postoffice.core.session import Thread
+from postoffice.core.views import Seat
+from postoffice.doors.page.look import Look
+from postoffice.doors.page.times import now
+
+_DUE = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "1d": timedelta(days=1), "1w": timedelta(weeks=1)}
+_AGENTS = 200
+_JOIN = ">"  # stands in no name
+
+
+class Way(NamedTuple):
+    """From whom to whom an answer may go."""
+
+    sender: str
+    recipient: str
+    inside: bool
+    """Whether it stays in the conversation it answers."""
+
+    @property
+    def value(self) -> str:
+        """The way as a form says it."""
+        return f"{self.sender}{_JOIN}{self.recipient}"
+
+
+async def compose(look: Look) -> Response:
+    """A blank sheet."""
+    agents: tuple[Seat, ...] = ()
+    names: list[str] = []
+    if look.caller.owner:
+        agents = (await look.office.roster(look.caller, limit=_AGENTS)).items
+        names = [seat.name for seat in agents]
+    else:
+        names = [agent.name for agent in (await look.office.agents(limit=_AGENTS)).items]
+    voices = [look.caller.name, *(seat.name for seat in agents if not seat.has_key)]
+    given = {name: look.asked(name) or "" for name in ("to", "subject", "as", "kind")}
+    return await look.show("compose.html", names=names, voices=voices, given=given, once=look.once())
+
+
+async def send(look: Look) -> Response:
+    """Send what was written, and show it."""
+    form = await look.form()
+    voice = await look.office.speak_as(look.caller, form.get("as") or None)
+    task = form.get("kind") == TASK
+    due = _DUE.get(form.get("due", ""))
+    accepted = await look.office.send(
+        voice,
+        Draft(
+            to=_addressed(form.get("to", "")),
+            subject=form.get("subject") or None,
+            content=_said(form),
+            type=TASK if task else "message",
+            task=TaskRef(deadline=now() + due) if task and due is not None else None,
+            client_id=form.get("once") or None,
+        ),
+    )
+    if len(accepted.posted) == 1 and accepted.session_id is not None:
+        return look.to(f"/page/thread/{accepted.session_id}", {"said": "sent"}, "#latest")
+    return look.to(f"/page/letter/{accepted.message_id}", {"said": "sent"})
+
+
+async def reply(look: Look) -> Response:
+    """Answer in a conversation; the owner, who is not in it, begins one of its own under the same subject."""
+    form = await look.form()
+    found = await look.office.history(look.caller, look.part("session"), limit=1, peek=True)
+    way = next((way for way in await ways(look, found) if way.value == form.get("way")), None)
+    if way is None:
+        raise Invalid(what="way", why="nobody can answer from there to there; open the conversation again")
+    voice = await look.office.speak_as(look.caller, way.sender)
+    accepted = await look.office.send(
+        voice,
+        Draft(
+            to=way.recipient,
+            content=_said(form),
+            subject=None if way.inside else found.subject,
+            session_id=found.id if way.inside else None,
+            reply_to=form.get("reply_to") or None,
+            client_id=form.get("once") or None,
+        ),
+    )
+    return look.to(f"/page/thread/{accepted.session_id}", {"said": "sent", "of": look.asked("of")}, "#latest")
+
+
+async def ways(look: Look, found: Thread) -> list[Way]:
+    """The ways an answer may go in this conversation, the likeliest first."""
+    members = [name for name in (found.reader, found.other) if name]
+    if not look.caller.owner:
+        return [] if folded(found.other) == SYSTEM else [Way(look.caller.name, found.other, inside=True)]
+    latest = folded(found.lines[0].message.sender) if found.lines else ""
+    members.sort(key=lambda name: folded(name) != latest)
+    others = [name for name in members if folded(name) not in (SYSTEM, OWNER)]
+    mine = len(others) < len(members) and OWNER in map(folded, members)
+    found_ways = [Way(OWNER, name, inside=mine) for name in others]
+    if not mine and len(others) == len(members):
+        for speaker, hearer in (members, reversed(members)):
+            if not (await look.office.agent(speaker)).has_key:
+                found_ways.append(Way(speaker, hearer, inside=True))
+    return found_ways
+
+
+def _addressed(text: str) -> str | tuple[str, ...]:
+    names = tuple(name for part in text.split(",") if (name := part.strip()))
+    if not names:
+        raise Invalid(what="to", why="it names nobody; give an agent, several with commas between them, or ALL")
+    return EVERYONE if names == (EVERYONE,) else names[0] if len(names) == 1 else names
+
+
+def _said(form: dict[str, str]) -> str:
+    if not form.get("content"):
+        raise Invalid(what="message", why="it says nothing; write something")
+    return form["content"].replace("\r\n", "\n")

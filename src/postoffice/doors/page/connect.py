@@ -1,0 +1,81 @@
+"""Connect an agent: what to paste where, and a light that turns green when it first calls."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from postoffice.core.agent import Agent, Card, Presence
+from postoffice.core.errors import NoSuchAgent, OwnerOnly
+from postoffice.core.names import check_free
+from postoffice.core.policy import ANYONE
+from postoffice.doors.page.look import Look
+from postoffice.office import Auth
+
+EXAMPLE = "coder"
+
+
+class Snippet(msgspec.Struct, frozen=True, kw_only=True):
+    """What makes one kind of agent find its mailbox."""
+
+    key: str
+    title: str
+    command: str
+    """What to run; empty where there is only a file."""
+    file: str
+    """Which file to change by hand instead; empty where there is none."""
+    text: str
+    """What to put there, or the program itself."""
+    language: str
+    note: str = ""
+
+
+Snippets = Callable[[str, str, str | None], Sequence[Snippet]]
+"""For an office's address, an agent's name, and its key or a word in its place: how each client is connected."""
+
+
+async def connect(look: Look) -> Response:
+    """The snippets with the real address and the chosen name."""
+    return await look.show("connect.html", **await introduction(look))
+
+
+async def register(look: Look) -> Response:
+    """Take a name for an agent and show its key, this once: nothing of it is kept but a hash."""
+    if not look.caller.owner:
+        raise OwnerOnly(what="register another agent here")
+    form = await look.form()
+    card = Card(description=form.get("description", ""), allow_from=(ANYONE,) if form.get("open") else ())
+    _, name, key = await look.office.register(form.get("name", ""), card, by=look.caller)
+    return await look.show("connect.html", **await introduction(look, name, key))
+
+
+async def introduction(look: Look, name: str | None = None, key: str | None = None) -> dict[str, Any]:
+    """Everything the connect page shows, which is also what a new server shows."""
+    name = check_free(name or look.asked("name") or EXAMPLE) if look.caller.owner else look.caller.name
+    guarded = look.office.house.auth is Auth.KEYS
+    agent = await _known(look, name)
+    needed = guarded or (agent is not None and agent.has_key)
+    make: Snippets = look.request.app.state.snippets
+    found = list(make(_server(look), name, key or ("amb_…" if needed else None)))
+    chosen = look.asked("client")
+    return {
+        "name": name,
+        "key": key,
+        "needs_key": needed,
+        "snippets": found,
+        "chosen": chosen if chosen in [snippet.key for snippet in found] else found[0].key,
+        "agent": agent,
+        "lit": agent is not None and (agent.presence is not Presence.OFFLINE or agent.last_seen is not None),
+    }
+
+
+async def _known(look: Look, name: str) -> Agent | None:
+    try:
+        return await look.office.agent(name)
+    except NoSuchAgent:
+        return None
+
+
+def _server(look: Look) -> str:
+    return f"{look.request.url.scheme}://{look.request.headers.get('host', '127.0.0.1')}"

@@ -1,0 +1,106 @@
+"""The page's door: who may come in, which view is at which address, and refusals as pages."""
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from postoffice.core.errors import MailError, NoSuchPath, Unidentified
+from postoffice.doors.edge import Refusal
+from postoffice.doors.faults import fault
+from postoffice.doors.page import assets, compose, connect, connections, dead_letters, login, mail, news, overview, palette, search, tasks
+from postoffice.doors.page import traffic as flow
+from postoffice.doors.page.look import Look
+from postoffice.doors.page.origin import check_same_origin
+from postoffice.doors.page.visitor import visitor
+
+View = Callable[[Look], Awaitable[Response]]
+
+
+class _Place(NamedTuple):
+    """A view at an address."""
+
+    method: str
+    path: str
+    view: View
+    public: bool = False
+
+
+async def _asset(look: Look) -> Response:
+    return assets.asset(look.part("version"), look.part("name"))
+
+
+async def _nowhere(look: Look) -> Response:
+    raise NoSuchPath(path=look.request.url.path)
+
+
+_PLACES = (
+    _Place("GET", "/", overview.overview),
+    _Place("GET", "/page/mail", mail.mail),
+    _Place("GET", "/page/thread/{session}", mail.thread),
+    _Place("POST", "/page/thread/{session}/reply", compose.reply),
+    _Place("GET", "/page/letter/{id}", mail.letter),
+    _Place("GET", "/page/letter/{id}/text", mail.text),
+    _Place("GET", "/page/compose", compose.compose),
+    _Place("POST", "/page/compose", compose.send),
+    _Place("GET", "/page/search", search.search),
+    _Place("GET", "/page/tasks", tasks.board),
+    _Place("POST", "/page/tasks/{id}/move", tasks.move),
+    _Place("GET", "/page/connections", connections.connections),
+    _Place("POST", "/page/connections/request", connections.request),
+    _Place("POST", "/page/connections/approve", connections.approve_by_code),
+    _Place("POST", "/page/connections/{id}/{act}", connections.conclude),
+    _Place("GET", "/page/dead", dead_letters.dead_letters),
+    _Place("POST", "/page/dead/{id}/{act}", dead_letters.conclude),
+    _Place("GET", "/page/traffic", flow.traffic),
+    _Place("GET", "/page/connect", connect.connect),
+    _Place("POST", "/page/connect", connect.register),
+    _Place("GET", "/page/palette", palette.palette),
+    _Place("GET", "/page/news", news.news),
+    _Place("GET", "/page/login", login.login, public=True),
+    _Place("POST", "/page/login", login.enter, public=True),
+    _Place("POST", "/page/logout", login.leave),
+    _Place("GET", "/page/static/{version}/{name}", _asset, public=True),
+    _Place("GET", "/page/{rest:path}", _nowhere, public=True),
+    _Place("GET", "/page", _nowhere, public=True),
+)
+
+
+def page_routes() -> list[Route]:
+    """Every address of the page."""
+    return [Route(place.path, _answering(place), methods=[place.method]) for place in _PLACES]
+
+
+def _answering(place: _Place) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        request.scope["state"]["route"] = place.path
+        office = request.app.state.office
+        caller = None
+        try:
+            if place.method == "POST":
+                check_same_origin(request)
+            try:
+                caller = await visitor(request, office)
+            except Unidentified:
+                if not place.public:
+                    raise
+            response = await place.view(Look(request, office, caller))
+        except Refusal as error:
+            response = await refusal(Look(request, office, caller), error.error)
+        except MailError as error:
+            response = await refusal(Look(request, office, caller), error)
+        response.headers.setdefault("Cache-Control", "no-store")
+        return response
+
+    return answer
+
+
+async def refusal(look: Look, error: MailError) -> Response:
+    """A refusal in the page's look; whoever is not known is shown the way in."""
+    status = fault(error).status
+    if status is HTTPStatus.UNAUTHORIZED:
+        return await login.form(look, status, error)
+    return await look.show("fault.html", status, title=status.phrase, error=error, number=status.value)

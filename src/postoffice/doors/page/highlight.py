@@ -1,0 +1,72 @@
+"""Code as agents quote it, coloured by classes; the colours themselves are the page's."""
+
+from functools import cache
+from html import escape
+
+from pygments import highlight as coloured
+from pygments.formatters.html import HtmlFormatter
+from pygments.lexer import Lexer
+from pygments.lexers import get_lexer_by_name
+from pygments.token import STANDARD_TYPES
+from pygments.util import ClassNotFound
+
+_PREFIX = "hl-"
+_MOST = 20_000
+# What agents write in. A lexer for every language ever is a way to keep the server busy.
+# fmt: off
+_LANGUAGES = frozenset({
+    "bash", "c", "console", "cpp", "cs", "css", "diff", "dockerfile", "go", "graphql", "html", "ini", "java", "javascript", "js", "json", "kotlin", "lua", "makefile", "markdown", "md", "nginx", "php", "powershell", "python", "py", "pycon", "rb", "ruby", "rust", "rs", "scala", "sh", "shell", "sql", "swift", "toml", "ts", "tsx", "typescript", "xml", "yaml", "yml", "zig",
+})
+# fmt: on
+# By the beginning of a token's short name, the longest that fits: the page's word for its colour.
+_INKS = {
+    "k": "keyword",
+    "kc": "number",
+    "s": "string",
+    "m": "number",
+    "c": "comment",
+    "cp": "name",
+    "o": "mark",
+    "p": "mark",
+    "nf": "name",
+    "nc": "name",
+    "nb": "name",
+    "nt": "keyword",
+    "na": "name",
+    "nd": "name",
+    "gi": "added",
+    "gd": "removed",
+    "gh": "keyword",
+    "gu": "comment",
+    "gp": "comment",
+}
+_formatter = HtmlFormatter(nowrap=True, classprefix=_PREFIX)
+
+CLASSES = frozenset(f"{_PREFIX}{short}" for short in STANDARD_TYPES.values() if short)
+"""Every class that coloured code may carry."""
+
+
+def highlighted(code: str, language: str) -> str:
+    """Code as HTML, escaped; coloured where the language is one we know."""
+    lexer = _lexer(language.lower()) if len(code) <= _MOST else None
+    return escape(code) if lexer is None else str(coloured(code, lexer, _formatter))
+
+
+def stylesheet() -> str:
+    """The rules that give each class its colour, in the page's own words for colours."""
+    rules = []
+    for short in sorted(filter(None, STANDARD_TYPES.values())):
+        fitting = [_INKS[short[:length]] for length in range(len(short), 0, -1) if short[:length] in _INKS]
+        if fitting:
+            rules.append(f".{_PREFIX}{short} {{ color: var(--code-{fitting[0]}); }}")
+    return "\n".join(rules)
+
+
+@cache
+def _lexer(language: str) -> Lexer | None:
+    if language not in _LANGUAGES:
+        return None
+    try:
+        return get_lexer_by_name(language, stripnl=False)
+    except ClassNotFound:
+        return None

@@ -1,0 +1,50 @@
+"""The way in: a link that works once becomes a visit."""
+
+from http import HTTPStatus
+
+from starlette.responses import Response
+
+from postoffice.core.errors import MailError
+from postoffice.doors.page.look import Look
+from postoffice.doors.page.visitor import forget, proof_of, remember
+from postoffice.office import Auth
+
+PATH = "/page/login"
+
+
+async def login(look: Look) -> Response:
+    """Where a link leads. The code is behind the `#`, so that no log and no other site ever sees it."""
+    if look.office.house.auth is Auth.OPEN:
+        return look.to("/")
+    return await form(look, HTTPStatus.OK)
+
+
+async def enter(look: Look) -> Response:
+    """Begin a visit."""
+    given = await look.form()
+    proof, lasts = await look.office.enter(given.get("code", ""))
+    response = look.to(_ours(given.get("next", "")))
+    remember(response, look.request, proof, lasts)
+    return response
+
+
+async def leave(look: Look) -> Response:
+    """End the visit, here and in the store."""
+    if (proof := proof_of(look.request)) is not None:
+        await look.office.end_visit(proof)
+    response = look.to("/")
+    forget(response, look.request)
+    return response
+
+
+async def form(look: Look, status: HTTPStatus, error: MailError | None = None) -> Response:
+    """The page that asks for a code, and afterwards leads on to where somebody wanted to go."""
+    path = look.request.url.path
+    wanted = "" if path == PATH else path + (f"?{look.request.url.query}" if look.request.url.query else "")
+    here = Look(look.request, look.office, None)
+    return await here.show("login.html", status, error=error, next=wanted)
+
+
+def _ours(wanted: str) -> str:
+    """Only where the page itself has something to show."""
+    return wanted if wanted == "/" or (wanted.startswith("/page/") and "\\" not in wanted) else "/"

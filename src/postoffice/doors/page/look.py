@@ -1,0 +1,95 @@
+"""One look at the page: who looks, what they ask for, and how the answer is shown."""
+
+import secrets
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from postoffice.core.agent import Caller
+from postoffice.core.connection import Status
+from postoffice.core.errors import Invalid
+from postoffice.doors.page.stationery import render, render_blocks
+from postoffice.office import Auth, PostOffice
+
+FRAGMENT = "x-fragment"
+_FIELDS = 60
+_COUNTED = 100
+
+
+class Look:
+    """A request at the page's door, with whoever makes it."""
+
+    def __init__(self, request: Request, office: PostOffice, caller: Caller | None) -> None:
+        self.request = request
+        self.office = office
+        self._caller = caller
+
+    @property
+    def caller(self) -> Caller:
+        """Who looks; views that strangers may see do not ask."""
+        assert self._caller is not None
+        return self._caller
+
+    def asked(self, name: str) -> str | None:
+        """A word of the address, if it says anything."""
+        return (self.request.query_params.get(name) or "").strip() or None
+
+    def part(self, name: str) -> str:
+        """A part of the path."""
+        return str(self.request.path_params[name])
+
+    async def form(self) -> dict[str, str]:
+        """What a form says; of a field given twice the last."""
+        try:
+            text = (await self.request.body()).decode()
+            return {name: value.strip() for name, value in parse_qsl(text, keep_blank_values=True, max_num_fields=_FIELDS)}
+        except ValueError:
+            raise Invalid(what="form", why="it cannot be read; open the page and try again") from None
+
+    async def show(self, template: str, status: int = HTTPStatus.OK, **facts: Any) -> Response:
+        """A whole page, or the fragments of it that were asked for: from the same template either way."""
+        wanted = [name for name in self.request.headers.get(FRAGMENT, "").split(",") if name]
+        facts |= await self._around(nav=not wanted or "nav" in wanted)
+        work = run_in_threadpool(render_blocks, template, wanted, facts) if wanted else run_in_threadpool(render, template, facts)
+        return HTMLResponse(await work, status, {"Vary": FRAGMENT})
+
+    async def _around(self, *, nav: bool) -> dict[str, Any]:
+        """What every page shows besides itself."""
+        facts: dict[str, Any] = {
+            "look": self,
+            "me": None if self._caller is None else self._caller.name,
+            "owner": self._caller is not None and self._caller.owner,
+            "guarded": self.office.house.auth is Auth.KEYS,
+            "path": self.request.url.path,
+            "badges": {},
+            "cursor": "",
+        }
+        if self._caller is None or not nav:
+            return facts
+        caller = self.caller
+        own = await self.office.counts(caller)
+        dead = (await self.office.totals()).dead if caller.owner else own.dead
+        waiting = await self.office.connections(caller, Status.PENDING, limit=_COUNTED, everyone=caller.owner)
+        facts["badges"] = {"mail": own.pending + own.held, "dead": dead, "connections": len(waiting.items)}
+        facts["cursor"] = await self.office.place(caller)
+        return facts
+
+    def to(self, path: str, query: Mapping[str, str | None] | None = None, anchor: str = "") -> Response:
+        """Go and look there: what a change is answered with."""
+        return RedirectResponse(address(path, query) + anchor, HTTPStatus.SEE_OTHER)
+
+    @staticmethod
+    def once() -> str:
+        """An id for a form: sent twice, it is one message."""
+        return f"page-{secrets.token_hex(12)}"
+
+
+def address(path: str, query: Mapping[str, str | None] | None = None) -> str:
+    """An address of ours, with what is given of a query."""
+    given = {name: value for name, value in (query or {}).items() if value}
+    return f"{path}?{urlencode(given)}" if given else path

@@ -1,0 +1,68 @@
+"""Mailboxes and threads: a list, and beside it what was said. Looking settles nothing."""
+
+from typing import Any
+
+from starlette.responses import PlainTextResponse, Response
+
+from postoffice.core.fence import visible
+from postoffice.core.letter import text_of
+from postoffice.core.names import OWNER, folded
+from postoffice.core.session import Thread
+from postoffice.doors.page.compose import ways
+from postoffice.doors.page.look import Look
+
+_SHOWN = 40
+_LINES = 20
+_MAILBOXES = 200
+
+
+async def mail(look: Look) -> Response:
+    """A mailbox's threads; for the owner everyone's letters unless one mailbox is chosen."""
+    return await look.show("mail.html", thread=None, proof=None, **await _list(look))
+
+
+async def thread(look: Look) -> Response:
+    """One conversation, the newest part of it or what came before a message."""
+    before = look.asked("before")
+    found = await look.office.history(look.caller, look.part("session"), before=before, limit=_LINES, peek=True)
+    facts: dict[str, Any] = {
+        "thread": found,
+        "earlier": found.lines[-1].message.id if len(found.lines) == _LINES and found.lines[-1].number > 1 else None,
+        "newest": before is None,
+        "ways": await ways(look, found),
+        "once": look.once(),
+        "sides": _sides(found),
+    }
+    return await look.show("mail.html", proof=None, **facts, **await _list(look))
+
+
+async def letter(look: Look) -> Response:
+    """One message, with where it stands with everyone it went to."""
+    proof = await look.office.status(look.caller, look.part("id"))
+    return await look.show("mail.html", thread=None, proof=proof, **await _list(look))
+
+
+async def text(look: Look) -> Response:
+    """What a message says, whole and plain."""
+    proof = await look.office.status(look.caller, look.part("id"))
+    return PlainTextResponse("" if proof.message is None else visible(text_of(proof.message)))
+
+
+async def _list(look: Look) -> dict[str, Any]:
+    office, caller = look.office, look.caller
+    of, unread, cursor = look.asked("of"), look.asked("unread"), look.asked("cursor")
+    facts: dict[str, Any] = {"of": of, "unread": unread, "glances": None, "threads": None, "agent": None, "mailboxes": ()}
+    if caller.owner:
+        facts["mailboxes"] = (await office.roster(caller, limit=_MAILBOXES)).items
+        facts["own"] = await office.counts(caller)
+    if caller.owner and of is None:
+        facts["glances"] = await office.glances(caller, cursor, _SHOWN)
+    else:
+        facts["threads"] = await office.inbox(caller, cursor, _SHOWN, unread_only=unread is not None, lines=1, of=of)
+        facts["agent"] = await office.agent(of or caller.name)
+    return facts
+
+
+def _sides(found: Thread) -> dict[str, str]:
+    """The two names as they are written, by their folded form."""
+    return {folded(name): name for name in (found.reader or OWNER, found.other)}

@@ -1,0 +1,57 @@
+"""What happens, pushed: server-sent events that carry ids and kinds only. The page then asks for what changed."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import msgspec
+from starlette.responses import Response, StreamingResponse
+
+from postoffice.core.agent import Caller
+from postoffice.core.errors import MailError
+from postoffice.core.names import folded
+from postoffice.doors.page.look import Look
+from postoffice.doors.page.visitor import visitor
+from postoffice.office.watching import Pulse
+
+_GATHER = 0.15
+"""Seconds: what happens within them is told at once."""
+_ALIVE = 15.0
+"""Seconds of silence after which we say that we are still here."""
+_encode = msgspec.json.Encoder().encode
+
+
+async def news(look: Look) -> Response:
+    """Everything after the last thing this browser heard of, and then whatever comes."""
+    after = look.request.headers.get("last-event-id") or look.asked("after")
+    return StreamingResponse(_stream(look, after), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+
+
+async def _stream(look: Look, after: str | None) -> AsyncIterator[bytes]:
+    yield b"retry: 1000\n\n"
+    loop = asyncio.get_running_loop()
+    spoke = loop.time()
+    async for pulse in look.office.watch(look.caller, after):
+        if pulse.quiet and loop.time() - spoke < _ALIVE:
+            continue
+        try:
+            # A visit may have ended meanwhile: then there is nothing more to tell.
+            if await visitor(look.request, look.office) != look.caller:
+                return
+        except MailError:
+            return
+        yield b": here\n\n" if pulse.quiet else _told(pulse, look.caller)
+        spoke = loop.time()
+        if not pulse.quiet:
+            await asyncio.sleep(_GATHER)
+
+
+def _told(pulse: Pulse, caller: Caller) -> bytes:
+    kinds = {event.kind.value for event in pulse.events}
+    if pulse.moved:
+        kinds.add("moved")
+    data = {
+        "kinds": ["everything"] if pulse.missed else sorted(kinds),
+        "refs": sorted({event.ref for event in pulse.events}),
+        "agents": sorted({event.agent for event in pulse.events} or ({folded(caller.name)} if not caller.owner else set())),
+    }
+    return b"id: %b\nevent: news\ndata: %b\n\n" % (pulse.cursor.encode(), _encode(data))

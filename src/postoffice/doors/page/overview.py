@@ -1,0 +1,68 @@
+"""The first thing a person sees: who is there, what waits, and what needs somebody."""
+
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from postoffice.core.connection import Status
+from postoffice.core.task import TaskState
+from postoffice.doors.page.connect import introduction
+from postoffice.doors.page.look import Look
+from postoffice.doors.page.tasks import Card, card
+
+_AGENTS = 100
+_LETTERS = 8
+_LONGEST = 3
+_TASKS = 50
+
+
+class Bridge(msgspec.Struct, frozen=True):
+    """A bridge that is in use, as whoever runs it says it does: `app.state.bridges` is a list of these."""
+
+    name: str
+    status: str
+    facts: dict[str, str] = {}
+
+
+async def overview(look: Look) -> Response:
+    """Everything at a glance, for the owner; for an agent its own mailbox and who else is there."""
+    facts = await (_everyone(look) if look.caller.owner else _own(look))
+    return await look.show("overview.html", stuck=await _stuck(look), bridges=_bridges(look), **facts)
+
+
+async def _everyone(look: Look) -> dict[str, Any]:
+    office, caller = look.office, look.caller
+    agents = await office.roster(caller, look.asked("cursor"), _AGENTS)
+    fresh = not agents.items and look.asked("cursor") is None
+    return {
+        "agents": agents,
+        "totals": await office.totals(),
+        "longest": await office.longest_waiting(caller, _LONGEST),
+        "requests": await office.connections(caller, Status.PENDING, limit=_AGENTS, everyone=True),
+        "letters": await office.glances(caller, limit=_LETTERS),
+        **(await introduction(look) if fresh else {"snippets": ()}),
+    }
+
+
+async def _own(look: Look) -> dict[str, Any]:
+    office, caller = look.office, look.caller
+    return {
+        "agents": await office.agents(look.asked("cursor"), _AGENTS),
+        "counts": await office.counts(caller),
+        "requests": await office.connections(caller, Status.PENDING, limit=_AGENTS),
+        "threads": await office.inbox(caller, limit=_LETTERS, lines=1),
+        "snippets": (),
+    }
+
+
+async def _stuck(look: Look) -> list[Card]:
+    found: list[Card] = []
+    for state in (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING):
+        page = await look.office.open_tasks(look.caller, state, limit=_TASKS)
+        found += [shown for task in page.items if (shown := card(task)).stuck]
+    return found
+
+
+def _bridges(look: Look) -> list[Bridge]:
+    return list(getattr(look.request.app.state, "bridges", ()))

@@ -1,0 +1,55 @@
+// Keys: j and k walk, Enter opens, r answers, g and a letter goes, / searches, ? tells.
+import { travel } from "./travel.js";
+import { showPalette } from "./palette.js";
+
+let going = 0;
+
+const typing = (target) => target.closest?.("input, textarea, select, [contenteditable]");
+const items = () => [...document.querySelectorAll("[data-item]")].filter((item) => item.offsetParent);
+
+function walk(by) {
+  const all = items();
+  if (!all.length) return;
+  const at = all.findIndex((item) => "current" in item.dataset);
+  const start = at >= 0 ? at : all.findIndex((item) => item.querySelector('[aria-current="true"]'));
+  const next = all[Math.min(all.length - 1, Math.max(0, start < 0 ? 0 : start + by))];
+  all.forEach((item) => item.removeAttribute("data-current"));
+  next.dataset.current = "";
+  (next.querySelector("a") || next).focus({ preventScroll: true });
+  next.scrollIntoView({ block: "nearest" });
+}
+
+function act(event) {
+  const { key } = event;
+  if (going) {
+    clearTimeout(going);
+    going = 0;
+    const link = document.querySelector(`[data-go="${CSS.escape(key)}"]`);
+    if (link) return travel(link.href);
+  }
+  switch (key) {
+    case "j": return walk(1);
+    case "k": return walk(-1);
+    case "g": going = setTimeout(() => { going = 0; }, 1500); return true;
+    case "r": return document.getElementById("answer")?.focus() ?? true;
+    case "c": return travel("/page/compose");
+    case "/": return location.pathname === "/page/search" ? document.getElementById("q").select() ?? true : travel("/page/search").then(() => document.getElementById("q")?.focus());
+    case "?": return document.getElementById("help").showModal() ?? true;
+    default: return undefined;
+  }
+}
+
+export function hearKeys() {
+  document.addEventListener("keydown", (event) => {
+    if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      return showPalette();
+    }
+    if (event.key === "Escape" && typing(event.target)) return event.target.blur();
+    if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || document.querySelector("dialog:modal")) return;
+    if ("jkgrc/?".includes(event.key) || going) {
+      event.preventDefault();
+      act(event);
+    }
+  });
+}

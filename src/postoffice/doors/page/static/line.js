@@ -1,0 +1,121 @@
+// The line to the office: news says what kind of thing happened, and the fragments that show it are asked for again.
+import { morph } from "./morph.js";
+import { parse } from "./markup.js";
+
+const WORDS = { live: "Live", opening: "Connecting…", lost: "Connection lost, trying again…", asleep: "Asleep" };
+const HIDDEN_FOR = 60_000; // a tab nobody looks at gives its connection back after a while
+const PACE = 400; // milliseconds between two looks at the same fragment, at least
+let source = null;
+let cursor = document.body.dataset.cursor;
+let retry = 0;
+let sleeping = 0;
+
+function say(state) {
+  const line = document.getElementById("line");
+  if (!line || line.dataset.line === state) return;
+  line.dataset.line = state;
+  line.querySelector("[data-line-word]").textContent = WORDS[state];
+}
+
+const waiting = new Map(); // fragment → when it may be asked for
+let asking = false;
+let timer = 0;
+
+function wanted(element, kinds) {
+  if (kinds.includes("everything")) return true;
+  return (element.dataset.on || "").split(" ").some((word) => word === "*" || kinds.some((kind) => kind.startsWith(word) && word));
+}
+
+function want(element) {
+  const pace = Number(element.dataset.pace || 0) * 1000 || PACE;
+  const last = Number(element.dataset.looked || 0);
+  if (!waiting.has(element.dataset.fragment)) waiting.set(element.dataset.fragment, Math.max(Date.now(), last + pace));
+  plan();
+}
+
+function plan() {
+  if (asking || !waiting.size || document.hidden) return;
+  clearTimeout(timer);
+  timer = setTimeout(ask, Math.max(0, Math.min(...waiting.values()) - Date.now()));
+}
+
+async function ask() {
+  const now = Date.now();
+  const names = [...waiting].filter(([, at]) => at <= now).map(([name]) => name);
+  if (!names.length) return plan();
+  for (const name of names) waiting.delete(name);
+  asking = true;
+  const here = location.href;
+  try {
+    const answer = await fetch(here, { headers: { "X-Fragment": names.join(",") } });
+    if (answer.status === 401) return location.reload();
+    if (answer.ok && location.href === here) show(parse(await answer.text()), names);
+  } catch {
+    // The line will say so, and catch up when it is back.
+  } finally {
+    asking = false;
+    plan();
+  }
+}
+
+function show(page, names) {
+  for (const name of names) {
+    const [old, fresh] = [document, page].map((root) => root.querySelector(`[data-fragment="${CSS.escape(name)}"]`));
+    if (!old || !fresh) continue;
+    const scroller = old.closest(".pane");
+    const atEnd = "stick" in old.dataset && scroller && scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight < 80;
+    morph(old, fresh, true);
+    old.dataset.looked = Date.now();
+    if (atEnd) scroller.scrollTo(0, scroller.scrollHeight);
+  }
+  document.dispatchEvent(new CustomEvent("refreshed"));
+}
+
+function open() {
+  source?.close();
+  clearTimeout(sleeping);
+  if (document.getElementById("line")?.dataset.line !== "lost") say("opening");
+  source = new EventSource(`/page/news?after=${encodeURIComponent(cursor)}`);
+  source.onopen = () => {
+    retry = 0;
+    say("live");
+  };
+  source.addEventListener("news", (event) => {
+    cursor = event.lastEventId || cursor;
+    const { kinds } = JSON.parse(event.data);
+    for (const element of document.querySelectorAll("[data-fragment][data-on]")) if (wanted(element, kinds)) want(element);
+  });
+  source.onerror = () => {
+    say("lost");
+    // A browser tries again by itself unless the answer was a refusal; then we do, less and less often.
+    if (source.readyState !== EventSource.CLOSED) return;
+    retry = Math.min((retry || 500) * 2, 15_000);
+    setTimeout(() => !document.hidden && open(), retry);
+  };
+}
+
+export function listen() {
+  open();
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(sleeping);
+    if (document.hidden) {
+      sleeping = setTimeout(() => {
+        source?.close();
+        say("asleep");
+      }, HIDDEN_FOR);
+    } else if (!source || source.readyState !== EventSource.OPEN) open();
+    else plan();
+  });
+  // A laptop that slept may hold a line that is long dead: coming back, we ask anew.
+  addEventListener("online", open);
+  addEventListener("pageshow", (event) => event.persisted && open());
+  let ticked = Date.now();
+  setInterval(() => {
+    const now = Date.now();
+    if (now - ticked > 30_000 && !document.hidden) open();
+    ticked = now;
+    for (const element of document.querySelectorAll("[data-fragment][data-every]")) {
+      if (now - Number(element.dataset.looked || (element.dataset.looked = now)) >= Number(element.dataset.every) * 1000) want(element);
+    }
+  }, 1000);
+}

@@ -1,0 +1,57 @@
+// Make what is shown like what came, keeping every element that is still there: with it focus, scroll, selection and what is open.
+
+const key = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.dataset.key || node.id || "" : "");
+
+function alike(one, other) {
+  return one.nodeType === other.nodeType && one.nodeName === other.nodeName && key(one) === key(other);
+}
+
+function setAttributes(old, fresh) {
+  // What a person opened or closed stays so.
+  const theirs = old.nodeName === "DETAILS" || old.nodeName === "DIALOG" ? ["open"] : [];
+  for (const { name } of [...old.attributes]) {
+    if (!fresh.hasAttribute(name) && !theirs.includes(name) && name !== "data-current") old.removeAttribute(name);
+  }
+  for (const { name, value } of fresh.attributes) {
+    if (!theirs.includes(name) && old.getAttribute(name) !== value) old.setAttribute(name, value);
+  }
+}
+
+function morphChildren(old, fresh, marking) {
+  const known = new Map();
+  for (const child of old.childNodes) if (key(child)) known.set(key(child), child);
+  let place = old.firstChild;
+  for (const wanted of [...fresh.childNodes]) {
+    const name = key(wanted);
+    let match = name ? known.get(name) : place;
+    if (!name) while (match && key(match) && !alike(match, wanted)) match = match.nextSibling;
+    if (match && alike(match, wanted)) {
+      if (match === place) place = place.nextSibling;
+      else old.insertBefore(match, place);
+      morph(match, wanted, marking);
+      known.delete(name);
+    } else {
+      const added = document.importNode(wanted, true);
+      old.insertBefore(added, place);
+      if (marking && added.nodeType === Node.ELEMENT_NODE && added.dataset.key) added.classList.add("fresh");
+    }
+  }
+  while (place) {
+    const next = place.nextSibling;
+    place.remove();
+    place = next;
+  }
+}
+
+export function morph(old, fresh, marking = false) {
+  if (old.nodeType !== Node.ELEMENT_NODE) {
+    if (old.nodeValue !== fresh.nodeValue) old.nodeValue = fresh.nodeValue;
+    return;
+  }
+  if (old.isEqualNode(fresh)) return;
+  // What somebody is writing is theirs.
+  if (old.hasAttribute("data-keep") && old.contains(document.activeElement)) return;
+  setAttributes(old, fresh);
+  if (old.nodeName === "TEXTAREA") return;
+  morphChildren(old, fresh, marking);
+}

@@ -1,0 +1,22 @@
+// The page's scripts: each does one thing to what the server has rendered; without them the page is still a page.
+import { follow } from "./travel.js";
+import { submitForms } from "./forms.js";
+import { listen } from "./line.js";
+import { keepTimes } from "./times.js";
+import { hearKeys } from "./keys.js";
+import { openPalette } from "./palette.js";
+import { openDialogs } from "./dialogs.js";
+import { offerCopies } from "./copying.js";
+import { logIn } from "./login.js";
+
+logIn();
+follow();
+submitForms();
+openDialogs();
+offerCopies();
+keepTimes();
+if (document.body.dataset.me) {
+  hearKeys();
+  openPalette();
+  listen();
+}

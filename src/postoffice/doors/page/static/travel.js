@@ -1,0 +1,68 @@
+// Links inside the page: what is the same on the next view stays where it is, scrolled as it was.
+import { morph } from "./morph.js";
+import { parse } from "./markup.js";
+
+let travelling = 0;
+
+export const ours = (url) => url.origin === location.origin && (url.pathname === "/" || url.pathname.startsWith("/page/"));
+
+export async function travel(href, { push = true, body = null } = {}) {
+  const trip = ++travelling;
+  const url = new URL(href, location.href);
+  document.documentElement.setAttribute("aria-busy", "true");
+  try {
+    const answer = await fetch(url, body ? { method: "POST", body, redirect: "follow" } : {});
+    if (trip !== travelling) return null;
+    if (!(answer.headers.get("content-type") || "").startsWith("text/html")) throw new Error("no page");
+    const text = await answer.text();
+    if (trip !== travelling) return null;
+    if (body && !answer.ok) return { problem: parse(text).querySelector("[data-error]")?.textContent || answer.statusText };
+    const there = new URL(answer.url);
+    there.hash = there.hash || url.hash;
+    if (push) history.pushState({}, "", there);
+    arrive(parse(text), there);
+    return {};
+  } catch (error) {
+    if (body) return { problem: "The office does not answer. Nothing was sent; try again when it does." };
+    location.assign(url);
+    return null;
+  } finally {
+    document.documentElement.removeAttribute("aria-busy");
+  }
+}
+
+function arrive(page, there) {
+  const before = document.getElementById("pane")?.dataset.key;
+  document.title = page.title;
+  document.body.dataset.cursor = document.body.dataset.cursor || page.body.dataset.cursor;
+  const [main, fresh] = [document.querySelector("main"), page.querySelector("main")];
+  for (const pair of [[document.getElementById("nav"), page.getElementById("nav")]]) if (pair[0] && pair[1]) morph(...pair);
+  if (!document.getElementById("nav") !== !page.getElementById("nav")) return location.reload();
+  morph(main, fresh);
+  const said = new URL(there);
+  if (said.searchParams.has("said")) {
+    said.searchParams.delete("said");
+    history.replaceState({}, "", said);
+  }
+  document.dispatchEvent(new CustomEvent("arrived"));
+  const target = there.hash && document.getElementById(decodeURIComponent(there.hash.slice(1)));
+  const pane = document.getElementById("pane");
+  if (target) target.scrollIntoView({ block: target.id === "latest" ? "end" : "start" });
+  else if (pane && pane.dataset.key !== before) pane.scrollTo(0, 0);
+  if (!pane) scrollTo(0, 0);
+  if (!main.contains(document.activeElement)) (pane || main).focus({ preventScroll: true });
+}
+
+export function follow() {
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest?.("a[href]");
+    if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    const url = new URL(link.href, location.href);
+    if (link.target || !ours(url) || url.pathname.endsWith("/text")) return;
+    if (url.pathname === location.pathname && url.search === location.search && url.hash) return;
+    event.preventDefault();
+    travel(url);
+  });
+  addEventListener("popstate", () => travel(location.href, { push: false }));
+  history.replaceState(history.state || {}, "");
+}

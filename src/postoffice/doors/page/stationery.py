@@ -1,0 +1,82 @@
+"""The templates: every word an agent wrote is escaped, and whatever hides in it made visible, without anybody asking."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+from zlib import crc32
+
+import msgspec
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from postoffice import __version__
+from postoffice.core.fence import one_line, visible
+from postoffice.core.letter import text_of
+from postoffice.core.message import Message
+from postoffice.doors.page.assets import address
+from postoffice.doors.page.highlight import highlighted
+from postoffice.doors.page.markdown import LONG, SHORT, markdown
+from postoffice.doors.page.times import age, ago, clock, span, when
+from postoffice.doors.page.tree import tree
+
+_EXCERPT = 160
+_INKS = 8
+
+
+def _finalize(value: Any) -> Any:
+    """What is printed: HTML of ours as it is, everybody else's text with nothing hidden in it."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _excerpt(message: Message) -> str:
+    """The beginning of what was said, on one line."""
+    return " ".join(one_line(text_of(message)[: _EXCERPT * 2]).replace("\\n", " ").split())[:_EXCERPT]
+
+
+def _ink(name: str) -> int:
+    """Which of the page's colours stands for an agent: always the same one."""
+    return crc32(name.lower().encode()) % _INKS
+
+
+def _coloured(code: str, language: str) -> Markup:
+    return Markup(highlighted(code, language))  # noqa: S704 - the highlighter escapes what it colours
+
+
+def _query(**fields: str | None) -> Markup:
+    given = {name: value for name, value in fields.items() if value}
+    return Markup(f"?{urlencode(given)}".replace("&", "&amp;")) if given else Markup()  # noqa: S704 - encoded just now
+
+
+def _environment() -> Environment:
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        finalize=_finalize,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= {"asset": address, "version": __version__, "UNSET": msgspec.UNSET, "SHORT": SHORT, "LONG": LONG}
+    made.globals |= {"markdown": markdown, "tree": tree, "when": when, "clock": clock, "query": _query, "coloured": _coloured}
+    made.filters |= {"span": span, "age": age, "ago": ago, "excerpt": _excerpt, "ink": _ink, "path": lambda text: quote(text, safe="")}
+    made.globals["ui"] = made.get_template("parts.html").module
+    return made
+
+
+_templates = _environment()
+_BLOCKS = {name: block for page in _templates.list_templates() for name, block in _templates.get_template(page).blocks.items()}
+"""Every template's blocks: a page is put together from several."""
+
+
+def render(template: str, facts: Mapping[str, Any]) -> str:
+    """A whole page."""
+    return _templates.get_template(template).render(facts)
+
+
+def render_blocks(template: str, names: Sequence[str], facts: Mapping[str, Any]) -> str:
+    """Some of a page's blocks by name; a name it does not have is left out."""
+    context = _templates.get_template(template).new_context(dict(facts))
+    own = _templates.get_template(template).blocks
+    blocks = [own.get(name) or _BLOCKS.get(name) for name in names]
+    return "".join(piece for block in blocks if block is not None for piece in block(context))

@@ -1,0 +1,53 @@
+"""Moments and durations as people read them."""
+
+from datetime import datetime, timedelta
+
+from markupsafe import Markup
+
+from postoffice.core.clock import Clock, moment
+
+_clock = Clock()
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
+_MILLISECONDS = 10
+
+
+def now() -> datetime:
+    """The present moment, by the page's clock."""
+    return moment(_clock.now())
+
+
+def when(at: datetime | None) -> Markup:
+    """How long ago, with the exact moment at hand; scripts keep it true."""
+    if at is None:
+        return Markup('<span class="never">never</span>')
+    exact = at.strftime("%Y-%m-%d %H:%M:%S UTC")
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(at.isoformat(), exact, ago(at))
+
+
+def clock(at: datetime) -> Markup:
+    """The time of day to the second, with the day at hand; scripts show it in the reader's own zone."""
+    exact = at.strftime("%Y-%m-%d %H:%M:%S UTC")
+    return Markup('<time datetime="{}" title="{}" data-clock>{}</time>').format(at.isoformat(), exact, at.strftime("%H:%M:%S"))
+
+
+def ago(at: datetime) -> str:
+    """The distance from now, in one unit."""
+    past = (now() - at).total_seconds()
+    return "now" if abs(past) < 1 else f"{span(timedelta(seconds=past))} ago" if past > 0 else f"in {span(timedelta(seconds=-past))}"
+
+
+def age(length: timedelta | None) -> str:
+    """How long something has been so, in whole seconds at the least."""
+    return "" if length is None else "now" if length < timedelta(seconds=1) else span(timedelta(seconds=round(length.total_seconds())))
+
+
+def span(length: timedelta | None) -> str:
+    """A duration in the unit that says most."""
+    if length is None:
+        return ""
+    seconds = length.total_seconds()
+    if seconds < _MILLISECONDS:
+        return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s".replace(".0 ", " ")
+    # Between one and two of a unit, the next smaller says more.
+    size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= size * 2), _UNITS[-1])
+    return f"{seconds / size:.0f} {unit}"

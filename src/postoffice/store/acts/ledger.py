@@ -1,0 +1,192 @@
+"""Acts of the ledger: who has topics, what became of a post, and what was seen there."""
+
+from datetime import timedelta
+
+from postoffice.core.clock import is_id, micros
+from postoffice.core.delivery import State
+from postoffice.core.errors import MailError
+from postoffice.core.ledger import Account, Sighting, matches
+from postoffice.core.names import SYSTEM, folded
+from postoffice.store.acts.act import Act
+from postoffice.store.acts.letters import Release
+from postoffice.store.acts.posts import put_post
+from postoffice.store.acts.send import Send
+from postoffice.store.desk import Desk, Needs
+from postoffice.store.rows import DeliveryRow
+
+
+class KeepAccount(Act[None]):
+    """An agent has topics now, or other ones."""
+
+    def __init__(self, account: Account, profile: str | None) -> None:
+        self.account = account
+        self.profile = profile
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(SYSTEM)
+
+    def run(self, desk: Desk) -> None:
+        known = self.account
+        row = (folded(known.agent), known.account_id, known.inbound_topic_id, known.outbound_topic_id, self.profile, desk.now)
+        desk.write("put_ledger_account", row, row[0])
+
+
+class WatchTopic(Act[None]):
+    """A topic is listened to from now on."""
+
+    def __init__(self, topic_id: str, kind: str, agent: str | None, about: str) -> None:
+        self.row = (topic_id, kind, None if agent is None else folded(agent), about)
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(SYSTEM)
+
+    def run(self, desk: Desk) -> None:
+        desk.write("put_ledger_topic", (*self.row, desk.now), self.row[0])
+
+
+class PutPost(Act[str]):
+    """Something other than a message is to be put on a topic. Gives the post's id."""
+
+    def __init__(self, topic_id: str, body: str, memo: str, payer: str | None) -> None:
+        self.topic_id = topic_id
+        self.body = body
+        self.memo = memo
+        self.payer = payer
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(SYSTEM)
+
+    def run(self, desk: Desk) -> str:
+        return put_post(desk, self.topic_id, self.body, memo=self.memo, payer=self.payer)
+
+
+class SignPost(Act[None]):
+    """The signed bytes of a post are kept before anybody submits them."""
+
+    def __init__(self, id: str, signed: str | None) -> None:
+        self.id = id
+        self.signed = signed
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(SYSTEM)
+
+    def run(self, desk: Desk) -> None:
+        desk.write("sign_post", (self.id, self.signed), self.id)
+
+
+class SettlePost(Act[None]):
+    """A post is on the ledger, waits for another try, or never will be there: then its message is dead, unless it was delivered."""
+
+    def __init__(self, id: str, message_id: str | None, mailbox: str | None, *, error: str | None, retry_in: timedelta | None) -> None:
+        self.id = id
+        self.error = error
+        self.retry_in = retry_in
+        refused = error is not None and retry_in is None and message_id is not None and mailbox is not None
+        self.refusal = Release(mailbox or "", message_id or "", error) if refused else None
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(SYSTEM)
+        if self.refusal is not None:
+            self.refusal.ask(needs)
+
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        if self.refusal is not None:
+            self.refusal.ask_more(needs, desk)
+
+    def run(self, desk: Desk) -> None:
+        if self.refusal is not None:
+            self.refusal.run(desk)
+        state = "submitted" if self.error is None else "failed" if self.retry_in is None else "waiting"
+        due_at = desk.now + micros(self.retry_in or timedelta(0))
+        desk.write("settle_post", (self.id, state, due_at, self.error), self.id)
+
+
+class Materialise(Act[int]):
+    """What a topic tells, taken once: the cursor moves with the mail. Gives how much was new."""
+
+    def __init__(self, topic_id: str, through: int, seen: tuple[Sighting, ...], *, strangers: bool) -> None:
+        self.topic_id = topic_id
+        self.name = f"ledger:{topic_id}"
+        self.through = through
+        self.seen = seen
+        self.sends = {
+            one.sequence: [Send(mail.sender, mail.draft, verified=mail.verified, strangers=strangers) for mail in one.deliveries]
+            for one in seen
+        }
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(SYSTEM)
+        needs.extra[f"cursor:{self.name}"] = (self.name,)
+        for one in self.seen:
+            if (key := _ours(one)) is not None:
+                needs.mail[key] = True
+                needs.bodies.add(key)
+            elif (note := _our_note(one)) is not None:
+                needs.extra[f"sender_of:{note}"] = (note,)
+            for send in self.sends[one.sequence]:
+                send.ask(needs)
+
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        for sends in self.sends.values():
+            for send in sends:
+                send.ask_more(needs, desk)
+
+    def run(self, desk: Desk) -> int:
+        before = max((int(value) for (value,) in desk.extra[f"cursor:{self.name}"]), default=0)
+        new = [one for one in self.seen if one.sequence > before]
+        for one in new:
+            verdict, message_id, reason = self._take(desk, one)
+            row = (self.topic_id, one.sequence, one.payer, one.at, verdict, message_id, reason, one.raw, desk.now)
+            desk.write("add_ledger_record", row, (self.topic_id, one.sequence))
+        if self.through > before:
+            desk.extra[f"cursor:{self.name}"] = [(str(self.through),)]
+            desk.write("put_cursor", (self.name, str(self.through)), self.name)
+        return len(new)
+
+    def _take(self, desk: Desk, one: Sighting) -> tuple[str, str | None, str | None]:
+        """The verdict, the message it is about, and why."""
+        if one.refusal is not None:
+            return "quarantined", None, one.refusal
+        key = _ours(one)
+        row = None if key is None else desk.mail.get(key)
+        if row is not None:
+            return _confirm(desk, one, row)
+        if (note := _our_note(one)) is not None and desk.extra[f"sender_of:{note}"] == [(folded(one.sender or ""),)]:
+            desk.write("confirm_post", (note, None), (note, None))
+            return "confirmed", note, None
+        if one.body is not None and one.body.hash is not None:
+            return "quarantined", one.body.id, "only its hash is there, and the message is not ours"
+        taken = None
+        try:
+            for send in self.sends[one.sequence]:
+                taken = send.run(desk).message_id
+        except MailError as error:
+            return "quarantined", None, str(error)
+        return ("delivered" if taken else "noted"), taken, None
+
+
+def _confirm(desk: Desk, one: Sighting, row: DeliveryRow) -> tuple[str, str | None, str | None]:
+    """Ours has come back, if it is by the same sender and says the same."""
+    if row.sender != folded(one.sender or ""):
+        return "quarantined", row.message_id, f"it says to be {row.message_id}, which is another's message"
+    if one.body is None or not matches(one.body, row.read()):
+        return "quarantined", row.message_id, f"it says to be {row.message_id}, but says something else"
+    if row.state == State.HELD and row.due_at is None:  # not one that waits for another try
+        desk.move(row, State.PENDING)
+        desk.hints.add(row.mailbox)
+    desk.write("confirm_post", (row.message_id, row.mailbox), (row.message_id, row.mailbox))
+    return "confirmed", row.message_id, None
+
+
+def _ours(one: Sighting) -> tuple[str, str] | None:
+    """The delivery it may be the confirmation of."""
+    if one.body is None or one.body.id is None or one.mailbox is None:
+        return None
+    return one.body.id, folded(one.mailbox)
+
+
+def _our_note(one: Sighting) -> str | None:
+    """The note it may be the confirmation of."""
+    if one.body is None or one.mailbox is not None or one.body.id is None or not is_id(one.body.id):
+        return None
+    return one.body.id

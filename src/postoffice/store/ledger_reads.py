@@ -1,0 +1,44 @@
+"""What a store can be asked about the ledger."""
+
+import msgspec
+
+from postoffice.core.ledger import Account, Post, Record, Topic
+from postoffice.core.views import Page
+from postoffice.store.reads import Reads, page_of
+from postoffice.store.steps import Row
+
+_POST = tuple(field.name for field in msgspec.structs.fields(Post))
+_RECORD = tuple(field.name for field in msgspec.structs.fields(Record))
+
+
+class LedgerReads(Reads):
+    """Who has topics, what waits to be submitted, and what was seen."""
+
+    async def accounts(self) -> list[Account]:
+        rows = await self.fetch("accounts")
+        return [Account(agent=row[1], account_id=row[2], inbound_topic_id=row[3], outbound_topic_id=row[4]) for row in rows]
+
+    async def topics(self) -> list[Topic]:
+        return [Topic(topic_id=row[0], kind=row[1], agent=row[2], about=row[3]) for row in await self.fetch("ledger_topics")]
+
+    async def topic_cursors(self) -> dict[str, int]:
+        return {name.partition(":")[2]: int(value) for name, value in await self.fetch("ledger_cursors")}
+
+    async def posts_due(self, limit: int) -> list[Post]:
+        return [Post(**dict(zip(_POST, row, strict=True))) for row in await self.fetch("posts_due", limit=limit)]
+
+    async def posts_by_state(self) -> dict[str, int]:
+        return {state: count for state, count, _ in await self.fetch("posts_by_state")}
+
+    async def quarantined(self, cursor: str | None, limit: int) -> Page[Record]:
+        topic_id, _, sequence = (cursor or ":0").partition(":")
+        after = int(sequence) if sequence.isascii() and sequence.isdigit() else 0
+        rows = await self.fetch("quarantined", topic_id=topic_id, sequence=after, limit=limit + 1)
+        return page_of([_record(row) for row in rows[:limit]], rows, limit, lambda row: f"{row[0]}:{row[1]}")
+
+    async def records(self, topic_id: str, after: int, limit: int) -> list[Record]:
+        return [_record(row) for row in await self.fetch("ledger_records", topic_id=topic_id, sequence=after, limit=limit)]
+
+
+def _record(row: Row) -> Record:
+    return Record(**dict(zip(_RECORD, row, strict=True)))

@@ -44,7 +44,7 @@ bench: .venv-bench/.ready .venv-seed001/.ready  ## print the performance table
 	.venv-seed001/bin/pip install --quiet --disable-pip-version-check -r bench/seed001.lock
 	touch $@
 
-peers: setup .venv-fastmcp/.ready .venv-node/.ready .venv-clients/.ready .venv-openclaw/.ready  ## run the tests against real outside programs
+peers: setup .venv-fastmcp/.ready .venv-node/.ready .venv-clients/.ready .venv-openclaw/.ready .venv-ledger/.ready .venv-nanobot02/.ready .venv-nanobot03/.ready  ## run the tests against real outside programs
 	$(BIN)/python -m pytest -q tests/peers
 
 .venv-fastmcp/.ready: tests/peers/fastmcp.lock
@@ -68,6 +68,19 @@ peers: setup .venv-fastmcp/.ready .venv-node/.ready .venv-clients/.ready .venv-o
 	mkdir -p .venv-openclaw
 	cp tests/peers/openclaw/package.json .venv-openclaw/
 	cd .venv-openclaw && npm install --ignore-scripts --no-package-lock --no-audit --no-fund --loglevel=error
+	touch $@
+
+.venv-ledger/.ready: tests/peers/ledger/package.json
+	mkdir -p .venv-ledger
+	cp tests/peers/ledger/package.json .venv-ledger/
+	cd .venv-ledger && npm install --omit=peer --no-package-lock --no-audit --no-fund --loglevel=error
+	touch $@
+
+.venv-nanobot%/.ready: tests/peers/nanobot%.lock $(wildcard packages/*/pyproject.toml packages/*/src/*/*.py packages/nanobot/src/nanobot/channels/mailbox/*.py)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(@D)/bin/pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir $(@D)/wheels packages/files packages/nanobot
+	$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(@D)/wheels/*.whl
 	touch $@
 
 chaos: setup  ## run the long soaks

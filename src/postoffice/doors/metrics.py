@@ -1,8 +1,13 @@
 """The office in numbers, for Prometheus."""
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from collections.abc import Iterable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.registry import Collector
 
 from postoffice.core.views import Totals
+from postoffice.office import PostOffice
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30, 240)
 
@@ -20,6 +25,8 @@ class Metrics:
         self.sockets = Gauge("postoffice_sockets", "WebSockets open in this process.", registry=self._registry)
         self.pushed = Counter("postoffice_events_pushed", "Events pushed to WebSockets.", registry=self._registry)
         self._agents = Gauge("postoffice_agents", "Agents known.", registry=self._registry)
+        self._oldest = Gauge("postoffice_oldest_seconds", "How long the oldest waiting message has waited.", registry=self._registry)
+        self._hints = Gauge("postoffice_hints_carried", "1 if hints come from other replicas, 0 if this one polls.", registry=self._registry)
         self._mail = Gauge("postoffice_mail", "Messages that are not settled, by where they stand.", ["state"], registry=self._registry)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -31,9 +38,28 @@ class Metrics:
         count.inc()
         spent.observe(seconds)
 
-    def show(self, totals: Totals) -> bytes:
+    def show(self, totals: Totals, oldest: float, office: PostOffice) -> bytes:
         """All of it, as Prometheus reads it."""
         self._agents.set(totals.agents)
+        self._oldest.set(oldest)
+        self._hints.set(office.hints_carried)
         for state in ("held", "pending", "leased", "dead"):
             self._mail.labels(state).set(getattr(totals, state))
-        return generate_latest(self._registry)
+        return generate_latest(self._registry) + generate_latest(_Tallies(office))
+
+
+class _Tallies(Collector):
+    """What the office and its store count by themselves."""
+
+    def __init__(self, office: PostOffice) -> None:
+        self._office = office
+
+    def collect(self) -> Iterable[Metric]:
+        office = self._office
+        for name, text, tally in (
+            ("postoffice_wait_seconds", "How long mail waited before it was taken.", office.waits),
+            ("postoffice_wake_seconds", "How long mail was on its way to somebody who was waiting for it.", office.wakes),
+            ("postoffice_commit_seconds", "How long a group of acts took to be on disk.", office.store.commits),
+        ):
+            yield HistogramMetricFamily(name, text, buckets=tally.up_to(), sum_value=tally.sum)
+        yield CounterMetricFamily("postoffice_redelivered", "Messages taken more than once.", office.redelivered)

@@ -7,8 +7,8 @@ from datetime import timedelta
 import msgspec
 
 from postoffice.core.agent import Agent, Caller, presence
-from postoffice.core.clock import Clock
-from postoffice.core.delivery import Extend, Handed, Nack, Refuse, Settlement
+from postoffice.core.clock import Clock, micros
+from postoffice.core.delivery import Extend, Handed, Leased, Nack, Refuse, Settlement, Wish
 from postoffice.core.errors import (
     BadCursor,
     Invalid,
@@ -18,11 +18,13 @@ from postoffice.core.errors import (
 )
 from postoffice.core.limits import bounded
 from postoffice.core.names import check_name, folded
+from postoffice.core.tally import Tally
 from postoffice.core.text import check_text
 from postoffice.office.bells import Bells
 from postoffice.office.house import House
 from postoffice.office.identity import Identities
 from postoffice.office.upkeep import Presences, Upkeep
+from postoffice.store.acts.turn import Turned
 from postoffice.store.protocol import Store
 from postoffice.wake.protocol import Wake
 
@@ -40,7 +42,13 @@ class Counter:
         self._bells = Bells()
         self._presences = Presences()
         self._identities = Identities(store, self.house.auth)
-        self.upkeep = Upkeep(store, self._bells, self._presences, self.house, Clock().new_id())
+        self._clock = Clock()
+        self.upkeep = Upkeep(store, self._bells, self._presences, self.house, self._clock.new_id())
+        self.waits = Tally()
+        """How long mail waited before it was taken."""
+        self.wakes = Tally()
+        """How long mail was on its way to somebody who was waiting for it."""
+        self.redelivered = 0
         self._closing = False
 
     def _whose(self, caller: Caller, of: str | None) -> str:
@@ -102,6 +110,18 @@ class Counter:
             if isinstance(settlement, Handed):
                 self._ref(settlement.where, "place", self._limits.note_chars)
         return tuple(settlements)
+
+    async def _turn(self, caller: Caller, settlements: tuple[Settlement, ...], wish: Wish) -> Turned:
+        """A taker's turn, counted."""
+        turned = await self.store.turn(caller.name, settlements, wish)
+        if turned.leased:
+            self.waits.extend(self._ages(turned.leased))
+            self.redelivered += sum(one.attempt > 1 for one in turned.leased)
+        return turned
+
+    def _ages(self, leased: Sequence[Leased]) -> list[float]:
+        now = self._clock.now()
+        return [max(0, now - micros(one.message.created_at)) / 1_000_000 for one in leased]
 
     def _with_presence(self, agent: Agent) -> Agent:
         """Count the signs of life that are not written down yet."""

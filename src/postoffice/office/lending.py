@@ -21,7 +21,7 @@ class LendingVerbs(Counter):
         with self._bells.waiting(folded(caller.name)) as bell:
             while True:
                 bell.still()
-                lent = (await self.store.turn(caller.name, (), wish)).leased
+                lent = (await self._turn(caller, (), wish)).leased
                 if lent or self._closing or not await bell.rings(within):
                     return lent
 

@@ -84,28 +84,31 @@ class MailVerbs(Counter):
             session_id=session_id,
             correlation_id=None if correlation_id is None else self._ref(correlation_id, "correlation_id"),
         )
-        return await self.store.turn(caller.name, self._settlements(settle), wish)
+        return await self._turn(caller, self._settlements(settle), wish)
 
     async def wait(self, caller: Caller, limit: int | None = None, *, within: timedelta | None = None, **wish: Any) -> Turned:
         """Like receive, but wait for mail. A waiter that goes away leaves no lease behind."""
         patience = bounded("wait", within, self._limits.wait, _NOW, self._limits.wait_most)
         until = asyncio.get_running_loop().time() + patience.total_seconds()
         settled: tuple[Any, ...] = ()
+        woken = False
         with self._bells.waiting(folded(caller.name)) as bell:
             while True:
                 bell.still()
                 turned = await self.receive(caller, limit, **wish)
                 settled = settled or turned.settled
                 wish.pop("settle", None)
+                if woken:
+                    self.wakes.extend(self._ages(turned.leased))
                 left = until - asyncio.get_running_loop().time()
+                woken = True
                 if turned.leased or left <= 0 or self._closing or not await bell.rings(left) or self._closing:
                     return Turned(settled, turned.leased)
 
     async def pop(self, caller: Caller, limit: int = 1) -> tuple[Leased, ...]:
         """Take and settle in one act: at most once, by contract."""
         most = bounded("limit", limit, 1, 1, self._limits.batch)
-        turned = await self.store.turn(caller.name, (), Wish(limit=most, visible_for=None, tokenless=True, pop=True))
-        return turned.leased
+        return (await self._turn(caller, (), Wish(limit=most, visible_for=None, tokenless=True, pop=True))).leased
 
     async def settle(self, caller: Caller, settlements: Sequence[Settlement]) -> tuple[Settled | Exception, ...]:
         """Ack, nack, extend or give back, each answered by itself."""

@@ -13,6 +13,7 @@ from postoffice.core.ledger import Account, Post, Sighting
 from postoffice.core.limits import Limits
 from postoffice.core.message import Accepted, Draft
 from postoffice.core.session import Thread
+from postoffice.core.tally import Tally
 from postoffice.core.task import Task, TaskState
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.agent import AddKey, Appear, Register, RevokeKeys, Seen, UpdateCard
@@ -38,6 +39,8 @@ class GroupedStore(Overviews, LedgerReads):
     def __init__(self, clock: Clock, limits: Limits) -> None:
         self.clock = clock
         self.limits = limits
+        self.commits = Tally()
+        """How long groups took from their first read to the disk's word."""
         self._closing = True  # until it is open
 
     def put(self, act: Act[R]) -> "asyncio.Future[R]":

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import time
 from collections import deque
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -165,7 +166,9 @@ class PostgresStore(GroupedStore):
                 for _ in range(_TURNS):
                     await asyncio.sleep(0)
                 jobs = [self._jobs.popleft() for _ in range(min(len(self._jobs), _GROUP))]
+                begun = time.perf_counter()
                 outcomes, hints = await committer.commit([act for act, _ in jobs])
+                self.commits.add(time.perf_counter() - begun)
                 for (act, future), outcome in zip(jobs, outcomes, strict=True):
                     self.answer(act, future, outcome)
                 if hints:

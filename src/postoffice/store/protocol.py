@@ -11,6 +11,7 @@ from postoffice.core.event import Event
 from postoffice.core.ledger import Account, Post, Record, Sighting, Topic
 from postoffice.core.message import Accepted, Draft, Message
 from postoffice.core.session import Thread
+from postoffice.core.tally import Tally
 from postoffice.core.task import Task, TaskState
 from postoffice.core.traffic import Span, Traffic
 from postoffice.core.views import DeadLetter, Entity, Found, Glance, Longest, MailboxCounts, Page, Proof, Seat, Totals
@@ -22,6 +23,9 @@ Committed = Callable[[frozenset[str]], None]
 
 class Store(Protocol):
     """One act, one transaction, one thing wholly true afterwards. Names may be spelled in any case."""
+
+    commits: Tally
+    """How long commits took in this process."""
 
     async def open(self, committed: Committed) -> None: ...
     async def close(self) -> None: ...

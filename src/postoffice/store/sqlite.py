@@ -8,6 +8,7 @@ import queue
 import re
 import sqlite3
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -184,7 +185,9 @@ class SQLiteStore(GroupedStore):
                 if more is None:
                     break
                 jobs = jobs + more
+            begun = time.perf_counter()
             outcomes, hints = self._commit([act for act, _ in jobs])
+            self.commits.add(time.perf_counter() - begun)
             self._tell(jobs, outcomes, hints)
             if more is not None:
                 more = self._jobs.get()

@@ -1,6 +1,7 @@
 """The ledger's network through its SDK: sign, submit, create. Synchronous, as the SDK is: callers use threads."""
 
 import threading
+import time
 from base64 import b64decode, b64encode
 from itertools import groupby
 from typing import Any
@@ -19,6 +20,7 @@ from hiero_sdk_python import (
 from hiero_sdk_python.client.network import Network as Nodes
 from hiero_sdk_python.exceptions import MaxAttemptsError, PrecheckError, ReceiptStatusError
 from hiero_sdk_python.hapi.sdk.transaction_list_pb2 import TransactionList
+from hiero_sdk_python.hapi.services.timestamp_pb2 import Timestamp
 from hiero_sdk_python.hapi.services.transaction_contents_pb2 import SignedTransaction
 from hiero_sdk_python.hapi.services.transaction_pb2 import TransactionBody
 from hiero_sdk_python.logger.log_level import LogLevel
@@ -28,6 +30,7 @@ from postoffice.bridges.ledger.outcome import Expired, LedgerBusy, LedgerRefused
 from postoffice.core.errors import BadSetting
 
 _CALL = 20.0  # seconds for one call
+_BACK = 6 * 10**9  # nanoseconds before now that a transaction begins: nodes refuse what begins after their own now
 _CHUNKS = 20
 _BYTES = 1024
 _FOR_THE_OWNER = {
@@ -51,6 +54,7 @@ class LedgerNetwork:
         self._keys = {account: read_key(account, key) for account, key in keys.items()}
         self._client: Client | None = None
         self._lock = threading.Lock()
+        self._last = 0
 
     @property
     def operator(self) -> str:
@@ -74,10 +78,17 @@ class LedgerNetwork:
             raise LedgerRefused(why=f"it is {len(data)} bytes, more than the {_CHUNKS * _BYTES} the ledger takes; send less, or privately")
         transaction = TopicMessageSubmitTransaction(TopicId.from_string(topic_id), data, chunk_size=_BYTES, max_chunks=_CHUNKS)
         transaction.set_transaction_memo(memo)
-        transaction.set_transaction_id(TransactionId.generate(account))
+        transaction.set_transaction_id(TransactionId(account, self._start(transaction.get_required_chunks())))
         transaction.freeze_with(self._connected())
         transaction.sign(self._keys[str(account)])
         return ",".join(b64encode(piece).decode() for piece in _pieces(transaction.to_bytes()))
+
+    def _start(self, pieces: int) -> Timestamp:
+        """A moment that no other message has: two under one would count as one, and the second be lost. Each piece takes the next."""
+        with self._lock:
+            self._last = max(self._last + 1, time.time_ns() - _BACK)
+            at, self._last = self._last, self._last + pieces
+        return Timestamp(seconds=at // 10**9, nanos=at % 10**9)
 
     def submit(self, signed: str) -> None:
         """Put signed bytes on the ledger, and wait for its word on each piece. What is there already is there."""

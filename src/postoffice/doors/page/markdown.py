@@ -90,7 +90,8 @@ def markdown(text: str, most: int = SHORT) -> Markup:
         allowed_classes=_CLASSES,
         url_schemes=_SCHEMES,
         link_rel=_REL,
-        set_tag_attribute_values={"a": {"target": "_blank"}},
+        # What scrolls by itself can be reached by keys.
+        set_tag_attribute_values={"a": {"target": "_blank"}, "pre": {"tabindex": "0"}, "table": {"tabindex": "0"}},
         strip_comments=True,
     )
     return Markup(clean)  # noqa: S704 - what has just been cleaned

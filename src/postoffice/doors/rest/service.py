@@ -69,4 +69,6 @@ _METRICS = {"description": "Prometheus text.", "content": {"text/plain": {"examp
 async def metrics(request: Request, office: Watcher) -> Response:
     """The office in numbers, for Prometheus; where keys are required, with the owner's."""
     counted: Metrics = request.app.state.metrics
-    return Response(counted.show(await office.totals()), media_type=CONTENT_TYPE_LATEST)
+    oldest = await office.longest_waiting(office.owner(), 1)
+    waiting = oldest[0].waiting.total_seconds() if oldest else 0.0
+    return Response(counted.show(await office.totals(), waiting, office), media_type=CONTENT_TYPE_LATEST)

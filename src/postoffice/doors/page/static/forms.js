@@ -2,10 +2,14 @@
 import { travel } from "./travel.js";
 import { tell } from "./toast.js";
 
+const SHOWN = 8000; // milliseconds that a good word stays
+
 export function submitForms() {
   for (const button of document.querySelectorAll("[data-nojs]")) button.hidden = true;
   document.addEventListener("arrived", () => {
     for (const button of document.querySelectorAll("[data-nojs]")) button.hidden = true;
+    const said = document.querySelector(".said");
+    setTimeout(() => said?.remove(), SHOWN);
   });
   document.addEventListener("change", (event) => {
     const form = event.target.closest?.("form[data-auto]");

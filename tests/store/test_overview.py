@@ -1,0 +1,256 @@
+"""What people ask of a store: the whole office at a glance, the same on both engines."""
+
+from datetime import timedelta
+
+import pytest
+
+from postoffice.core.agent import Presence
+from postoffice.core.errors import BadLink, NotYou, NoVisit, OwnerOnly
+from postoffice.core.event import Kind
+from postoffice.core.task import TaskState
+from postoffice.core.traffic import Span
+from postoffice.office import PostOffice
+from tests.engines import Engine
+from tests.mail import ask, member, pages, people, take, write
+
+
+class TestTheRoster:
+    async def test_each_agent_with_its_mailbox_in_numbers(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob", "first", priority=5)
+        await engine.advance(timedelta(minutes=10))
+        await write(office, alice, "bob", "urgent", priority=1)
+        task = await ask(office, alice, "bob")
+        await take(office, bob)
+        await office.update_task(bob, task.message_id, TaskState.WORKING)
+        seats = {seat.name: seat for seat in (await office.roster(office.owner())).items}
+        assert list(seats) == ["alice", "bob"]
+        seat = seats["bob"]
+        # Moving a task settles its letter.
+        assert (seat.unread, seat.leased, seat.dead, seat.tasks, seat.presence) == (1, 1, 0, 1, Presence.BUSY)
+        assert seat.oldest_waiting is not None
+        assert timedelta(minutes=10) <= seat.oldest_waiting < timedelta(minutes=11)
+        # A move of the task tells alice.
+        assert (seats["alice"].unread, seats["alice"].presence) == (1, Presence.IDLE)
+
+    async def test_it_comes_in_pages(self, office: PostOffice) -> None:
+        await people(office, *(f"agent-{number}" for number in range(5)))
+        found = await pages(office.roster, office.owner(), limit=2)
+        assert [[seat.name for seat in page] for page in found] == [["agent-0", "agent-1"], ["agent-2", "agent-3"], ["agent-4"]]
+
+    async def test_only_the_owner_sees_it(self, office: PostOffice) -> None:
+        (alice,) = await people(office, "alice")
+        for verb in (office.roster, office.glances, office.longest_waiting):
+            with pytest.raises(OwnerOnly):
+                await verb(alice)  # type: ignore[operator]
+
+    async def test_the_longest_waiting_comes_first(self, office: PostOffice, engine: Engine) -> None:
+        alice, _, _ = await people(office, "alice", "bob", "carol")
+        await write(office, alice, "carol")
+        await engine.advance(timedelta(hours=1))
+        await write(office, alice, "bob")
+        longest = await office.longest_waiting(office.owner(), 5)
+        assert [(item.name, item.pending) for item in longest] == [("carol", 1), ("bob", 1)]
+        assert timedelta(hours=1) <= longest[0].waiting < timedelta(hours=1, minutes=1)
+
+
+class TestEveryonesLetters:
+    async def test_newest_first_with_where_they_stand(self, office: PostOffice) -> None:
+        alice, bob, _ = await people(office, "alice", "bob", "carol")
+        first = await write(office, alice, "bob", "one")
+        await write(office, alice, "ALL", "to all")
+        await take(office, bob)
+        every = (await office.glances(office.owner())).items
+        assert [glance.message.content for glance in every] == ["to all", "one"]
+        assert [(g.recipients, g.waiting, g.leased, g.dead) for g in every] == [(2, 2, 0, 0), (1, 0, 1, 0)]
+        assert [glance.session_id for glance in every] == [None, first.session_id]
+        found = await pages(office.glances, office.owner(), limit=1)
+        assert [[glance.message.content for glance in page] for page in found] == [["to all"], ["one"]]
+
+    async def test_a_note_that_went_to_nobody_is_there_too(self, office: PostOffice) -> None:
+        (alice,) = await people(office, "alice")
+        await office.note(alice, "project-1", "project", "begun")
+        (note,) = (await office.glances(office.owner())).items
+        assert (note.recipients, note.session_id) == (0, None)
+
+
+class TestTheBoard:
+    async def test_open_tasks_by_state_the_longest_open_first(self, office: PostOffice) -> None:
+        alice, bob, carol = await people(office, "alice", "bob", "carol")
+        first = await ask(office, alice, "bob")
+        second = await ask(office, alice, "bob")
+        third = await ask(office, carol, "carol")
+        await office.update_task(bob, second.message_id, TaskState.WORKING)
+        owner = office.owner()
+
+        async def ids(caller: object, state: TaskState) -> list[str]:
+            return [task.message_id for task in (await office.open_tasks(caller, state)).items]  # type: ignore[arg-type]
+
+        assert await ids(owner, TaskState.PENDING) == [first.message_id, third.message_id]
+        assert await ids(owner, TaskState.WORKING) == [second.message_id]
+        assert await ids(alice, TaskState.PENDING) == [first.message_id]
+        assert await ids(carol, TaskState.PENDING) == [third.message_id]
+        assert len(await pages(office.open_tasks, owner, TaskState.PENDING, limit=1)) == 2
+
+    async def test_finished_tasks_newest_first(self, office: PostOffice) -> None:
+        alice, bob, _ = await people(office, "alice", "bob", "carol")
+        done = await ask(office, alice, "bob")
+        refused = await ask(office, alice, "bob")
+        await ask(office, alice, "bob")
+        await office.update_task(bob, done.message_id, TaskState.COMPLETED)
+        await office.update_task(bob, refused.message_id, TaskState.REJECTED)
+        for caller in (office.owner(), alice, bob):
+            assert [task.message_id for task in await office.finished_tasks(caller)] == [refused.message_id, done.message_id]
+        (eve,) = await people(office, "eve")
+        assert await office.finished_tasks(eve) == ()
+
+
+class TestTheTraffic:
+    async def test_letters_waits_and_latencies_in_their_slot(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        for _ in range(3):
+            await write(office, alice, "bob")
+        await engine.advance(timedelta(seconds=2))
+        leased = (await office.receive(bob, 2)).leased
+        await engine.advance(timedelta(seconds=3))
+        await office.ack(bob, leased[0].message.id, leased[0].token)
+        traffic = await office.traffic(office.owner(), Span.HOUR)
+        assert (len(traffic.slots), traffic.whole) == (60, True)
+        slots = [slot for slot in traffic.slots if slot.letters]
+        assert sum(slot.letters for slot in slots) == 3
+        waits = [slot.wait_p50 for slot in slots if slot.wait_p50 is not None]
+        assert [round(wait.total_seconds()) for wait in waits] == [2]
+        latencies = [slot.latency_p95 for slot in slots if slot.latency_p95 is not None]
+        assert [round(latency.total_seconds()) for latency in latencies] == [5]
+        assert [(e.sender, e.recipient, e.letters) for e in traffic.exchanges] == [("alice", "bob", 3)]
+
+    @pytest.mark.parametrize("span", list(Span))
+    async def test_an_agent_sees_its_own_only(self, office: PostOffice, span: Span) -> None:
+        alice, bob, carol = await people(office, "alice", "bob", "carol")
+        await write(office, alice, "bob")
+        await write(office, bob, "carol")
+        assert [e.recipient for e in (await office.traffic(carol, span)).exchanges] == ["carol"]
+        assert sum(slot.letters for slot in (await office.traffic(carol, span)).slots) == 1
+        assert len((await office.traffic(office.owner(), span)).exchanges) == 2
+        assert len((await office.traffic(alice, span)).exchanges) == 1
+
+
+class TestTheTimeline:
+    async def test_a_line_says_how_it_came_to_stand_where_it_stands(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        sent = await write(office, alice, "bob")
+        leased = await take(office, bob)
+        await office.nack(bob, leased.message.id, leased.token, reason="busy")
+        assert sent.session_id is not None
+        thread = await office.history(office.owner(), sent.session_id)
+        standing = thread.lines[0].standing
+        assert standing is not None
+        assert (standing.attempts, standing.reason, standing.leased_at is not None, standing.settled_at) == (1, "busy", True, None)
+        assert {thread.reader, thread.other} == {"alice", "bob"}
+        assert (await office.status(alice, sent.message_id)).standings[0].leased_at == standing.leased_at
+
+
+class TestWatching:
+    async def test_the_owner_hears_of_everyone_and_goes_on_from_a_place(self, office: PostOffice) -> None:
+        alice, _ = await people(office, "alice", "bob")
+        owner = office.owner()
+        place = await office.place(owner)
+        sent = await write(office, alice, "bob")
+        pulse = await anext(office.watch(owner, place))
+        assert [(event.kind, event.ref) for event in pulse.events] == [(Kind.NEW_MESSAGE, sent.message_id)]
+        assert (await anext(office.watch(owner, pulse.cursor))).quiet
+
+    async def test_an_agent_hears_of_itself(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        place = await office.place(alice)
+        await write(office, bob, "bob")
+        assert (await anext(office.watch(alice, place))).quiet
+        await write(office, bob, "alice")
+        assert len((await anext(office.watch(alice, place))).events) == 1
+
+    async def test_whoever_is_far_behind_or_elsewhere_is_told_so(self, office: PostOffice) -> None:
+        alice, _ = await people(office, "alice", "bob")
+        owner = office.owner()
+        start = await office.place(owner)
+        for number in range(201):
+            await write(office, alice, "bob", str(number))
+        far = await anext(office.watch(owner, start))
+        assert (far.missed, far.events, far.cursor) == (True, (), await office.place(owner))
+        for caller, cursor in ((owner, "x"), (owner, "9" * 18 + ".1"), (owner, "9" * 18), (alice, "-1"), (alice, "9" * 17), (alice, "1.2")):
+            pulse = await anext(office.watch(caller, cursor))
+            assert (pulse.missed, pulse.cursor) == (True, await office.place(caller))
+
+    async def test_a_watcher_is_woken_by_mail_and_by_what_the_log_does_not_tell(self, engine: Engine) -> None:
+        from postoffice.office import House
+        from postoffice.wake.local import LocalWake
+
+        async with PostOffice(engine.store(), LocalWake(), House(tick=0.05)) as office:
+            alice, bob = await people(office, "alice", "bob")
+            watching = office.watch(office.owner(), None)
+            assert (await anext(watching)).quiet
+            await write(office, alice, "bob")
+            while not (pulse := await anext(watching)).events:
+                pass
+            assert pulse.events[0].kind is Kind.NEW_MESSAGE
+            await take(office, bob)
+            while not (pulse := await anext(watching)).moved:
+                pass
+            office.drain()
+            assert [pulse async for pulse in watching] == []
+
+
+class TestVisits:
+    async def test_a_link_opens_the_page_once(self, office: PostOffice) -> None:
+        alice = await member(office, "alice")
+        code = await office.make_link(alice)
+        proof, _ = await office.enter(code)
+        visitor = await office.visitor(proof)
+        assert (visitor.name, visitor.owner, visitor.verified) == ("alice", False, True)
+        with pytest.raises(BadLink):
+            await office.enter(code)
+        for wrong in ("", "nonsense", proof):
+            with pytest.raises(BadLink):
+                await office.enter(wrong)
+        for wrong in (None, "", "nonsense", code):
+            with pytest.raises(NoVisit):
+                await office.visitor(wrong)
+
+    async def test_a_link_is_good_for_ten_minutes_and_a_visit_for_thirty_days(self, office: PostOffice, engine: Engine) -> None:
+        owner = office.owner()
+        late, soon = await office.make_link(owner), await office.make_link(owner)
+        await engine.advance(timedelta(minutes=9))
+        proof, lasts = await office.enter(soon)
+        await engine.advance(timedelta(minutes=2))
+        with pytest.raises(BadLink):
+            await office.enter(late)
+        assert (await office.visitor(proof)).owner
+        await engine.advance(lasts)
+        await office.store.forget(None)
+        with pytest.raises(NoVisit):
+            await office.visitor(proof)
+
+    async def test_a_visit_ends_when_asked_and_when_keys_are_revoked(self, office: PostOffice) -> None:
+        alice, bob = await member(office, "alice"), await member(office, "bob")
+        first, _ = await office.enter(await office.make_link(alice))
+        second, _ = await office.enter(await office.make_link(alice))
+        others, _ = await office.enter(await office.make_link(bob))
+        await office.end_visit(first)
+        with pytest.raises(NoVisit):
+            await office.visitor(first)
+        assert (await office.visitor(second)).name == "alice"
+        await office.revoke_keys(alice)
+        with pytest.raises(NoVisit):
+            await office.visitor(second)
+        assert (await office.visitor(others)).name == "bob"
+
+    async def test_a_name_that_no_key_proves_gets_no_link(self, office: PostOffice) -> None:
+        (alice,) = await people(office, "alice")
+        with pytest.raises(OwnerOnly):
+            await office.make_link(alice)
+
+    async def test_the_owner_lends_its_voice_and_nobody_else_does(self, office: PostOffice) -> None:
+        alice, _ = await people(office, "alice", "bob")
+        assert (await office.speak_as(office.owner(), "bob")).name == "bob"
+        assert await office.speak_as(alice, "Alice") == alice
+        with pytest.raises(NotYou):
+            await office.speak_as(alice, "bob")

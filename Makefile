@@ -87,7 +87,7 @@ chaos: setup  ## run the long soaks
 	POSTOFFICE_EXAMPLES=20 $(BIN)/python -m pytest -q --timeout=3600 tests/machine tests/proof tests/doors/test_openapi.py tests/mcp/test_seed_001.py
 
 lock: setup  ## pin the newest versions again
-	$(BIN)/pip-compile --quiet --upgrade --extra postgres --extra ledger --extra nats --extra dev --strip-extras --no-emit-index-url --no-emit-find-links \
+	$(BIN)/pip-compile --quiet --upgrade --extra postgres --extra ledger --extra nats --extra traces --extra dev --strip-extras --no-emit-index-url --no-emit-find-links \
 	  --no-emit-trusted-host --no-emit-options --no-header --annotation-style=line -o requirements.lock pyproject.toml
 
 clean:  ## remove what was made

@@ -50,6 +50,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Addresses whose word on who is calling (X-Forwarded-For) is taken."""
     body_bytes: Annotated[int, msgspec.Meta(ge=1024)] = 8 << 20
     body_seconds: Annotated[float, msgspec.Meta(gt=0)] = 30.0
+    traces: str | None = None
+    """An OTLP collector (`http://host:4318`) that is told of every message's way."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["console", "json"] = "console"
     statement_cache: Annotated[int, msgspec.Meta(ge=0)] = 256

@@ -29,6 +29,7 @@ def add(commands: Any) -> None:
     serving.add_argument("--ledger-mirror", metavar="URL", help="its mirror's REST API (the network's own)")
     serving.add_argument("--ledger-account", metavar="ID", help="the account that pays")
     serving.add_argument("--ledger-key-file", type=Path, metavar="FILE", help="the account's key (or POSTOFFICE_LEDGER_KEY)")
+    serving.add_argument("--traces", metavar="URL", help="an OTLP collector to tell of every message's way, such as http://127.0.0.1:4318")
     serving.add_argument("--log-level", choices=["debug", "info", "warning", "error"], help="how much to tell (info)")
     serving.add_argument("--log-format", choices=["console", "json"], help="for people or for machines (console)")
     serving.set_defaults(command=_serve)

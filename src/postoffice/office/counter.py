@@ -7,8 +7,8 @@ from datetime import timedelta
 import msgspec
 
 from postoffice.core.agent import Agent, Caller, presence
-from postoffice.core.clock import Clock, micros
-from postoffice.core.delivery import Extend, Handed, Leased, Nack, Refuse, Settlement, Wish
+from postoffice.core.clock import Clock, micros, steady
+from postoffice.core.delivery import Extend, Handed, Leased, Nack, Refuse, Settled, Settlement, Wish
 from postoffice.core.errors import (
     BadCursor,
     Invalid,
@@ -23,6 +23,7 @@ from postoffice.core.text import check_text
 from postoffice.office.bells import Bells
 from postoffice.office.house import House
 from postoffice.office.identity import Identities
+from postoffice.office.trace import Trace
 from postoffice.office.upkeep import Presences, Upkeep
 from postoffice.store.acts.turn import Turned
 from postoffice.store.protocol import Store
@@ -34,8 +35,9 @@ _NOW = timedelta(0)
 class Counter:
     """The office's side of the counter; the verbs are written on top of it."""
 
-    def __init__(self, store: Store, wake: Wake, house: House | None = None) -> None:
+    def __init__(self, store: Store, wake: Wake, house: House | None = None, trace: Trace | None = None) -> None:
         self.house = house or House()
+        self.trace = trace
         self.store = store
         self.wake = wake
         self._limits = self.house.limits
@@ -113,11 +115,22 @@ class Counter:
 
     async def _turn(self, caller: Caller, settlements: tuple[Settlement, ...], wish: Wish) -> Turned:
         """A taker's turn, counted."""
+        begun = steady()
         turned = await self.store.turn(caller.name, settlements, wish)
+        self._follow(caller, turned, begun)
         if turned.leased:
             self.waits.extend(self._ages(turned.leased))
             self.redelivered += sum(one.attempt > 1 for one in turned.leased)
         return turned
+
+    def _follow(self, caller: Caller, turned: Turned, begun: int) -> None:
+        if self.trace is not None:
+            took = timedelta(microseconds=(steady() - begun) // 1000)
+            for leased in turned.leased:
+                self.trace.taken(caller.name, leased, took)
+            for settled in turned.settled:
+                if isinstance(settled, Settled):
+                    self.trace.settled(caller.name, settled, took)
 
     def _ages(self, leased: Sequence[Leased]) -> list[float]:
         now = self._clock.now()

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 
 from postoffice.core.agent import Caller
+from postoffice.core.clock import steady
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, Wish
 from postoffice.core.errors import (
     BadMessage,
@@ -30,12 +31,16 @@ class MailVerbs(Counter):
 
     async def send(self, caller: Caller, draft: Draft) -> Accepted:
         """Accept a message: to an agent, to many, to ALL, as a note, or forwarded. Durable when it returns."""
+        begun = steady()
         try:
-            return await self.store.send(
+            accepted = await self.store.send(
                 caller.name, self._checked(draft), verified=caller.verified, strangers=self.house.auth is Auth.OPEN
             )
         except NoSuchAgent as error:
             raise await self._unknown(str(error.facts["name"])) from None
+        if self.trace is not None and not accepted.duplicate:
+            self.trace.sent(caller.name, accepted, timedelta(microseconds=(steady() - begun) // 1000))
+        return accepted
 
     def _checked(self, draft: Draft) -> Draft:
         checked = check_draft(draft, self._limits)
@@ -112,7 +117,10 @@ class MailVerbs(Counter):
 
     async def settle(self, caller: Caller, settlements: Sequence[Settlement]) -> tuple[Settled | Exception, ...]:
         """Ack, nack, extend or give back, each answered by itself."""
-        return (await self.store.turn(caller.name, self._settlements(settlements), None)).settled
+        begun = steady()
+        turned = await self.store.turn(caller.name, self._settlements(settlements), None)
+        self._follow(caller, turned, begun)
+        return turned.settled
 
     async def ack(self, caller: Caller, ref: str, token: str | None = None) -> Settled:
         """Done with it."""

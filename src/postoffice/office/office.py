@@ -29,6 +29,8 @@ class PostOffice(PeopleVerbs, ConsentVerbs, ReadingVerbs, TaskVerbs, LendingVerb
         await asyncio.gather(self._presences.flush(self.store), return_exceptions=True)
         await self.store.close()
         await self.wake.close()
+        if self.trace is not None:
+            await asyncio.to_thread(self.trace.close)
 
     def drain(self) -> None:
         """Send whoever waits home empty-handed; from here on nobody waits, but calls are still answered."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from postoffice.bridges.files import FileBridge
     from postoffice.bridges.ledger import LedgerBridge
     from postoffice.bridges.ledger.network import LedgerNetwork
+    from postoffice.serve.traces import MessageTraces
 
 OWNER_KEY = "owner.key"
 _SENDS = 600  # a minute, for each agent
@@ -74,7 +75,15 @@ def build_office(settings: Settings) -> PostOffice:
         else:
             # Through a transaction pooler LISTEN never hears anything: look once a tick instead.
             wake = LocalWake() if store.pooled else PostgresWake(settings.database, settings.schema)
-    return PostOffice(store, wake, house)
+    return PostOffice(store, wake, house, None if settings.traces is None else _build_traces(settings.traces))
+
+
+def _build_traces(endpoint: str) -> "MessageTraces":
+    if find_spec("opentelemetry.sdk") is None or find_spec("opentelemetry.exporter") is None:
+        raise ExtraMissing(extra="traces")
+    from postoffice.serve.traces import MessageTraces  # noqa: PLC0415 - as above
+
+    return MessageTraces(endpoint)
 
 
 def _build_nats(url: str, schema: str) -> Wake:

@@ -50,6 +50,9 @@ class Collector:
         """Take everything out of one inbox."""
         while letters := await self._tree.poll(agent, _BATCH):
             await self._meet(letters)
+            if self._directory.find(agent) is not None:  # moved in meanwhile, and reads its inbox itself
+                await self._tree.release(agent, [letter["filename"] for letter in letters])
+                return
             errands = await asyncio.gather(*(self._errand(agent, letter) for letter in letters))
             # In the order of the files: acts asked for one after another are done so, and nothing is waited for in between.
             outcomes = await asyncio.gather(*(self._run(errand) for errand in _told_apart(errands)), return_exceptions=True)
@@ -89,6 +92,8 @@ class Collector:
             draft = to_draft(letter, agent)
             if draft.session_id is None and draft.subject is None and draft.reply_to is not None:
                 draft = msgspec.structs.replace(draft, session_id=await self._session_of(sender, agent, draft.reply_to))
+            if settled and draft.content is None and not draft.parts and draft.payload is msgspec.UNSET:
+                draft = msgspec.structs.replace(draft, content="")  # nothing was said, and has been delivered
             return Errand(sender, msgspec.structs.replace(draft, settled=settled))
         except MailError as error:
             return error

@@ -70,7 +70,7 @@ def to_update(letter: dict[str, Any]) -> tuple[str, TaskState, Draft]:
     content, parts = _content(letter)
     report = Draft(
         to=letter["to"],
-        content=content,
+        content="" if content is None and not parts else content,  # the state alone says something
         parts=parts,
         payload=letter.get("payload", UNSET),
         metadata=letter["metadata"] or None,
@@ -99,7 +99,7 @@ def _content(letter: dict[str, Any]) -> tuple[str | None, tuple[dict[str, Any], 
     """A single text is what most doors call the content; anything richer stays in parts."""
     match letter["content"].get("parts", []):
         case []:
-            return "", ()
+            return None, ()
         case [{"type": "text", "text": str(text)}]:
             return text, ()
         case parts:

@@ -137,6 +137,15 @@ class Tree:
 
         await self._do(mark)
 
+    async def release(self, agent: str, names: list[str]) -> None:
+        """Leave these to somebody else."""
+
+        def leave() -> None:
+            for name in names:
+                self._each(lambda name=name: self._mail.release(agent, name))  # type: ignore[misc]
+
+        await self._do(leave)
+
     async def refuse(self, agent: str, name: str, reason: str, *, tell: bool) -> None:
         """Set a file aside."""
         await self._do(lambda: self._each(lambda: self._mail.refuse(agent, name, reason, tell=tell)))

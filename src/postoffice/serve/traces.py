@@ -1,0 +1,92 @@
+"""Every message's way as an OpenTelemetry trace, from send to ack, across replicas.
+
+A trace's id is its message's id, and the span that sent it has an id made from that: so whichever replica leases or acks the
+message adds to the same trace, and nothing about tracing has to be stored or passed on.
+"""
+
+import secrets
+import time
+from contextvars import ContextVar
+from datetime import timedelta
+from uuid import UUID
+
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.id_generator import IdGenerator
+from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, TraceFlags, set_span_in_context
+from opentelemetry.util.types import Attributes
+
+from postoffice import __version__
+from postoffice.core.delivery import Leased, Settled, State
+from postoffice.core.message import Accepted
+
+_PATIENCE = 3.0  # seconds for a collector to answer
+_SENDING: ContextVar[UUID | None] = ContextVar("sending", default=None)
+
+
+class MessageTraces:
+    """Tells an OTLP collector. Spans are sent by a thread of their own, in batches; a collector that is away costs nothing but spans."""
+
+    def __init__(self, endpoint: str) -> None:
+        self._provider = TracerProvider(
+            resource=Resource.create({"service.name": "postoffice", "service.version": __version__}),
+            id_generator=_MessageIds(),
+            shutdown_on_exit=False,
+        )
+        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces", timeout=_PATIENCE)))
+        self._tracer = self._provider.get_tracer("postoffice", __version__)
+
+    def sent(self, sender: str, accepted: Accepted, took: timedelta) -> None:
+        token = _SENDING.set(UUID(accepted.message_id))
+        try:
+            recipients = tuple(posted.recipient for posted in accepted.posted)
+            self._tell("send", accepted.message_id, SpanKind.PRODUCER, took, {"mail.from": sender, "mail.to": recipients}, root=True)
+        finally:
+            _SENDING.reset(token)
+
+    def taken(self, mailbox: str, leased: Leased, took: timedelta) -> None:
+        about: dict[str, str | int] = {
+            "mail.mailbox": mailbox,
+            "mail.attempt": leased.attempt,
+            "mail.number": leased.number,
+            "mail.type": leased.message.type,
+        }
+        self._tell("take", leased.message.id, SpanKind.CONSUMER, took, about)
+
+    def settled(self, mailbox: str, settled: Settled, took: timedelta) -> None:
+        name = "ack" if settled.state is State.ACKED else f"settle {settled.state}"
+        self._tell(name, settled.message_id, SpanKind.CONSUMER, took, {"mail.mailbox": mailbox, "mail.state": settled.state.value})
+
+    def close(self) -> None:
+        """Send what is left, and stop."""
+        self._provider.shutdown()
+
+    def _tell(self, name: str, message_id: str, kind: SpanKind, took: timedelta, about: Attributes, *, root: bool = False) -> None:
+        ended = time.time_ns()
+        begun = ended - int(took.total_seconds() * 1e9)
+        context = None if root else set_span_in_context(NonRecordingSpan(_sending_span(UUID(message_id))))
+        span = self._tracer.start_span(name, context, kind, {"mail.id": message_id, **(about or {})}, start_time=begun)
+        span.end(ended)
+
+
+class _MessageIds(IdGenerator):
+    """Ids of spans: a message's own for the one that sent it, random for all others."""
+
+    def generate_trace_id(self) -> int:
+        message = _SENDING.get()
+        return secrets.randbits(128) if message is None else message.int
+
+    def generate_span_id(self) -> int:
+        message = _SENDING.get()
+        return secrets.randbits(64) | 1 if message is None else _span_id(message)
+
+
+def _sending_span(message: UUID) -> SpanContext:
+    return SpanContext(message.int, _span_id(message), is_remote=True, trace_flags=TraceFlags(TraceFlags.SAMPLED))
+
+
+def _span_id(message: UUID) -> int:
+    """The random half of the message's id."""
+    return message.int & 0xFFFF_FFFF_FFFF_FFFF

@@ -48,9 +48,15 @@ class Collector:
 
     async def collect(self, agent: str) -> None:
         """Take everything out of one inbox."""
+        if not await self._tree.has_any(agent):
+            return
+        if not self._directory.knows(agent):
+            await self._sync()  # somebody may have moved in just now, whose inbox is its own to read
+        if self._directory.find(agent) is not None:
+            return
         while letters := await self._tree.poll(agent, _BATCH):
             await self._meet(letters)
-            if self._directory.find(agent) is not None:  # moved in meanwhile, and reads its inbox itself
+            if self._directory.find(agent) is not None:  # moved in meanwhile
                 await self._tree.release(agent, [letter["filename"] for letter in letters])
                 return
             errands = await asyncio.gather(*(self._errand(agent, letter) for letter in letters))

@@ -34,12 +34,17 @@ class Directory:
         self._entered: frozenset[str] = frozenset()  # of those shown, who could be entered
         self._shown_at = 0.0
         self._refused: set[str] = set()
+        self._names: set[str] = set()
         self.at_home: dict[str, Caller] = {}
         self.readable = True
 
     def find(self, name: str) -> Caller | None:
         """The agent of that name, if it is at home in the files."""
         return self.at_home.get(folded(name))
+
+    def knows(self, name: str) -> bool:
+        """Whether an agent of that name is at home anywhere."""
+        return folded(name) in self._names
 
     async def sync(self) -> None:
         """Look at both sides and carry over what differs."""
@@ -61,6 +66,7 @@ class Directory:
                 await self._carry(caller, card)
         self.at_home = found
         listed = {folded(card["agent_id"]) for card in cards}
+        self._names = listed | agents.keys()
         await self._show([agent for key, agent in agents.items() if key not in found], listed)
 
     async def _admit(self, name: str, agent: Agent | None) -> Caller | None:

@@ -15,7 +15,7 @@ _CARRIED = ("subject", "session_id", "correlation_id", "priority", "context", "r
 """What the seed's files do not have and may carry all the same."""
 
 
-def to_file(message: Message, session_id: str | None) -> dict[str, Any]:
+def to_file(message: Message, session_id: str | None, reply_to: str | None) -> dict[str, Any]:
     """What goes into the file: every field of the seed, and what the office knows besides."""
     written: dict[str, Any] = {
         "id": message.client_id or message.id,
@@ -26,7 +26,7 @@ def to_file(message: Message, session_id: str | None) -> dict[str, Any]:
         "task": None if message.task is None else {"id": message.id, **msgspec.to_builtins(message.task)},
         "content": {"parts": _parts(message)},
         "callback": message.callback,
-        "reply_to": message.reply_to or None,
+        "reply_to": reply_to or None,
         "metadata": message.metadata,
         "from_verified": message.from_verified,
         "session_id": session_id,

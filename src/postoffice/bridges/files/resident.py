@@ -8,8 +8,11 @@ from typing import NamedTuple
 from postoffice.bridges.files.letters import to_file
 from postoffice.bridges.files.tree import Tree
 from postoffice.core.agent import Caller
-from postoffice.core.clock import micros
+from postoffice.core.clock import is_id, micros
 from postoffice.core.delivery import Ack, GiveBack, Handed, Leased, Lent, Refuse, Settlement
+from postoffice.core.errors import Conflict, NotFound
+from postoffice.core.message import Message
+from postoffice.core.names import folded
 from postoffice.office import PostOffice
 from postoffice_files import FileMailError
 
@@ -110,18 +113,19 @@ class Resident:
         if not batch:
             return
         await self._office.guest(self.caller.name)  # refused if the name has got a key
+        answered = [await self._answered(one.message) for one in batch]
         async with self._turn:
             written = await self._tree.deliver(
                 self.caller.name,
                 [
                     (
                         one.message.sender,
-                        to_file(one.message, one.session_id),
+                        to_file(one.message, one.session_id, reply_to),
                         micros(one.message.created_at),
                         f"{one.message.id}:{one.token}",  # lent again, it is another file
                         one.number,
                     )
-                    for one in batch
+                    for one, reply_to in zip(batch, answered, strict=True)
                 ],
             )
             told: list[Settlement] = []
@@ -132,6 +136,17 @@ class Resident:
                 self._handed[name] = Handover(one.message.id, one.token)
                 told.append(Handed(one.message.id, one.token, f"{self._tree.id}/{name}"))
             await self._put(told)
+
+    async def _answered(self, message: Message) -> str | None:
+        """What is answered, by the name under which the agent itself sent it: it knows no other."""
+        if message.reply_to is None or not is_id(message.reply_to):
+            return message.reply_to
+        try:
+            original = (await self._office.status(self.caller, message.reply_to)).message
+        except (NotFound, Conflict):
+            return message.reply_to
+        mine = original is not None and folded(original.sender) == folded(self.caller.name)
+        return (original.client_id if original is not None and mine else None) or message.reply_to
 
     async def _settle(self, gone: list[str], reasons: dict[str, str]) -> None:
         settlements: list[Settlement] = []

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from watchfiles import awatch
 
 from postoffice.core.errors import BadSetting, FilesInUse
-from postoffice_files import FileMailError, MailboxManager, Settings, disk, jsontext
+from postoffice_files import FileMailError, MailboxManager, NotAMailbox, Settings, disk, jsontext
 from postoffice_files.clock import SECOND, parse_instant
 from postoffice_files.errors import Busy, Unreadable
 from postoffice_files.home import find
@@ -25,7 +25,7 @@ from postoffice_files.names import check_name, is_filename, place
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
 # The bridge gives nothing up for having tried often: what the office cannot take now it takes later.
-_PATIENT = Settings(claim_for=10.0, max_attempts=1 << 30, max_bytes=16 * 1024 * 1024)
+_PATIENT = Settings(claim_for=3.0, max_attempts=1 << 30, max_bytes=16 * 1024 * 1024)
 _FOLDERS = {"inbox", "processed", "bad"}
 _SETTLE_MS = 5  # how long the system's news is gathered before it is told
 _LONG_REASON = 400
@@ -91,6 +91,20 @@ class Tree:
     async def waiting(self, agent: str) -> set[str] | None:
         """The names of the files in an inbox; None if there is no inbox to look into."""
         return await self._do(lambda: self._names(agent, "inbox"))
+
+    async def has_any(self, agent: str) -> bool:
+        """Whether there is anything in an inbox."""
+
+        def look() -> bool:
+            home = find(self.root, agent)
+            status = None if home is None else disk.lstat(home.inbox)
+            if home is None or status is None:
+                return False
+            if (what := disk.kind(status)) != "a folder":
+                raise NotAMailbox(path=home.inbox, what=what or "a file")
+            return any(True for _ in home.inbox.iterdir())
+
+        return await self._do(look)
 
     async def archived(self, agent: str) -> set[str]:
         """The names of the files an agent has handled."""
@@ -176,8 +190,8 @@ class Tree:
 
     def _names(self, agent: str, folder: str) -> set[str] | None:
         home = find(self.root, agent)
-        if home is None or not _is_folder(home.path / folder):
-            return None
+        if home is None or not _is_folder(home.path / folder) or self._look_at_lock() != self._print:
+            return None  # in another root than the one we took, nothing lies that we wrote
         return {path.name for path in (home.path / folder).iterdir() if is_filename(path.name)}
 
     def _read(self, agent: str, name: str) -> dict[str, Any] | None:

@@ -1,0 +1,103 @@
+"""The section `channels.mailbox` of nanobot's configuration, in one frozen object."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+from postoffice_files import DEFAULT_ROOT
+
+_LONGEST_POLL = 30.0
+"""Seconds. Every poll is a heartbeat, and an agent that is silent for a minute counts as offline."""
+
+
+class BadConfig(ValueError):
+    """The section says something that cannot be."""
+
+    def __init__(self, *, setting: str, why: str) -> None:
+        super().__init__(f"channels.mailbox.{setting}: {why}")
+
+
+@dataclass(frozen=True, slots=True)
+class MailboxConfig:
+    """Who this agent is to the others, and how it works with them."""
+
+    enabled: bool = False
+    agent_id: str = ""
+    description: str = ""
+    capabilities: tuple[str, ...] = ()
+    allow_from: tuple[str, ...] = ("*",)
+    max_concurrent_tasks: int = 3
+    poll_interval: float = 5.0
+    mailboxes_root: str = str(DEFAULT_ROOT)
+
+    def card(self) -> dict[str, Any]:
+        """What other agents find in the registry."""
+        return {
+            "agent_id": self.agent_id,
+            "description": self.description,
+            "capabilities": list(self.capabilities),
+            "allow_from": list(self.allow_from),
+            "max_concurrent_tasks": self.max_concurrent_tasks,
+        }
+
+    def spelt(self) -> dict[str, Any]:
+        """The section as nanobot writes it."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {_camel(name): list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+
+
+def read_config(section: Mapping[str, Any] | MailboxConfig) -> MailboxConfig:
+    """The section in camelCase or snake_case. What belongs to nanobot itself, such as sendProgress, is left to it."""
+    if isinstance(section, MailboxConfig):
+        return section
+    given: dict[str, Any] = {}
+    for field in fields(MailboxConfig):
+        for spelling in (_camel(field.name), field.name):
+            if section.get(spelling) is not None:
+                given[field.name] = _READERS[field.type](spelling, section[spelling])
+    config = MailboxConfig(**given)
+    if config.enabled and not config.agent_id:
+        raise BadConfig(setting="agentId", why="give this agent the name under which others write to it")
+    if config.max_concurrent_tasks < 0:
+        raise BadConfig(setting="maxConcurrentTasks", why="it must be 0 or more")
+    if not 0 < config.poll_interval <= _LONGEST_POLL:
+        raise BadConfig(setting="pollInterval", why=f"it must be more than 0 and at most {_LONGEST_POLL:g} seconds")
+    return config
+
+
+def _flag(setting: str, value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise BadConfig(setting=setting, why="it must be true or false")
+    return value
+
+
+def _text(setting: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise BadConfig(setting=setting, why="it must be a text")
+    return value.strip()
+
+
+def _texts(setting: str, value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+        raise BadConfig(setting=setting, why="it must be a list of texts")
+    return tuple(value)
+
+
+def _whole(setting: str, value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise BadConfig(setting=setting, why="it must be a whole number")
+    return value
+
+
+def _number(setting: str, value: Any) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise BadConfig(setting=setting, why="it must be a number")
+    return float(value)
+
+
+_READERS: dict[Any, Callable[[str, Any], Any]] = {bool: _flag, str: _text, tuple[str, ...]: _texts, int: _whole, float: _number}
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)

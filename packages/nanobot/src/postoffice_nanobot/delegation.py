@@ -1,0 +1,81 @@
+"""What this agent has asked of others, on disk until it is answered: from it an answer finds its way into the right conversation."""
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from postoffice_files import Clock, FileMailError, disk
+from postoffice_nanobot.place import Place
+
+_KEPT = 30 * 24 * 3600
+"""Seconds. What nobody has answered by then is forgotten."""
+_MAX_BYTES = 4 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Delegation:
+    """One thing asked of another agent."""
+
+    id: str
+    """The message's id, and the task's."""
+    to: str
+    place: Place
+    """The conversation that asked."""
+    message: dict[str, Any]
+    at: int
+    """When, in microseconds: with the id it makes sending again harmless."""
+    forward_of: str | None = None
+    """The file of the mail that is passed on by it."""
+    parent: str | None = None
+    """The file of the mail that is not answered before this is."""
+    ttl: int = 0
+    """How many more delegations its answer may lead to, one after another."""
+    sent: bool = False
+
+
+class Delegations:
+    """One file each, in the agent's own folder. Nobody else reads or writes there."""
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self._folder = folder
+        self._clock = clock
+
+    def keep(self, delegation: Delegation) -> None:
+        """Write one down, before it is sent: an answer must never find nobody who asked."""
+        disk.folder(self._folder)
+        disk.publish(self._path(delegation.id), json.dumps(asdict(delegation)).encode(), self._clock.token())
+
+    def find(self, *ids: object) -> Delegation | None:
+        """The one that bears one of these ids."""
+        found = (self._read(self._path(id)) for id in ids if isinstance(id, str))
+        return next((one for one in found if one is not None), None)
+
+    def all(self) -> Iterator[Delegation]:
+        """Everything that is not answered yet."""
+        for path in sorted(self._folder.glob("*.json")):
+            if (found := self._read(path)) is not None:
+                yield found
+
+    def close(self, id: str) -> None:
+        """It is answered."""
+        self._path(id).unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Forget what has been waiting for too long."""
+        for path in self._folder.glob("*.json"):
+            if time.time() - path.stat().st_mtime > _KEPT:
+                path.unlink(missing_ok=True)
+
+    def _path(self, id: str) -> Path:
+        return self._folder / f"{hashlib.sha256(id.encode()).hexdigest()[:32]}.json"
+
+    def _read(self, path: Path) -> Delegation | None:
+        try:
+            found = json.loads(disk.read(path, _MAX_BYTES)[0])
+            return Delegation(**{**found, "place": Place(**found["place"])})
+        except (FileNotFoundError, FileMailError, ValueError, TypeError, KeyError):
+            return None

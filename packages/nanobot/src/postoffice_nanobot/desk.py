@@ -1,0 +1,200 @@
+"""Where this agent's mail is attended to: claimed, worked at, reported on, and only then marked processed."""
+
+import asyncio
+import logging
+from typing import Any
+
+from postoffice_files import FileMailError
+from postoffice_nanobot.box import Box
+from postoffice_nanobot.config import MailboxConfig
+from postoffice_nanobot.delegation import Delegation
+from postoffice_nanobot.errand import Errand
+from postoffice_nanobot.host import Host, TurnFailed
+from postoffice_nanobot.outbox import Order, Origin, Outbox
+from postoffice_nanobot.prompts import progress_line, result_prompt, text_of
+from postoffice_nanobot.reports import reports_for
+from postoffice_nanobot.sorting import Nothing, Progress, Refused, Result, sort
+
+_LOG = logging.getLogger(__name__)
+_AT_ONCE = 32
+"""So many mails are in hand at most, those not counted that wait for other agents."""
+_LONGEST_PAUSE = 60.0
+
+
+class Desk:
+    """Each mail has an asyncio task of its own; what is claimed stays claimed while its task lives."""
+
+    def __init__(self, config: MailboxConfig, box: Box, host: Host) -> None:
+        self._box = box
+        self._host = host
+        self._poll_interval = config.poll_interval
+        self._in_hand: dict[str, asyncio.Task[None]] = {}
+        self._parked: set[str] = set()
+        self._errands: dict[str, Errand] = {}
+        self._told: dict[str, Delegation] = {}
+        self._outbox = Outbox(box, self._errands, self._told)
+        self._leaving = asyncio.Event()
+        self._left = asyncio.Event()
+        self._left.set()
+
+    async def run(self) -> None:
+        """Attend to mail until told to leave."""
+        self._left.clear()
+        try:
+            await self._box.register()
+            await self._outbox.post_again()
+            while not self._leaving.is_set():
+                try:
+                    await self._look()
+                except (FileMailError, OSError) as error:
+                    _LOG.warning("the mailbox cannot be read: %s", error)
+                await self._pause()
+        finally:
+            await self._put_down()
+            self._left.set()
+
+    async def leave(self) -> None:
+        """Put everything down and be offline."""
+        self._leaving.set()
+        await self._left.wait()
+        await self._box.status("offline", [])
+
+    async def send(self, order: Order, origin: Origin) -> str | None:
+        """Send something of this agent's own accord. Raises FileMailError."""
+        return await self._outbox.send(order, origin)
+
+    def hear(self, origin: Origin, text: str) -> bool:
+        """Let the model know something where it works at a mail; False if it does not."""
+        errand = self._errands.get(origin.cause or "")
+        if errand is not None:
+            errand.hear(text)
+        return errand is not None
+
+    async def _look(self) -> None:
+        room = _AT_ONCE - sum(name not in self._parked and not self._waits(name) for name in self._in_hand)
+        mails, lost = await self._box.poll(room, self._in_hand)
+        for name in lost:
+            if (task := self._in_hand.get(name)) is not None:
+                _LOG.warning("%s is another's now", name)
+                task.cancel()
+        for mail in mails:
+            name = mail["filename"]
+            if name not in self._in_hand:  # a claim of ours that ran out while the machine slept
+                self._in_hand[name] = asyncio.create_task(self._attend(mail), name=f"mailbox {name}")
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(self._poll_interval):
+                await self._leaving.wait()
+        except TimeoutError:
+            pass  # time to look again
+
+    async def _put_down(self) -> None:
+        names = list(self._in_hand)
+        for task in list(self._in_hand.values()):
+            task.cancel()
+        await asyncio.gather(*self._in_hand.values(), return_exceptions=True)
+        for name in names:
+            try:
+                await self._box.release(name)
+            except (FileMailError, OSError) as error:
+                _LOG.debug("%s is not given back: %s", name, error)
+
+    def _waits(self, name: str) -> bool:
+        errand = self._errands.get(name)
+        return errand is not None and errand.waiting
+
+    async def _attend(self, mail: dict[str, Any]) -> None:
+        name = mail["filename"]
+        try:
+            await self._handle(mail)
+        except (TurnFailed, FileMailError, OSError) as error:
+            _LOG.warning("%s of %s: %s", name, mail["from"], error)
+            try:
+                await self._box.fail(name, str(error), min(2.0 ** mail["attempt"], _LONGEST_PAUSE))
+            except (FileMailError, OSError) as worse:
+                _LOG.warning("%s will be back when its claim runs out: %s", name, worse)
+        except Exception:  # noqa: BLE001 - whatever is wrong with one mail, the others are attended to
+            _LOG.exception("%s of %s will be back when its claim runs out", name, mail["from"])
+        finally:
+            self._in_hand.pop(name, None)
+            self._parked.discard(name)
+
+    async def _handle(self, mail: dict[str, Any]) -> None:
+        delegation = await self._box.delegation((mail["task"] or {}).get("id"), mail["reply_to"], mail.get("correlation_id"))
+        verdict = sort(
+            mail,
+            delegation=delegation,
+            allowed=self._host.allows(mail["from"]),
+            card=self._box.card(self._tasks()),
+            now=self._box.now(),
+        )
+        match verdict:
+            case Result(delegation, final):
+                await self._take_result(mail, delegation, final=final)
+            case Progress(delegation):
+                await self._take_progress(mail, delegation)
+                await self._box.processed(mail["filename"])
+            case Refused(reason):
+                await reports_for(self._box, mail).refused(reason)
+                await self._box.processed(mail["filename"])
+            case Nothing(why):
+                _LOG.info("%s of %s: %s", mail["filename"], mail["from"], why)
+                await self._box.processed(mail["filename"])
+            case _:
+                await self._work(mail)
+
+    async def _work(self, mail: dict[str, Any]) -> None:
+        name = mail["filename"]
+        errand = self._errands[name] = Errand(mail, reports_for(self._box, mail), self._host.ask)
+        outcome: Exception | None = TurnFailed("it was put down before it was done")
+        try:
+            for delegation in await self._box.delegations():
+                if delegation.parent == name:
+                    errand.delegated(delegation.id)
+            await self._say_what_we_do()
+            await errand.work(self._box.now(), lambda: self._box.processed(name))
+            outcome = None
+        except Exception as failure:
+            outcome = failure
+            raise
+        finally:
+            del self._errands[name]
+            errand.leave(outcome)
+            if not self._leaving.is_set():
+                await self._say_what_we_do()
+
+    async def _take_result(self, mail: dict[str, Any], delegation: Delegation, *, final: bool) -> None:
+        name = mail["filename"]
+        if delegation.parent is None:
+            self._told[name] = delegation
+            try:
+                await self._host.tell(delegation.place, result_prompt(mail), name)
+            finally:
+                del self._told[name]
+        else:
+            self._parked.add(name)
+            if (errand := await self._errand(delegation.parent)) is not None:
+                await errand.hear(result_prompt(mail), delegation.id if final else None)
+        await self._box.processed(name)
+        if final:
+            await self._box.close(delegation)
+
+    async def _take_progress(self, mail: dict[str, Any], delegation: Delegation) -> None:
+        if delegation.parent is None:
+            await self._host.show(delegation.place, progress_line(mail))
+        elif (errand := self._errands.get(delegation.parent)) is not None:
+            await errand.reports.progress(text_of(mail))
+
+    async def _errand(self, name: str) -> Errand | None:
+        """The errand of that mail, as soon as it is in hand again; None when it is done."""
+        while name not in self._errands and await self._box.waits(name):  # noqa: ASYNC110 - it may be in another process's hands
+            await asyncio.sleep(self._poll_interval)
+        return self._errands.get(name)
+
+    def _tasks(self) -> list[str]:
+        return [errand.mail["task"]["id"] for errand in self._errands.values() if errand.is_task]
+
+    async def _say_what_we_do(self) -> None:
+        tasks = self._tasks()
+        await self._box.status("busy" if tasks else "idle", tasks)

@@ -1,0 +1,144 @@
+"""What goes back to whoever asked: each state of a task once, whatever happens in between."""
+
+from typing import Any, Protocol
+
+from postoffice_files import task_update
+from postoffice_files.clock import parse_instant
+from postoffice_nanobot.answer import Answer
+from postoffice_nanobot.box import Box
+
+_LATEST = 10**17
+"""Microseconds; a sender's clock may say anything."""
+_LAST = 10**9
+"""A final report comes behind all others."""
+
+
+class Reports(Protocol):
+    """The way back to one asker."""
+
+    async def taken_up(self) -> None:
+        """The work has begun."""
+
+    async def progress(self, text: str) -> None:
+        """Something to know on the way."""
+
+    async def done(self, answer: Answer) -> None:
+        """The end: an answer, or its refusal."""
+
+    async def refused(self, reason: str) -> None:
+        """The end before the beginning."""
+
+    async def failed(self, reason: str) -> None:
+        """The end, without an answer."""
+
+
+class _Way:
+    """Reports bear the time of what they answer and a key, so that one sent again after a kill is the same file."""
+
+    def __init__(self, box: Box, mail: dict[str, Any]) -> None:
+        self._box = box
+        self._mail = mail
+        self._at = min(max(parse_instant(mail["timestamp"]) or 0, 0), _LATEST)
+        self._count = 0
+
+    async def send(self, message: dict[str, Any], order: int, key: str) -> None:
+        whole = f"{self._box.agent}/{self._mail['filename']}/{key}"
+        await self._box.post(self._mail["from"], message, at=self._at, key=whole, order=order)
+
+    async def along(self, message: dict[str, Any]) -> None:
+        self._count += 1
+        await self.send(message, 2 + self._count, f"progress {self._mail['attempt']} {self._count}")
+
+    async def last(self, message: dict[str, Any]) -> None:
+        await self.send(message, _LAST, "last")
+
+
+class TaskReports:
+    """A task's states."""
+
+    def __init__(self, box: Box, mail: dict[str, Any]) -> None:
+        self._way = _Way(box, mail)
+        self._mail = mail
+        self._begun = False
+
+    async def taken_up(self) -> None:
+        if self._begun:
+            return
+        self._begun = True
+        await self._way.send(task_update(self._mail, "accepted"), 1, "accepted")
+        await self._way.send(task_update(self._mail, "working"), 2, "working")
+
+    async def progress(self, text: str) -> None:
+        await self.taken_up()
+        await self._way.along(task_update(self._mail, "working", text))
+
+    async def done(self, answer: Answer) -> None:
+        if (reason := answer.declined) is not None:
+            await self.refused(f"declined: {reason}")
+            return
+        await self.taken_up()
+        await self._way.last(task_update(self._mail, "completed") | {"content": {"parts": answer.parts()}})
+
+    async def refused(self, reason: str) -> None:
+        # What was accepted can no longer be rejected, only fail; and an earlier try may have accepted it.
+        begun = self._begun or self._mail["attempt"] > 1
+        await self._way.last(task_update(self._mail, "failed" if begun else "rejected", reason))
+
+    async def failed(self, reason: str) -> None:
+        await self._way.last(task_update(self._mail, "failed", reason))
+
+
+class Replies:
+    """Answers to a message that is no task."""
+
+    def __init__(self, box: Box, mail: dict[str, Any]) -> None:
+        self._way = _Way(box, mail)
+        self._mail = mail
+
+    async def taken_up(self) -> None:
+        """Nobody counts on hearing this of a message."""
+
+    async def progress(self, text: str) -> None:
+        await self._way.along(self._reply(Answer(text)))
+
+    async def done(self, answer: Answer) -> None:
+        await self._way.last(self._reply(answer))
+
+    async def refused(self, reason: str) -> None:
+        """A message is not taken or refused; it is read or not."""
+
+    async def failed(self, reason: str) -> None:
+        await self._way.last(self._reply(Answer(reason)))
+
+    def _reply(self, answer: Answer) -> dict[str, Any]:
+        # Marked as automatic, so that no program answers it in turn.
+        return {
+            "type": "message",
+            "content": {"parts": answer.parts()},
+            "reply_to": self._mail["id"],
+            "callback": self._mail["callback"],
+            "automatic": True,
+        }
+
+
+class NoReports:
+    """Nobody waits for an answer."""
+
+    async def taken_up(self) -> None: ...
+
+    async def progress(self, text: str) -> None: ...
+
+    async def done(self, answer: Answer) -> None: ...
+
+    async def refused(self, reason: str) -> None: ...
+
+    async def failed(self, reason: str) -> None: ...
+
+
+def reports_for(box: Box, mail: dict[str, Any]) -> Reports:
+    """The way back for a mail. What a program wrote by itself is never answered by a program, or two would never stop."""
+    if mail["type"] == "task":
+        return TaskReports(box, mail)
+    if mail["type"] == "task_update" or mail.get("automatic") or mail["from"].lower() == "system":
+        return NoReports()
+    return Replies(box, mail)

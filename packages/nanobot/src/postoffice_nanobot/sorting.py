@@ -1,0 +1,85 @@
+"""What a mail is to this agent: something to do, the answer to something it asked for, or nothing it must act on."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from postoffice_files import refusal
+from postoffice_files.names import SYSTEM, folded
+from postoffice_nanobot.delegation import Delegation
+from postoffice_nanobot.prompts import text_of
+
+_FINAL = frozenset({"completed", "failed", "rejected"})
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """Something to do or to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """The answer to something this agent had asked for."""
+
+    delegation: Delegation
+    final: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """News of something this agent had asked for."""
+
+    delegation: Delegation
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A task that must not be taken."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Nothing to act on."""
+
+    why: str
+
+
+Verdict = Errand | Result | Progress | Refused | Nothing
+
+
+def sort(mail: dict[str, Any], *, delegation: Delegation | None, allowed: bool, card: dict[str, Any], now: int) -> Verdict:
+    """The delegation is the one whose id the mail names; whether it may speak for it is decided here."""
+    mine = delegation if delegation is not None and _may_answer(mail["from"], delegation) else None
+    if mine is not None and mail["type"] != "task":
+        return _answer(mail, mine)
+    if folded(mail["from"]) == SYSTEM:
+        return Nothing(f"a notice about something nobody waits for: {text_of(mail)}")
+    if mail["type"] == "task":
+        reason = _reason(mail, allowed=allowed, card=card, now=now)
+        return Errand() if reason is None else Refused(reason)
+    if not allowed:
+        return Nothing(f"{mail['from']} is not in allowFrom")
+    if mail["type"] == "task_update" and mail["task"]["state"] not in _FINAL:
+        return Nothing("news of a task this agent does not know")
+    return Errand()
+
+
+def _may_answer(sender: str, delegation: Delegation) -> bool:
+    return folded(sender) in {SYSTEM, folded(delegation.to)}
+
+
+def _answer(mail: dict[str, Any], delegation: Delegation) -> Verdict:
+    if mail["type"] != "task_update":
+        return Result(delegation, final=False)
+    if mail["task"]["state"] in _FINAL:
+        return Result(delegation, final=True)
+    return Progress(delegation) if text_of(mail).strip() else Nothing(f"{mail['from']} has it: {mail['task']['state']}")
+
+
+def _reason(mail: dict[str, Any], *, allowed: bool, card: dict[str, Any], now: int) -> str | None:
+    # Who is allowed is for nanobot to say: besides allowFrom it knows whom its owner has approved.
+    heard = {**card, "allow_from": ["*"] if allowed else []}
+    if mail["attempt"] > 1:
+        heard["current_tasks"] = []  # it had its place before, and keeps it
+    return refusal(heard, mail, now)

@@ -1,0 +1,167 @@
+"""Mail attended to: what is asked of this agent, and what becomes of it."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packages.nanobot.tests.bots import Bot, Later, at_work, ended, names, states, told, until
+
+from postoffice_files import MailboxManager
+from postoffice_nanobot.config import MailboxConfig
+from postoffice_nanobot.host import TurnFailed
+from postoffice_nanobot.place import Place
+
+
+async def test_a_task_is_worked_at_reported_and_marked_processed(bot: Bot, mail: MailboxManager, root: Path) -> None:
+    mail.send("researcher", "coder", {"type": "task", "content": "sort 3 1 2"})
+    during: list[Any] = []
+
+    def say(place: Place, text: str, cause: str) -> str:
+        during.append((mail.get_agent("coder"), names(root, "inbox") == [cause], place.chat_id))
+        return "1 2 3" if "sort 3 1 2" in text else "?"
+
+    bot.say = say
+    async with at_work(bot):
+        updates = await ended(mail)
+        await until(lambda: names(root, "processed"))
+        await until(lambda: (mail.get_agent("coder") or {})["status"] == "idle")
+    assert states(updates) == ["accepted", "working", "completed"]
+    assert updates[-1]["content"]["parts"] == [{"type": "text", "text": "1 2 3"}]
+    ((card, waits, chat),) = during
+    assert (card["status"], len(card["current_tasks"]), waits, chat) == ("busy", 1, True, "researcher")
+    assert names(root, "inbox") == []
+    assert (mail.get_agent("coder") or {})["status"] == "offline"
+
+
+async def test_tasks_have_a_session_each_and_the_messages_of_one_agent_share_one(bot: Bot, mail: MailboxManager) -> None:
+    for kind in ("task", "task", "message", "message"):
+        mail.send("researcher", "coder", {"type": kind, "content": "x"})
+    async with at_work(bot):
+        await until(lambda: len(bot.asked) == 4)
+    sessions = [session for session, _ in bot.asked]
+    assert sessions.count("mailbox:researcher") == 2
+    assert len(set(sessions)) == 3
+    assert all(session.startswith("mailbox:researcher") for session in sessions)
+
+
+async def test_a_turn_that_fails_is_tried_again_and_reported_once(bot: Bot, mail: MailboxManager) -> None:
+    mail.send("researcher", "coder", {"type": "task", "content": "sort"})
+
+    def say(_place: Place, _text: str, _cause: str) -> str:
+        if len(bot.asked) == 1:
+            why = "no model today"
+            raise TurnFailed(why)
+        return "1 2 3"
+
+    bot.say = say
+    async with at_work(bot):
+        updates = await ended(mail)
+    assert states(updates) == ["accepted", "working", "completed"]
+    assert len(bot.asked) == 2
+
+
+async def test_a_task_that_never_works_out_fails_and_its_asker_is_told_why(mail: MailboxManager, config: MailboxConfig, root: Path) -> None:
+    mail.send("researcher", "coder", {"type": "task", "content": "sort"})
+    for _ in range(9):
+        (task,) = mail.poll("coder")
+        mail.fail("coder", task["filename"], "not yet")
+    bot = Bot(config)
+
+    def say(_place: Place, _text: str, _cause: str) -> str:
+        why = "no model today"
+        raise TurnFailed(why)
+
+    bot.say = say
+    async with at_work(bot):
+        (update,) = await ended(mail)
+    assert (update["from"], update["task"]["state"]) == ("system", "failed")
+    assert "no model today" in update["content"]["parts"][0]["text"]
+    assert len(bot.asked) == 1
+    assert any(name.endswith(".reason.json") for name in names(root, "bad"))
+
+
+async def test_refusals_are_told_and_cost_no_turn(bot: Bot, mail: MailboxManager) -> None:
+    bot.allowed = False
+    mail.send("researcher", "coder", {"type": "task", "content": "sort"})
+    mail.send("researcher", "coder", {"content": "hello"})
+    async with at_work(bot):
+        (update,) = await ended(mail)
+    assert update["content"]["parts"][0]["text"].startswith("unauthorized")
+    assert bot.asked == []
+
+
+async def test_more_tasks_than_allowed_are_rejected(bot: Bot, mail: MailboxManager) -> None:
+    gate = asyncio.Event()
+
+    async def say(_place: Place, _text: str, _cause: str) -> str:
+        await gate.wait()
+        return "done"
+
+    bot.say = say
+    for number in range(3):
+        mail.send("researcher", "coder", {"type": "task", "content": f"{number}"})
+    async with at_work(bot):
+        (update,) = await ended(mail)
+        assert update["content"]["parts"][0]["text"] == "over quota: coder has 2 of 2 tasks"
+        gate.set()
+        await until(lambda: not bot.desk._errands)
+    assert len(bot.asked) == 2
+
+
+async def test_a_task_that_is_not_done_by_its_deadline_fails_then(bot: Bot, mail: MailboxManager) -> None:
+    due = (datetime.now(UTC) + timedelta(seconds=0.5)).isoformat()
+    mail.send("researcher", "coder", {"type": "task", "content": "think", "task": {"deadline": due}})
+    bot.say = lambda *_: asyncio.sleep(60, "too late")
+    async with at_work(bot):
+        updates = await ended(mail)
+    assert states(updates) == ["failed"]
+    assert updates[-1]["content"]["parts"][0]["text"] == f"deadline passed: the task was due at {due}"
+
+
+async def test_what_is_in_hand_is_given_back_untried_when_the_desk_is_left(bot: Bot, mail: MailboxManager) -> None:
+    mail.send("researcher", "coder", {"type": "task", "content": "think"})
+    bot.say = lambda *_: asyncio.sleep(60, "too late")
+    async with at_work(bot):
+        await until(lambda: bot.asked)
+    (task,) = mail.poll("coder")
+    assert task["attempt"] == 1
+    assert mail.poll("researcher") == []
+
+
+async def test_what_another_process_has_taken_is_left_alone(bot: Bot, mail: MailboxManager, root: Path) -> None:
+    mail.send("researcher", "coder", {"type": "task", "content": "think"})
+    gate = asyncio.Event()
+
+    async def say(_place: Place, _text: str, _cause: str) -> str:
+        await gate.wait()
+        return "too late"
+
+    bot.say = say
+    async with at_work(bot):
+        await until(lambda: bot.asked)
+        (taken,) = MailboxManager(root, clock=Later()).poll("coder")
+        await until(lambda: not bot.desk._in_hand)
+        gate.set()
+        await asyncio.sleep(0.2)
+    assert taken["attempt"] == 2
+    assert mail.poll("researcher") == []
+    assert len(bot.asked) == 1
+
+
+async def test_a_model_that_thinks_long_has_taken_the_task_up(bot: Bot, mail: MailboxManager, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("postoffice_nanobot.errand._DECIDING", 0.05)
+    mail.send("researcher", "coder", {"type": "task", "content": "think"})
+    gate = asyncio.Event()
+
+    async def say(_place: Place, _text: str, _cause: str) -> str:
+        await gate.wait()
+        return "[decline] after all"
+
+    bot.say = say
+    async with at_work(bot):
+        assert states(await told(mail, lambda got: got[1:])) == ["accepted", "working"]
+        gate.set()
+        (last,) = await ended(mail)
+    assert (last["task"]["state"], last["content"]["parts"][0]["text"]) == ("failed", "declined: after all")

@@ -21,6 +21,7 @@ run: setup  ## open the office on http://127.0.0.1:8787
 	$(BIN)/postoffice serve
 
 test: setup  ## run every test
+	$(BIN)/python tools/browser.py
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --ignore=tests/peers
 
 check: setup  ## lint, types, licences
@@ -30,7 +31,7 @@ check: setup  ## lint, types, licences
 	$(BIN)/python tools/licences.py
 	$(BIN)/python tools/lock.py
 
-bench: .venv-bench/.ready .venv-seed001/.ready  ## print the performance table
+bench: .venv-bench/.ready .venv-seed001/.ready  ## print the performance tables; `python -m bench --report` writes them down
 	$(BENCH)/python -m bench
 
 .venv-bench/.ready: requirements.lock bench/requirements.lock pyproject.toml
@@ -44,7 +45,7 @@ bench: .venv-bench/.ready .venv-seed001/.ready  ## print the performance table
 	.venv-seed001/bin/pip install --quiet --disable-pip-version-check -r bench/seed001.lock
 	touch $@
 
-peers: setup .venv-fastmcp/.ready .venv-node/.ready .venv-clients/.ready .venv-openclaw/.ready .venv-ledger/.ready .venv-nanobot02/.ready .venv-nanobot03/.ready  ## run the tests against real outside programs
+peers: setup .venv-bench/.ready .venv-seed001/.ready .venv-fastmcp/.ready .venv-node/.ready .venv-clients/.ready .venv-openclaw/.ready .venv-ledger/.ready .venv-nanobot02/.ready .venv-nanobot03/.ready  ## run the tests against real outside programs
 	$(BIN)/python -m pytest -q tests/peers
 
 .venv-fastmcp/.ready: tests/peers/fastmcp.lock
@@ -83,8 +84,8 @@ peers: setup .venv-fastmcp/.ready .venv-node/.ready .venv-clients/.ready .venv-o
 	$(@D)/bin/pip install --quiet --disable-pip-version-check --no-deps --force-reinstall $(@D)/wheels/*.whl
 	touch $@
 
-chaos: setup  ## run the long soaks
-	POSTOFFICE_EXAMPLES=20 $(BIN)/python -m pytest -q --timeout=3600 tests/machine tests/proof tests/doors/test_openapi.py tests/mcp/test_seed_001.py
+chaos: setup  ## run the faults and soaks at length, with a table at the end
+	POSTOFFICE_EXAMPLES=20 $(BIN)/python -m pytest -q --timeout=3600 tests/chaos tests/machine tests/proof tests/doors/test_openapi.py tests/mcp/test_seed_001.py
 
 lock: setup  ## pin the newest versions again
 	$(BIN)/pip-compile --quiet --upgrade --extra postgres --extra ledger --extra nats --extra traces --extra dev --strip-extras --no-emit-index-url --no-emit-find-links \

@@ -44,6 +44,7 @@ COMMANDS = [
     "setup",
     "openclaw",
     "hook",
+    "ledger",
 ]
 
 

@@ -62,7 +62,7 @@ class TestSending:
 class TestReading:
     def test_the_inbox_counts_what_is_unread(self, home: Home) -> None:
         alice, bob = home.names("alice", "bob")
-        assert home.ask("inbox", "--as", bob) == {"sessions": [], "pending_connections": [], "cursor": None}
+        assert home.ask("inbox", "--as", bob) == {"sessions": [], "pending_connections": [], "cursor": None, "notes": []}
         for text in ("one", "two"):
             home.ask("send", "--to", bob, text, "--as", alice)
         (session,) = home.ask("inbox", "--unread", "--as", bob)["sessions"]

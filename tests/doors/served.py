@@ -26,6 +26,7 @@ class Served(NamedTuple):
     url: str
     office: PostOffice
     owner_key: str
+    files: Path | None = None
 
     @property
     def ws_url(self) -> str:
@@ -64,7 +65,7 @@ async def serving(engine: Engine, *, tick: float = 3600, **settings: Any) -> Asy
             await running
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         try:
-            yield Served(url, app.state.office, (Path(folder) / OWNER_KEY).read_text().strip())
+            yield Served(url, app.state.office, (Path(folder) / OWNER_KEY).read_text().strip(), wanted.files)
         finally:
             # Not by uvicorn's own way, which takes its time a thousand times over; that way is shown in test_drain.
             app.state.office.drain()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from postoffice.store.migrations.upgrade import HEAD
 from tests.engines import PostgresServer
 from tests.serve.running import COMMAND, PATIENCE, free_port, run, serving
 
@@ -143,7 +144,7 @@ async def test_postgresql_is_migrated_by_command_and_served(tmp_path: Path, post
     assert refused.returncode == 69
     assert "run `postoffice migrate`" in refused.stderr
     migrated = run("migrate", here=tmp_path, extra=extra)
-    assert (migrated.returncode, migrated.stdout) == (0, "the database has schema 0001\n")
+    assert (migrated.returncode, migrated.stdout) == (0, f"the database has schema {HEAD}\n")
     port = free_port()
     with serving(*serve(port), port=port, here=tmp_path, extra=extra):
         assert not (tmp_path / "kept" / "mailbox.db").exists()

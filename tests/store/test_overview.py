@@ -9,7 +9,8 @@ from postoffice.core.errors import BadLink, NotYou, NoVisit, OwnerOnly
 from postoffice.core.event import Kind
 from postoffice.core.task import TaskState
 from postoffice.core.traffic import Span
-from postoffice.office import PostOffice
+from postoffice.office import House, PostOffice
+from postoffice.wake.local import LocalWake
 from tests.engines import Engine
 from tests.mail import ask, member, pages, people, take, write
 
@@ -42,7 +43,7 @@ class TestTheRoster:
         (alice,) = await people(office, "alice")
         for verb in (office.roster, office.glances, office.longest_waiting):
             with pytest.raises(OwnerOnly):
-                await verb(alice)  # type: ignore[operator]
+                await verb(alice)
 
     async def test_the_longest_waiting_comes_first(self, office: PostOffice, engine: Engine) -> None:
         alice, _, _ = await people(office, "alice", "bob", "carol")
@@ -181,9 +182,6 @@ class TestWatching:
             assert (pulse.missed, pulse.cursor) == (True, await office.place(caller))
 
     async def test_a_watcher_is_woken_by_mail_and_by_what_the_log_does_not_tell(self, engine: Engine) -> None:
-        from postoffice.office import House
-        from postoffice.wake.local import LocalWake
-
         async with PostOffice(engine.store(), LocalWake(), House(tick=0.05)) as office:
             alice, bob = await people(office, "alice", "bob")
             watching = office.watch(office.owner(), None)
@@ -193,6 +191,10 @@ class TestWatching:
                 pass
             assert pulse.events[0].kind is Kind.NEW_MESSAGE
             await take(office, bob)
+            while not (pulse := await anext(watching)).moved:
+                pass
+            # What changes neither the log nor any count is noticed by its hint.
+            await office.update_card(alice, {"description": "changed"})
             while not (pulse := await anext(watching)).moved:
                 pass
             office.drain()
@@ -211,9 +213,9 @@ class TestVisits:
         for wrong in ("", "nonsense", proof):
             with pytest.raises(BadLink):
                 await office.enter(wrong)
-        for wrong in (None, "", "nonsense", code):
+        for unproven in (None, "", "nonsense", code):
             with pytest.raises(NoVisit):
-                await office.visitor(wrong)
+                await office.visitor(unproven)
 
     async def test_a_link_is_good_for_ten_minutes_and_a_visit_for_thirty_days(self, office: PostOffice, engine: Engine) -> None:
         owner = office.owner()

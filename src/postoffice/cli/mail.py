@@ -91,27 +91,44 @@ def _sent(console: "Console", answer: Any) -> None:
 
 
 async def inbox(wire: "Wire", options: Options) -> Any:
-    """Conversations, newest first."""
-    return await wire.get("/inbox", unread_only=options["unread"], limit=options["limit"])
+    """Conversations, newest first, and notes, which belong to none."""
+    answer = await wire.get("/inbox", unread_only=options["unread"], limit=options["limit"])
+    waiting = (await wire.get("/messages/waiting", limit=options["limit"]))["messages"]
+    return answer | {"notes": [letter for letter in waiting if letter["type"].endswith(".note")]}
 
 
 def _inbox(console: "Console", answer: Any) -> None:
+    kinds = [_kind(s["recent_messages"][0]["message"]) if s["recent_messages"] else "" for s in answer["sessions"]]
+    what = any(kinds)  # among plain letters nobody misses the column
     rows = [
         (
             s["unread_count"] or "",
             s["other_agent_name"],
             s["subject"] or "(no subject)",
+            *((kind,) if what else ()),
             _last(s),
             ago(s["last_message_at"]),
             s["session_id"],
         )
-        for s in answer["sessions"]
+        for s, kind in zip(answer["sessions"], kinds, strict=True)
     ]
     empty = "No mail yet. Send some: postoffice send --to NAME 'Hello'"
-    table(console, ("unread", "with", "subject", "last", "when", "session"), rows, empty)
+    columns = ("unread", "with", "subject", *(("what",) if what else ()), "last", "when", "session")
+    table(console, columns, rows, empty if not answer["notes"] else "No conversations.")
+    if answer["notes"]:
+        notes = [(n["from"], _kind(n), (n["content"] or "").replace("\n", " "), ago(n["created_at"]), n["id"]) for n in answer["notes"]]
+        table(console, ("note by", "what", "says", "when", "id"), notes, "")
     for pending in answer["pending_connections"]:
         code = pending["verification_code"]
         say(console, f"{pending['from_agent_name']} asks to connect (code {code}): postoffice approve CODE")
+
+
+def _kind(letter: Any) -> str:
+    """What a message is, how urgent, and what it is about; nothing of a plain letter."""
+    if (letter["type"], letter["priority"]) == ("message", 3) and "ref_id" not in letter:
+        return ""
+    about = f", about {letter['ref_id']}" if "ref_id" in letter else ""
+    return f"{letter['type']}, priority {letter['priority']}{about}"
 
 
 def _last(session: Any) -> str:
@@ -151,8 +168,23 @@ async def status(wire: "Wire", options: Options) -> Any:
 
 
 def _status(console: "Console", answer: Any) -> None:
-    rows = [(s["recipient"], s["state"], s["attempts"], ago(s["settled_at"]), s["reason"] or "") for s in answer["standings"]]
+    rows = [(s["recipient"], _state(s), s["attempts"], ago(s["settled_at"]), s["reason"] or _ledger(s)) for s in answer["standings"]]
     table(console, ("to", "state", "tries", "settled", "why"), rows, "It was kept as a note and sent to nobody.")
+
+
+def _state(standing: Any) -> str:
+    awaits = standing["state"] == "held" and standing.get("ledger", {}).get("state") == "awaiting"
+    return "awaiting ledger" if awaits else str(standing["state"])
+
+
+def _ledger(standing: Any) -> str:
+    """What the ledger knows of it."""
+    found = standing.get("ledger")
+    if found is None:
+        return ""
+    if found["sequence"] is None:
+        return found["trouble"] or f"for topic {found['topic_id']}"
+    return f"on the ledger: topic {found['topic_id']}, message {found['sequence']}, at {found['consensus_at']}"
 
 
 async def search(wire: "Wire", options: Options) -> Any:

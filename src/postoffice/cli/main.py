@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from postoffice import __version__
-from postoffice.cli import bridges, consent, house, keeping, mail, openclaw, people, setup, watching, work
+from postoffice.cli import bridges, consent, house, keeping, ledger, mail, openclaw, people, setup, watching, work
 from postoffice.cli.caller import OWNER_KEY, data_folder, found_here, open_wire
 from postoffice.cli.command import Command, Options, add_commands, examples
 from postoffice.cli.show import show
@@ -80,6 +80,7 @@ def parser() -> Parser:
     watching.add(commands)
     bridges.add(commands)
     openclaw.add(commands)
+    ledger.add(commands, _asking)
     setup.add(commands)
     keeping.add(commands)
     _add_completions(commands, root)

@@ -21,7 +21,7 @@ async def register(wire: "Wire", options: Options) -> Any:
     from postoffice.client import credentials  # noqa: PLC0415
     from postoffice.client.wire import Wire as NewWire  # noqa: PLC0415
 
-    card = {name: options[name] for name in ("description", "owner_contact") if options[name]}
+    card = {name: options[name] for name in ("description", "owner_contact", "display_name", "model") if options[name]}
     if options["capability"]:
         card["capabilities"] = options["capability"]
     if options["allow"]:
@@ -123,6 +123,8 @@ COMMANDS = (
             argument("--capability", action="append", help="something it can do; more than once for several"),
             argument("--allow", action="append", metavar="AGENT", help="who may write without a connection; '*' is everybody"),
             argument("--owner-contact", default="", help="how to reach its person"),
+            argument("--display-name", default="", help="how people call it"),
+            argument("--model", default="", help="the model it runs on"),
         ),
     ),
     Command(

@@ -21,7 +21,9 @@ class Message:
         self._box = box
         self._visible_for = visible_for
         self._settled = False
-        self._keeping = asyncio.create_task(self._keep())
+        self._keeping: asyncio.Task[None] | None = None
+        # Most are settled long before their lease is in danger, so that only a timer runs for each until then.
+        self._due = asyncio.get_running_loop().call_later(visible_for / 3, self._begin_keeping)
 
     @property
     def id(self) -> str:
@@ -82,14 +84,19 @@ class Message:
     def settle(self) -> bool:
         """Stop keeping it; whether there was still something to settle."""
         settled, self._settled = self._settled, True
-        self._keeping.cancel()
+        self._due.cancel()
+        if self._keeping is not None:
+            self._keeping.cancel()
         return not settled
+
+    def _begin_keeping(self) -> None:
+        self._keeping = asyncio.create_task(self._keep())
 
     async def _keep(self) -> None:
         """Extend the lease for as long as somebody is at it."""
         while True:
-            await asyncio.sleep(self._visible_for / 3)
             await self._box.call("POST", f"/messages/{self.id}/extend", {"token": self.letter.token, "visible_for": self._visible_for})
+            await asyncio.sleep(self._visible_for / 3)
 
 
 def decode(raw: Any) -> LeasedLetter:

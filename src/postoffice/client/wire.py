@@ -8,6 +8,7 @@ from typing import Any, Self, TypeVar
 import httpx2
 import msgspec
 
+from postoffice.client.line import Answer, Line, suits
 from postoffice.core.agent import key_hash
 from postoffice.core.errors import BadKey, NoAnswer, Unavailable, told
 from postoffice.core.names import check_name
@@ -15,6 +16,7 @@ from postoffice.core.names import check_name
 T = TypeVar("T")
 _PATIENCE = httpx2.Timeout(30, read=300)  # a long poll is silent for up to four minutes
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+_GOOD = range(200, 300)
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
@@ -32,13 +34,17 @@ class Wire:
         self.agent = agent
         given = {"X-API-Key": key, "X-Agent": agent}
         self.headers = {name: value for name, value in given.items() if value is not None}
-        self._http = httpx2.AsyncClient(base_url=server, headers=self.headers, timeout=_PATIENCE)
+        self._line = Line(server, self.headers) if suits(server) else None
+        self._http = None if self._line else httpx2.AsyncClient(base_url=server, headers=self.headers, timeout=_PATIENCE)
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self._http.aclose()
+        if self._line is not None:
+            self._line.close()
+        if self._http is not None:
+            await self._http.aclose()
 
     async def get(self, path: str, **query: object) -> Any:
         """Ask."""
@@ -48,30 +54,41 @@ class Wire:
         """Do."""
         return await self._call("POST", path, body, query)
 
+    async def put(self, path: str, body: object, **query: object) -> Any:
+        """Have it so."""
+        return await self._call("PUT", path, body, query)
+
     async def patch(self, path: str, body: object, **query: object) -> Any:
         """Change."""
         return await self._call("PATCH", path, body, query)
 
     async def _call(self, method: str, path: str, body: object, query: dict[str, object]) -> Any:
         content = None if body is None else _encode(body)
-        headers = {} if content is None else {"Content-Type": "application/json"}
         wanted = {name: str(value) for name, value in query.items() if value is not None and value is not False}
         try:
-            response = await self._http.request(method, path, content=content, headers=headers, params=wanted)
-        except httpx2.HTTPError as error:
+            response = await self._ask(method, path, content, wanted)
+        except (httpx2.HTTPError, OSError) as error:
             raise NoAnswer(server=self.server) from error
         try:
             answer = _decode(response.content) if response.content else None
         except msgspec.DecodeError:
             raise NoAnswer(server=self.server) from None
-        if response.is_success:
+        if response.status in _GOOD:
             return answer
         if not isinstance(answer, dict) or "code" not in answer:
             raise NoAnswer(server=self.server)
         refusal = told(str(answer["code"]), str(answer.get("detail", "")))
-        if (wait := response.headers.get("retry-after", "")).isdecimal():
-            refusal.facts["retry_after"] = int(wait)
+        if response.retry_after.isdecimal():
+            refusal.facts["retry_after"] = int(response.retry_after)
         raise refusal
+
+    async def _ask(self, method: str, path: str, content: bytes | None, query: dict[str, str]) -> Answer:
+        if self._line is not None:
+            return await self._line.call(method, path, content, query)
+        assert self._http is not None
+        headers = {} if content is None else {"Content-Type": "application/json"}
+        response = await self._http.request(method, path, content=content, headers=headers, params=query)
+        return Answer(response.status_code, response.content, response.headers.get("retry-after", ""))
 
 
 async def until_answered(call: Callable[[], Awaitable[T]], give_up_after: float | None = None) -> T:

@@ -1,7 +1,7 @@
 """Messages too large for one transaction: put together again from the pieces a mirror tells of."""
 
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
@@ -22,46 +22,50 @@ class Gathered(msgspec.Struct, frozen=True):
 
     whole: tuple[Whole, ...]
     through: int
+    torn: tuple[Whole, ...] = ()
+    """What was given up: as much of each as there is."""
 
 
-def gather(rows: Sequence[dict[str, Any]], after: int, *, give_up: Sequence[str] = ()) -> Gathered:
+def gather(rows: Sequence[dict[str, Any]], after: int, *, give_up: Collection[str] = ()) -> Gathered:
     """Put messages together. Rows may come twice and out of order; groups named in `give_up` are left behind as they are."""
     unique = {int(row["sequence_number"]): row for row in rows if int(row["sequence_number"]) > after}
     groups: dict[str, list[dict[str, Any]]] = {}
     for sequence in sorted(unique):
-        row = unique[sequence]
-        chunk = row.get("chunk_info")
-        groups.setdefault(group_key(chunk) if chunk and int(chunk.get("total", 1)) > 1 else f"{sequence}", []).append(row)
-    found = {key: _whole(rows) for key, rows in groups.items()}
+        groups.setdefault(group_key(unique[sequence]) or f"{sequence}", []).append(unique[sequence])
+    complete = {key: _is_complete(rows) for key, rows in groups.items()}
     spans = {key: (int(rows[0]["sequence_number"]), int(rows[-1]["sequence_number"])) for key, rows in groups.items()}
+    settled = {key for key in groups if complete[key] or key in give_up}
     through = max(unique, default=after)
     # Whatever is not handed on now must be asked for again from its first piece on.
-    while kept := [first for key, (first, last) in spans.items() if first <= through and _waits(found[key], key in give_up, last, through)]:
+    while kept := [first for key, (first, last) in spans.items() if first <= through and (key not in settled or last > through)]:
         through = min(kept) - 1
-    whole = [one for one in found.values() if one is not None and one.sequence <= through]
-    return Gathered(tuple(sorted(whole, key=lambda one: one.sequence)), through)
+    taken = sorted((_joined(groups[key]) for key in settled if spans[key][1] <= through), key=lambda one: one.sequence)
+    whole = {spans[key][1] for key in settled if complete[key]}
+    return Gathered(tuple(one for one in taken if one.sequence in whole), through, tuple(one for one in taken if one.sequence not in whole))
 
 
-def _waits(whole: Whole | None, given_up: bool, last: int, through: int) -> bool:  # noqa: FBT001 - two facts of a group
-    return (whole is None and not given_up) or (whole is not None and last > through)
-
-
-def group_key(chunk: dict[str, Any]) -> str:
-    """What the pieces of one message have in common."""
+def group_key(row: dict[str, Any]) -> str | None:
+    """What the pieces of one message have in common; nothing for a message in one piece."""
+    chunk = row.get("chunk_info")
+    if not chunk or int(chunk.get("total") or 1) <= 1:
+        return None
     first = chunk["initial_transaction_id"]
     return f"{first['account_id']}@{first['transaction_valid_start']}"
 
 
-def _whole(rows: Sequence[dict[str, Any]]) -> Whole | None:
-    chunk = rows[0].get("chunk_info")
-    pieces = {int(row["chunk_info"]["number"]) if chunk else 1: row for row in rows}
-    order = range(1, int(chunk["total"]) + 1 if chunk else 2)
-    if any(number not in pieces for number in order):
-        return None
+def _is_complete(rows: Sequence[dict[str, Any]]) -> bool:
+    if group_key(rows[0]) is None:
+        return True
+    numbers = {int(row["chunk_info"]["number"]) for row in rows}
+    return all(number in numbers for number in range(1, int(rows[0]["chunk_info"]["total"]) + 1))
+
+
+def _joined(rows: Sequence[dict[str, Any]]) -> Whole:
+    pieces = {int(row["chunk_info"]["number"]) if row.get("chunk_info") else 1: row for row in rows}
     last = rows[-1]
     return Whole(
         sequence=int(last["sequence_number"]),
         payer=str(rows[0]["payer_account_id"]),
         at=str(last["consensus_timestamp"]),
-        data=b"".join(b64decode(pieces[number]["message"]) for number in order),
+        data=b"".join(b64decode(pieces[number]["message"]) for number in sorted(pieces)),
     )

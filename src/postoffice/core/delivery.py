@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from postoffice.core.message import Message
 
@@ -124,6 +125,19 @@ class Lent(msgspec.Struct, frozen=True, kw_only=True):
     """What it is called there; nothing while it is not known to have arrived."""
 
 
+class OnLedger(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a message stands on its way over the ledger."""
+
+    state: str
+    """`awaiting`, `confirmed`, or `failed`."""
+    topic_id: str
+    sequence: int | None = None
+    consensus_at: str | None = None
+    """The ledger's own time for it, in seconds since 1970."""
+    trouble: str | None = None
+    """Why it is not there yet, where something is in the way."""
+
+
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """Where a message stands with one recipient, as its sender may know it."""
 
@@ -137,6 +151,14 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     leased_at: datetime | None = None
     """When it was first taken."""
+    ledger: OnLedger | UnsetType = UNSET
+    """Of a message that goes by the ledger."""
+
+    @property
+    def in_words(self) -> str:
+        """The state as people say it: what is held for the ledger awaits the ledger."""
+        waits = self.state is State.HELD and isinstance(self.ledger, OnLedger) and self.ledger.state == "awaiting"
+        return "awaiting ledger" if waits else str(self.state)
 
 
 def after_failure(attempts: int, max_attempts: int, delay: timedelta) -> State:

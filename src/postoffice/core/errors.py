@@ -79,6 +79,10 @@ class NotOurs(Invalid):
     """What stands on the ledger is no message of ours: {why}."""
 
 
+class Forged(NotOurs):
+    """What stands on the ledger is forged: {why}."""
+
+
 class NoLedger(Invalid):
     """No ledger is kept here; start the office with one, or send without."""
 
@@ -153,6 +157,10 @@ class NotAtHome(Forbidden):
 
 class NotAdmitted(Forbidden):
     """{recipient} does not take mail from {sender}; ask for a connection, or have {recipient} list {sender} in allow_from."""
+
+
+class OutOfReach(Forbidden):
+    """{recipient} is an agent of other software, and {sender} has no open connection with it on the ledger; `postoffice ledger connect` asks for one."""
 
 
 class NotParticipant(Forbidden):
@@ -237,6 +245,10 @@ class AlreadyConnected(Conflict):
 
 class AlreadyRequested(Conflict):
     """{requester} has asked {target} already; wait for the answer."""
+
+
+class TopicTaken(Conflict):
+    """Topic {topic} is {agent}'s already; every agent has its own."""
 
 
 class TaskFinal(Conflict):
@@ -336,7 +348,7 @@ class NoReply(Unavailable):
 
 
 class ExtraMissing(Unavailable):
-    """PostgreSQL needs a driver that is not installed; run `pip install 'postoffice[{extra}]'`."""
+    """The settings ask for something that is not installed; run `pip install 'postoffice[{extra}]'`."""
 
 
 class MigrationFailed(Unavailable):

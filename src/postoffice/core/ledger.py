@@ -13,12 +13,27 @@ from postoffice.core.message import Draft, Message
 PROTOCOL: Final = "hcs-10"
 URGENT: Final = 2
 """Mail of this priority or a higher one is delivered at once and confirmed later."""
+AWAITING: Final = "awaiting"
+DIRECT: Final = "direct"
+"""How a message goes: by the ledger, or straight into the mailbox."""
 _ID = re.compile(r"\d{1,10}\.\d{1,10}\.\d{1,18}", re.ASCII)
 _encode = msgspec.json.Encoder(order="sorted").encode
 MESSAGE_MEMO: Final = "hcs-10:op:6:1"
 """The transaction memo of a message on an inbound topic."""
+LOG_MEMO: Final = "hcs-10:op:6:2"
+"""The same on an agent's public log."""
 CONNECTION_MEMO: Final = "hcs-10:op:6:3"
 """The same on a connection's topic."""
+REQUEST_MEMO: Final = "hcs-10:op:3:1"
+"""The transaction memo of a request to connect."""
+CREATED_MEMO: Final = "hcs-10:op:4:1"
+"""The transaction memo of the answer to it."""
+NOTE_MEMO: Final = "postoffice:note"
+"""The transaction memo of a note on an entity's topic, of which HCS-10 knows nothing."""
+NEW_TOPIC: Final = ""
+"""In place of a post's topic: the post is that a topic is made."""
+ENTITY, CONNECTION, ASKED = "entity", "connection", "asked"
+"""Why a topic is watched: something happens there, two agents meet there, an answer is awaited there."""
 
 
 class Account(msgspec.Struct, frozen=True, kw_only=True):
@@ -107,6 +122,20 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     """What it says, where it may be a message of ours."""
     deliveries: tuple[Delivery, ...] = ()
     refusal: str | None = None
+    verdict: str | None = None
+    """What it is, where it is neither mail nor to be set aside."""
+
+
+class Opening(msgspec.Struct, frozen=True, kw_only=True):
+    """A topic that is to be made so that an agent of ours and one of other software can meet there."""
+
+    agent: str
+    peer: str
+    """The other agent's account, which is its name here as well."""
+    inbound_topic_id: str
+    """Where it asked, and where it is answered."""
+    connection_id: int
+    """The number of its request there."""
 
 
 class Topic(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,6 +181,17 @@ OUTBOUND_MEMO: Final = "hcs-10:0:3600:1"
 """The memo of an agent's public log."""
 
 
+def connection_memo(inbound_topic_id: str, connection_id: int) -> str:
+    """The memo of a topic where two agents meet."""
+    return f"hcs-10:1:3600:2:{inbound_topic_id}:{connection_id}"
+
+
+def inbound_owner(memo: str) -> str | None:
+    """Whose inbound topic it is by its memo: an account, or nobody's."""
+    words = memo.split(":")
+    return words[4] if len(words) == 5 and words[0] == PROTOCOL and words[3] == "0" and is_ledger_id(words[4]) else None  # noqa: PLR2004
+
+
 def body_of(message: Message) -> Body:
     """All that the ledger says of a message."""
     return Body(
@@ -170,7 +210,11 @@ def body_of(message: Message) -> Body:
 
 def fingerprint(body: Body) -> str:
     """The same for the same message, and for no other."""
-    return sha256(_encode(msgspec.structs.replace(body, hash=None))).hexdigest()
+    # Field by field: whether a struct leaves a default out depends on which of two equal strings it holds.
+    said = {
+        name: value for name, value in msgspec.structs.asdict(body).items() if name != "hash" and value is not None and value is not UNSET
+    }
+    return sha256(_encode(said)).hexdigest()
 
 
 def write_envelope(sender: Account, message: Message, *, private: bool) -> str:
@@ -193,6 +237,25 @@ def write_note(message: Message) -> str:
     notify = [message.to] if isinstance(message.to, str) else list(message.to)
     said = {"type": message.type, "from_agent": message.sender, "note": message.content, "notify": notify, "ts": message.created_at}
     return _text(said | {"id": message.id})
+
+
+def write_request(sender: Account, note: str | None) -> str:
+    """A request to connect, as it goes to the other's inbound topic."""
+    return _text(Envelope(p=PROTOCOL, op="connection_request", operator_id=sender.operator_id, m=note))
+
+
+def write_created(owner: Account, opening: Opening, topic_id: str) -> str:
+    """The answer to such a request: where to meet from now on."""
+    return _text(
+        Envelope(
+            p=PROTOCOL,
+            op="connection_created",
+            operator_id=owner.operator_id,
+            connection_topic_id=topic_id,
+            connected_account_id=opening.peer,
+            connection_id=opening.connection_id,
+        )
+    )
 
 
 def read_envelope(data: bytes) -> Envelope:

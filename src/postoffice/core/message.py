@@ -33,6 +33,8 @@ class LedgerWish(msgspec.Struct, frozen=True, omit_defaults=True):
     """Only its fingerprint is put there; what it says stays in the mailbox."""
     log: bool = False
     """The sender's public log tells of it too."""
+    abroad: bool = False
+    """Only for recipients who can be reached no other way; the others get it as always."""
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -123,6 +125,8 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     client_id: str | None = None
     posted: tuple[Posted, ...] = ()
     duplicate: bool = False
+    ledger: str | None = None
+    """Of a note: whether its entity's topic will tell of it (`awaiting`) or only the office does (`direct`)."""
 
     @property
     def session_id(self) -> str | None:

@@ -11,6 +11,7 @@ EVERYONE: Final = "ALL"
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 _DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)}
+_ACCOUNT = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
 _NOBODY: Final = frozenset({"all", "me", "register"})
 RESERVED: Final = _NOBODY | {SYSTEM, OWNER}
 
@@ -41,6 +42,7 @@ def check_recipient(name: object) -> str:
 def check_free(name: object) -> str:
     """The name, if an agent may take it."""
     checked = check_name(name)
-    if folded(checked) in RESERVED:
+    # What looks like an account of a ledger names the agent that has it, and whoever has it proves it there.
+    if folded(checked) in RESERVED or _ACCOUNT.fullmatch(checked):
         raise ReservedName(name=name)
     return checked

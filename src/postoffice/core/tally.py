@@ -32,3 +32,16 @@ class Tally:
             total += count
             found.append((step, total))
         return found
+
+
+class Headcount:
+    """How many are at something now; `with` counts one in and out."""
+
+    def __init__(self) -> None:
+        self.now = 0
+
+    def __enter__(self) -> None:
+        self.now += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.now -= 1

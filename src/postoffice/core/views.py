@@ -108,3 +108,20 @@ class MailboxCounts(msgspec.Struct, frozen=True, kw_only=True):
     dead: int
     counted: int
     oldest_waiting: timedelta | None
+
+
+class LedgerStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """The ledger in numbers."""
+
+    kept: bool
+    """Whether mail goes by a ledger at all."""
+    privacy: str
+    log: bool
+    agents: int
+    topics: int
+    """Watched besides agents' own."""
+    posts: dict[str, int]
+    """By state: waiting, submitted, confirmed, failed."""
+    quarantined: int
+    troubles: dict[str, int]
+    """By reason: how much waits or has failed for it."""

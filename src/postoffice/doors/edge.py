@@ -23,6 +23,9 @@ from postoffice.doors.metrics import Metrics
 _log = logging.getLogger("postoffice.requests")
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _GONE = 499
+_AWAY = 503
+_SOON = (b"retry-after", b"1")
+"""Whatever keeps the office from answering now is looked at again at least once a second."""
 AT_HAND = "postoffice.at_hand"
 """The extension by which a server says that all of a request has arrived: then nobody has to be timed."""
 QUERY = "query_string"
@@ -163,6 +166,7 @@ class Edge:
                     *message.get("headers", ()),
                     *safety,
                     (b"x-request-id", request_id),
+                    *((_SOON,) if status == _AWAY and not _says_when(message) else ()),
                     # Whoever is still sending what nobody reads is not waited for.
                     *(() if body.whole or not _has_body(scope) else ((b"connection", b"close"),)),
                 ]
@@ -222,6 +226,10 @@ class _Body:
             raise Refusal(TooLarge(what="body", size=f"more than {rules.body_bytes} bytes", limit=rules.body_bytes))
         self.whole = not message.get("more_body", False)
         return message
+
+
+def _says_when(message: Message) -> bool:
+    return any(name.lower() == _SOON[0] for name, _ in message.get("headers", ()))
 
 
 def _has_body(scope: Scope) -> bool:

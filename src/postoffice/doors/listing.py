@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from postoffice.core.agent import Agent, Presence
+from postoffice.core.profile import capability_codes
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
@@ -15,6 +16,8 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     description: str
     capabilities: tuple[str, ...]
+    capability_codes: tuple[int, ...]
+    """HCS-11's numbers for the same."""
     presence: Presence
     current_tasks: int
     max_concurrent_tasks: int
@@ -38,6 +41,7 @@ def public(agent: Agent) -> dict[str, Any]:
         "name": agent.name,
         "description": card.description,
         "capabilities": card.capabilities,
+        "capability_codes": capability_codes(card),
         "presence": agent.presence,
         "current_tasks": len(agent.current_tasks),
         "max_concurrent_tasks": card.max_concurrent_tasks,

@@ -1,9 +1,9 @@
 """The office in numbers, for Prometheus."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
-from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
 from postoffice.core.views import Totals
@@ -26,7 +26,9 @@ class Metrics:
         self.pushed = Counter("postoffice_events_pushed", "Events pushed to WebSockets.", registry=self._registry)
         self._agents = Gauge("postoffice_agents", "Agents known.", registry=self._registry)
         self._oldest = Gauge("postoffice_oldest_seconds", "How long the oldest waiting message has waited.", registry=self._registry)
-        self._hints = Gauge("postoffice_hints_carried", "1 if hints come from other replicas, 0 if this one polls.", registry=self._registry)
+        self._hints = Gauge(
+            "postoffice_hints_carried", "1 if hints come from other replicas, 0 if this one polls.", registry=self._registry
+        )
         self._mail = Gauge("postoffice_mail", "Messages that are not settled, by where they stand.", ["state"], registry=self._registry)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -38,21 +40,22 @@ class Metrics:
         count.inc()
         spent.observe(seconds)
 
-    def show(self, totals: Totals, oldest: float, office: PostOffice) -> bytes:
-        """All of it, as Prometheus reads it."""
+    def show(self, totals: Totals, oldest: float, posts: Mapping[str, int], office: PostOffice) -> bytes:
+        """All of it, as Prometheus reads it. Posts are the ledger's, where mail goes by one."""
         self._agents.set(totals.agents)
         self._oldest.set(oldest)
         self._hints.set(office.hints_carried)
         for state in ("held", "pending", "leased", "dead"):
             self._mail.labels(state).set(getattr(totals, state))
-        return generate_latest(self._registry) + generate_latest(_Tallies(office))
+        return generate_latest(self._registry) + generate_latest(_Tallies(office, posts))
 
 
 class _Tallies(Collector):
     """What the office and its store count by themselves."""
 
-    def __init__(self, office: PostOffice) -> None:
+    def __init__(self, office: PostOffice, posts: Mapping[str, int]) -> None:
         self._office = office
+        self._posts = posts
 
     def collect(self) -> Iterable[Metric]:
         office = self._office
@@ -62,4 +65,19 @@ class _Tallies(Collector):
             ("postoffice_commit_seconds", "How long a group of acts took to be on disk.", office.store.commits),
         ):
             yield HistogramMetricFamily(name, text, buckets=tally.up_to(), sum_value=tally.sum)
-        yield CounterMetricFamily("postoffice_redelivered", "Messages taken more than once.", office.redelivered)
+        for name, text, count in (
+            ("postoffice_sent", "Messages accepted by this process.", office.sent),
+            ("postoffice_redelivered", "Messages taken more than once.", office.redelivered),
+        ):
+            yield CounterMetricFamily(name, text, count)
+        for name, text, now in (
+            ("postoffice_waiters", "Calls that wait for mail in this process: long polls and MCP waits.", office.waiters.now),
+            ("postoffice_watchers", "Pages told by this process what happens, by server-sent events.", office.watchers.now),
+            ("postoffice_upkeep_held", "1 if the sweeps are this process's to do now, 0 if another's.", int(office.upkeep.held)),
+        ):
+            yield GaugeMetricFamily(name, text, now)
+        if self._posts:
+            family = GaugeMetricFamily("postoffice_ledger_posts", "What is put on the ledger, by how far it is.", labels=["state"])
+            for state, count in self._posts.items():
+                family.add_metric([state], count)
+            yield family

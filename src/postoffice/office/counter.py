@@ -18,7 +18,7 @@ from postoffice.core.errors import (
 )
 from postoffice.core.limits import bounded
 from postoffice.core.names import check_name, folded
-from postoffice.core.tally import Tally
+from postoffice.core.tally import Headcount, Tally
 from postoffice.core.text import check_text
 from postoffice.office.bells import Bells
 from postoffice.office.house import House
@@ -50,6 +50,11 @@ class Counter:
         """How long mail waited before it was taken."""
         self.wakes = Tally()
         """How long mail was on its way to somebody who was waiting for it."""
+        self.waiters = Headcount()
+        """Calls that wait for mail."""
+        self.watchers = Headcount()
+        """Pages that are told what happens."""
+        self.sent = 0
         self.redelivered = 0
         self._closing = False
 

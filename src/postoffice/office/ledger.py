@@ -6,16 +6,16 @@ from typing import Any
 import msgspec
 
 from postoffice.core.agent import Caller
-from postoffice.core.errors import OwnerOnly
-from postoffice.core.ledger import Account, Post, Record, Sighting, Topic, check_ledger_id
-from postoffice.core.message import Accepted, Draft
+from postoffice.core.errors import Invalid, MailError, OwnerOnly
+from postoffice.core.ledger import ENTITY, Account, Post, Record, Sighting, Topic, check_ledger_id
+from postoffice.core.message import Accepted, Draft, is_note
 from postoffice.core.names import SYSTEM, check_name
 from postoffice.core.policy import Auth
 from postoffice.core.routing import routes_for
-from postoffice.core.views import Page
+from postoffice.core.views import LedgerStatus, Page
 from postoffice.office.mail import MailVerbs
 
-_DIRECT = "direct"
+_KINDS = (ENTITY,)  # the others are watched by themselves
 
 
 class LedgerVerbs(MailVerbs):
@@ -23,16 +23,15 @@ class LedgerVerbs(MailVerbs):
 
     async def publish(self, caller: Caller, draft: Draft) -> Accepted:
         """Send by the ledger, where there is one."""
-        sent = await self.send(caller, self._by_ledger(draft))
-        if self.house.ledger is not None:
-            return sent
-        return msgspec.structs.replace(sent, posted=tuple(msgspec.structs.replace(one, ledger=_DIRECT) for one in sent.posted))
+        return self._said(await self.send(caller, self._by_ledger(draft)))
 
     async def event(
         self, caller: Caller, entity_id: str, type: str, data: Any = None, *, entity_type: str | None = None, client_id: str | None = None
     ) -> list[Accepted]:
         """Something happened to an entity: whoever the routes name is told by the office."""
         told = {"entity_id": entity_id, "event": type, "by": caller.name, "data": data}
+        if is_note(type):
+            raise Invalid(what="type", why="a note is posted as a note, with who should know")
         return [
             await self.store.send(SYSTEM, draft, verified=True, strangers=self.house.auth is Auth.OPEN)
             for draft in self.routed(entity_id, type, told, entity_type=entity_type, client_id=client_id)
@@ -77,6 +76,8 @@ class LedgerVerbs(MailVerbs):
     async def watch_topic(self, caller: Caller, topic_id: str, kind: str, about: str, agent: str | None = None) -> None:
         """Listen to a topic besides agents' own."""
         self._owner_only(caller, "have a topic watched")
+        if kind not in _KINDS:
+            raise Invalid(what="kind", why=f"it is one of {', '.join(_KINDS)}")
         await self.store.watch_topic(check_ledger_id(topic_id, "topic_id"), kind, agent, about)
 
     async def ledger_topics(self) -> list[Topic]:
@@ -92,6 +93,20 @@ class LedgerVerbs(MailVerbs):
         """How many posts wait, are submitted, confirmed, failed."""
         return await self.store.posts_by_state()
 
+    async def ledger_status(self) -> LedgerStatus:
+        """The ledger in numbers, and what is in the way."""
+        rules = self.house.ledger
+        return LedgerStatus(
+            kept=rules is not None,
+            privacy="hash" if rules is not None and rules.private else "full",
+            log=rules is not None and rules.log,
+            agents=len(await self.store.accounts()),
+            topics=len(await self.store.topics()),
+            posts=await self.store.posts_by_state(),
+            quarantined=await self.store.quarantined_count(),
+            troubles=await self.store.post_troubles(),
+        )
+
     # For the bridge
 
     async def hold_ledger(self, holder: str, lasts: timedelta) -> bool:
@@ -102,29 +117,38 @@ class LedgerVerbs(MailVerbs):
         """By topic: how far it has been taken."""
         return await self.store.topic_cursors()
 
-    async def put_post(self, topic_id: str, body: str, memo: str, payer: str | None = None) -> str:
-        """Have something other than a message put on a topic."""
-        return await self.store.put_post(topic_id, body, memo, payer)
+    async def put_post(self, topic_id: str, body: str, memo: str, payer: str | None = None, *, id: str | None = None) -> str:
+        """Have something other than a message put on a topic; the same id again changes nothing."""
+        return await self.store.put_post(topic_id, body, memo, payer, id)
 
     async def posts_due(self, limit: int) -> list[Post]:
         """What is to be submitted now."""
         return await self.store.posts_due(limit)
 
-    async def sign_post(self, post: Post, signed: str | None) -> None:
-        """Keep the signed bytes before they are submitted; nothing, to have it signed anew."""
-        await self.store.sign_post(post.id, signed)
+    async def sign_post(self, post: Post, signed: str | None) -> str | None:
+        """Keep the signed bytes before they are submitted, or none, to have it signed anew. Gives those that stand: another may have been first."""
+        return await self.store.sign_post(post.id, signed, post.signed)
 
     async def settle_post(self, post: Post, *, error: str | None = None, retry_in: timedelta | None = None) -> None:
         """It is on the ledger; or why not, and when to try again, if ever."""
         await self.store.settle_post(post, error=error, retry_in=retry_in)
 
     async def materialise(self, topic_id: str, through: int, seen: tuple[Sighting, ...]) -> int:
-        """Take what a topic tells up to a sequence, once."""
-        return await self.store.materialise(topic_id, through, seen, strangers=self.house.auth is Auth.OPEN)
+        """Take what a topic tells up to a sequence, once. What the office would not take at any other door is set aside."""
+        strangers = self.house.auth is Auth.OPEN
+        return await self.store.materialise(topic_id, through, tuple(map(self._believed, seen)), strangers=strangers)
 
-    async def ledger_records(self, topic_id: str, after: int, limit: int | None = None) -> list[Record]:
+    def _believed(self, one: Sighting) -> Sighting:
+        try:
+            mail = tuple(msgspec.structs.replace(each, draft=self._checked(each.draft)) for each in one.deliveries)
+        except MailError as error:
+            return msgspec.structs.replace(one, deliveries=(), body=None, refusal=str(error))
+        return msgspec.structs.replace(one, deliveries=mail)
+
+    async def ledger_records(self, caller: Caller, topic_id: str, after: int = 0, limit: int | None = None) -> list[Record]:
         """What was made of a topic's messages."""
-        return await self.store.records(topic_id, after, self._page(limit))
+        self._owner_only(caller, "see what came over the ledger")
+        return await self.store.records(check_ledger_id(topic_id, "topic_id"), max(after, 0), self._page(limit))
 
     def _owner_only(self, caller: Caller, what: str) -> None:
         if not caller.owner:

@@ -14,9 +14,10 @@ from postoffice.core.errors import (
     BadMessage,
     NoSuchAgent,
 )
+from postoffice.core.ledger import DIRECT, is_ledger_id
 from postoffice.core.limits import bounded
 from postoffice.core.message import TASK_UPDATE, Accepted, Draft, LedgerWish, check_draft
-from postoffice.core.names import folded
+from postoffice.core.names import EVERYONE, folded
 from postoffice.core.policy import Auth
 from postoffice.office.counter import Counter
 from postoffice.store.acts.turn import Turned
@@ -34,10 +35,11 @@ class MailVerbs(Counter):
         begun = steady()
         try:
             accepted = await self.store.send(
-                caller.name, self._checked(draft), verified=caller.verified, strangers=self.house.auth is Auth.OPEN
+                caller.name, self._checked(self._abroad(draft)), verified=caller.verified, strangers=self.house.auth is Auth.OPEN
             )
         except NoSuchAgent as error:
             raise await self._unknown(str(error.facts["name"])) from None
+        self.sent += not accepted.duplicate
         if self.trace is not None and not accepted.duplicate:
             self.trace.sent(caller.name, accepted, timedelta(microseconds=(steady() - begun) // 1000))
         return accepted
@@ -52,6 +54,16 @@ class MailVerbs(Counter):
         rules = self.house.ledger
         return draft if rules is None else msgspec.structs.replace(draft, ledger=LedgerWish(rules.private, rules.log))
 
+    def _abroad(self, draft: Draft) -> Draft:
+        """Agents of other software can only be reached over the ledger, whatever door the mail came in by."""
+        rules = self.house.ledger
+        if rules is None or draft.ledger is not None:
+            return draft
+        to = (draft.to,) if isinstance(draft.to, str) else draft.to
+        if not any(name == EVERYONE or is_ledger_id(str(name)) for name in to):
+            return draft
+        return msgspec.structs.replace(draft, ledger=LedgerWish(private=rules.private, abroad=True))
+
     async def send_many(self, caller: Caller, drafts: Sequence[Draft]) -> list[Accepted | BaseException]:
         """Accept several messages; each is accepted or refused by itself."""
         self._batch(drafts)
@@ -62,9 +74,21 @@ class MailVerbs(Counter):
     ) -> Accepted:
         """Keep a note with an entity, and send it to whoever should know."""
         draft = Draft(
-            to=tuple(notify), type=f"{entity_type}.note", content=note, ref_id=entity_id, ref_type=entity_type, client_id=client_id
+            to=EVERYONE if list(notify) == [EVERYONE] else tuple(notify),
+            type=f"{entity_type}.note",
+            content=note,
+            ref_id=entity_id,
+            ref_type=entity_type,
+            client_id=client_id,
         )
-        return await self.send(caller, self._by_ledger(draft))
+        return self._said(await self.send(caller, self._by_ledger(draft)), note=True)
+
+    def _said(self, sent: Accepted, *, note: bool = False) -> Accepted:
+        """The answer with how it goes, also where there is no ledger."""
+        if self.house.ledger is not None:
+            return sent
+        posted = tuple(msgspec.structs.replace(one, ledger=DIRECT) for one in sent.posted)
+        return msgspec.structs.replace(sent, posted=posted, ledger=DIRECT if note else None)
 
     # Taking and settling
 
@@ -97,7 +121,7 @@ class MailVerbs(Counter):
         until = asyncio.get_running_loop().time() + patience.total_seconds()
         settled: tuple[Any, ...] = ()
         woken = False
-        with self._bells.waiting(folded(caller.name)) as bell:
+        with self.waiters, self._bells.waiting(folded(caller.name)) as bell:
             while True:
                 bell.still()
                 turned = await self.receive(caller, limit, **wish)

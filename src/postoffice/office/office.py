@@ -3,8 +3,8 @@
 import asyncio
 from typing import Self
 
+from postoffice.office.abroad import AbroadVerbs
 from postoffice.office.consent import ConsentVerbs
-from postoffice.office.ledger import LedgerVerbs
 from postoffice.office.lending import LendingVerbs
 from postoffice.office.people import PeopleVerbs
 from postoffice.office.reading import ReadingVerbs
@@ -12,7 +12,7 @@ from postoffice.office.tasks import TaskVerbs
 from postoffice.office.watching import WatchingVerbs
 
 
-class PostOffice(PeopleVerbs, ConsentVerbs, ReadingVerbs, TaskVerbs, LendingVerbs, WatchingVerbs, LedgerVerbs):
+class PostOffice(PeopleVerbs, ConsentVerbs, ReadingVerbs, TaskVerbs, LendingVerbs, WatchingVerbs, AbroadVerbs):
     """One office over one store. `async with` opens and closes it."""
 
     async def __aenter__(self) -> Self:

@@ -65,11 +65,21 @@ class ReadingVerbs(Counter):
         if len(proofs) > 1:
             raise AmbiguousId(ref=ref, name=caller.name)
         (proof,) = proofs
+        if self.house.ledger is not None:
+            proof = await self._with_ledger(proof)
         me = folded(caller.name)
         if caller.owner or proof.message is None or folded(proof.message.sender) == me:
             return proof
         own = tuple(standing for standing in proof.standings if folded(standing.recipient) == me)
         return msgspec.structs.replace(proof, standings=own)
+
+    async def _with_ledger(self, proof: Proof) -> Proof:
+        """With what the ledger knows of each delivery."""
+        known = await self.store.on_ledger(proof.message_id)
+        standings = (
+            msgspec.structs.replace(one, ledger=known[one.recipient]) if one.recipient in known else one for one in proof.standings
+        )
+        return msgspec.structs.replace(proof, standings=tuple(standings))
 
     async def search(
         self,

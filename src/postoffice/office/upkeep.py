@@ -58,6 +58,8 @@ class Upkeep:
         self._house = house
         self._me = me
         self._ticks = 0
+        self.held = False
+        """Whether sweeping is this process's business now."""
 
     async def run(self) -> None:
         """Tick until cancelled. A tick that fails is told in the log and tried again."""
@@ -66,6 +68,7 @@ class Upkeep:
             try:
                 await self.tick()
             except MailError as error:
+                self.held = False
                 _log.warning("upkeep: %s", error)
             except Exception:  # noqa: BLE001 - a bug in one tick must not end all ticks
                 _log.exception("upkeep failed; it goes on with the next tick")
@@ -77,7 +80,8 @@ class Upkeep:
             self._bells.compare(await self._store.look(names))
         if self._ticks % _FLUSH_TICKS == 0:
             await self._presences.flush(self._store)
-        if await self._store.hold_role("upkeep", self._me, _ROLE_LASTS):
+        self.held = await self._store.hold_role("upkeep", self._me, _ROLE_LASTS)
+        if self.held:
             await self.sweep()
 
     async def sweep(self) -> None:

@@ -101,18 +101,23 @@ class WatchingVerbs(Counter):
         cursor, stood = after or place, None
         if _beyond(cursor, place):
             cursor = "?"
-        pause = self.house.tick
+        hinted = soon = False
         with self._bells.waiting(EVERYBODY if caller.owner else folded(caller.name)) as bell:
             while not self._closing:
                 bell.still()
                 pulse = await self._pulse(caller, cursor)
                 stands = await self._stands(caller)
-                pulse = msgspec.structs.replace(pulse, moved=stood not in (None, stands))
+                # What neither the log nor the counts explain, even a moment after its hint, is mail that was given back, or a card.
+                unexplained = soon and not (pulse.events or pulse.missed)
+                pulse = msgspec.structs.replace(pulse, moved=unexplained or stood not in (None, stands))
                 cursor, stood = pulse.cursor, stands
                 yield pulse
-                rung = await bell.rings(pause) if pulse.quiet else True
+                if not pulse.quiet:
+                    hinted = soon = False
+                    continue
                 # A hint may come before everybody can see what it is about: then look again soon.
-                pause = _SOON if rung and pulse.quiet and pause != _SOON else self.house.tick
+                soon = hinted
+                hinted = await bell.rings(_SOON if soon else self.house.tick)
 
     async def _pulse(self, caller: Caller, cursor: str) -> Pulse:
         try:

@@ -53,10 +53,11 @@ def _rules(settings: Settings) -> Rules:
 
 @asynccontextmanager
 async def _open(app: FastAPI, settings: Settings, office: PostOffice, manager: StreamableHTTPSessionManager) -> AsyncIterator[None]:
-    async with office, manager.run():
+    async with office, AsyncExitStack() as stack:
         await ensure_owner_key(office, settings.data)
         app.state.office = office
-        async with AsyncExitStack() as stack:
-            app.state.bridges = [await stack.enter_async_context(bridge) for bridge in build_bridges(settings, office)]
+        # Outside of the sessions, which would tell a bridge's refusal to open as one of a group of failures.
+        app.state.bridges = [await stack.enter_async_context(bridge) for bridge in build_bridges(settings, office)]
+        async with manager.run():
             with draining(office.drain):
                 yield

@@ -74,7 +74,7 @@ def build_office(settings: Settings) -> PostOffice:
             wake = _build_nats(settings.wake, settings.schema)
         else:
             # Through a transaction pooler LISTEN never hears anything: look once a tick instead.
-            wake = LocalWake() if store.pooled else PostgresWake(settings.database, settings.schema)
+            wake = LocalWake(alone=False) if store.pooled else PostgresWake(settings.database, settings.schema)
     return PostOffice(store, wake, house, None if settings.traces is None else _build_traces(settings.traces))
 
 

@@ -3,7 +3,7 @@
 from postoffice.config import Settings
 from postoffice.core.errors import MigrationFailed
 from postoffice.serve.build import check_driver
-from postoffice.store.migrations.upgrade import HEAD, run_alembic
+from postoffice.store.migrations.upgrade import run_alembic
 
 
 def migrate(settings: Settings) -> str:
@@ -11,10 +11,10 @@ def migrate(settings: Settings) -> str:
     if settings.database is not None:
         check_driver()
     try:
-        run_alembic(*migration_target(settings))
+        schema = run_alembic(*migration_target(settings))
     except Exception as error:  # noqa: BLE001 - drivers raise their own; the user gets one line either way
         raise MigrationFailed(why=str(error).splitlines()[0]) from None
-    return f"the database has schema {HEAD}"
+    return f"the database has schema {schema}"
 
 
 def migration_target(settings: Settings) -> tuple[str, str, str]:

@@ -20,6 +20,7 @@ from postoffice.core.errors import CannotListen
 from postoffice.office import Auth, PostOffice
 from postoffice.serve.app import create_app
 from postoffice.serve.build import build_house
+from postoffice.serve.descriptors import raise_limit
 from postoffice.serve.drain import draining
 from postoffice.serve.logs import set_up_logs
 from postoffice.serve.protocols import HttpProtocol, WebSocketProtocol
@@ -36,6 +37,7 @@ def serve(settings: Settings) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(_GARBAGE)
+    raise_limit()
     build_house(settings)  # an unsafe one is refused before a port is taken
     listener = _listen(settings.host, settings.port)
     try:

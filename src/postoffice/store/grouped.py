@@ -9,12 +9,13 @@ from postoffice.core.clock import Clock, is_id, micros
 from postoffice.core.connection import Connection, Handshake, Status
 from postoffice.core.delivery import GiveBack, Settled, Settlement, Wish
 from postoffice.core.errors import Closed, MailError, NoSuchSession
-from postoffice.core.ledger import Account, Post, Sighting
+from postoffice.core.ledger import Account, Opening, Post, Sighting
 from postoffice.core.limits import Limits
 from postoffice.core.message import Accepted, Draft
 from postoffice.core.session import Thread
 from postoffice.core.tally import Tally
 from postoffice.core.task import Task, TaskState
+from postoffice.store.acts.abroad import Meet, Opened
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.agent import AddKey, Appear, Register, RevokeKeys, Seen, UpdateCard
 from postoffice.store.acts.connection import Approve, Conclude, Request
@@ -115,11 +116,17 @@ class GroupedStore(Overviews, LedgerReads):
     async def watch_topic(self, topic_id: str, kind: str, agent: str | None, about: str) -> None:
         await self.submit(WatchTopic(topic_id, kind, agent, about))
 
-    async def put_post(self, topic_id: str, body: str, memo: str, payer: str | None) -> str:
-        return await self.submit(PutPost(topic_id, body, memo, payer))
+    async def put_post(self, topic_id: str, body: str, memo: str, payer: str | None, id: str | None = None) -> str:
+        return await self.submit(PutPost(topic_id, body, memo, payer, id))
 
-    async def sign_post(self, id: str, signed: str | None) -> None:
-        await self.submit(SignPost(id, signed))
+    async def sign_post(self, id: str, signed: str | None, instead_of: str | None = None) -> str | None:
+        return await self.submit(SignPost(id, signed, instead_of))
+
+    async def meet(self, account_id: str, inbound_topic_id: str) -> None:
+        await self.submit(Meet(account_id, inbound_topic_id))
+
+    async def opened(self, post_id: str, opening: Opening, topic_id: str) -> None:
+        await self.submit(Opened(post_id, opening, topic_id))
 
     async def settle_post(self, post: Post, *, error: str | None = None, retry_in: timedelta | None = None) -> None:
         await self.submit(SettlePost(post.id, post.message_id, post.mailbox, error=error, retry_in=retry_in))

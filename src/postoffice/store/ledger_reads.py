@@ -2,7 +2,8 @@
 
 import msgspec
 
-from postoffice.core.ledger import Account, Post, Record, Topic
+from postoffice.core.delivery import OnLedger
+from postoffice.core.ledger import Account, Opening, Post, Record, Topic
 from postoffice.core.views import Page
 from postoffice.store.reads import Reads, page_of
 from postoffice.store.steps import Row
@@ -30,6 +31,22 @@ class LedgerReads(Reads):
     async def posts_by_state(self) -> dict[str, int]:
         return {state: count for state, count, _ in await self.fetch("posts_by_state")}
 
+    async def post_troubles(self) -> dict[str, int]:
+        return {str(row[0]): int(row[1]) for row in await self.fetch("post_troubles")}
+
+    async def on_ledger(self, message_id: str) -> dict[str, OnLedger]:
+        return {row[0]: _on_ledger(row) for row in await self.fetch("ledger_standings", id=message_id)}
+
+    async def openings(self) -> dict[str, Opening]:
+        return {
+            row[0]: Opening(agent=row[1], peer=row[2], inbound_topic_id=row[3], connection_id=row[4])
+            for row in await self.fetch("openings")
+        }
+
+    async def quarantined_count(self) -> int:
+        ((count,),) = await self.fetch("quarantined_count")
+        return int(count)
+
     async def quarantined(self, cursor: str | None, limit: int) -> Page[Record]:
         topic_id, _, sequence = (cursor or ":0").partition(":")
         after = int(sequence) if sequence.isascii() and sequence.isdigit() else 0
@@ -42,3 +59,9 @@ class LedgerReads(Reads):
 
 def _record(row: Row) -> Record:
     return Record(**dict(zip(_RECORD, row, strict=True)))
+
+
+def _on_ledger(row: Row) -> OnLedger:
+    _, state, topic_id, sequence, at, error = row
+    shown = state if state in ("confirmed", "failed") else "awaiting"
+    return OnLedger(state=shown, topic_id=topic_id, sequence=sequence, consensus_at=at, trouble=error)

@@ -6,9 +6,9 @@ from typing import Any, Protocol
 
 from postoffice.core.agent import Agent, Card, Key
 from postoffice.core.connection import Connection, Handshake, Status
-from postoffice.core.delivery import Lent, Settled, Settlement, Wish
+from postoffice.core.delivery import Lent, OnLedger, Settled, Settlement, Wish
 from postoffice.core.event import Event
-from postoffice.core.ledger import Account, Post, Record, Sighting, Topic
+from postoffice.core.ledger import Account, Opening, Post, Record, Sighting, Topic
 from postoffice.core.message import Accepted, Draft, Message
 from postoffice.core.session import Thread
 from postoffice.core.tally import Tally
@@ -120,9 +120,11 @@ class Store(Protocol):
     async def topic_cursors(self) -> dict[str, int]:
         """By topic: the sequence up to which all of it has been taken."""
 
-    async def put_post(self, topic_id: str, body: str, memo: str, payer: str | None) -> str: ...
+    async def put_post(self, topic_id: str, body: str, memo: str, payer: str | None, id: str | None = None) -> str: ...
     async def posts_due(self, limit: int) -> list[Post]: ...
-    async def sign_post(self, id: str, signed: str | None) -> None: ...
+    async def sign_post(self, id: str, signed: str | None, instead_of: str | None = None) -> str | None:
+        """Keep signed bytes in place of others; gives those that are kept, which are another's if that one was first."""
+
     async def settle_post(self, post: Post, *, error: str | None = None, retry_in: timedelta | None = None) -> None:
         """Without an error it is on the ledger; with one it waits, or, where nothing helps, its message is dead."""
 
@@ -130,6 +132,18 @@ class Store(Protocol):
     async def quarantined(self, cursor: str | None, limit: int) -> Page[Record]: ...
     async def records(self, topic_id: str, after: int, limit: int) -> list[Record]: ...
     async def posts_by_state(self) -> dict[str, int]: ...
+    async def post_troubles(self) -> dict[str, int]:
+        """By reason: how much waits or has failed for it."""
+
+    async def quarantined_count(self) -> int: ...
+    async def on_ledger(self, message_id: str) -> dict[str, OnLedger]:
+        """By recipient: where a message stands on its way over the ledger."""
+
+    async def meet(self, account_id: str, inbound_topic_id: str) -> None: ...
+    async def openings(self) -> dict[str, Opening]:
+        """By connection: consent that an agent of other software was given, and no topic yet to meet on."""
+
+    async def opened(self, post_id: str, opening: Opening, topic_id: str) -> None: ...
 
     # Upkeep
     async def hold_role(self, role: str, holder: str, lasts: timedelta) -> bool: ...

@@ -4,9 +4,10 @@ from postoffice.wake.protocol import Heard
 
 
 class LocalWake:
-    """Whoever hints is whoever hears."""
+    """Whoever hints is whoever hears. Where there may be other processes, whose hints it does not carry, it says that it is not healthy."""
 
-    healthy = True
+    def __init__(self, *, alone: bool = True) -> None:
+        self.healthy = alone
 
     async def open(self, heard: Heard) -> None:
         self._heard = heard

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from contextlib import suppress
 
 import nats
 from nats.aio.client import Client
@@ -11,6 +12,7 @@ from nats.errors import Error
 from postoffice.wake.protocol import EVERYBODY, Heard
 
 _MOST = 500_000  # a message of NATS carries a megabyte unless told otherwise
+_FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 5.0
 _LOOK = 0.5  # seconds between two looks at whether the connection is still there
 
@@ -39,16 +41,13 @@ class NatsWake:
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
-        pause = 0.2
+        self._pause = _FIRST_PAUSE
         while True:
-            try:
+            # Everybody is looking by themselves meanwhile; a hint lost here costs a tick.
+            with suppress(OSError, Error, TimeoutError):
                 await self._carry()
-            except (OSError, Error, TimeoutError):
-                pass  # everybody is looking by themselves meanwhile; a hint lost here costs a tick
-            else:
-                pause = 0.2
-            await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311
-            pause = min(pause * 2, _LONGEST_PAUSE)
+            await asyncio.sleep(self._pause * random.uniform(0.5, 1.0))  # noqa: S311
+            self._pause = min(self._pause * 2, _LONGEST_PAUSE)
 
     async def _carry(self) -> None:
         # Reconnecting is this loop's business: the client's own would buffer hints that are stale by the time they go out.
@@ -59,6 +58,7 @@ class NatsWake:
             await connection.subscribe(self.subject, cb=self._on_message)
             await connection.flush()
             self.healthy = True
+            self._pause = _FIRST_PAUSE
             await self._publish(connection)
         finally:
             self.healthy = False

@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+from contextlib import suppress
 from typing import Any
 
 import asyncpg
@@ -10,7 +11,8 @@ from postoffice.store.postgres import normal_url
 from postoffice.wake.protocol import EVERYBODY, Heard
 
 _MOST = 7900  # a notification carries 8000 bytes
-_LONGEST_PAUSE = 30.0
+_FIRST_PAUSE = 0.2
+_LONGEST_PAUSE = 5.0
 
 
 class PostgresWake:
@@ -37,23 +39,20 @@ class PostgresWake:
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
-        pause = 0.5
+        self._pause = _FIRST_PAUSE
         while True:
-            try:
+            # Everybody is looking by themselves meanwhile; a hint lost here costs a tick.
+            with suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
                 await self._carry()
-            except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, TimeoutError):
-                # Everybody is looking by themselves meanwhile; a hint lost here costs a tick.
-                self.healthy = False
-                await asyncio.sleep(pause * random.uniform(0.5, 1.0))  # noqa: S311
-                pause = min(pause * 2, _LONGEST_PAUSE)
-            else:
-                pause = 0.5
+            await asyncio.sleep(self._pause * random.uniform(0.5, 1.0))  # noqa: S311
+            self._pause = min(self._pause * 2, _LONGEST_PAUSE)
 
     async def _carry(self) -> None:
         connection = await asyncpg.connect(self.url, statement_cache_size=0, timeout=10, command_timeout=30)
         try:
             await connection.add_listener(self.channel, self._on_notify)
             self.healthy = True
+            self._pause = _FIRST_PAUSE
             # Wakes this loop when the connection goes, so that it is not noticed only with the next hint.
             connection.add_termination_listener(lambda _: self._hinted.set())
             while not connection.is_closed():

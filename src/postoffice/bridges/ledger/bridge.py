@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any, Self
 
+from postoffice.bridges.ledger.handshake import Handshake
 from postoffice.bridges.ledger.listener import Listener
 from postoffice.bridges.ledger.mirror import Mirror
 from postoffice.bridges.ledger.network import LedgerNetwork
@@ -15,9 +17,9 @@ from postoffice.office import PostOffice
 
 _log = logging.getLogger(__name__)
 _ROLE_LASTS = timedelta(seconds=15)
-_ROLE_PAUSE = 5.0
 _OUTBOX_PAUSE = 0.25
 _PAUSE = 1.0
+_THREADS = 8
 
 
 class LedgerBridge:
@@ -26,15 +28,27 @@ class LedgerBridge:
     name = "ledger"
 
     def __init__(
-        self, office: PostOffice, network: LedgerNetwork, mirror_url: str, *, per_second: float, least: float, most: float
+        self,
+        office: PostOffice,
+        network: LedgerNetwork,
+        mirror_url: str,
+        *,
+        per_second: float,
+        least: float,
+        most: float,
+        role_lasts: timedelta = _ROLE_LASTS,
     ) -> None:
         self._office = office
         self._network = network
         self._mirror = Mirror(mirror_url, per_second)
-        self._submitter = Submitter(office, network)
-        self._listener = Listener(office, self._mirror, least=least, most=most)
+        self._handshake = Handshake(office, self._mirror, network)
+        self._submitter = Submitter(office, network, self._mirror, self._handshake, self._run)
+        self._listener = Listener(office, self._mirror, self._handshake, network.operator, least=least, most=most)
+        self._threads = ThreadPoolExecutor(_THREADS, "ledger")
+        self._role_lasts = role_lasts
         self._me = Clock().new_id()
         self._mine = asyncio.Event()
+        self._mine_until = 0.0
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
@@ -47,17 +61,27 @@ class LedgerBridge:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._mirror.close()
-        await asyncio.to_thread(self._network.close)
+        await asyncio.to_thread(self._network.close)  # our own threads may all be waiting for it
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def facts(self) -> dict[str, Any]:
         """What an operator wants to know of it."""
         return {
             "operator": self._network.operator,
-            "speaking": self._mine.is_set(),
+            "network": self._network.name,
+            "speaking": self._speaking(),
             "posts": await self._office.ledger_posts(),
             "asked": self._mirror.asked,
             "trouble": self._submitter.trouble or self._listener.trouble,
         }
+
+    async def _run(self, work: Any, *arguments: Any) -> Any:
+        """In a thread of the bridge's own: whatever the network does, nobody else waits for one."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
+
+    def _speaking(self) -> bool:
+        """Whether this process is the one, by a lease that has not run out."""
+        return self._mine.is_set() and asyncio.get_running_loop().time() < self._mine_until
 
     async def _forever(self, what: str, act: Any) -> None:
         while True:
@@ -70,25 +94,28 @@ class LedgerBridge:
             await asyncio.sleep(_PAUSE)
 
     async def _hold(self) -> None:
+        lasts = self._role_lasts.total_seconds()
         while True:
+            begun = asyncio.get_running_loop().time()
             try:
-                held = await self._office.hold_ledger(self._me, _ROLE_LASTS)
+                held = await self._office.hold_ledger(self._me, self._role_lasts)
             except MailError:
                 self._mine.clear()
                 raise
             if held:
+                self._mine_until = begun + lasts
                 self._mine.set()
             else:
                 self._mine.clear()
-            await asyncio.sleep(_ROLE_PAUSE)
+            await asyncio.sleep(lasts / 3)
 
     async def _submit(self) -> None:
         while True:
             await self._mine.wait()
-            if not await self._submitter.submit_due():
+            if not self._speaking() or not await self._submitter.submit_due(self._speaking, self._listener.expect):
                 await asyncio.sleep(_OUTBOX_PAUSE)
 
     async def _listen(self) -> None:
         while True:
             await self._mine.wait()
-            await asyncio.sleep(await self._listener.look())
+            await self._listener.rest(await self._listener.look() if self._speaking() else _PAUSE)

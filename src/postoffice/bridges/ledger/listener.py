@@ -2,18 +2,23 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 from typing import Any, NamedTuple
 
-from postoffice.bridges.ledger.mirror import Mirror
-from postoffice.bridges.ledger.outcome import LedgerBusy
-from postoffice.bridges.ledger.sightings import Book, on_entity, on_inbound
+from postoffice.bridges.ledger.handshake import Handshake
+from postoffice.bridges.ledger.mirror import PAGE, Mirror
+from postoffice.bridges.ledger.outcome import MirrorAway
+from postoffice.bridges.ledger.sightings import Book, on_connection, on_entity, on_inbound, operation, torn
 from postoffice.core.chunks import Gathered, Whole, gather, group_key
-from postoffice.core.ledger import Sighting
+from postoffice.core.errors import MailError
+from postoffice.core.ledger import ASKED, CONNECTION, ENTITY, Sighting
 from postoffice.office import PostOffice
 
 _log = logging.getLogger(__name__)
-_PIECES_WAIT = 120.0  # seconds; what has not become whole by then never will: a transaction lives for three minutes at most
-_PAGE = 100
+_PIECES_WAIT = 240.0  # seconds; what has not become whole by then never will: a piece can be submitted for three minutes
+_MOST_PAGES = 20  # that are looked at together for the pieces of one message
+_AT_ONCE = 4
+_NEWCOMERS = 5.0  # seconds until a topic that is watched from now on is noticed
 
 
 class Watched(NamedTuple):
@@ -38,26 +43,52 @@ class Poll:
         self.pause = self._least if busy else min(self.pause * 1.5, self._most)
         self.at = now + self.pause
 
+    def expect(self, now: float) -> None:
+        """Something is about to come."""
+        self.pause = self._least
+        self.at = min(self.at, now + self._least / 2)
+
 
 class Listener:
     """Catches up after any time away: the cursor says where it stopped."""
 
-    def __init__(self, office: PostOffice, mirror: Mirror, *, least: float, most: float) -> None:
+    def __init__(self, office: PostOffice, mirror: Mirror, handshake: Handshake, operator: str, *, least: float, most: float) -> None:
         self._office = office
         self._mirror = mirror
+        self._handshake = handshake
+        self._operator = operator
         self._least, self._most = least, most
         self._polls: dict[str, Poll] = {}
         self._waiting_since: dict[str, float] = {}
-        self.trouble: str | None = None
+        self._woken = asyncio.Event()
+        self._troubles: dict[str, str] = {}
+
+    @property
+    def trouble(self) -> str | None:
+        """What is in the way, of some topic."""
+        return next(iter(self._troubles.values()), None)
+
+    def expect(self, topic_id: str) -> None:
+        """Something was just put on a topic: look there soon, however quiet it was."""
+        self._poll(topic_id).expect(asyncio.get_running_loop().time())
+        self._woken.set()
+
+    async def rest(self, pause: float) -> None:
+        """Until the next look is due, or something is expected."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._woken.wait(), min(pause, _NEWCOMERS))
+        self._woken.clear()
 
     async def look(self) -> float:
         """Look at every topic that is due, and say how long there is nothing to do."""
         now = asyncio.get_running_loop().time()
         book, watched = await self._who()
+        await self._handshake.open_due(book)
         cursors = await self._office.topic_cursors()
-        due = [topic for topic in watched if self._poll(topic.topic_id).at <= now]
-        for topic in sorted(due, key=lambda one: self._poll(one.topic_id).at):
-            await self._look_at(topic, cursors.get(topic.topic_id, 0), book)
+        self._troubles = {id: why for id, why in self._troubles.items() if id in {topic.topic_id for topic in watched}}
+        due = sorted((topic for topic in watched if self._poll(topic.topic_id).at <= now), key=lambda one: self._poll(one.topic_id).at)
+        hands = asyncio.Semaphore(_AT_ONCE)
+        await asyncio.gather(*(self._look_safely(topic, cursors.get(topic.topic_id, 0), book, hands) for topic in due))
         later = min((self._poll(topic.topic_id).at for topic in watched), default=now + self._least)
         return max(0.0, later - asyncio.get_running_loop().time())
 
@@ -65,42 +96,78 @@ class Listener:
         accounts = await self._office.ledger_accounts()
         topics = await self._office.ledger_topics()
         ours = [Watched(account.inbound_topic_id, "inbound", account.agent, "") for account in accounts if not account.outside]
-        return Book(accounts), ours + [Watched(one.topic_id, one.kind, one.agent or "", one.about) for one in topics]
+        others = [Watched(one.topic_id, one.kind, one.agent or "", one.about) for one in topics]
+        return Book(accounts, self._operator), ours + others
 
     def _poll(self, topic_id: str) -> Poll:
         return self._polls.setdefault(topic_id, Poll(self._least, self._most))
 
-    async def _look_at(self, topic: Watched, after: int, book: Book) -> None:
-        poll = self._poll(topic.topic_id)
-        try:
-            rows = await self._mirror.messages(topic.topic_id, after)
-        except LedgerBusy as error:
-            if str(error) != self.trouble:
-                _log.warning("%s", error)
-            self.trouble = str(error)
-            poll.after(asyncio.get_running_loop().time(), busy=False)
-            return
-        self.trouble = None
+    async def _look_safely(self, topic: Watched, after: int, book: Book, hands: asyncio.Semaphore) -> None:
+        """One topic's trouble is no other's; but where the mirror itself is away, all wait together."""
+        poll, more = self._poll(topic.topic_id), False
+        async with hands:
+            try:
+                more, busy = await self._look_at(topic, after, book)
+            except MailError as error:
+                if str(error) not in self._troubles.values():
+                    _log.warning("topic %s: %s", topic.topic_id, error)
+                self._troubles[topic.topic_id] = str(error)
+                busy = isinstance(error, MirrorAway)  # the mirror's own pace slows all down
+            except Exception:  # noqa: BLE001 - what one topic holds must not end the mail of the others
+                _log.exception("topic %s cannot be taken; it is tried again", topic.topic_id)
+                self._troubles[topic.topic_id], busy = "a bug, told in the log", False
+            else:
+                self._troubles.pop(topic.topic_id, None)
+        poll.after(asyncio.get_running_loop().time(), busy=busy)
+        if more:
+            poll.at = 0.0
+
+    async def _look_at(self, topic: Watched, after: int, book: Book) -> tuple[bool, bool]:
+        """Whether there is more, and whether there was something."""
+        rows, more = await self._read(topic.topic_id, after)
         gathered = self._gather(topic.topic_id, rows, after)
         if gathered.through > after:
-            await self._office.materialise(topic.topic_id, gathered.through, self._seen(topic, gathered.whole, book))
-        poll.after(asyncio.get_running_loop().time(), busy=bool(rows))
-        if len(rows) >= _PAGE and gathered.through > after:
-            poll.at = 0.0  # there is more
+            seen = await self._seen(topic, gathered.whole, book)
+            await self._office.materialise(topic.topic_id, gathered.through, (*seen, *map(torn, gathered.torn)))
+        return more and gathered.through > after, bool(rows)
+
+    async def _read(self, topic_id: str, after: int) -> tuple[list[dict[str, Any]], bool]:
+        """A page; more of them, as long as nothing on them is whole: the missing pieces may be on the next."""
+        rows: list[dict[str, Any]] = []
+        last = after
+        for _ in range(_MOST_PAGES):
+            page = await self._mirror.messages(topic_id, last)
+            rows += page
+            last = max([last, *(int(row["sequence_number"]) for row in page)])
+            if len(page) < PAGE or gather(rows, after).through > after:
+                return rows, len(page) >= PAGE
+        return rows, True
 
     def _gather(self, topic_id: str, rows: list[dict[str, Any]], after: int) -> Gathered:
         gathered = gather(rows, after)
-        waiting = [row["chunk_info"] for row in rows if int(row["sequence_number"]) > gathered.through and row.get("chunk_info")]
-        left = {group_key(chunk) for chunk in waiting}
+        left = {key for row in rows if int(row["sequence_number"]) > gathered.through and (key := group_key(row)) is not None}
         now = asyncio.get_running_loop().time()
         since = {key: self._waiting_since.get(f"{topic_id} {key}", now) for key in left}
         self._waiting_since = {name: at for name, at in self._waiting_since.items() if not name.startswith(f"{topic_id} ")}
         self._waiting_since |= {f"{topic_id} {key}": at for key, at in since.items()}
-        # A full page of nothing but pieces cannot be waited out: what is missing is not in it.
-        given_up = [key for key, at in since.items() if now - at > _PIECES_WAIT or (len(rows) >= _PAGE and gathered.through == after)]
+        given_up = {key for key, at in since.items() if now - at > _PIECES_WAIT}
         return gather(rows, after, give_up=given_up) if given_up else gathered
 
-    def _seen(self, topic: Watched, found: tuple[Whole, ...], book: Book) -> tuple[Sighting, ...]:
-        if topic.kind == "entity":
-            return tuple(on_entity(whole, topic.topic_id, topic.about, book, self._office.routed) for whole in found)
-        return tuple(on_inbound(whole, topic.topic_id, topic.agent, book) for whole in found)
+    async def _seen(self, topic: Watched, found: tuple[Whole, ...], book: Book) -> list[Sighting]:
+        batch = {whole.sequence: whole for whole in found}
+        seen = [await self._sight(topic, whole, book, batch) for whole in found]
+        return [one for one in seen if one is not None]
+
+    async def _sight(self, topic: Watched, whole: Whole, book: Book, batch: dict[int, Whole]) -> Sighting | None:
+        if topic.kind == ENTITY:
+            return on_entity(whole, topic.topic_id, topic.about, book, self._office.routed)
+        if topic.kind == ASKED:
+            return await self._handshake.on_asked(whole, topic.topic_id, topic.about, book, batch)
+        if topic.kind == CONNECTION:
+            if operation(whole) == "close_connection":
+                return await self._handshake.on_close(whole, topic.agent, topic.about, book)
+            return on_connection(whole, topic.topic_id, topic.agent, topic.about, book)
+        owner = book.of(topic.agent)
+        if owner is not None and operation(whole) not in (None, "message"):
+            return await self._handshake.on_inbound(whole, owner, book)
+        return on_inbound(whole, topic.topic_id, topic.agent, book)

@@ -1,23 +1,28 @@
 """A mirror of the ledger, asked by REST and never more often than it likes."""
 
 import asyncio
-from typing import Any
+from typing import Any, Final
 
 import httpx2
 
-from postoffice.bridges.ledger.outcome import LedgerBusy
+from postoffice.bridges.ledger.outcome import LedgerBusy, MirrorAway
 
-_LIMIT = 100  # messages a page
+PAGE: Final = 100
+"""Messages a page, at most."""
 _SLOW_DOWN = 429
+_LONGEST_PAUSE = 30.0
+_TOO_OFTEN = "it wants to be asked less often"
 
 
 class Mirror:
-    """Reads topics. All who ask share one pace."""
+    """Reads topics. All who ask share one pace, and one patience when it does not answer."""
 
     def __init__(self, url: str, per_second: float) -> None:
         self._http = httpx2.AsyncClient(base_url=url.rstrip("/"), timeout=20)
         self._gap = 1 / per_second
         self._next = 0.0
+        self._failures = 0
+        self._quiet_until = 0.0
         self.asked = 0
 
     async def close(self) -> None:
@@ -27,48 +32,69 @@ class Mirror:
     async def messages(self, topic_id: str, after: int) -> list[dict[str, Any]]:
         """The next messages of a topic, pieces as they are; an unknown topic has none yet."""
         # Not `gt:`: mirrors refuse `gt:0`.
-        query = f"sequencenumber=gte:{after + 1}&limit={_LIMIT}&order=asc"
+        query = f"sequencenumber=gte:{after + 1}&limit={PAGE}&order=asc"
         answer = await self._get(f"/api/v1/topics/{topic_id}/messages?{query}")
         return list(answer.get("messages") or ()) if answer is not None else []
 
     async def all_messages(self, topic_id: str, after: int = 0) -> list[dict[str, Any]]:
-        """Every message of a topic."""
-        found: list[dict[str, Any]] = []
+        """Every message of a topic, once and in order."""
+        found: dict[int, dict[str, Any]] = {}
         while page := await self.messages(topic_id, after):
-            found += page
-            after = max(int(row["sequence_number"]) for row in page)
-        return found
+            found |= {int(row["sequence_number"]): row for row in page}
+            last = max(found)
+            if last <= after:
+                break  # a page that was given before
+            after = last
+        return [found[sequence] for sequence in sorted(found)]
 
     async def account(self, account_id: str) -> dict[str, Any] | None:
         """What is known of an account."""
-        return await self._get(f"/api/v1/accounts/{account_id}")
+        return await self._get(f"/api/v1/accounts/{account_id}?transactions=false")
 
     async def topic(self, topic_id: str) -> dict[str, Any] | None:
         """What is known of a topic."""
         return await self._get(f"/api/v1/topics/{topic_id}")
+
+    async def transaction(self, name: str) -> dict[str, Any] | None:
+        """What became of a transaction; nothing where it is not known."""
+        answer = await self._get(f"/api/v1/transactions/{name}")
+        found = (answer or {}).get("transactions") or ()
+        return next((one for one in found if isinstance(one, dict)), None)
 
     async def _get(self, path: str) -> dict[str, Any] | None:
         await self._pace()
         self.asked += 1
         try:
             answer = await self._http.get(path)
+            if answer.status_code == _SLOW_DOWN:
+                raise self._away(why=_TOO_OFTEN, retry_after=answer.headers.get("retry-after", ""))
+            self._failures = 0
             if answer.status_code == httpx2.codes.NOT_FOUND:
                 return None
-            if answer.status_code == _SLOW_DOWN:
-                wait = answer.headers.get("retry-after", "")
-                self._next = asyncio.get_running_loop().time() + (int(wait) if wait.isdecimal() else 1)
             if not answer.is_success:
                 raise LedgerBusy(why=f"the mirror says {answer.status_code}")
             found = answer.json()
-        except (httpx2.HTTPError, ValueError) as error:
-            raise LedgerBusy(why=f"the mirror cannot be read: {error}") from None
+        except httpx2.HTTPError as error:
+            raise self._away(str(error) or type(error).__name__) from None
+        except ValueError:
+            raise LedgerBusy(why="the mirror answers with no JSON") from None
         if not isinstance(found, dict):
             raise LedgerBusy(why="the mirror answers with no object")
         return found
 
-    async def _pace(self) -> None:
+    def _away(self, why: str, retry_after: str = "") -> MirrorAway:
+        """Ask nothing more for a while, ever longer as long as it goes on."""
         now = asyncio.get_running_loop().time()
-        at = max(now, self._next)
+        if now >= self._quiet_until:  # others that were under way tell nothing new
+            self._failures += 1
+            pause = float(retry_after) if retry_after.isdecimal() else min(0.5 * 2**self._failures, _LONGEST_PAUSE)
+            self._quiet_until = now + pause
+        return MirrorAway(why=why)
+
+    async def _pace(self) -> None:
+        """Wait for one's turn."""
+        loop = asyncio.get_running_loop()
+        at = max(loop.time(), self._next)
         self._next = at + self._gap
-        if at > now:
-            await asyncio.sleep(at - now)
+        while (pause := max(at, self._quiet_until) - loop.time()) > 0:  # noqa: ASYNC110 - what is waited for is time
+            await asyncio.sleep(pause)

@@ -1,9 +1,8 @@
-"""The ledger's network through its SDK: sign, submit, create. Synchronous, as the SDK is: callers use threads."""
+"""The ledger's network through its SDK: sign, submit, create. Synchronous, as the SDK is: callers use threads of their own."""
 
 import threading
 import time
 from base64 import b64decode, b64encode
-from itertools import groupby
 from typing import Any
 
 from hiero_sdk_python import (
@@ -11,28 +10,29 @@ from hiero_sdk_python import (
     AccountUpdateTransaction,
     Client,
     PrivateKey,
+    PublicKey,
     ResponseCode,
     TopicCreateTransaction,
     TopicId,
     TopicMessageSubmitTransaction,
+    TransactionGetReceiptQuery,
     TransactionId,
 )
 from hiero_sdk_python.client.network import Network as Nodes
+from hiero_sdk_python.crypto.key_list import KeyList
 from hiero_sdk_python.exceptions import MaxAttemptsError, PrecheckError, ReceiptStatusError
-from hiero_sdk_python.hapi.sdk.transaction_list_pb2 import TransactionList
 from hiero_sdk_python.hapi.services.timestamp_pb2 import Timestamp
-from hiero_sdk_python.hapi.services.transaction_contents_pb2 import SignedTransaction
-from hiero_sdk_python.hapi.services.transaction_pb2 import TransactionBody
 from hiero_sdk_python.logger.log_level import LogLevel
 from hiero_sdk_python.transaction.transaction import Transaction
 
-from postoffice.bridges.ledger.outcome import Expired, LedgerBusy, LedgerRefused, NeedsOwner
+from postoffice.bridges.ledger.outcome import Expired, LedgerBusy, LedgerRefused, NeedsOwner, Spent
+from postoffice.bridges.ledger.pieces import PIECE_BYTES, PIECES, pieces
 from postoffice.core.errors import BadSetting
 
 _CALL = 20.0  # seconds for one call
-_BACK = 6 * 10**9  # nanoseconds before now that a transaction begins: nodes refuse what begins after their own now
-_CHUNKS = 20
-_BYTES = 1024
+_LIVES = 180  # seconds that signed bytes can be submitted; more is not allowed
+_BEHIND = 6 * 10**9  # nanoseconds; a machine's clock may be ahead of the ledger's
+_APART = 1000  # nanoseconds between two messages' first pieces, whose other pieces take the next ones
 _FOR_THE_OWNER = {
     "INSUFFICIENT_PAYER_BALANCE": "the account {payer} cannot pay; send it some hbar",
     "INSUFFICIENT_TX_FEE": "the fee offered is below the price; use a newer version of the SDK",
@@ -41,7 +41,8 @@ _FOR_THE_OWNER = {
     "INVALID_TRANSACTION_START": "this machine's clock is ahead of the ledger's; set it right",
 }
 """Refusals that no message is to blame for: it waits until its owner has done something."""
-_PASSING = {"BUSY", "PLATFORM_NOT_ACTIVE", "PLATFORM_TRANSACTION_NOT_CREATED", "UNKNOWN", "RECEIPT_NOT_FOUND", "THROTTLED_AT_CONSENSUS"}
+_PASSING = {"BUSY", "PLATFORM_NOT_ACTIVE", "PLATFORM_TRANSACTION_NOT_CREATED", "UNKNOWN", "RECEIPT_NOT_FOUND"}
+_FAILED_IN_PASSING = {"THROTTLED_AT_CONSENSUS", "TRANSACTION_EXPIRED", "INSUFFICIENT_PAYER_BALANCE", "BUSY"}
 
 
 class LedgerNetwork:
@@ -49,17 +50,18 @@ class LedgerNetwork:
 
     def __init__(self, network: str, operator: str, keys: dict[str, str]) -> None:
         """The network's name, or its nodes as `host:port=0.0.3,…`; keys by account."""
+        self.name = network if "=" not in network else "own"
         self._network = network
-        self._operator = AccountId.from_string(operator)
+        self._operator = operator
         self._keys = {account: read_key(account, key) for account, key in keys.items()}
         self._client: Client | None = None
         self._lock = threading.Lock()
-        self._last = 0
+        self._last_start = 0
 
     @property
     def operator(self) -> str:
         """Whose account pays for what names no other."""
-        return str(self._operator)
+        return self._operator
 
     def pays(self, account: str) -> bool:
         """Whether the key of an account is known here."""
@@ -67,47 +69,39 @@ class LedgerNetwork:
 
     def mirror_url(self) -> str | None:
         """Where the SDK knows this network's mirror to be."""
-        url = Nodes.MIRROR_NODE_URLS.get(self._network)
-        return None if url is None else str(url)
+        return mirror_of(self._network)
 
     def sign(self, topic_id: str, memo: str, body: str, payer: str | None) -> str:
         """A message as signed bytes, piece by piece: submitted again they are known again."""
-        account = AccountId.from_string(payer) if payer is not None and payer in self._keys else self._operator
         data = body.encode()
-        if len(data) > _CHUNKS * _BYTES:
-            raise LedgerRefused(why=f"it is {len(data)} bytes, more than the {_CHUNKS * _BYTES} the ledger takes; send less, or privately")
-        transaction = TopicMessageSubmitTransaction(TopicId.from_string(topic_id), data, chunk_size=_BYTES, max_chunks=_CHUNKS)
+        if len(data) > PIECES * PIECE_BYTES:
+            raise LedgerRefused(
+                why=f"it is {len(data)} bytes, more than the {PIECES * PIECE_BYTES} the ledger takes; send less, or privately"
+            )
+        transaction = TopicMessageSubmitTransaction(TopicId.from_string(topic_id), data, chunk_size=PIECE_BYTES, max_chunks=PIECES)
         transaction.set_transaction_memo(memo)
-        transaction.set_transaction_id(TransactionId(account, self._start(transaction.get_required_chunks())))
-        transaction.freeze_with(self._connected())
-        transaction.sign(self._keys[str(account)])
-        return ",".join(b64encode(piece).decode() for piece in _pieces(transaction.to_bytes()))
+        return self._signed(transaction, payer or self._operator)
 
-    def _start(self, pieces: int) -> Timestamp:
-        """A moment that no other message has: two under one would count as one, and the second be lost. Each piece takes the next."""
-        with self._lock:
-            self._last = max(self._last + 1, time.time_ns() - _BACK)
-            at, self._last = self._last, self._last + pieces
-        return Timestamp(seconds=at // 10**9, nanos=at % 10**9)
-
-    def submit(self, signed: str) -> None:
-        """Put signed bytes on the ledger, and wait for its word on each piece. What is there already is there."""
-        for piece in signed.split(","):
-            self._execute(Transaction.from_bytes(b64decode(piece)))
-
-    def create_topic(self, memo: str, submit_keys: int = 0) -> str:
-        """A topic with this memo, which anybody may write to, or only the operator."""
+    def sign_topic(self, memo: str, payer: str | None = None, writers: tuple[str, ...] = ()) -> str:
+        """A topic to be made, as signed bytes; only these may write there (public keys, or accounts whose keys are known here)."""
         transaction = TopicCreateTransaction(memo=memo)
-        if submit_keys:
-            transaction.set_submit_key(self._keys[str(self._operator)].public_key())
-        return str(self._execute(transaction).topic_id)
+        if writers:
+            keys = [self._keys[one].public_key() if one in self._keys else PublicKey.from_string_der(one) for one in writers]
+            transaction.set_submit_key(keys[0] if len(keys) == 1 else KeyList(keys, threshold=1))
+        return self._signed(transaction, payer or self._operator)
+
+    def submit(self, signed: str) -> str | None:
+        """Put signed bytes on the ledger, and wait for its word on each piece. What is there already is there. Gives the topic they made, if any."""
+        made = None
+        for piece in signed.split(","):
+            receipt = self._execute(Transaction.from_bytes(b64decode(piece)))
+            made = None if receipt.topic_id is None else str(receipt.topic_id)
+        return made
 
     def set_account_memo(self, account: str, memo: str) -> None:
         """Say on an account where its profile is."""
         transaction = AccountUpdateTransaction().set_account_id(AccountId.from_string(account)).set_account_memo(memo)
-        transaction.freeze_with(self._connected())
-        transaction.sign(self._keys[account])
-        self._execute(transaction)
+        self.submit(self._signed(transaction, account))
 
     def close(self) -> None:
         """Hang up."""
@@ -115,6 +109,22 @@ class LedgerNetwork:
             client, self._client = self._client, None
         if client is not None:
             client.close()
+
+    def _signed(self, transaction: Any, payer: str) -> str:
+        if payer not in self._keys:
+            # Somebody else could pay, but whoever reads it would take it for forged.
+            raise NeedsOwner(why=f"the key of the account {payer} is not known; put it into ledger_key_file")
+        transaction.set_transaction_id(TransactionId(AccountId.from_string(payer), self._start()))
+        transaction.set_transaction_valid_duration(_LIVES)
+        transaction.freeze_with(self._connected())
+        transaction.sign(self._keys[payer])
+        return ",".join(b64encode(piece).decode() for piece in pieces(transaction.to_bytes()))
+
+    def _start(self) -> Timestamp:
+        """When the bytes become valid, which is also their name: never the same twice, or the second message would be taken for the first."""
+        with self._lock:
+            self._last_start = max(time.time_ns() - _BEHIND, self._last_start + _APART)
+            return Timestamp(seconds=self._last_start // 10**9, nanos=self._last_start % 10**9)
 
     def _connected(self) -> Client:
         with self._lock:
@@ -129,24 +139,48 @@ class LedgerNetwork:
             client = Client.for_network({address: AccountId.from_string(account) for address, _, account in pairs})
         else:
             client = Client(Nodes(self._network))
-        client.set_operator(self._operator, self._keys[str(self._operator)])
+        client.set_operator(AccountId.from_string(self._operator), self._keys[self._operator])
         client.set_max_attempts(3).set_grpc_deadline(_CALL / 2).set_request_timeout(_CALL)
         client.logger.set_level(LogLevel.DISABLED)  # it writes to standard output
         return client
 
     def _execute(self, transaction: Any) -> Any:
-        payer = str(transaction.transaction_id.account_id) if transaction.transaction_id is not None else self.operator
+        name = transaction.transaction_id
         try:
             return transaction.execute(self._connected(), validate_status=True)
         except PrecheckError as error:
-            return _judge(ResponseCode(error.status).name, payer, submitted=False)
-        except ReceiptStatusError as error:
-            return _judge(ResponseCode(error.status).name, payer, submitted=True)
-        except MaxAttemptsError as error:
-            raise LedgerBusy(why=_name(error.last_error)) from None
-        except (RuntimeError, OSError) as error:
-            self.close()  # a client that lost its nodes does not look for them again for long
-            raise LedgerBusy(why=str(error)) from None
+            status = ResponseCode(error.status).name
+            if status == "DUPLICATE_TRANSACTION":
+                return self._receipt(name)
+            raise _refusal(status, str(name.account_id)) from None
+        except (ReceiptStatusError, MaxAttemptsError, RuntimeError, OSError) as error:
+            raise self._failure(error, str(name.account_id)) from None
+
+    def _receipt(self, name: TransactionId) -> Any:
+        """What became of bytes that were submitted before: being known is not yet having succeeded."""
+        try:
+            found = TransactionGetReceiptQuery(name).execute(self._connected())
+        except (PrecheckError, ReceiptStatusError, MaxAttemptsError, RuntimeError, OSError) as error:
+            raise self._failure(error, str(name.account_id)) from None
+        if found.status != ResponseCode.SUCCESS:
+            raise _failed(ResponseCode(found.status).name, str(name.account_id))
+        return found
+
+    def _failure(self, error: Exception, payer: str) -> Exception:
+        if isinstance(error, ReceiptStatusError):
+            return _failed(ResponseCode(error.status).name, payer)
+        if isinstance(error, PrecheckError):
+            return LedgerBusy(why=ResponseCode(error.status).name)
+        if isinstance(error, MaxAttemptsError):
+            return LedgerBusy(why=_name(error.last_error))
+        self.close()  # a client that lost its nodes does not look for them again for long
+        return LedgerBusy(why=str(error))
+
+
+def mirror_of(network: str) -> str | None:
+    """Where the SDK knows a network's mirror to be."""
+    url = Nodes.MIRROR_NODE_URLS.get(network)
+    return None if url is None else str(url)
 
 
 def read_key(account: str, key: str) -> PrivateKey:
@@ -159,29 +193,38 @@ def read_key(account: str, key: str) -> PrivateKey:
     raise BadSetting(name="ledger_key", why=f"the key of {account} cannot be read; give it as the wallet exports it (DER in hex)")
 
 
-def _judge(status: str, payer: str, *, submitted: bool) -> None:
-    if status == "DUPLICATE_TRANSACTION":
-        return
+def public_key(told: dict[str, Any] | None) -> str | None:
+    """An account's public key as its mirror tells it, if it is one that can be named as a writer."""
+    try:
+        if told is not None and told.get("_type") == "ED25519":
+            return str(PublicKey.from_string_ed25519(told["key"]).to_string_der())
+        if told is not None and told.get("_type") == "ECDSA_SECP256K1":
+            return str(PublicKey.from_string_ecdsa(told["key"]).to_string_der())
+    except (ValueError, KeyError, TypeError):
+        return None
+    return None
+
+
+def _refusal(status: str, payer: str) -> Exception:
+    """What a node said at once, having taken nothing."""
     if status == "TRANSACTION_EXPIRED":
-        raise Expired
+        return Expired()
     if status in _PASSING:
-        raise LedgerBusy(why=status)
-    if not submitted and status in _FOR_THE_OWNER:
-        raise NeedsOwner(why=_FOR_THE_OWNER[status].format(payer=payer))
-    raise LedgerRefused(why=status)
+        return LedgerBusy(why=status)
+    if status in _FOR_THE_OWNER:
+        return NeedsOwner(why=_FOR_THE_OWNER[status].format(payer=payer))
+    return LedgerRefused(why=status)
+
+
+def _failed(status: str, payer: str) -> Exception:
+    """What the receipt says: the bytes were taken, and are of no more use."""
+    if status in _PASSING - {"BUSY"}:
+        return LedgerBusy(why=status)
+    if status in _FAILED_IN_PASSING:
+        return Spent(why=_FOR_THE_OWNER[status].format(payer=payer) if status in _FOR_THE_OWNER else status)
+    return LedgerRefused(why=status)
 
 
 def _name(error: object) -> str:
     status = getattr(error, "status", None)
     return ResponseCode(status).name if status is not None else str(error)
-
-
-def _pieces(signed: bytes) -> list[bytes]:
-    """The bytes of each piece, apart: a message that broke off is finished piece by piece."""
-    wires = TransactionList.FromString(signed).transaction_list
-
-    def of(wire: Any) -> bytes:
-        body = TransactionBody.FromString(SignedTransaction.FromString(wire.signedTransactionBytes).bodyBytes)
-        return bytes(body.transactionID.SerializeToString())
-
-    return [TransactionList(transaction_list=list(same)).SerializeToString() for _, same in groupby(wires, key=of)]

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from postoffice.core.chunks import Whole
-from postoffice.core.errors import MailError, NotOurs
+from postoffice.core.errors import Forged, MailError, NotOurs
 from postoffice.core.ledger import (
     Account,
     Body,
@@ -17,8 +17,8 @@ from postoffice.core.ledger import (
     read_envelope,
     read_operator,
 )
-from postoffice.core.message import Draft, is_note
-from postoffice.core.names import SYSTEM, folded
+from postoffice.core.message import TASK, Draft, is_note
+from postoffice.core.names import EVERYONE, SYSTEM, folded
 
 _MOST_BYTES = 64 * 1024
 _SHOWN = 8192
@@ -28,8 +28,10 @@ Routed = Callable[..., list[Draft]]
 class Book:
     """Who is who on the ledger, at one moment."""
 
-    def __init__(self, accounts: list[Account]) -> None:
+    def __init__(self, accounts: list[Account], operator: str) -> None:
         self.accounts = accounts
+        self._operator = operator
+        self._by_agent = {folded(account.agent): account for account in accounts}
         self._by_inbound: Mapping[str, Account] = {account.inbound_topic_id: account for account in accounts}
         self._by_account: dict[str, list[Account]] = {}
         for account in accounts:
@@ -39,33 +41,70 @@ class Book:
         """The agent that wrote an operation: the one it names, if that one's account also paid for it."""
         topic, account = read_operator(envelope.operator_id)
         if account != payer:
-            raise NotOurs(why=f"it says to be from {account}, but {payer} paid for it")
+            raise Forged(why=f"it says to be from {account}, but {payer} paid for it")
         known = self._by_inbound.get(topic)
         if known is None or known.account_id != account:
             raise NotOurs(why=f"its sender {envelope.operator_id} is not known here")
         return known
+
+    def known(self, envelope: Envelope, payer: str) -> str | None:
+        """The agent that wrote an operation, if it is one that is known here."""
+        try:
+            return self.signed_by(envelope, payer).agent
+        except NotOurs:
+            return None
+
+    def of(self, agent: str) -> Account | None:
+        """Where an agent is on the ledger."""
+        return self._by_agent.get(folded(agent))
+
+    def check_payer(self, payer: str) -> None:
+        """Refuse what somebody paid for who has nothing to do with this office."""
+        if payer != self._operator and payer not in self._by_account:
+            raise NotOurs(why=f"{payer}, who paid for it, is not known here")
 
     def named(self, agent: str, payer: str) -> Account:
         """The agent of that name, if its account paid."""
         for account in self._by_account.get(payer, ()):
             if folded(account.agent) == folded(agent):
                 return account
-        raise NotOurs(why=f"it says to be from {agent[:100]}, whose account did not pay for it")
+        raise Forged(why=f"it says to be from {agent[:100]}, whose account did not pay for it")
+
+
+def operation(whole: Whole) -> str | None:
+    """Which operation of HCS-10's it is; nothing where it is none."""
+    try:
+        return read_envelope(whole.data).op
+    except NotOurs:
+        return None
 
 
 def on_inbound(whole: Whole, topic_id: str, owner: str, book: Book) -> Sighting:
-    """A message on an agent's own topic, or on one it shares with another."""
+    """A message on an agent's own topic."""
+    return or_refused(whole, lambda: _message(whole, topic_id, book, lambda _: owner))
 
-    def read() -> Sighting:
-        envelope = _envelope(whole)
-        if envelope.op != "message":
-            return _sighting(whole)  # the handshake's business
-        sender = book.signed_by(envelope, whole.payer)
-        body = read_body(envelope)
-        mail = () if body.hash is not None else (Delivery(sender=sender.agent, draft=_draft(body, owner, f"{topic_id}:{whole.sequence}")),)
-        return _sighting(whole, sender=sender.agent, mailbox=owner, body=body, deliveries=mail)
 
-    return _or_refused(whole, read)
+def on_connection(whole: Whole, topic_id: str, agent: str, peer: str, book: Book) -> Sighting:
+    """A message where an agent of ours and one of other software meet: to whichever of the two did not write it."""
+
+    def other(sender: str) -> str:
+        if folded(sender) not in (folded(agent), folded(peer)):
+            raise NotOurs(why=f"{sender} is not one of the two that meet here")
+        return peer if folded(sender) == folded(agent) else agent
+
+    return or_refused(whole, lambda: _message(whole, topic_id, book, other))
+
+
+def _message(whole: Whole, topic_id: str, book: Book, recipient: Callable[[str], str]) -> Sighting:
+    envelope = _envelope(whole)
+    if envelope.op != "message":
+        raise NotOurs(why=f"its operation {envelope.op[:40]!r} has no place here")
+    sender = book.signed_by(envelope, whole.payer)
+    body, to = read_body(envelope), recipient(sender.agent)
+    if sender.outside and body.message_type == TASK:
+        raise NotOurs(why="a task needs somebody who can be told how it goes; send a message")
+    mail = () if body.hash is not None else (Delivery(sender=sender.agent, draft=_draft(body, to, f"{topic_id}:{whole.sequence}")),)
+    return sighting(whole, sender=sender.agent, mailbox=to, body=body, deliveries=mail)
 
 
 def on_entity(whole: Whole, topic_id: str, entity_type: str, book: Book, routed: Routed) -> Sighting:
@@ -77,17 +116,27 @@ def on_entity(whole: Whole, topic_id: str, entity_type: str, book: Book, routed:
         if not isinstance(type, str) or not type:
             raise NotOurs(why="it names no type")
         if not is_note(type):
+            book.check_payer(whole.payer)
             drafts = routed(topic_id, type, said, entity_type=entity_type, client_id=name)
-            return _sighting(whole, deliveries=tuple(Delivery(sender=SYSTEM, draft=draft) for draft in drafts))
+            return sighting(whole, deliveries=tuple(Delivery(sender=SYSTEM, draft=draft) for draft in drafts))
         if not isinstance(said.get("from_agent"), str) or not isinstance(said.get("note"), str):
             raise NotOurs(why="a note needs from_agent and note")
         sender = book.named(said["from_agent"], whole.payer)
-        notify = tuple(one for one in said.get("notify") or () if isinstance(one, str))
-        draft = Draft(to=notify, type=type, content=said["note"], ref_id=topic_id, ref_type=entity_type, client_id=name)
+        notify = said.get("notify") or []
+        if not isinstance(notify, list) or any(not isinstance(one, str) for one in notify):
+            raise NotOurs(why="notify is a list of agents")
+        draft = Draft(
+            to=EVERYONE if notify == [EVERYONE] else tuple(notify),
+            type=type,
+            content=said["note"],
+            ref_id=topic_id,
+            ref_type=entity_type,
+            client_id=name,
+        )
         body = Body(id=said["id"]) if isinstance(said.get("id"), str) else None
-        return _sighting(whole, sender=sender.agent, body=body, deliveries=(Delivery(sender=sender.agent, draft=draft),))
+        return sighting(whole, sender=sender.agent, body=body, deliveries=(Delivery(sender=sender.agent, draft=draft),))
 
-    return _or_refused(whole, read)
+    return or_refused(whole, read)
 
 
 def _draft(body: Body, to: str, client_id: str) -> Draft:
@@ -107,11 +156,22 @@ def _draft(body: Body, to: str, client_id: str) -> Draft:
     )
 
 
-def _or_refused(whole: Whole, read: Callable[[], Sighting]) -> Sighting:
+def or_refused(whole: Whole, read: Callable[[], Sighting]) -> Sighting:
+    """What it is, or that it is set aside and why."""
     try:
         return read()
     except MailError as error:
-        return _sighting(whole, refusal=str(error))
+        return refused(whole, error)
+
+
+def refused(whole: Whole, error: MailError) -> Sighting:
+    """Something to be set aside."""
+    return sighting(whole, refusal=str(error), verdict=error.code)
+
+
+def torn(whole: Whole) -> Sighting:
+    """What is there of a message whose other pieces never came."""
+    return refused(whole, NotOurs(why="some of its pieces never came"))
 
 
 def _envelope(whole: Whole) -> Envelope:
@@ -135,6 +195,11 @@ def _check_size(whole: Whole) -> None:
         raise NotOurs(why=f"it is {len(whole.data)} bytes, more than the {_MOST_BYTES} taken from the ledger")
 
 
-def _sighting(whole: Whole, **fields: Any) -> Sighting:
-    raw = whole.data[:_SHOWN].decode(errors="backslashreplace").replace("\0", "\\0")
-    return Sighting(sequence=whole.sequence, payer=whole.payer, at=whole.at, raw=raw, **fields)
+def sighting(whole: Whole, **fields: Any) -> Sighting:
+    """A message on the ledger, with what we know of it."""
+    return Sighting(sequence=whole.sequence, payer=whole.payer, at=whole.at, raw=shown(whole), **fields)
+
+
+def shown(whole: Whole) -> str:
+    """As much of it as is kept, as text."""
+    return whole.data[:_SHOWN].decode(errors="backslashreplace").replace("\0", "\\0")

@@ -2,68 +2,133 @@
 
 import asyncio
 import logging
+import time
 from collections import defaultdict
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from typing import Any
 
+import msgspec
+
+from postoffice.bridges.ledger.handshake import Handshake
+from postoffice.bridges.ledger.mirror import Mirror
 from postoffice.bridges.ledger.network import LedgerNetwork
-from postoffice.bridges.ledger.outcome import Expired, LedgerBusy, LedgerRefused, NeedsOwner
+from postoffice.bridges.ledger.outcome import Expired, LedgerBusy, LedgerRefused, NeedsOwner, Spent
+from postoffice.bridges.ledger.pieces import mirror_names
 from postoffice.core.delivery import next_try
-from postoffice.core.ledger import Post
+from postoffice.core.ledger import NEW_TOPIC, Post
 from postoffice.office import PostOffice
 
 _log = logging.getLogger(__name__)
 _BATCH = 50
 _AT_ONCE = 8
 _OWNERS_PAUSE = timedelta(minutes=1)
+_LIVES = 180.0  # seconds that signed bytes can be submitted
+_MIRROR_BEHIND = 60.0  # seconds after which a mirror knows what happened
+_LOOK_AGAIN = timedelta(seconds=15)
+_SUCCESS = "SUCCESS"
+Run = Callable[..., Awaitable[Any]]
 
 
 class Submitter:
     """What goes to one topic goes in order; topics do not wait for each other."""
 
-    def __init__(self, office: PostOffice, network: LedgerNetwork) -> None:
+    def __init__(self, office: PostOffice, network: LedgerNetwork, mirror: Mirror, handshake: Handshake, run: Run) -> None:
+        """`run` has threads of its own: whatever the network does, nobody else waits for one."""
         self._office = office
         self._network = network
+        self._mirror = mirror
+        self._handshake = handshake
+        self._run = run
         self._hands = asyncio.Semaphore(_AT_ONCE)
         self.trouble: str | None = None
 
-    async def submit_due(self) -> int:
-        """Submit what waits. Gives how much that was."""
+    async def submit_due(self, speaking: Callable[[], bool], sent: Callable[[str], None]) -> int:
+        """Submit what waits, as long as this process is the one that speaks. Gives how much that was."""
         posts = await self._office.posts_due(_BATCH)
         topics: defaultdict[str, list[Post]] = defaultdict(list)
         for post in posts:
-            topics[post.topic_id].append(post)
-        await asyncio.gather(*(self._in_order(mine) for mine in topics.values()))
+            topics[post.topic_id or post.id].append(post)
+        await asyncio.gather(*(self._in_order(mine, speaking, sent) for mine in topics.values()))
         return len(posts)
 
-    async def _in_order(self, posts: list[Post]) -> None:
+    async def _in_order(self, posts: list[Post], speaking: Callable[[], bool], sent: Callable[[str], None]) -> None:
         async with self._hands:
             for post in posts:
-                await self._submit(post)
+                if not speaking() or not await self._submit(post):
+                    return
+                sent(post.topic_id)
 
-    async def _submit(self, post: Post) -> None:
+    async def _submit(self, post: Post) -> bool:
+        """Whether the next one of the topic may go."""
         try:
-            signed = post.signed
-            if signed is None:
-                signed = await asyncio.to_thread(self._network.sign, post.topic_id, post.memo, post.body, post.payer)
-                await self._office.sign_post(post, signed)  # kept before anybody can have seen them
-            await asyncio.to_thread(self._network.submit, signed)
-        except Expired as error:
+            if post.signed is None:
+                signed = await self._sign(post)
+                # Kept before anybody can have seen them; what another process kept first is what counts.
+                post = msgspec.structs.replace(post, signed=await self._office.sign_post(post, signed))
+            await self._done(post, await self._run(self._network.submit, post.signed))
+        except Expired:
+            await self._late(post)
+        except Spent as error:
             await self._office.sign_post(post, None)
-            await self._office.settle_post(post, error=str(error), retry_in=timedelta(0))
+            await self._wait(post, error, _OWNERS_PAUSE if "hbar" in str(error) else timedelta(seconds=1))
         except LedgerBusy as error:
-            await self._office.settle_post(post, error=str(error), retry_in=next_try(post.attempts + 1, most=timedelta(minutes=1)))
-            self._tell(str(error))
+            if post.signed is not None and _age(post.signed) > _LIVES + _MIRROR_BEHIND:
+                await self._late(post)  # no node will ever say of them that they are too old
+            else:
+                await self._wait(post, error, next_try(post.attempts + 1, most=timedelta(minutes=1)))
         except NeedsOwner as error:
-            await self._office.settle_post(post, error=str(error), retry_in=_OWNERS_PAUSE)
-            self._tell(str(error))
+            await self._wait(post, error, _OWNERS_PAUSE)
         except LedgerRefused as error:
             await self._office.settle_post(post, error=str(error))
-            _log.warning("a post to topic %s is refused for good: %s", post.topic_id, error)
+            _log.warning("a post to topic %s is refused for good: %s", post.topic_id or "(new)", error)
+            return True
         else:
-            await self._office.settle_post(post)
             self.trouble = None
+            return True
+        return False
 
-    def _tell(self, trouble: str) -> None:
-        if trouble != self.trouble:
-            _log.warning("%s", trouble)
-        self.trouble = trouble
+    async def _sign(self, post: Post) -> str:
+        if post.topic_id == NEW_TOPIC:
+            writers = await self._handshake.writers(post)
+            return str(await self._run(self._network.sign_topic, post.memo, post.payer, writers))
+        return str(await self._run(self._network.sign, post.topic_id, post.memo, post.body, post.payer))
+
+    async def _done(self, post: Post, made: str | None) -> None:
+        if post.topic_id != NEW_TOPIC:
+            await self._office.settle_post(post)
+        elif made is None:
+            raise LedgerBusy(why="it does not tell which topic was made")
+        else:
+            await self._office.opened(post, made)
+
+    async def _late(self, post: Post) -> None:
+        """Too old to be submitted: only the mirror knows whether they were taken before. If not, they are signed anew."""
+        assert post.signed is not None
+        try:
+            found = [await self._mirror.transaction(name) for name in mirror_names(post.signed)]
+        except LedgerBusy as error:
+            await self._wait(post, error, _LOOK_AGAIN)
+            return
+        if all(one is not None and one.get("result") == _SUCCESS for one in found):
+            made = (found[-1] or {}).get("entity_id")
+            if post.topic_id != NEW_TOPIC or made is not None:
+                await self._done(post, made)
+                return
+        if _age(post.signed) > _LIVES + _MIRROR_BEHIND:
+            await self._office.sign_post(post, None)
+            await self._office.settle_post(post, error=str(Expired()), retry_in=timedelta(0))
+        else:
+            await self._office.settle_post(post, error=str(Expired()), retry_in=_LOOK_AGAIN)
+
+    async def _wait(self, post: Post, error: Exception, pause: timedelta) -> None:
+        await self._office.settle_post(post, error=str(error), retry_in=pause)
+        if str(error) != self.trouble:
+            _log.warning("%s", error)
+        self.trouble = str(error)
+
+
+def _age(signed: str) -> float:
+    """Seconds since the bytes became valid, by their name."""
+    _, seconds, _ = mirror_names(signed)[0].split("-")
+    return time.time() - int(seconds)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from postoffice.core.delivery import OnLedger, Standing
 from postoffice.core.fence import Fence, one_line
 from postoffice.doors.mcp import results as gives
 
@@ -31,9 +32,20 @@ def _sent(result: gives.Sent) -> str:
             lines.append(_unseen(to["recipient"]))
         if to.get("refusal"):
             lines.append(f"Not to {to['recipient']}: {to['detail']}")
+    lines += _ways(result)
     if result.duplicate:
         lines.append("It had been sent before under this id; nothing was sent twice.")
     return "\n".join(lines)
+
+
+def _ways(result: gives.Sent) -> list[str]:
+    """How it goes, where the ledger was asked for."""
+    by = {way: [to["recipient"] for to in result.recipients if to.get("ledger") == way] for way in ("awaiting", "direct")}
+    lines = [f"To {', '.join(by['awaiting'])} by the ledger; mailbox_status tells when it is there."] if by["awaiting"] else []
+    lines += [f"To {', '.join(by['direct'])} directly, not over the ledger."] if by["direct"] else []
+    if result.ledger == "awaiting":
+        lines.append("The note is on its way to its entity's topic on the ledger.")
+    return lines
 
 
 def _mail(result: gives.Mail) -> str:
@@ -121,10 +133,21 @@ def _whereabouts(result: gives.Whereabouts) -> str:
     if result.purged_at is not None:
         return f"{result.message_id} was purged at {result.purged_at:%Y-%m-%d %H:%M} UTC."
     lines = [
-        f"{item.recipient}: {item.state}, {item.attempts} tries" + (f" ({one_line(item.reason)})" if item.reason else "")
+        f"{item.recipient}: {item.in_words}, {item.attempts} tries"
+        + (f" ({one_line(item.reason)})" if item.reason else "")
+        + _on_ledger(item)
         for item in result.standings
     ]
     return "\n".join([f"{result.message_id}:", *lines])
+
+
+def _on_ledger(item: Standing) -> str:
+    found = item.ledger
+    if not isinstance(found, OnLedger):
+        return ""
+    if found.sequence is not None:
+        return f"; on the ledger: topic {found.topic_id}, message {found.sequence}, at {found.consensus_at}"
+    return f"; for topic {found.topic_id}" + (f": {one_line(found.trouble)}" if found.trouble else "")
 
 
 def _hits(result: gives.Hits) -> str:

@@ -74,6 +74,8 @@ class Sent(Result, frozen=True, kw_only=True):
     created_at: datetime
     recipients: tuple[dict[str, Any], ...]
     duplicate: bool
+    ledger: str | UnsetType = UNSET
+    """Of a note: `awaiting` where its entity's topic will tell of it, else `direct`."""
 
 
 class HeldLetter(Letter, frozen=True, kw_only=True, rename={"sender": "from"}):

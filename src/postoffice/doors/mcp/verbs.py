@@ -296,6 +296,7 @@ def _sent(accepted: Accepted) -> gives.Sent:
         created_at=accepted.created_at,
         recipients=tuple(msgspec.to_builtins(posted) for posted in accepted.posted),
         duplicate=accepted.duplicate,
+        ledger=accepted.ledger or msgspec.UNSET,
     )
 
 

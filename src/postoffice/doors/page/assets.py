@@ -16,7 +16,9 @@ _FOR_GOOD = "public, max-age=31536000, immutable"
 
 def _load() -> dict[str, bytes]:
     found = {path.name: path.read_bytes() for path in sorted(_FOLDER.iterdir()) if path.suffix in _KINDS}
-    return found | {"code.css": stylesheet().encode()}
+    # Nothing is painted before every style is there: so they come as one.
+    styles = [found.pop(name) for name in sorted(found, reverse=True) if name.endswith(".css")]
+    return found | {"page.css": b"\n".join([*styles, stylesheet().encode()])}
 
 
 _FILES = _load()

@@ -8,6 +8,7 @@ from postoffice.doors.page.look import Look
 
 _REQUESTS = 100
 _SHOWN = 50
+_NAMES = 200
 _PATH = "/page/connections"
 
 
@@ -17,9 +18,12 @@ async def connections(look: Look) -> Response:
     waiting = await office.connections(caller, Status.PENDING, limit=_REQUESTS, everyone=caller.owner)
     active = await office.connections(caller, Status.ACTIVE, look.asked("cursor"), _SHOWN, everyone=caller.owner)
     voices = [caller.name]
-    names = [agent.name for agent in (await office.agents(limit=_REQUESTS)).items]
     if caller.owner:
-        voices += [seat.name for seat in (await office.roster(caller, limit=_REQUESTS)).items if not seat.has_key]
+        seats = (await office.roster(caller, limit=_NAMES)).items
+        names = [seat.name for seat in seats]
+        voices += [seat.name for seat in seats if not seat.has_key]
+    else:
+        names = [agent.name for agent in (await office.agents(limit=_NAMES)).items]
     return await look.show("connections.html", waiting=waiting, active=active, voices=voices, names=names, handshake=office.house.handshake)
 
 

@@ -1,14 +1,13 @@
 """The page's door: who may come in, which view is at which address, and refusals as pages."""
 
 from collections.abc import Awaitable, Callable
-from http import HTTPStatus
 from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from postoffice.core.errors import MailError, NoSuchPath, Unidentified
+from postoffice.core.errors import BadLink, MailError, NoSuchPath, NoVisit, Unidentified
 from postoffice.doors.edge import Refusal
 from postoffice.doors.faults import fault
 from postoffice.doors.page import assets, compose, connect, connections, dead_letters, login, mail, news, overview, palette, search, tasks
@@ -101,6 +100,6 @@ def _answering(place: _Place) -> Callable[[Request], Awaitable[Response]]:
 async def refusal(look: Look, error: MailError) -> Response:
     """A refusal in the page's look; whoever is not known is shown the way in."""
     status = fault(error).status
-    if status is HTTPStatus.UNAUTHORIZED:
+    if isinstance(error, NoVisit | BadLink):
         return await login.form(look, status, error)
     return await look.show("fault.html", status, title=status.phrase, error=error, number=status.value)

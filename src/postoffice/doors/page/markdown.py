@@ -39,12 +39,13 @@ class _Renderer(RendererHTML):
 
     def link_open(self, tokens: Sequence[Token], index: int, _options: Any, env: MutableMapping[str, Any]) -> str:
         href = str(tokens[index].attrGet("href") or "")
-        env.setdefault("hosts", []).append(_host(href))
-        return f'<a href="{escape(href)}">'
+        host = _host(href)
+        env.setdefault("hosts", []).append(host)
+        return f'<a href="{escape(href)}">' if host else ""
 
     def link_close(self, _tokens: Sequence[Token], _index: int, _options: Any, env: MutableMapping[str, Any]) -> str:
         host = env["hosts"].pop()
-        return f'</a><span class="host">{escape(host)}</span>' if host else "</a>"
+        return f'</a><span class="host">{escape(host)}</span>' if host else ""
 
     def heading_open(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
         return f"<{_below(tokens[index].tag)}>"
@@ -67,10 +68,13 @@ def _below(tag: str) -> str:
 
 
 def _host(href: str) -> str:
+    """Where a link leads; nothing for one that leads to no other place, or by a way that we do not know."""
     try:
         found = urlsplit(href)
     except ValueError:
-        return href
+        return ""
+    if found.scheme not in _SCHEMES:
+        return ""
     return found.path if found.scheme == "mailto" else found.netloc
 
 

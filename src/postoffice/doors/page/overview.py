@@ -1,5 +1,6 @@
 """The first thing a person sees: who is there, what waits, and what needs somebody."""
 
+from inspect import isawaitable
 from typing import Any
 
 import msgspec
@@ -18,17 +19,17 @@ _TASKS = 50
 
 
 class Bridge(msgspec.Struct, frozen=True):
-    """A bridge that is in use, as whoever runs it says it does: `app.state.bridges` is a list of these."""
+    """A bridge that is in use, in its own words. `app.state.bridges` has whatever bridges the office was opened with."""
 
     name: str
     status: str
-    facts: dict[str, str] = {}
+    facts: dict[str, Any]
 
 
 async def overview(look: Look) -> Response:
     """Everything at a glance, for the owner; for an agent its own mailbox and who else is there."""
     facts = await (_everyone(look) if look.caller.owner else _own(look))
-    return await look.show("overview.html", stuck=await _stuck(look), bridges=_bridges(look), **facts)
+    return await look.show("overview.html", stuck=await _stuck(look), bridges=await _bridges(look), **facts)
 
 
 async def _everyone(look: Look) -> dict[str, Any]:
@@ -64,5 +65,12 @@ async def _stuck(look: Look) -> list[Card]:
     return found
 
 
-def _bridges(look: Look) -> list[Bridge]:
-    return list(getattr(look.request.app.state, "bridges", ()))
+async def _bridges(look: Look) -> list[Bridge]:
+    """For the owner: each bridge's state, and what it has to tell, which some have to look up."""
+    found = getattr(look.request.app.state, "bridges", ()) if look.caller.owner else ()
+    shown = []
+    for bridge in found:
+        facts = bridge.facts() if callable(bridge.facts) else bridge.facts
+        told = await facts if isawaitable(facts) else facts
+        shown.append(Bridge(bridge.name, str(getattr(bridge, "status", "")), dict(told)))
+    return shown

@@ -33,7 +33,7 @@ class CardBody(Body):
     owner_contact: str | None = None
     display_name: str | None = None
     model: str | None = None
-    metadata: dict[str, Any] | None = None
+    metadata: dict[str, Any] | None = Field(None, description="Anything; `hcs11_capabilities` names HCS-11's numbers where words do not.")
 
 
 class RegisterBody(CardBody):
@@ -106,6 +106,7 @@ _ME = {
     "name": "alice-agent",
     "description": "reviews code",
     "capabilities": ["review"],
+    "capability_codes": [4],
     "presence": "idle",
     "current_tasks": 0,
     "max_concurrent_tasks": 3,

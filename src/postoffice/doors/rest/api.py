@@ -20,7 +20,20 @@ from postoffice import __version__
 from postoffice.core.errors import Invalid, MailError, NoSuchPath, WrongMethod
 from postoffice.doors.edge import Refusal, error_response
 from postoffice.doors.metrics import Metrics
-from postoffice.doors.rest import agents, connections, dead_letters, entities, events, inbox, leases, links, messages, service, tasks
+from postoffice.doors.rest import (
+    agents,
+    connections,
+    dead_letters,
+    entities,
+    events,
+    inbox,
+    leases,
+    ledger,
+    links,
+    messages,
+    service,
+    tasks,
+)
 from postoffice.doors.rest.answer import schemas
 from postoffice.doors.rest.body import wrong_input
 from postoffice.doors.websocket import websocket_door
@@ -74,7 +87,7 @@ def create_api(life: Life) -> Api:
     )
     app.state.metrics = Metrics()
     # Added as they are: routes of an included router are looked through twice. The busiest come first.
-    for door in (messages, leases, inbox, agents, connections, tasks, entities, dead_letters, events, links, service):
+    for door in (messages, leases, inbox, agents, connections, tasks, entities, dead_letters, events, ledger, links, service):
         app.router.routes += door.routes.routes
     app.router.routes.append(WebSocketRoute("/ws", websocket_door))
     app.add_api_route("/docs", _page, include_in_schema=False)

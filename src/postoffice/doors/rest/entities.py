@@ -1,6 +1,6 @@
 """Entities: what notes are about, and what was said of them."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import msgspec
 from fastapi import Path, Response
@@ -31,11 +31,31 @@ class NoteBody(Body):
     id: str | None = Field(None, max_length=255, description="Your own id: the same note is kept once.")
 
 
+class EventBody(Body):
+    """Something that happened to an entity."""
+
+    type: str = Field(min_length=1, max_length=255, examples=["task.blocked"])
+    entity_type: str | None = Field(
+        None, max_length=255, examples=["task"], description="task, phase, stage, project …; unless the type says so."
+    )
+    data: Any = Field(None, examples=[{"reason": "waits for a review"}])
+    id: str | None = Field(None, max_length=255, description="Your own id: the same event is told once.")
+
+
+class Told(msgspec.Struct, frozen=True):
+    """Who was told of an event."""
+
+    messages: tuple[str, ...]
+    recipients: tuple[str, ...]
+
+
 class Noted(msgspec.Struct, frozen=True):
     """A note that is kept."""
 
     message_id: str
     notified: tuple[str, ...]
+    ledger: str | None
+    """`awaiting` where the entity is a topic that will tell of it, else `direct`."""
 
 
 class Letters(msgspec.Struct, frozen=True):
@@ -62,11 +82,11 @@ async def entities(visit: Visitor, cursor: Cursor = None, limit: Limit = None) -
     return answer(Entities(page.items, page.cursor))
 
 
-@routes.post("/entities/{entity_id}/notes", **gives(Noted, {"message_id": MESSAGE_ID, "notified": ["mindy"]}, 201))
+@routes.post("/entities/{entity_id}/notes", **gives(Noted, {"message_id": MESSAGE_ID, "notified": ["mindy"], "ledger": "direct"}, 201))
 async def note(entity_id: EntityId, body: NoteBody, visit: Visitor) -> Response:
     """Keep a note with an entity, and send it to whoever should know."""
     kept = await visit.office.note(visit.caller, entity_id, body.entity_type, body.note, body.notify, client_id=body.id)
-    return answer(Noted(kept.message_id, tuple(posted.recipient for posted in kept.posted)), 201)
+    return answer(Noted(kept.message_id, tuple(posted.recipient for posted in kept.posted), kept.ledger), 201)
 
 
 @routes.get("/entities/{entity_id}/notes", **gives(Letters, {"messages": [_NOTE], "cursor": None}))
@@ -79,6 +99,14 @@ async def notes(entity_id: EntityId, visit: Visitor, cursor: Cursor = None, limi
 async def events(entity_id: EntityId, visit: Visitor, cursor: Cursor = None, limit: Limit = None, everyone: Everyone = False) -> Response:
     """What was said about an entity: its notes, and the messages naming it that the caller sent or got."""
     return _letters(await visit.office.about(visit.caller, entity_id, cursor, limit, everyone=everyone))
+
+
+@routes.post("/entities/{entity_id}/events", **gives(Told, {"messages": [MESSAGE_ID], "recipients": ["mindy"]}, 201))
+async def happened(entity_id: EntityId, body: EventBody, visit: Visitor) -> Response:
+    """Say that something happened to an entity: whoever the routes name is told by the office."""
+    told = await visit.office.event(visit.caller, entity_id, body.type, body.data, entity_type=body.entity_type, client_id=body.id)
+    names = tuple(posted.recipient for one in told for posted in one.posted if posted.refusal is None)
+    return answer(Told(tuple(one.message_id for one in told), names), 201)
 
 
 def _letters(page: Page[Message]) -> Response:

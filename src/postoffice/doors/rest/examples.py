@@ -28,4 +28,5 @@ STANDING: dict[str, Any] = {
     "due_at": None,
     "settled_at": WHEN,
     "reason": None,
+    "leased_at": WHEN,
 }

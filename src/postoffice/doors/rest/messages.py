@@ -183,7 +183,7 @@ async def send(body: SendBody, visit: Visitor, request: Request) -> Response:
 
     With an id of your own, in the body or as the header `Idempotency-Key`, a retry to the same addressee sends nothing twice.
     """
-    return answer(_sent(await visit.office.send(visit.caller, body.draft(request.headers.get("idempotency-key")))), 201)
+    return answer(sent(await visit.office.send(visit.caller, body.draft(request.headers.get("idempotency-key")))), 201)
 
 
 @routes.post("/messages/send/batch", **gives(SentMany, {"results": [{"sent": _SENT}]}))
@@ -205,7 +205,7 @@ async def waiting(visit: Visitor, cursor: Cursor = None, limit: Limit = None, of
     **gives(Whereabouts, {"message_id": MESSAGE_ID, "message": LETTER, "standings": [STANDING], "purged_at": None}),
 )
 async def status(message_id: MessageId, visit: Visitor) -> Response:
-    """Where a message stands: pending, leased, acked or dead, when, after how many tries, and why."""
+    """Where a message stands: awaiting the ledger, pending, leased, acked or dead, when, after how many tries, and why."""
     return answer(_whereabouts(await visit.office.status(visit.caller, message_id)))
 
 
@@ -240,7 +240,8 @@ async def search(
     return answer(Hits(tuple(map(_hit, page.items)), page.cursor))
 
 
-def _sent(accepted: Accepted) -> Sent:
+def sent(accepted: Accepted) -> Sent:
+    """An accepted message as this door tells it."""
     return Sent(
         message_id=accepted.message_id,
         session_id=accepted.session_id,
@@ -253,7 +254,7 @@ def _sent(accepted: Accepted) -> Sent:
 
 
 def _result(outcome: Accepted | BaseException) -> SendResult:
-    return SendResult(sent=_sent(outcome)) if isinstance(outcome, Accepted) else SendResult(problem=problem(outcome))
+    return SendResult(sent=sent(outcome)) if isinstance(outcome, Accepted) else SendResult(problem=problem(outcome))
 
 
 def problem(error: BaseException) -> Problem:

@@ -71,4 +71,5 @@ async def metrics(request: Request, office: Watcher) -> Response:
     counted: Metrics = request.app.state.metrics
     oldest = await office.longest_waiting(office.owner(), 1)
     waiting = oldest[0].waiting.total_seconds() if oldest else 0.0
-    return Response(counted.show(await office.totals(), waiting, office), media_type=CONTENT_TYPE_LATEST)
+    posts = {} if office.house.ledger is None else await office.ledger_posts()
+    return Response(counted.show(await office.totals(), waiting, posts, office), media_type=CONTENT_TYPE_LATEST)

@@ -3,13 +3,13 @@
 from datetime import timedelta
 
 from postoffice.core.clock import is_id, micros
-from postoffice.core.delivery import State
-from postoffice.core.errors import MailError
+from postoffice.core.delivery import UNREAD, State
+from postoffice.core.errors import MailError, TopicTaken
 from postoffice.core.ledger import Account, Sighting, matches
 from postoffice.core.names import SYSTEM, folded
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.letters import Release
-from postoffice.store.acts.posts import put_post
+from postoffice.store.acts.posts import ask_for_topics, known_accounts, put_post
 from postoffice.store.acts.send import Send
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import DeliveryRow
@@ -24,10 +24,15 @@ class KeepAccount(Act[None]):
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(SYSTEM)
+        ask_for_topics(needs)
 
     def run(self, desk: Desk) -> None:
         known = self.account
+        for agent, other in known_accounts(desk).items():
+            if agent != folded(known.agent) and other.inbound_topic_id == known.inbound_topic_id:
+                raise TopicTaken(topic=known.inbound_topic_id, agent=agent)
         row = (folded(known.agent), known.account_id, known.inbound_topic_id, known.outbound_topic_id, self.profile, desk.now)
+        desk.extra["ledger_accounts"] = [*(one for one in desk.extra["ledger_accounts"] if one[0] != row[0]), row[:4]]
         desk.write("put_ledger_account", row, row[0])
 
 
@@ -47,31 +52,40 @@ class WatchTopic(Act[None]):
 class PutPost(Act[str]):
     """Something other than a message is to be put on a topic. Gives the post's id."""
 
-    def __init__(self, topic_id: str, body: str, memo: str, payer: str | None) -> None:
+    def __init__(self, topic_id: str, body: str, memo: str, payer: str | None, id: str | None) -> None:
         self.topic_id = topic_id
         self.body = body
         self.memo = memo
         self.payer = payer
+        self.id = id
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(SYSTEM)
 
     def run(self, desk: Desk) -> str:
-        return put_post(desk, self.topic_id, self.body, memo=self.memo, payer=self.payer)
+        return put_post(desk, self.topic_id, self.body, memo=self.memo, payer=self.payer, id=self.id)
 
 
-class SignPost(Act[None]):
-    """The signed bytes of a post are kept before anybody submits them."""
+class SignPost(Act["str | None"]):
+    """The signed bytes of a post are kept before anybody submits them. Gives those that are kept: whoever was first has signed."""
 
-    def __init__(self, id: str, signed: str | None) -> None:
+    def __init__(self, id: str, signed: str | None, instead_of: str | None) -> None:
         self.id = id
         self.signed = signed
+        self.instead_of = instead_of
+        self.name = f"signed_post:{id}"
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(SYSTEM)
+        needs.extra[self.name] = (self.id,)
 
-    def run(self, desk: Desk) -> None:
+    def run(self, desk: Desk) -> str | None:
+        ((kept,),) = desk.extra[self.name] or [(None,)]
+        if kept != self.instead_of:
+            return str(kept)
+        desk.extra[self.name] = [(self.signed,)]
         desk.write("sign_post", (self.id, self.signed), self.id)
+        return self.signed
 
 
 class SettlePost(Act[None]):
@@ -117,6 +131,7 @@ class Materialise(Act[int]):
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(SYSTEM)
         needs.extra[f"cursor:{self.name}"] = (self.name,)
+        ask_for_topics(needs)
         for one in self.seen:
             if (key := _ours(one)) is not None:
                 needs.mail[key] = True
@@ -147,6 +162,8 @@ class Materialise(Act[int]):
         """The verdict, the message it is about, and why."""
         if one.refusal is not None:
             return "quarantined", None, one.refusal
+        if one.verdict is not None:
+            return one.verdict, None, None
         key = _ours(one)
         row = None if key is None else desk.mail.get(key)
         if row is not None:
@@ -156,13 +173,14 @@ class Materialise(Act[int]):
             return "confirmed", note, None
         if one.body is not None and one.body.hash is not None:
             return "quarantined", one.body.id, "only its hash is there, and the message is not ours"
-        taken = None
-        try:
-            for send in self.sends[one.sequence]:
+        taken, refusals = None, []
+        for send in self.sends[one.sequence]:  # each by itself: one who refuses takes nothing from the others
+            try:
                 taken = send.run(desk).message_id
-        except MailError as error:
-            return "quarantined", None, str(error)
-        return ("delivered" if taken else "noted"), taken, None
+            except MailError as error:
+                refusals.append(str(error))
+        verdict = "delivered" if taken else "quarantined" if refusals else "noted"
+        return verdict, taken, " ".join(refusals) or None
 
 
 def _confirm(desk: Desk, one: Sighting, row: DeliveryRow) -> tuple[str, str | None, str | None]:
@@ -171,7 +189,11 @@ def _confirm(desk: Desk, one: Sighting, row: DeliveryRow) -> tuple[str, str | No
         return "quarantined", row.message_id, f"it says to be {row.message_id}, which is another's message"
     if one.body is None or not matches(one.body, row.read()):
         return "quarantined", row.message_id, f"it says to be {row.message_id}, but says something else"
-    if row.state == State.HELD and row.due_at is None:  # not one that waits for another try
+    theirs = known_accounts(desk).get(row.mailbox)
+    if theirs is not None and theirs.outside:
+        if row.state in UNREAD:  # it lies where its recipient reads it, and nowhere else
+            desk.settle(row)
+    elif row.state == State.HELD and row.due_at is None:  # not one that waits for another try
         desk.move(row, State.PENDING)
         desk.hints.add(row.mailbox)
     desk.write("confirm_post", (row.message_id, row.mailbox), (row.message_id, row.mailbox))

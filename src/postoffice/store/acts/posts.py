@@ -1,13 +1,22 @@
 """What is put into the outbox to the ledger, in the act that accepts the message."""
 
-from typing import Final
-
-from postoffice.core.ledger import CONNECTION_MEMO, MESSAGE_MEMO, Account, is_ledger_id, write_envelope, write_log, write_note
+from postoffice.core.errors import OutOfReach
+from postoffice.core.ledger import (
+    AWAITING,
+    CONNECTION_MEMO,
+    DIRECT,
+    LOG_MEMO,
+    MESSAGE_MEMO,
+    NOTE_MEMO,
+    Account,
+    is_ledger_id,
+    write_envelope,
+    write_log,
+    write_note,
+)
 from postoffice.core.message import LedgerWish, Message
 from postoffice.store.desk import Desk, Needs
-
-AWAITING: Final = "awaiting"
-DIRECT: Final = "direct"
+from postoffice.store.rows import Box
 
 
 def ask_for_topics(needs: Needs) -> None:
@@ -15,21 +24,30 @@ def ask_for_topics(needs: Needs) -> None:
     needs.extra |= {"ledger_accounts": (), "ledger_connections": ()}
 
 
-def put_message(desk: Desk, message: Message, sender: str, recipient: str, wish: LedgerWish) -> str:
+def check_reachable(desk: Desk, sender: Box, recipient: Box) -> None:
+    """Refuse what could only lie in a mailbox nobody looks into: agents of other software read their topics and nothing else."""
+    accounts = known_accounts(desk)
+    theirs = accounts.get(recipient.agent)
+    if theirs is not None and theirs.outside and (sender.agent not in accounts or _meeting(desk, sender.agent, recipient.agent) is None):
+        raise OutOfReach(recipient=recipient.name, sender=sender.name)
+
+
+def put_message(desk: Desk, message: Message, sender: str, recipient: str, wish: LedgerWish) -> str | None:
     """Have a message put on its recipient's topic, if both sides have one; and how it goes now."""
-    accounts = _accounts(desk)
+    accounts = known_accounts(desk)
     mine, theirs = accounts.get(sender), accounts.get(recipient)
-    if mine is not None and mine.outbound_topic_id is not None and wish.log:
-        put_post(desk, mine.outbound_topic_id, write_log(mine, message), payer=mine.account_id)
+    if wish.abroad and (theirs is None or not theirs.outside):
+        return None
     if mine is None or sender == recipient:
         return DIRECT
     # Agents of other software are written to where both have agreed to meet, ours at home.
-    topic = {(agent, peer): id for id, agent, peer in desk.extra["ledger_connections"]}.get((sender, recipient))
-    if topic is None and (theirs is None or theirs.outside):
+    topic = _meeting(desk, sender, recipient)
+    home = None if theirs is None or theirs.outside else theirs.inbound_topic_id
+    if topic is None and home is None:
         return DIRECT
     put_post(
         desk,
-        topic or theirs.inbound_topic_id,  # type: ignore[union-attr]  # looked at just above
+        topic or home or "",
         write_envelope(mine, message, private=wish.private and topic is None),
         payer=mine.account_id,
         memo=MESSAGE_MEMO if topic is None else CONNECTION_MEMO,
@@ -39,11 +57,20 @@ def put_message(desk: Desk, message: Message, sender: str, recipient: str, wish:
     return AWAITING
 
 
-def put_note(desk: Desk, message: Message, sender: str) -> None:
-    """Have a note put on its entity's topic, if the entity is one."""
-    mine = _accounts(desk).get(sender)
-    if mine is not None and message.ref_id is not None and is_ledger_id(message.ref_id):
-        put_post(desk, message.ref_id, write_note(message), payer=mine.account_id, message_id=message.id)
+def put_log(desk: Desk, message: Message, sender: str) -> None:
+    """Have the sender's public log tell that a message was sent."""
+    mine = known_accounts(desk).get(sender)
+    if mine is not None and mine.outbound_topic_id is not None:
+        put_post(desk, mine.outbound_topic_id, write_log(mine, message), payer=mine.account_id, memo=LOG_MEMO)
+
+
+def put_note(desk: Desk, message: Message, sender: str) -> str:
+    """Have a note put on its entity's topic, if the entity is one; and how it goes now."""
+    mine = known_accounts(desk).get(sender)
+    if mine is None or message.ref_id is None or not is_ledger_id(message.ref_id):
+        return DIRECT
+    put_post(desk, message.ref_id, write_note(message), payer=mine.account_id, memo=NOTE_MEMO, message_id=message.id)
+    return AWAITING
 
 
 def put_post(
@@ -55,15 +82,22 @@ def put_post(
     memo: str = MESSAGE_MEMO,
     message_id: str | None = None,
     mailbox: str | None = None,
+    id: str | None = None,
 ) -> str:
-    """Have something put on a topic. Gives the post's id."""
-    id = desk.clock.new_id()
+    """Have something put on a topic. Gives the post's id; one that is there already stays as it is."""
+    id = id or desk.clock.new_id()
     desk.write("add_post", (id, topic_id, memo, payer, body, message_id, mailbox, "waiting", 0, desk.now, desk.now), id)
     return id
 
 
-def _accounts(desk: Desk) -> dict[str, Account]:
+def known_accounts(desk: Desk) -> dict[str, Account]:
+    """By agent: who has topics."""
     return {
         row[0]: Account(agent=row[0], account_id=row[1], inbound_topic_id=row[2], outbound_topic_id=row[3])
         for row in desk.extra["ledger_accounts"]
     }
+
+
+def _meeting(desk: Desk, agent: str, peer: str) -> str | None:
+    """The topic where an agent of ours and one of other software meet."""
+    return next((id for id, one, other in desk.extra["ledger_connections"] if (one, other) == (agent, peer)), None)

@@ -19,7 +19,7 @@ from postoffice.core.errors import (
     NotParticipant,
 )
 from postoffice.core.event import Kind
-from postoffice.core.ledger import URGENT
+from postoffice.core.ledger import AWAITING, DIRECT, URGENT
 from postoffice.core.loops import budget_after, check_trace, hop
 from postoffice.core.message import TASK, Accepted, Draft, Message, Posted, TaskRef, addressee, check_size, is_note
 from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded
@@ -29,7 +29,7 @@ from postoffice.core.task import Step, TaskState
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.lookup import find_mail
 from postoffice.store.acts.once import Once
-from postoffice.store.acts.posts import AWAITING, ask_for_topics, put_message, put_note
+from postoffice.store.acts.posts import ask_for_topics, check_reachable, put_log, put_message, put_note
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import Box, ThreadRow
 
@@ -121,10 +121,12 @@ class Send(Act[Accepted]):
             else self._post(desk, message, body, box, threads[box.agent], unseen=box in unseen)
             for box in boxes
         ]
+        if draft.ledger is not None and draft.ledger.log:
+            put_log(desk, message, self.sender)
+        way = None
         if self.note:
             self._keep_note(desk, message)
-            if draft.ledger is not None:
-                put_note(desk, message, self.sender)
+            way = None if draft.ledger is None else put_note(desk, message, self.sender)
             desk.tell(sender, Kind.NOTE, message.id, {"entity": message.ref_id})
         answer = Accepted(
             message_id=message.id,
@@ -132,6 +134,7 @@ class Send(Act[Accepted]):
             subject=message.subject,
             client_id=draft.client_id,
             posted=tuple(posted),
+            ledger=way,
         )
         if self.once is not None:
             self.once.remember(desk, answer)
@@ -173,6 +176,8 @@ class Send(Act[Accepted]):
             return self._thread(desk, box, members)
         if not admitted(self.sender, box.agent, box.card.allow_from, connected=connected):
             raise NotAdmitted(sender=sender.name, recipient=box.name)
+        if self.draft.ledger is not None:
+            check_reachable(desk, sender, box)
         if original is not None:
             hop(original, sender.name, box.name)
         if self.draft.trace:
@@ -249,7 +254,7 @@ class Send(Act[Accepted]):
         if thread is None and not self.note:
             thread = desk.thread_of(self.sender, box.agent, message.subject)
         state = State.ACKED if self.draft.settled else State.HELD if self.draft.hold else State.PENDING
-        way = None if self.draft.ledger is None or self.note else put_message(desk, message, self.sender, box.agent, self.draft.ledger)
+        way = self._way(desk, message, box)
         if way == AWAITING and message.priority > URGENT:
             state = State.HELD
         desk.post(message, body, self.sender, box, thread, state)
@@ -259,6 +264,12 @@ class Send(Act[Accepted]):
         if thread is not None:
             self._spend(desk, message, box, thread)
         return Posted(recipient=box.name, session_id=session_id, unseen=unseen, ledger=way)
+
+    def _way(self, desk: Desk, message: Message, box: Box) -> str | None:
+        """How it goes, where the ledger was asked for: notes reach whoever they name at once."""
+        if self.draft.ledger is None:
+            return None
+        return DIRECT if self.note else put_message(desk, message, self.sender, box.agent, self.draft.ledger)
 
     def _spend(self, desk: Desk, message: Message, box: Box, thread: ThreadRow) -> None:
         full = desk.limits.automatic_replies

@@ -32,9 +32,14 @@ def _migrate_sqlite(url: str) -> None:
 
 async def _migrate_postgres(url: str, schema: str) -> None:
     """Replicas that start together migrate one after another, and the later ones find nothing to do."""
-    from postoffice.store.postgres import normal_url  # noqa: PLC0415 - an install without the extra has no driver
+    import asyncpg  # noqa: PLC0415 - an install without the extra has no driver
 
-    engine = create_async_engine(normal_url(url).replace("postgresql://", "postgresql+asyncpg://", 1), poolclass=NullPool)
+    from postoffice.store.postgres import normal_url  # noqa: PLC0415 - as above
+
+    # The driver reads the address itself, as it does when we serve: several hosts, sslmode and the like mean the same here.
+    engine = create_async_engine(
+        "postgresql+asyncpg://", async_creator=lambda: asyncpg.connect(normal_url(url), statement_cache_size=0), poolclass=NullPool
+    )
     async with engine.connect() as connection:
         await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATORS})
         await connection.execute(text(f'CREATE SCHEMA IF NOT EXISTS "{schema}"'))
@@ -46,5 +51,10 @@ async def _migrate_postgres(url: str, schema: str) -> None:
 
 def _run(connection: Connection, /, **options: Any) -> None:
     context.configure(connection=connection, transactional_ddl=True, **options)
+    newest = context.script.get_current_head() or ""
+    found = max((newest, *context.get_context().get_current_heads()))
+    context.config.attributes["schema"] = found
+    if found > newest:
+        return  # a newer program was here before: its schema is its business, and says itself who may use it
     with context.begin_transaction():
         context.run_migrations()

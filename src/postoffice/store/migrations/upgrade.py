@@ -6,7 +6,7 @@ from typing import Final
 
 from postoffice.core.errors import SchemaTooNew
 
-HEAD: Final = "0004"
+HEAD: Final = "0005"
 PROGRAM: Final = 1
 """The generation of this program. A schema names the oldest generation that may use it, so old and new run side by side."""
 
@@ -30,8 +30,8 @@ def upgrade_sqlite(path: Path) -> None:
         raise error.orig or error from None
 
 
-def run_alembic(url: str, schema: str = "", inbox_schema: str = "") -> None:
-    """`alembic upgrade head`. Imported here: most starts find nothing to do and need not pay for it."""
+def run_alembic(url: str, schema: str = "", inbox_schema: str = "") -> str:
+    """`alembic upgrade head`; gives the schema there is then. Imported here: most starts find nothing to do and need not pay for it."""
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415
 
@@ -39,6 +39,7 @@ def run_alembic(url: str, schema: str = "", inbox_schema: str = "") -> None:
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.set_main_option("path_separator", "os")
     command.upgrade(config, "head")
+    return str(config.attributes["schema"])
 
 
 def _revision(path: Path) -> str | None:

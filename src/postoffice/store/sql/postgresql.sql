@@ -266,7 +266,7 @@ DELETE FROM limits WHERE begun_at < ANY ($1::bigint[]);
 DELETE FROM events WHERE at < ANY ($1::bigint[]);
 
 -- name: search
-SELECT m.body, ts_headline('simple', s.text, to_tsquery('simple', :query), 'StartSel="",StopSel="",MaxWords=24,MinWords=8')
+SELECT m.body, ts_headline('simple', left(s.text, 20000), to_tsquery('simple', :query), 'StartSel="",StopSel="",MaxWords=24,MinWords=8')
 FROM search s JOIN messages m ON m.id = s.message_id
 WHERE s.words @@ to_tsquery('simple', :query)
   AND {reader}
@@ -328,7 +328,11 @@ ON CONFLICT (topic_id) DO UPDATE SET kind = excluded.kind, agent = excluded.agen
 
 -- name: add_post
 INSERT INTO ledger_outbox (id, topic_id, memo, payer, body, message_id, mailbox, state, attempts, due_at, created_at)
-SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[]);
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[])
+ON CONFLICT (id) DO NOTHING;
+
+-- name: signed_post
+SELECT signed FROM ledger_outbox WHERE id = ANY ($1::text[]);
 
 -- name: sign_post
 UPDATE ledger_outbox o SET signed = v.signed FROM unnest($1::text[], $2::text[]) AS v (id, signed) WHERE o.id = v.id;
@@ -338,7 +342,7 @@ UPDATE ledger_outbox o SET state = CASE WHEN o.state = 'confirmed' THEN o.state 
 FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS v (id, state, due_at, error) WHERE o.id = v.id;
 
 -- name: confirm_post
-UPDATE ledger_outbox o SET state = 'confirmed', error = NULL
+UPDATE ledger_outbox o SET state = 'confirmed', error = NULL, signed = NULL
 FROM unnest($1::text[], $2::text[]) AS v (message_id, mailbox) WHERE o.message_id = v.message_id AND o.mailbox IS NOT DISTINCT FROM v.mailbox;
 
 -- name: sender_of

@@ -124,8 +124,10 @@ SELECT {delivery}, a.name FROM deliveries d JOIN messages m ON m.id = d.message_
 WHERE d.state = 'dead' AND d.mailbox = :agent AND d.number < :before ORDER BY d.number DESC LIMIT :limit;
 
 -- name: all_dead_letters
-SELECT {delivery}, a.name FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox
-WHERE d.state = 'dead' AND (d.message_id, d.mailbox) < (:before, :before_mailbox)
+-- The dead first, by their own index: in the order of all mail they would be looked for among the living.
+WITH dead AS MATERIALIZED (SELECT * FROM deliveries WHERE state = 'dead')
+SELECT {delivery}, a.name FROM dead d JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox
+WHERE (d.message_id, d.mailbox) < (:before, :before_mailbox)
 ORDER BY d.message_id DESC, d.mailbox DESC LIMIT :limit;
 
 -- part: named_task
@@ -275,3 +277,28 @@ WHERE verdict = 'quarantined' AND (topic_id, sequence) > (:topic_id, :sequence) 
 -- name: ledger_records
 SELECT topic_id, sequence, payer, at, verdict, message_id, reason, body FROM ledger_records
 WHERE topic_id = :topic_id AND sequence > :sequence ORDER BY sequence LIMIT :limit;
+
+-- name: quarantined_count
+SELECT count(*) FROM ledger_records WHERE verdict = 'quarantined';
+
+-- name: post_troubles
+SELECT error, count(*) FROM ledger_outbox WHERE state IN ('waiting', 'failed') AND error IS NOT NULL GROUP BY error ORDER BY count(*) DESC LIMIT 5;
+
+-- name: ledger_standings
+SELECT a.name, o.state, o.topic_id, r.sequence, r.at, o.error
+FROM ledger_outbox o JOIN agents a ON a.agent = o.mailbox
+LEFT JOIN ledger_records r ON r.message_id = o.message_id AND r.topic_id = o.topic_id AND r.verdict = 'confirmed'
+WHERE o.message_id = :id AND o.mailbox IS NOT NULL ORDER BY o.mailbox, r.sequence DESC;
+
+-- name: openings
+-- Consent that an agent of other software was given, and no topic yet to meet on.
+SELECT CAST(c.id AS text), a.name, l.account_id, o.inbound_topic_id, max(r.sequence)
+FROM connections c
+JOIN ledger_accounts l ON l.agent = c.requester AND l.outbound_topic_id IS NULL
+JOIN ledger_accounts o ON o.agent = c.target AND o.outbound_topic_id IS NOT NULL
+JOIN agents a ON a.agent = c.target
+JOIN ledger_records r ON r.topic_id = o.inbound_topic_id AND r.payer = l.account_id AND r.verdict = 'asked'
+WHERE c.status = 'ACTIVE'
+  AND NOT EXISTS (SELECT 1 FROM ledger_topics t WHERE t.kind = 'connection' AND t.agent = c.target AND t.about = c.requester)
+  AND NOT EXISTS (SELECT 1 FROM ledger_outbox p WHERE p.id = CAST(c.id AS text))
+GROUP BY c.id, a.name, l.account_id, o.inbound_topic_id;

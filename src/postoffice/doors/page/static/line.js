@@ -89,6 +89,7 @@ function open() {
     say("lost");
     // A browser tries again by itself unless the answer was a refusal; then we do, less and less often.
     if (source.readyState !== EventSource.CLOSED) return;
+    want(document.getElementById("nav")); // if the visit is over, the answer says so
     retry = Math.min((retry || 500) * 2, 15_000);
     setTimeout(() => !document.hidden && open(), retry);
   };

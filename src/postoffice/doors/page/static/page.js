@@ -8,6 +8,7 @@ import { openPalette } from "./palette.js";
 import { openDialogs } from "./dialogs.js";
 import { offerCopies } from "./copying.js";
 import { logIn } from "./login.js";
+import { keepTitle } from "./title.js";
 
 logIn();
 follow();
@@ -18,5 +19,6 @@ keepTimes();
 if (document.body.dataset.me) {
   hearKeys();
   openPalette();
+  keepTitle();
   listen();
 }

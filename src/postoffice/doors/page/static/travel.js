@@ -16,6 +16,10 @@ export async function travel(href, { push = true, body = null } = {}) {
     if (!(answer.headers.get("content-type") || "").startsWith("text/html")) throw new Error("no page");
     const text = await answer.text();
     if (trip !== travelling) return null;
+    if (answer.status === 401) {
+      location.assign(answer.url); // the visit is over: the whole page is another
+      return null;
+    }
     if (body && !answer.ok) return { problem: parse(text).querySelector("[data-error]")?.textContent || answer.statusText };
     const there = new URL(answer.url);
     there.hash = there.hash || url.hash;
@@ -31,13 +35,19 @@ export async function travel(href, { push = true, body = null } = {}) {
   }
 }
 
+// On a phone the views are a row that scrolls: the present one is in sight.
+function showView() {
+  document.querySelector("#nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+}
+
 function arrive(page, there) {
   const before = document.getElementById("pane")?.dataset.key;
   document.title = page.title;
   document.body.dataset.cursor = document.body.dataset.cursor || page.body.dataset.cursor;
   const [main, fresh] = [document.querySelector("main"), page.querySelector("main")];
-  for (const pair of [[document.getElementById("nav"), page.getElementById("nav")]]) if (pair[0] && pair[1]) morph(...pair);
-  if (!document.getElementById("nav") !== !page.getElementById("nav")) return location.reload();
+  const [nav, freshNav] = [document.getElementById("nav"), page.getElementById("nav")];
+  if (!nav !== !freshNav) return location.reload(); // a visit began or ended: everything is another
+  if (nav) morph(nav, freshNav);
   morph(main, fresh);
   const said = new URL(there);
   if (said.searchParams.has("said")) {
@@ -45,6 +55,7 @@ function arrive(page, there) {
     history.replaceState({}, "", said);
   }
   document.dispatchEvent(new CustomEvent("arrived"));
+  showView();
   const target = there.hash && document.getElementById(decodeURIComponent(there.hash.slice(1)));
   const pane = document.getElementById("pane");
   if (target) target.scrollIntoView({ block: target.id === "latest" ? "end" : "start" });
@@ -65,4 +76,5 @@ export function follow() {
   });
   addEventListener("popstate", () => travel(location.href, { push: false }));
   history.replaceState(history.state || {}, "");
+  showView();
 }

@@ -1,0 +1,60 @@
+"""Finding an agent of other software: by the topic it is written to, or by its account, which leads to its profile."""
+
+from typing import Any
+
+import msgspec
+
+from postoffice.bridges.ledger.mirror import Mirror
+from postoffice.core.chunks import gather
+from postoffice.core.errors import NotFound
+from postoffice.core.ledger import check_ledger_id, inbound_owner
+
+_REFERENCE = "hcs-11:"
+
+
+class NoInbound(NotFound):
+    """No inbound topic can be found by {whom!r}: {why}; give the agent's inbound topic itself."""
+
+
+async def find_inbound(mirror: Mirror, whom: str) -> tuple[str, str]:
+    """The account and the inbound topic of whoever this names."""
+    check_ledger_id(whom, "agent")
+    topic = await mirror.topic(whom)
+    if topic is not None:
+        account = inbound_owner(str(topic.get("memo") or ""))
+        if account is None:
+            raise NoInbound(whom=whom, why="its memo does not say that it is one (hcs-10:0:…:0:ACCOUNT)")
+        return account, whom
+    found = await mirror.account(whom)
+    if found is None:
+        raise NoInbound(whom=whom, why="the mirror knows neither a topic nor an account of that name")
+    inbound = await _by_profile(mirror, whom, str(found.get("memo") or ""))
+    known = None if inbound is None else await mirror.topic(inbound)
+    if inbound is None or known is None or inbound_owner(str(known.get("memo") or "")) != whom:
+        raise NoInbound(whom=whom, why="its account memo leads to no profile we can read")
+    return whom, inbound
+
+
+async def _by_profile(mirror: Mirror, account: str, memo: str) -> str | None:
+    """The inbound topic in the profile that an account's memo leads to: on a topic as plain JSON, the newest counts."""
+    reference = memo.removeprefix(_REFERENCE).rpartition("/")[2]
+    if not memo.startswith(_REFERENCE):
+        return None
+    inbound = None
+    for whole in gather(await mirror.all_messages(reference), 0).whole:
+        try:
+            told = msgspec.json.decode(whole.data)
+        except msgspec.DecodeError:
+            continue
+        candidate = _inbound(told)
+        topic = None if candidate is None else await mirror.topic(candidate)
+        if topic is not None and inbound_owner(str(topic.get("memo") or "")) == account:
+            inbound = candidate
+    return inbound
+
+
+def _inbound(told: Any) -> str | None:
+    if isinstance(told, dict) and isinstance(told.get("agent"), dict):
+        told = told["agent"].get("hcs11_profile")
+    found = told.get("inboundTopicId") if isinstance(told, dict) else None
+    return found if isinstance(found, str) else None

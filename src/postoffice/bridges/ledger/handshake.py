@@ -1,0 +1,134 @@
+"""HCS-10's handshake with agents of other software: asked, consented to by people as always, and answered with a topic to meet on."""
+
+import logging
+
+import msgspec
+
+from postoffice.bridges.ledger.mirror import Mirror
+from postoffice.bridges.ledger.network import LedgerNetwork, public_key
+from postoffice.bridges.ledger.sightings import Book, or_refused, refused, sighting
+from postoffice.core.chunks import Whole
+from postoffice.core.errors import Forbidden, Forged, Limited, NotOurs
+from postoffice.core.ledger import (
+    CONNECTION,
+    CREATED_MEMO,
+    Account,
+    Envelope,
+    Opening,
+    Post,
+    Sighting,
+    inbound_owner,
+    is_ledger_id,
+    read_envelope,
+    read_operator,
+    write_created,
+)
+from postoffice.core.names import folded
+from postoffice.office import PostOffice
+
+_log = logging.getLogger(__name__)
+ASKED, ANSWERED, CLOSED, NOTED = "asked", "answered", "closed", "noted"
+"""What an operation of the handshake is recorded as."""
+
+
+class Handshake:
+    """Every step can be done again: a crash between any two of them changes nothing."""
+
+    def __init__(self, office: PostOffice, mirror: Mirror, network: LedgerNetwork) -> None:
+        self._office = office
+        self._mirror = mirror
+        self._network = network
+
+    async def on_inbound(self, whole: Whole, owner: Account, book: Book) -> Sighting:
+        """An operation other than a message on an agent's own topic."""
+        try:
+            envelope = read_envelope(whole.data)
+            if envelope.op != "connection_request":
+                return sighting(whole, verdict=NOTED)
+            if (known := book.known(envelope, whole.payer)) is None:
+                known = await self._meet(envelope, whole.payer)
+            await self._ask(envelope, known, owner, whole.sequence)
+        except (NotOurs, Limited, Forbidden) as error:
+            return refused(whole, error)
+        return sighting(whole, sender=known, verdict=ASKED)
+
+    async def _meet(self, envelope: Envelope, payer: str) -> str:
+        """Somebody new. What it says of itself has to fit what the ledger says of its topic."""
+        topic_id, account = read_operator(envelope.operator_id)
+        if account != payer:
+            raise Forged(why=f"it says to be from {account}, but {payer} paid for it")
+        found = await self._mirror.topic(topic_id)
+        if found is None or inbound_owner(str(found.get("memo") or "")) != account:
+            raise NotOurs(why=f"topic {topic_id} is not the inbound topic of {account}")
+        await self._office.meet(account, topic_id)
+        return account
+
+    async def _ask(self, envelope: Envelope, peer: str, owner: Account, sequence: int) -> None:
+        await self._office.asked_from_abroad(owner.agent, peer, envelope.m)
+        for topic in await self._office.ledger_topics():
+            if topic.kind == CONNECTION and (topic.agent, topic.about) == (folded(owner.agent), peer):
+                # The two meet already; whoever asks again is told again.
+                opening = Opening(agent=owner.agent, peer=peer, inbound_topic_id=owner.inbound_topic_id, connection_id=sequence)
+                body, name = write_created(owner, opening, topic.topic_id), f"{owner.inbound_topic_id}:{sequence}"
+                await self._office.put_post(owner.inbound_topic_id, body, CREATED_MEMO, owner.account_id, id=name)
+
+    async def open_due(self, book: Book) -> None:
+        """Have a topic made for everybody who was given consent and has none."""
+        for id, opening in (await self._office.openings()).items():
+            if (owner := book.of(opening.agent)) is not None:
+                _log.info("%s and %s are to meet on a topic of their own", opening.agent, opening.peer)
+                await self._office.open_connection(id, opening, owner)
+
+    async def writers(self, post: Post) -> tuple[str, ...]:
+        """Who may write where two meet: both, if the other one's key is known; else anybody can, and is looked at twice."""
+        opening = msgspec.json.decode(post.body, type=Opening)
+        found = await self._mirror.account(opening.peer)
+        theirs = None if found is None else public_key(found.get("key"))
+        mine = post.payer or self._network.operator
+        return () if theirs is None else (mine, theirs)
+
+    async def on_asked(self, whole: Whole, topic_id: str, peer: str, book: Book, batch: dict[int, Whole]) -> Sighting | None:
+        """What happens on the topic of somebody that one of ours has asked. Nothing, where it is others' business."""
+        try:
+            envelope = read_envelope(whole.data)
+            if envelope.op == "connection_request" and (mine := book.known(envelope, whole.payer)) is not None:
+                return sighting(whole, sender=mine, verdict=ASKED)
+            if envelope.op != "connection_created" or whole.payer != peer or read_operator(envelope.operator_id)[1] != peer:
+                return None
+        except NotOurs:
+            return None
+        agent = await self._asker(topic_id, envelope, book, batch)
+        topic = envelope.connection_topic_id
+        if agent is None or topic is None or not is_ledger_id(topic):
+            return None
+        await self._office.answered_from_abroad(agent, peer, topic)
+        return sighting(whole, sender=peer, verdict=ANSWERED)
+
+    async def _asker(self, topic_id: str, envelope: Envelope, book: Book, batch: dict[int, Whole]) -> str | None:
+        """Whose request it answers: the one of that number on the same topic, if it was one of ours."""
+        number = envelope.connection_id
+        if number is None:
+            return None
+        if (request := batch.get(number)) is not None:
+            raw, payer = request.data, request.payer
+        else:
+            records = await self._office.ledger_records(self._office.owner(), topic_id, number - 1, 1)
+            if not records or records[0].sequence != number or records[0].verdict != ASKED:
+                return None
+            raw, payer = (records[0].body or "").encode(), records[0].payer
+        try:
+            asked = read_envelope(raw)
+            return book.known(asked, payer) if asked.op == "connection_request" else None
+        except NotOurs:
+            return None
+
+    async def on_close(self, whole: Whole, agent: str, peer: str, book: Book) -> Sighting:
+        """One of the two says that it is over."""
+
+        def read() -> Sighting:
+            return sighting(whole, sender=book.signed_by(read_envelope(whole.data), whole.payer).agent, verdict=CLOSED)
+
+        seen = or_refused(whole, read)
+        if seen.refusal is None and seen.sender == peer:
+            await self._office.closed_from_abroad(agent, peer)
+        return seen

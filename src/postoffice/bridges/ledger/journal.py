@@ -1,0 +1,40 @@
+"""What setting up the ledger means to do, written down before it is done: whoever is killed on the way goes on where it stopped."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+_decode = msgspec.json.Decoder(dict[str, str]).decode
+
+
+class Journal:
+    """One line a step, appended; for each thing the last line counts. It holds signed transactions and never a key."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[str, dict[str, str]] = {}
+        if path.exists():
+            for line in path.read_bytes().splitlines():
+                self._read(line)
+
+    def _read(self, line: bytes) -> None:
+        try:
+            entry = _decode(line)
+        except msgspec.DecodeError:
+            return  # the last one, written when the power went
+        self._known[entry["what"]] = entry
+
+    def known(self, what: str) -> dict[str, str]:
+        """What was written of a thing last."""
+        return self._known.get(what, {})
+
+    def write(self, what: str, **facts: str) -> None:
+        """Have it on disk."""
+        entry = {"what": what, **facts}
+        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with os.fdopen(os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as file:
+            file.write(b"\n" + msgspec.json.encode(entry) + b"\n")  # a torn line before it stays a line of its own
+            file.flush()
+            os.fsync(file.fileno())
+        self._known[what] = entry

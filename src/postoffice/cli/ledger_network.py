@@ -1,0 +1,287 @@
+"""Commands that speak with the ledger themselves: topics for agents and entities, whether office and ledger agree, others' agents."""
+
+import argparse
+import sys
+from collections.abc import Awaitable, Callable
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from postoffice.cli.command import Argument, Options, add_caller, argument, examples
+from postoffice.cli.show import say, table
+from postoffice.client.path import part
+from postoffice.core.errors import BadSetting, ExtraMissing
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from postoffice.client.wire import Wire
+    from postoffice.config import Settings
+
+_SETTINGS = ("config", "ledger", "ledger_mirror", "ledger_account", "ledger_key_file")
+_JOURNAL = "ledger-setup.jsonl"
+_ASKS_A_SECOND = 10.0
+
+
+class NetworkCommand(NamedTuple):
+    """A command that needs to know which ledger, besides which office."""
+
+    name: str
+    help: str
+    run: Callable[[Options], int | None]
+    arguments: tuple[Argument, ...]
+    examples: tuple[str, ...]
+
+
+def add(acts: Any) -> None:
+    """Add them, each with which ledger and which office."""
+    for command in COMMANDS:
+        parser = acts.add_parser(
+            command.name,
+            help=command.help,
+            description=f"{command.help[:1].upper()}{command.help[1:]}.",
+            epilog=examples(*command.examples),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        for flags, settings in command.arguments:
+            parser.add_argument(*flags, **settings)
+        _add_network(parser)
+        add_caller(parser)
+        parser.set_defaults(command=command.run)
+
+
+def _add_network(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("which ledger (as for serve)")
+    group.add_argument("--ledger", metavar="NETWORK", help="testnet, mainnet, previewnet, or host:port=0.0.3")
+    group.add_argument("--ledger-mirror", metavar="URL", help="its mirror's REST API (the network's own)")
+    group.add_argument("--ledger-account", metavar="ID", help="the account that pays")
+    group.add_argument("--ledger-key-file", type=Path, metavar="FILE", help="the account's key (or POSTOFFICE_LEDGER_KEY)")
+    group.add_argument("--config", type=Path, metavar="FILE", help="settings in TOML (postoffice.toml, if there is one)")
+
+
+def _settings(options: Options) -> "Settings":
+    from postoffice.config import read_settings  # noqa: PLC0415
+
+    if find_spec("hiero_sdk_python") is None:
+        raise ExtraMissing(extra="ledger")
+    settings = read_settings({name: options.get(name) for name in _SETTINGS})
+    if settings.ledger is None:
+        raise BadSetting(name="ledger", why="say which one: --ledger testnet, or POSTOFFICE_LEDGER")
+    return settings
+
+
+def _mirror(settings: "Settings") -> Any:
+    from postoffice.bridges.ledger.mirror import Mirror  # noqa: PLC0415
+    from postoffice.bridges.ledger.network import mirror_of  # noqa: PLC0415
+
+    if (url := settings.ledger_mirror or mirror_of(settings.ledger or "")) is None:
+        raise BadSetting(name="ledger_mirror", why="it is needed for a network of one's own")
+    return Mirror(url, min(settings.ledger_rate, _ASKS_A_SECOND))
+
+
+def _run(options: Options, work: "Callable[[Wire], Awaitable[Any]]", render: "Callable[[Console, Any], None]", *, owner: bool) -> Any:
+    import asyncio  # noqa: PLC0415
+
+    from postoffice.cli.caller import open_wire  # noqa: PLC0415
+    from postoffice.cli.show import show  # noqa: PLC0415
+
+    who = options | {"agent": "owner"} if owner and not options["agent"] else options
+
+    async def ask() -> Any:
+        async with open_wire(who) as wire:
+            return await work(wire)
+
+    answer = asyncio.run(ask())
+    show(options, answer, render)
+    return answer
+
+
+def _tell(text: str) -> None:
+    """Progress, for whoever watches."""
+    from postoffice.core.fence import one_line  # noqa: PLC0415
+
+    print(one_line(text), file=sys.stderr, flush=True)
+
+
+# Topics for agents
+
+
+def _setup(options: Options) -> None:
+    settings = _settings(options)
+    wanted = None if options["agents"] is None else dict(_named(word) for word in options["agents"].split(",") if word.strip())
+
+    async def work(wire: "Wire") -> Any:
+        from postoffice.bridges.ledger.founding import Founding, estimate, places  # noqa: PLC0415
+        from postoffice.bridges.ledger.journal import Journal  # noqa: PLC0415
+        from postoffice.cli.caller import data_folder  # noqa: PLC0415
+        from postoffice.serve.build import build_network  # noqa: PLC0415
+
+        if settings.ledger_account is None:
+            raise BadSetting(name="ledger_account", why="a ledger needs an account that pays")
+        found = await places(wire, wanted, settings.ledger_account)
+        cost = estimate(found, settings.ledger_definitions, settings.ledger or "")
+        planned = [
+            {"agent": one.agent, "account_id": one.account_id, "topics": "kept" if one.inbound_topic_id else "missing"} for one in found
+        ]
+        if options["dry_run"]:
+            return {"agents": planned, "definitions": settings.ledger_definitions, "cost": cost, "dry_run": True}
+        mirror = _mirror(settings)
+        network = build_network(settings)
+        _tell(f"{len(found)} agents; this costs about ${cost:.4f} at most")
+        try:
+            journal = Journal(data_folder() / _JOURNAL)
+            return await Founding(wire, network, mirror, journal, _tell).found(found, settings.ledger_definitions) | {"dry_run": False}
+        finally:
+            await mirror.close()
+            network.close()
+
+    answer = _run(options, work, _founded, owner=True)
+    if not options["dry_run"] and settings.ledger_definitions is None:
+        _tell(f'profiles are on topic {answer["definitions"]}; keep it: ledger_definitions = "{answer["definitions"]}" in postoffice.toml')
+
+
+def _named(word: str) -> tuple[str, str | None]:
+    agent, _, account = word.strip().partition("=")
+    return agent, account or None
+
+
+def _founded(console: "Console", answer: Any) -> None:
+    rows = [
+        (a["agent"], a["account_id"], a.get("inbound_topic_id") or "", a.get("outbound_topic_id") or "", a["topics"], a.get("profile", ""))
+        for a in answer["agents"]
+    ]
+    table(console, ("agent", "account", "inbound", "outbound", "topics", "profile"), rows, "Nobody is here yet.")
+    about = "It would cost about" if answer["dry_run"] else "It cost about"
+    say(console, f"{about} ${answer['cost']:.4f}.")
+
+
+def _topic(options: Options) -> None:
+    settings = _settings(options)
+
+    async def work(wire: "Wire") -> Any:
+        import asyncio  # noqa: PLC0415
+
+        from postoffice.serve.build import build_network  # noqa: PLC0415
+
+        network = build_network(settings)
+        try:
+            signed = await asyncio.to_thread(network.sign_topic, f"postoffice:entity:{options['type']}")
+            made = await asyncio.to_thread(network.submit, signed)
+        finally:
+            network.close()
+        return await wire.put(f"/ledger/topics/{part(str(made))}", {"about": options["type"]})
+
+    _run(options, work, show_watched, owner=True)
+
+
+def show_watched(console: "Console", answer: Any) -> None:
+    """That a topic is watched."""
+    say(console, f"Topic {answer['topic_id']} ({answer['about']}) is watched: notes and events there become mail.")
+
+
+# Whether office and ledger agree
+
+
+def _verify(options: Options) -> int:
+    settings = _settings(options)
+    agents = None if options["agents"] is None else frozenset(word.strip().lower() for word in options["agents"].split(","))
+
+    async def work(wire: "Wire") -> Any:
+        from postoffice.bridges.ledger.audit import Audit  # noqa: PLC0415
+
+        mirror = _mirror(settings)
+        try:
+            found = await Audit(wire, mirror, settings.ledger_account or "", _tell if sys.stderr.isatty() else lambda _: None).verify(
+                agents
+            )
+        finally:
+            await mirror.close()
+        return found if options["show"] else found | {"inbox": len(found["inbox"])}
+
+    return 1 if _run(options, work, _verified, owner=True)["findings"] else 0
+
+
+def _verified(console: "Console", answer: Any) -> None:
+    if isinstance(answer["inbox"], list):
+        columns = ("to_agent", "from_agent", "message_type", "subject", "priority", "ref_id")
+        rows = [tuple(line[name] or "" for name in columns) for line in answer["inbox"]]
+        table(console, ("to", "from", "type", "subject", "priority", "about"), rows, "The topics hold no mail.")
+    rows = [(f["is"], f["topic_id"], f["sequence"], f["why"], f["message_id"] or "") for f in answer["findings"]]
+    count = answer["inbox"] if isinstance(answer["inbox"], int) else len(answer["inbox"])
+    table(
+        console,
+        ("is", "topic", "message", "why", "id"),
+        rows,
+        f"{answer['topics']} topics hold {count} messages, and the office has them all as they are there.",
+    )
+
+
+# Agents of other software
+
+
+def _connect(options: Options) -> None:
+    settings = _settings(options)
+    options["agent"] = options["from"]
+
+    async def work(wire: "Wire") -> Any:
+        from postoffice.bridges.ledger.directory import find_inbound  # noqa: PLC0415
+
+        mirror = _mirror(settings)
+        try:
+            account, inbound = await find_inbound(mirror, options["whom"])
+        finally:
+            await mirror.close()
+        body = {"account_id": account, "inbound_topic_id": inbound, "message": options["message"]}
+        return await wire.post("/ledger/connections", body) | {"account_id": account, "inbound_topic_id": inbound}
+
+    _run(options, work, _asked, owner=False)
+
+
+def _asked(console: "Console", answer: Any) -> None:
+    say(console, f"{answer['account_id']} is asked on its topic {answer['inbound_topic_id']}; once it agrees, write to it by that name.")
+
+
+_AGENTS = argument("--agents", metavar="NAMES", help="only these, by commas; quinn=0.0.123 gives one an account of its own (all)")
+COMMANDS = (
+    NetworkCommand(
+        "setup",
+        "give agents their topics, publish their profiles, and let accounts lead to them; whatever is there stays",
+        _setup,
+        (_AGENTS, argument("--dry-run", action="store_true", help="only say what would be done, and what it costs")),
+        (
+            "postoffice ledger setup --dry-run",
+            "postoffice ledger setup --agents quinn,mindy,justin --ledger testnet --ledger-account 0.0.123",
+        ),
+    ),
+    NetworkCommand(
+        "verify",
+        "rebuild the inbox from the topics alone and compare: what is missing, altered or forged is named (exit code 1)",
+        _verify,
+        (
+            argument("--agents", metavar="NAMES", help="only these agents' topics, by commas (all)"),
+            argument("--show", action="store_true", help="show the rebuilt inbox too"),
+        ),
+        ("postoffice ledger verify", "postoffice ledger verify --agents justin --show"),
+    ),
+    NetworkCommand(
+        "topic",
+        "make a topic for an entity, and watch it",
+        _topic,
+        (
+            argument("--create", action="store_true", required=True, help="make it (it costs a cent)"),
+            argument("--type", required=True, help="task, phase, stage, project"),
+        ),
+        ("postoffice ledger topic --create --type task",),
+    ),
+    NetworkCommand(
+        "connect",
+        "ask an agent of other software for a connection, by its inbound topic or its account",
+        _connect,
+        (
+            argument("from", metavar="AGENT", help="who of ours asks"),
+            argument("whom", metavar="TOPIC|ACCOUNT", help="such as 0.0.789101"),
+            argument("--message", help="a word to introduce yourself"),
+        ),
+        ("postoffice ledger connect quinn 0.0.789101 --message 'Shall we work together?'",),
+    ),
+)

@@ -1,0 +1,183 @@
+"""A plain line to one server: HTTP/1.1 on connections that stay open, with nothing between a call and the socket.
+
+A general client spends several times longer on a call than the office does. It is still used where this one would not do: with TLS,
+and through a proxy.
+"""
+
+import asyncio
+import select
+from contextlib import suppress
+from typing import NamedTuple
+from urllib.parse import quote, urlencode, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import httptools
+
+_MOST = 100  # connections at once; whoever comes later waits
+_KEPT = 20  # idle ones
+_CONNECT = 30.0
+_SILENT = 300.0  # a long poll is silent for up to four minutes
+_PATH = "/%:@!$&'()*+,;=~?-._"
+_NEWS = 200
+
+
+class Answer(NamedTuple):
+    """What a server said."""
+
+    status: int
+    content: bytes
+    retry_after: str
+
+
+def suits(server: str) -> bool:
+    """Whether a server is reached by a plain line: no TLS, and no proxy in between."""
+    parts = urlsplit(server)
+    proxies = getproxies()
+    return parts.scheme == "http" and (not proxies.keys() & {"http", "all"} or bool(proxy_bypass(parts.netloc)))
+
+
+class Line:
+    """Calls to one server. Each has a connection to itself, and leaves it to the next."""
+
+    def __init__(self, server: str, headers: dict[str, str]) -> None:
+        parts = urlsplit(server)
+        self._host, self._port = parts.hostname or "", parts.port or 80
+        self._prefix = parts.path
+        always = {"Host": parts.netloc, "User-Agent": "postoffice", **headers}
+        self._head = "".join(f"{name}: {value}\r\n" for name, value in always.items())
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._idle: list[_Connection] = []
+        self._room = asyncio.Semaphore(_MOST)
+
+    async def call(self, method: str, path: str, content: bytes | None, query: dict[str, str]) -> Answer:
+        """One call and its answer. Whatever keeps it from being answered is an OSError."""
+        target = quote(self._prefix + path, safe=_PATH) + (f"?{urlencode(query)}" if query else "")
+        head = f"{method} {target} HTTP/1.1\r\n{self._head}"
+        if content is not None:
+            head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
+        self._attend()
+        async with self._room:
+            connection = self._take() or await self._connect()
+            try:
+                async with asyncio.timeout(_SILENT):
+                    answer = await connection.ask(f"{head}\r\n".encode() + (content or b""))
+            except BaseException:
+                connection.cut()  # nobody reads that answer any more, and the server learns it this way
+                raise
+        if connection.open and len(self._idle) < _KEPT:
+            self._idle.append(connection)
+        else:
+            connection.cut()
+        return answer
+
+    def close(self) -> None:
+        """Hang up."""
+        idle, self._idle = self._idle, []
+        for connection in idle:
+            with suppress(RuntimeError):  # of a loop that is over
+                connection.cut()
+
+    def _attend(self) -> None:
+        """Connections belong to the loop they were made in."""
+        loop = asyncio.get_running_loop()
+        if self._loop is not loop:
+            self.close()
+            self._loop, self._room = loop, asyncio.Semaphore(_MOST)
+
+    def _take(self) -> "_Connection | None":
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.fresh():
+                return connection
+            connection.cut()
+        return None
+
+    async def _connect(self) -> "_Connection":
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(_CONNECT):
+            _, connection = await loop.create_connection(_Connection, self._host, self._port)
+        return connection
+
+
+class _Connection(asyncio.Protocol):
+    """One connection with one call at a time."""
+
+    def __init__(self) -> None:
+        self.open = False
+        self._answer: asyncio.Future[Answer] | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport: asyncio.Transport = transport  # type: ignore[assignment]  # a stream's is one
+        self.open = True
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.open = False
+        if self._answer is None or self._answer.done():
+            return
+        if exc is None and self._until_end:
+            self._finish()
+        else:
+            self._answer.set_exception(exc if isinstance(exc, OSError) else ConnectionResetError("the server hung up"))
+
+    def data_received(self, data: bytes) -> None:
+        if self._answer is None or self._answer.done():
+            self.cut()  # nobody asked
+            return
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError as error:
+            self._answer.set_exception(ConnectionError(f"no HTTP: {error}"))
+            self.cut()
+
+    async def ask(self, request: bytes) -> Answer:
+        """Say it, and wait for the answer."""
+        self._parser = httptools.HttpResponseParser(self)
+        self._body: list[bytes] = []
+        self._headers: dict[bytes, bytes] = {}
+        self._until_end = False
+        self._answer = asyncio.get_running_loop().create_future()
+        self._transport.write(request)
+        return await self._answer
+
+    def fresh(self) -> bool:
+        """Whether nothing has come since the last answer: neither words nor the end of the connection."""
+        if not self.open or self._transport.is_closing():
+            return False
+        if not hasattr(select, "poll"):  # not on every platform; then only what the loop has seen by now counts
+            return True
+        poll = select.poll()
+        poll.register(self._transport.get_extra_info("socket").fileno(), select.POLLIN)
+        return not poll.poll(0)
+
+    def cut(self) -> None:
+        """Hang up at once."""
+        self.open = False
+        self._transport.abort()
+
+    # What the parser tells
+
+    def on_message_begin(self) -> None:
+        if self._answer is not None and self._answer.done():
+            self.open = False  # more than was asked for: whatever comes next is not to be trusted
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers[name.lower()] = value
+
+    def on_headers_complete(self) -> None:
+        self._until_end = not self._headers.keys() & {b"content-length", b"transfer-encoding"}
+
+    def on_body(self, body: bytes) -> None:
+        self._body.append(body)
+
+    def on_message_complete(self) -> None:
+        if self._parser.get_status_code() < _NEWS:
+            self._headers.clear()  # only news of the answer to come
+            return
+        self.open = self.open and self._parser.should_keep_alive()
+        self._finish()
+
+    def _finish(self) -> None:
+        assert self._answer is not None
+        retry_after = self._headers.get(b"retry-after", b"").decode("latin-1")
+        if not self._answer.done():
+            self._answer.set_result(Answer(self._parser.get_status_code(), b"".join(self._body), retry_after))

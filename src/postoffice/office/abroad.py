@@ -1,0 +1,103 @@
+"""Verbs about agents of other software, which are met on the ledger (HCS-10's handshake)."""
+
+import msgspec
+
+from postoffice.core.agent import Caller
+from postoffice.core.connection import Connection, Status
+from postoffice.core.errors import AlreadyConnected, AlreadyRequested, NoLedger, OutOfReach
+from postoffice.core.ledger import (
+    ASKED,
+    CONNECTION,
+    NEW_TOPIC,
+    REQUEST_MEMO,
+    Account,
+    Opening,
+    Post,
+    check_ledger_id,
+    connection_memo,
+    write_request,
+)
+from postoffice.core.names import OWNER, folded
+from postoffice.core.policy import admitted
+from postoffice.office.ledger import LedgerVerbs
+
+_encode = msgspec.json.Encoder().encode
+
+
+class AbroadVerbs(LedgerVerbs):
+    """Agents of other software are called by their accounts, and are connected as others are: with consent."""
+
+    async def ask_abroad(self, caller: Caller, account_id: str, inbound_topic_id: str, note: str | None = None) -> str:
+        """Ask an agent of other software for a connection. Gives the post's id; the answer comes over the ledger."""
+        if self.house.ledger is None:
+            raise NoLedger
+        check_ledger_id(account_id, "account_id")
+        check_ledger_id(inbound_topic_id, "inbound_topic_id")
+        if note is not None:
+            self._ref(note, "note", self._limits.note_chars)
+        mine = next((one for one in await self.store.accounts() if folded(one.agent) == folded(caller.name)), None)
+        if mine is None or mine.outside:
+            raise OutOfReach(recipient=account_id, sender=f"{caller.name}, which has no topics of its own,")
+        await self.store.meet(account_id, inbound_topic_id)
+        await self.store.watch_topic(inbound_topic_id, ASKED, mine.agent, account_id)
+        return await self.store.put_post(inbound_topic_id, write_request(mine, note), REQUEST_MEMO, mine.account_id)
+
+    # For the bridge
+
+    async def meet(self, account_id: str, inbound_topic_id: str) -> None:
+        """Know an agent of other software from now on."""
+        await self.store.meet(account_id, inbound_topic_id)
+
+    async def asked_from_abroad(self, target: str, peer: str, note: str | None) -> None:
+        """An agent of other software asks one of ours: like any other request, and granted at once where its list admits the asker."""
+        made = await self._requested(peer, target, None if note is None else note[: self._limits.note_chars])
+        found = await self.store.agent(target)
+        if made is not None and found is not None and admitted(peer, target, found.card.allow_from, connected=False):
+            await self._grant(made)
+
+    async def openings(self) -> dict[str, Opening]:
+        """By connection: consent that was given to an agent of other software, and no topic yet to meet on."""
+        return await self.store.openings()
+
+    async def open_connection(self, id: str, opening: Opening, owner: Account) -> None:
+        """Have a topic made on which two can meet; asked twice, it is made once."""
+        memo = connection_memo(opening.inbound_topic_id, opening.connection_id)
+        await self.store.put_post(NEW_TOPIC, _encode(opening).decode(), memo, owner.account_id, id)
+
+    async def opened(self, post: Post, topic_id: str) -> None:
+        """It is made: watch it, and answer whoever asked."""
+        await self.store.opened(post.id, msgspec.json.decode(post.body, type=Opening), topic_id)
+
+    async def answered_from_abroad(self, agent: str, peer: str, topic_id: str) -> None:
+        """An agent of other software has agreed: the two are connected, and meet on this topic."""
+        made = await self._requested(agent, peer, None)
+        if made is not None:
+            await self._grant(made)
+        await self.store.watch_topic(topic_id, CONNECTION, agent, peer)
+
+    async def closed_from_abroad(self, agent: str, peer: str) -> None:
+        """An agent of other software ends the connection."""
+        cursor = None
+        while True:
+            page = await self.store.connections(peer, Status.ACTIVE, cursor, self._limits.page_most)
+            for made in page.items:
+                if {folded(made.requester), folded(made.target)} == {folded(agent), folded(peer)}:
+                    await self.store.conclude_connection(peer, made.id, Status.ENDED, owner=False)
+                    return
+            if (cursor := page.cursor) is None:
+                return
+
+    async def _requested(self, requester: str, target: str, note: str | None) -> Connection | None:
+        """The request, made now or before; nothing where the two are connected."""
+        try:
+            return await self.store.request_connection(requester, target, note)
+        except AlreadyConnected:
+            return None
+        except AlreadyRequested:
+            pending = await self.store.connections(requester, Status.PENDING, None, self._limits.pending_requests * 2)
+            return next(
+                (one for one in pending.items if (folded(one.requester), folded(one.target)) == (folded(requester), folded(target))), None
+            )
+
+    async def _grant(self, made: Connection) -> None:
+        await self.store.conclude_connection(OWNER, made.id, Status.ACTIVE, owner=True)

@@ -1,0 +1,58 @@
+"""Acts about agents of other software: they are met on the ledger, and each has a topic with whoever of ours it talks to."""
+
+from postoffice.core.agent import Card
+from postoffice.core.errors import NotOurs
+from postoffice.core.ledger import CONNECTION, CREATED_MEMO, Account, Opening, write_created
+from postoffice.core.names import SYSTEM, folded
+from postoffice.store.acts.act import Act
+from postoffice.store.acts.posts import ask_for_topics, known_accounts, put_post
+from postoffice.store.desk import Desk, Needs
+
+
+class Meet(Act[None]):
+    """An agent of other software is known from now on, by its account."""
+
+    def __init__(self, account_id: str, inbound_topic_id: str) -> None:
+        self.account_id = account_id
+        self.inbound_topic_id = inbound_topic_id
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.update((SYSTEM, self.account_id))
+        ask_for_topics(needs)
+
+    def run(self, desk: Desk) -> None:
+        accounts = known_accounts(desk)
+        known = accounts.get(self.account_id)
+        if known is not None and known.inbound_topic_id == self.inbound_topic_id:
+            return
+        if (known is not None and not known.outside) or any(one.inbound_topic_id == self.inbound_topic_id for one in accounts.values()):
+            raise NotOurs(why=f"topic {self.inbound_topic_id} is another agent's")
+        if self.account_id not in desk.boxes:
+            box = desk.new_box(self.account_id, Card(description="An agent of other software, reached over the ledger."), acted=True)
+            desk.boxes[box.agent] = box
+            desk.new_agents.append(box)
+        row = (self.account_id, self.account_id, self.inbound_topic_id, None, None, desk.now)
+        desk.extra["ledger_accounts"] = [*(r for r in desk.extra["ledger_accounts"] if r[0] != self.account_id), row[:4]]
+        desk.write("put_ledger_account", row, self.account_id)
+
+
+class Opened(Act[None]):
+    """The topic is made on which the two meet: it is watched, and the other one is told, both or neither."""
+
+    def __init__(self, post_id: str, opening: Opening, topic_id: str) -> None:
+        self.post_id = post_id
+        self.opening = opening
+        self.topic_id = topic_id
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(SYSTEM)
+        ask_for_topics(needs)
+
+    def run(self, desk: Desk) -> None:
+        opening, agent = self.opening, folded(self.opening.agent)
+        owner: Account | None = known_accounts(desk).get(agent)
+        if owner is not None:
+            desk.write("put_ledger_topic", (self.topic_id, CONNECTION, agent, opening.peer, desk.now), self.topic_id)
+            answer = write_created(owner, opening, self.topic_id)
+            put_post(desk, opening.inbound_topic_id, answer, payer=owner.account_id, memo=CREATED_MEMO, id=f"{self.post_id}:answer")
+        desk.write("settle_post", (self.post_id, "confirmed", desk.now, None), self.post_id)

@@ -1,0 +1,45 @@
+"""A window that notices what must never happen: dialogs, scripts that fail, policy violations, calls to elsewhere."""
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Page, Request
+
+_HARMLESS = (
+    "the server responded with a status of",
+    "net::ERR_CONNECTION_REFUSED",
+    "net::ERR_INCOMPLETE_CHUNKED",
+    "net::ERR_EMPTY_RESPONSE",
+)
+_VIOLATIONS = """
+addEventListener("securitypolicyviolation", (e) => console.error(`VIOLATION ${e.violatedDirective} ${e.blockedURI} ${e.sample}`));
+"""
+
+
+class Lookout:
+    """One window, and what went wrong in it."""
+
+    def __init__(self, context: BrowserContext, url: str) -> None:
+        self.problems: list[str] = []
+        self.context = context
+        self._url = url
+        context.add_init_script(_VIOLATIONS)
+        context.on("request", self._left)
+        context.on("dialog", self._asked)
+        context.on("console", self._said)
+        context.on("weberror", lambda error: self.problems.append(f"script: {error.error}"))
+        self.page: Page = context.new_page()
+
+    def go(self, path: str) -> Page:
+        """Look at an address of the office."""
+        self.page.goto(path)
+        return self.page
+
+    def _left(self, request: Request) -> None:
+        if not request.url.startswith((f"{self._url}/", "data:", "blob:")):
+            self.problems.append(f"left: {request.url}")
+
+    def _asked(self, dialog: Dialog) -> None:
+        self.problems.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _said(self, message: ConsoleMessage) -> None:
+        if message.type == "error" and not any(word in message.text for word in _HARMLESS):
+            self.problems.append(f"console: {message.text}")

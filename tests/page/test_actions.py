@@ -1,0 +1,266 @@
+"""What a person can do on the page, and what is so afterwards."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.page.conftest import looking
+from tests.page.house import House
+from tests.page.lookout import Lookout
+from tests.page.town import Town
+
+
+@pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
+def out(request: pytest.FixtureRequest, browser: Browser, house: House) -> Iterator[Lookout]:
+    """A window with scripts, and one without: every form works in both."""
+    with looking(browser, house.url, java_script_enabled=request.param) as lookout:
+        yield lookout
+
+
+@pytest.fixture
+def town(house: House) -> Town:
+    return house.town
+
+
+class TestWriting:
+    def test_a_letter_is_sent_and_shown(self, out: Lookout, town: Town) -> None:
+        page = out.go("/page/compose?to=docs")
+        page.get_by_label("Subject").fill("From a person")
+        page.get_by_label("Message").fill("Is the **guide** ready?")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".said")).to_have_text("Sent. It is on disk and waits for its reader.")
+        expect(page.locator(".letter").last).to_contain_text("Is the guide ready?")
+        expect(page.locator(".letter strong").last).to_have_text("guide")
+        (sent,) = [item for item in town.call("docs", "GET", "/inbox")["sessions"] if item["subject"] == "From a person"]
+        assert sent["other_agent_name"] == "owner"
+        assert sent["recent_messages"][0]["message"]["from_verified"]
+
+    def test_the_owner_lends_its_voice_to_whoever_has_no_key(self, out: Lookout, town: Town) -> None:
+        page = out.go("/page/compose?to=docs&as=Wren")
+        page.get_by_label("Message").fill("Wren says hello")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".letter").last).to_contain_text("Wren says hello")
+        assert any(item["other_agent_name"] == "Wren" for item in town.call("docs", "GET", "/inbox")["sessions"])
+
+    def test_a_task_has_a_deadline(self, out: Lookout, town: Town) -> None:
+        page = out.go("/page/compose?to=Wren&kind=task")
+        page.get_by_label("Subject").fill("Sort the shelf")
+        page.get_by_label("Message").fill("by size")
+        page.get_by_label("A task is due").select_option("4h")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".letter .chip").last).to_have_text("task")
+        tasks = town.call("Wren", "GET", "/tasks")["tasks"]
+        assert any(task["subject"] == "Sort the shelf" and task["deadline"] for task in tasks)
+
+    def test_a_letter_to_many_shows_where_it_stands_with_each(self, out: Lookout) -> None:
+        page = out.go("/page/compose")
+        page.get_by_label("To", exact=True).fill("docs, scout")
+        page.get_by_label("Message").fill("to both of you")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".standing-who")).to_have_text([re.compile("docs"), re.compile("scout")])
+
+    def test_nobody_is_written_to_by_a_slip(self, lookout: Lookout) -> None:
+        page = lookout.go("/page/compose?to=no%20such%20name")
+        page.get_by_label("Message").fill("what I wrote stays")
+        page.get_by_role("button", name="Send").click()
+        expect(page.get_by_role("alert")).to_contain_text("cannot name an agent")
+        assert page.get_by_label("Message").input_value() == "what I wrote stays"
+
+    def test_an_answer_stays_in_the_conversation(self, out: Lookout, town: Town) -> None:
+        sent = town.send("scout", "owner", "shall I go on?", subject=f"Go on {id(out)}")
+        page = out.go(f"/page/thread/{sent['session_id']}")
+        page.get_by_label("Answer").fill("yes, please")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".letter").last).to_contain_text("yes, please")
+        expect(page.locator(".letter")).to_have_count(2)
+        history = town.call("scout", "GET", f"/sessions/{sent['session_id']}/history?peek=true")
+        assert [line["sender_name"] for line in history["messages"]] == ["owner", "scout"]
+
+    def test_an_answer_may_be_given_for_one_of_the_two(self, out: Lookout, town: Town) -> None:
+        sent = town.send("scout", "Wren", "who are you?", subject=f"Names {id(out)}")
+        page = out.go(f"/page/thread/{sent['session_id']}")
+        page.get_by_label("From whom to whom").select_option(label="Wren → scout")
+        page.get_by_label("Answer").fill("a person")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".letter").last).to_contain_text("a person")
+        assert page.url.startswith(out.page.url.partition("?")[0])
+        history = town.call("scout", "GET", f"/sessions/{sent['session_id']}/history?peek=true")
+        assert history["messages"][0]["sender_name"] == "Wren"
+
+
+class TestMailboxes:
+    def test_a_mailbox_is_chosen_and_its_unread_count_is_true(self, lookout: Lookout, town: Town) -> None:
+        page = lookout.go("/page/mail")
+        page.get_by_label("Mailbox").select_option("atlas")
+        expect(page.get_by_role("heading", level=1)).to_have_text("atlas's mail")
+        unread = town.call("atlas", "GET", "/agents/me")["unread"]
+        expect(page.locator(".tabs .badge")).to_contain_text(str(unread))
+        page.locator(".tabs").get_by_role("link", name="Unread").click()
+        sessions = town.call("atlas", "GET", "/inbox?unread_only=true")["sessions"]
+        expect(page.locator(".rows .badge")).to_have_count(len(sessions))
+        shown = [int(text.split()[0]) for text in page.locator(".rows .badge").all_inner_texts()]
+        assert sum(shown) == sum(item["unread_count"] for item in sessions)
+
+    def test_the_timeline_tells_of_tries_and_reasons(self, lookout: Lookout, town: Town) -> None:
+        sent = town.send("atlas", "Wren", "catch", subject="A ball", priority=1)
+        page = lookout.go(f"/page/thread/{sent['session_id']}")
+        expect(page.locator(".timeline")).to_contain_text("Waiting")
+        town.settle("Wren", "nack", reason="it slipped")
+        expect(page.locator(".timeline")).to_contain_text("Waiting again after 1 try: it slipped")
+        message = town.take("Wren")
+        expect(page.locator(".timeline")).to_contain_text("In hand, try 2")
+        town.call("Wren", "POST", f"/messages/{message['id']}/ack", {"token": message["token"]})
+        expect(page.locator(".timeline")).to_contain_text("Acked")
+        expect(page.locator(".timeline")).to_contain_text("Taken by Wren")
+
+    def test_earlier_letters_are_a_page_away(self, lookout: Lookout, town: Town) -> None:
+        for number in range(25):
+            sent = town.send("nightly", "Wren", f"run {number}", subject="Many runs")
+        page = lookout.go(f"/page/thread/{sent['session_id']}")
+        expect(page.locator(".letter")).to_have_count(20)
+        expect(page.locator(".letter").last).to_contain_text("run 24")
+        page.get_by_role("link", name="Earlier").click()
+        expect(page.locator(".letter")).to_have_count(5)
+        page.get_by_role("link", name="To the newest").click()
+        expect(page.locator(".letter").last).to_contain_text("run 24")
+
+
+class TestSearching:
+    def test_words_and_filters_stand_in_the_address(self, out: Lookout) -> None:
+        page = out.go("/page/search")
+        page.get_by_label("Words").fill("green build")
+        page.get_by_text("Filters", exact=True).click()
+        page.get_by_label("From").fill("nightly")
+        page.get_by_label("Since").fill("2024-01-01")
+        page.get_by_role("button", name="Search").click()
+        expect(page.locator(".rows li")).not_to_have_count(0)
+        assert "sender=nightly" in page.url
+        page.reload()
+        expect(page.get_by_label("From")).to_have_value("nightly")
+        expect(page.locator(".row").first).to_contain_text("nightly")
+        page.locator(".row").first.click()
+        expect(page.locator(".letter")).to_contain_text("green")
+
+    def test_nothing_found_says_so(self, lookout: Lookout) -> None:
+        expect(lookout.go("/page/search?q=xylophone").locator("#found")).to_contain_text("Nothing found")
+        expect(lookout.go("/page/search?q=build&since=yesterday").get_by_role("alert")).to_contain_text("is not a day")
+
+
+class TestTasks:
+    def test_what_is_stuck_stands_out_and_a_person_moves_its_own(self, out: Lookout, town: Town) -> None:
+        subject = f"Choose a colour {id(out)}"
+        town.ask("coder", "owner", subject)
+        page = out.go("/page/tasks")
+        expect(page.locator(".card.stuck").filter(has_text="Read the three trackers")).to_contain_text("past its deadline")
+        page.locator(".column.pending .card").filter(has_text=subject).get_by_role("button", name="Accept").click()
+        expect(page.locator(".column.accepted .card").filter(has_text=subject)).to_be_visible()
+        page.locator(".card").filter(has_text=subject).get_by_role("button", name="Begin").click()
+        page.locator(".column.working .card").filter(has_text=subject).get_by_role("button", name="Complete").click()
+        expect(page.locator(".column.finished .card").filter(has_text=subject)).to_contain_text("completed")
+        tasks = town.call("coder", "GET", "/tasks?requester=coder")["tasks"]
+        assert next(task for task in tasks if task["subject"] == subject)["state"] == "completed"
+
+
+class TestConnections:
+    def test_a_request_is_approved(self, out: Lookout, town: Town) -> None:
+        name = f"asker-{id(out)}"
+        made = town.call(name, "POST", "/connections/request", {"target_agent_name": "atlas", "message": "please"})
+        page = out.go("/page/connections")
+        request = page.locator(".request").filter(has_text=name)
+        expect(request).to_contain_text(made["verification_code"])
+        expect(request).to_contain_text("its assurance is owner")
+        request.get_by_role("button", name="Approve").click()
+        expect(page.locator("#active tr").filter(has_text=name)).to_contain_text("owner")
+        assert town.call(name, "GET", f"/connections/{made['connection_id']}")["status"] == "ACTIVE"
+
+    def test_a_request_is_rejected(self, out: Lookout, town: Town) -> None:
+        name = f"unwanted-{id(out)}"
+        made = town.call(name, "POST", "/connections/request", {"target_agent_name": "atlas"})
+        page = out.go("/page/connections")
+        page.locator(".request").filter(has_text=name).get_by_role("button", name="Reject").click()
+        expect(page.locator(".request").filter(has_text=name)).to_have_count(0)
+        assert town.call(name, "GET", f"/connections/{made['connection_id']}")["status"] == "REJECTED"
+
+    def test_a_person_asks_and_ends(self, out: Lookout, town: Town) -> None:
+        name = f"new-{id(out)}"
+        town.call(name, "GET", "/agents/me")
+        page = out.go("/page/connections")
+        page.get_by_label("From").select_option("Wren")
+        page.get_by_label("To", exact=True).fill(name)
+        page.get_by_label("Why").fill("to hear from you")
+        page.get_by_role("button", name="Ask", exact=True).click()
+        request = page.locator(".request").filter(has_text=name)
+        expect(request.locator("blockquote")).to_have_text("to hear from you")
+        request.get_by_role("button", name="Approve").click()
+        row = page.locator("#active tr").filter(has_text=name)
+        row.get_by_role("link", name="End").click()
+        page.get_by_role("button", name="End the connection").click()
+        expect(page.locator("#active tr").filter(has_text=name)).to_have_count(0)
+
+
+class TestDeadLetters:
+    def test_a_dead_letter_waits_again(self, out: Lookout, town: Town) -> None:
+        subject = f"Digest {id(out)}"
+        message = town.kill("nightly", "docs", subject, "no such file")
+        page = out.go("/page/dead")
+        letter = page.locator(".dead-letter").filter(has_text=subject)
+        expect(letter).to_contain_text("no such file after 10 tries")
+        letter.get_by_role("button", name="Requeue").click()
+        expect(page.locator(".dead-letter").filter(has_text=subject)).to_have_count(0)
+        (standing,) = town.call("nightly", "GET", f"/messages/{message}/status")["standings"]
+        assert (standing["state"], standing["attempts"]) == ("pending", 0)
+        town.settle("docs")
+
+    def test_discarding_asks_first(self, out: Lookout, town: Town) -> None:
+        subject = f"Leaflet {id(out)}"
+        message = town.kill("nightly", "docs", subject, "not for us")
+        page = out.go("/page/dead")
+        page.locator(".dead-letter").filter(has_text=subject).get_by_role("link", name="Discard").click()
+        dialog = page.get_by_role("dialog")
+        expect(dialog).to_contain_text("Discard this letter?")
+        dialog.get_by_text("Keep it").click()
+        expect(page.locator("dialog[open]")).to_have_count(0)
+        expect(page.locator(".dead-letter").filter(has_text=subject)).to_be_visible()
+        page.locator(".dead-letter").filter(has_text=subject).get_by_role("link", name="Discard").click()
+        page.get_by_role("dialog").get_by_role("button", name="Discard").click()
+        expect(page.locator(".dead-letter").filter(has_text=subject)).to_have_count(0)
+        (standing,) = town.call("nightly", "GET", f"/messages/{message}/status")["standings"]
+        assert standing["state"] == "acked"
+
+
+class TestConnecting:
+    @pytest.mark.parametrize("client", ["claude", "codex", "gemini", "opencode", "cursor", "openclaw", "nanobot", "curl", "python"])
+    def test_each_snippet_has_the_real_address_and_name(self, lookout: Lookout, house: House, client: str) -> None:
+        page = lookout.go(f"/page/connect?name=newcomer&client={client}")
+        snippet = page.locator(".snippet")
+        expect(snippet).to_contain_text("newcomer")
+        expect(snippet).to_contain_text(house.url)
+        expect(page.locator(".clients a")).to_have_count(9)
+
+    def test_the_light_turns_green_with_the_first_call(self, lookout: Lookout, town: Town) -> None:
+        page = lookout.go("/page/connect?name=fresh-agent")
+        expect(page.locator("#light")).to_contain_text("Waiting for the first call of fresh-agent")
+        town.call("fresh-agent", "GET", "/inbox")
+        expect(page.locator("#light.lit")).to_contain_text("fresh-agent has called")
+
+    def test_a_snippet_is_copied(self, browser: Browser, house: House) -> None:
+        with looking(browser, house.url, permissions=["clipboard-read", "clipboard-write"]) as lookout:
+            page = lookout.go("/page/connect?name=newcomer&client=claude")
+            page.get_by_role("button", name="Copy").first.click()
+            expect(page.get_by_text("Copied.")).to_be_visible()
+            assert page.evaluate("navigator.clipboard.readText()") == f"postoffice setup claude --agent newcomer --server {house.url}"
+
+
+class TestTraffic:
+    def test_the_graph_and_the_plots_tell_the_same(self, lookout: Lookout) -> None:
+        page = lookout.go("/page/traffic")
+        expect(page.locator(".graph .node").filter(has_text="nightly")).to_be_visible()
+        expect(page.locator(".plot")).to_have_count(3)
+        total = int(page.locator(".plot-summary").first.inner_text().split()[0].replace(",", ""))
+        listed = page.locator(".plot").first.locator("td.num").all_text_contents()
+        assert sum(int(text.replace(",", "")) for text in listed) == total > 20
+        page.get_by_role("link", name="Last week").click()
+        expect(page).to_have_url(re.compile("span=week$"))
+        expect(page.locator(".plot rect").first).to_be_visible()

@@ -1,0 +1,148 @@
+"""Live without reload: news comes within a second, the line says how it is, and nothing that a person is doing is disturbed."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.page.conftest import looking
+from tests.page.house import House, opened
+from tests.page.lookout import Lookout
+
+SECOND = 1000
+
+
+def wait_for_the_line(page: Page) -> None:
+    expect(page.locator("#line")).to_have_text("Live")
+
+
+class TestWithinASecond:
+    @pytest.mark.parametrize("path", ["/", "/page/mail", "/page/mail?of=docs"])
+    def test_a_letter_by_another_process_shows_in_lists(self, lookout: Lookout, house: House, path: str) -> None:
+        page = lookout.go(path)
+        wait_for_the_line(page)
+        subject = f"Just now {abs(hash(path))}"
+        house.send_from_elsewhere("scout", json.dumps({"to": "docs", "subject": subject, "content": "quick"}))
+        expect(page.locator(".row").filter(has_text=subject)).to_be_visible(timeout=SECOND)
+
+    def test_a_letter_shows_in_its_conversation(self, lookout: Lookout, house: House) -> None:
+        sent = house.town.send("scout", "docs", "one", subject="A talk")
+        page = lookout.go(f"/page/thread/{sent['session_id']}")
+        wait_for_the_line(page)
+        house.send_from_elsewhere("docs", json.dumps({"to": "scout", "subject": "A talk", "content": "two"}))
+        expect(page.locator(".letter").last).to_contain_text("two", timeout=SECOND)
+
+    def test_what_the_log_does_not_tell_shows_too(self, lookout: Lookout, house: House) -> None:
+        house.town.send("scout", "atlas", "take me", subject="Hands", priority=1)
+        page = lookout.go("/")
+        wait_for_the_line(page)
+        row = page.locator("tr").filter(has_text="atlas").locator("[data-label='In hand']")
+        expect(row).to_have_text("0")
+        message = house.town.take("atlas")
+        expect(row).to_have_text("1")
+        house.town.call("atlas", "POST", f"/messages/{message['id']}/ack", {"token": message["token"]})
+        expect(row).to_have_text("0")
+
+    def test_requests_and_badges_follow(self, lookout: Lookout, house: House) -> None:
+        page = lookout.go("/page/connections")
+        wait_for_the_line(page)
+        house.town.call("late-comer", "POST", "/connections/request", {"target_agent_name": "atlas", "message": "hello?"})
+        expect(page.locator(".request").filter(has_text="late-comer")).to_be_visible(timeout=SECOND)
+        waiting = page.locator(".request").count()
+        expect(page.locator("#nav .badge.wait")).to_contain_text(str(waiting))
+
+
+class TestNothingIsDisturbed:
+    def test_what_is_written_opened_and_scrolled_stays(self, lookout: Lookout, house: House) -> None:
+        for number in range(6):
+            sent = house.town.send("scout", "docs", f"part {number} " + "long " * 300, subject="A long talk")
+        page = lookout.go(f"/page/thread/{sent['session_id']}")
+        wait_for_the_line(page)
+        page.locator(".facts summary").first.click()
+        page.get_by_label("Answer").fill("half a sent")
+        page.get_by_label("Answer").press("ArrowLeft")
+        page.evaluate("document.getElementById('pane').scrollTo(0, 120)")
+        house.town.send("docs", "scout", "and one more", subject="A long talk")
+        expect(page.locator(".letter")).to_have_count(7)
+        expect(page.locator(".facts").first).to_have_attribute("open", "")
+        assert page.get_by_label("Answer").input_value() == "half a sent"
+        assert page.evaluate("document.activeElement.id") == "answer"
+        assert page.evaluate("document.activeElement.selectionStart") == len("half a sent") - 1
+        assert page.evaluate("document.getElementById('pane').scrollTop") == 120
+
+    def test_a_selection_stays(self, lookout: Lookout, house: House) -> None:
+        sent = house.town.send("scout", "docs", "select these words", subject="Selecting")
+        page = lookout.go(f"/page/thread/{sent['session_id']}")
+        wait_for_the_line(page)
+        page.locator(".words p").first.select_text()
+        house.town.send("docs", "scout", "more", subject="Selecting")
+        expect(page.locator(".letter")).to_have_count(2)
+        assert page.evaluate("getSelection().toString()") == "select these words"
+
+    def test_a_dialog_stays_open(self, lookout: Lookout, house: House) -> None:
+        house.town.kill("nightly", "docs", "Stays open", "why not")
+        page = lookout.go("/page/dead")
+        wait_for_the_line(page)
+        page.locator(".dead-letter").filter(has_text="Stays open").get_by_role("link", name="Discard").click()
+        house.town.kill("nightly", "docs", "Another", "why not")
+        expect(page.locator(".dead-letter").filter(has_text="Another")).to_have_count(1)
+        expect(page.get_by_role("dialog")).to_contain_text("Discard this letter?")
+
+    def test_a_list_keeps_its_place_when_a_letter_is_opened(self, lookout: Lookout, house: House) -> None:
+        for number in range(25):
+            house.town.send("nightly", "Wren", "x", subject=f"Row {number}")
+        page = lookout.go("/page/mail?of=Wren")
+        row = page.locator(".row", has=page.get_by_text("Row 3", exact=True))
+        row.scroll_into_view_if_needed()
+        top = page.evaluate("document.querySelector('.list').scrollTop")
+        assert top > 0
+        row.click()
+        expect(page.locator(".pane h2").first).to_have_text("Row 3")
+        assert page.evaluate("document.querySelector('.list').scrollTop") == top
+        page.go_back()
+        expect(page.locator(".card-of h2")).to_contain_text("Wren")
+
+
+@pytest.fixture
+def restarting(tmp_path: Path) -> Iterator[House]:
+    with opened(tmp_path) as house:
+        house.town.send("scout", "docs", "before", subject="Before")
+        yield house
+
+
+class TestTheLine:
+    def test_it_says_that_it_is_lost_and_catches_up_when_it_is_back(self, browser: Browser, restarting: House) -> None:
+        with looking(browser, restarting.url) as lookout:
+            page = lookout.go("/page/mail")
+            wait_for_the_line(page)
+            restarting.close()  # within its patience, although somebody looks
+            expect(page.locator("#line")).to_contain_text("Connection lost")
+            restarting.open()
+            restarting.town.send("scout", "docs", "after", subject="After the night")
+            expect(page.locator("#line")).to_have_text("Live", timeout=20_000)
+            expect(page.locator(".row").filter(has_text="After the night")).to_be_visible()
+            restarting.town.send("scout", "docs", "and on", subject="And it goes on")
+            expect(page.locator(".row").filter(has_text="And it goes on")).to_be_visible()
+
+    def test_what_is_sent_while_the_office_is_away_is_not_lost(self, browser: Browser, restarting: House) -> None:
+        with looking(browser, restarting.url) as lookout:
+            page = lookout.go("/page/compose?to=docs")
+            page.get_by_label("Message").fill("do not lose me")
+            restarting.close()
+            page.get_by_role("button", name="Send").click()
+            expect(page.get_by_role("alert")).to_contain_text("The office does not answer")
+            restarting.open()
+            page.get_by_role("button", name="Send").click()
+            expect(page.locator(".letter").last).to_contain_text("do not lose me")
+
+    def test_a_tab_that_comes_back_catches_up(self, lookout: Lookout, house: House) -> None:
+        page = lookout.go("/page/mail?of=scout")
+        wait_for_the_line(page)
+        # As a browser does when nobody looks, and when somebody looks again.
+        hide = "Object.defineProperty(document, 'hidden', {value: %s, configurable: true}); document.dispatchEvent(new Event('visibilitychange'))"
+        page.evaluate(hide % "true")
+        house.town.send("docs", "scout", "while you slept", subject="Good morning")
+        page.evaluate(hide % "false")
+        expect(page.locator(".row").filter(has_text="Good morning")).to_be_visible()

@@ -1,0 +1,220 @@
+"""The way in where keys are required: a link that works once, for the owner or for one agent's view."""
+
+import json
+import os
+import pty
+import re
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.page.conftest import looking
+from tests.page.house import House, opened
+from tests.page.lookout import Lookout
+from tests.page.test_views import SCREENS, shut_out
+from tests.serve.running import COMMAND, environment, free_port
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    """An office that requires keys, with three agents that have written to each other."""
+    with opened(tmp_path_factory.mktemp("guarded"), "--auth", "keys", "--log-level", "debug") as house:
+        for name in ("alice", "bob", "carol"):
+            house.run("register", name, "--allow", "*")
+        for sender, to, subject in (
+            ("alice", "bob", "For bob"),
+            ("bob", "carol", "Secret of bob and carol"),
+            ("carol", "alice", "For alice"),
+        ):
+            house.run("send", "--to", to, "--subject", subject, f"{subject}, from {sender}", "--as", sender)
+        yield house
+
+
+def link(house: House, who: str) -> str:
+    return str(json.loads(house.run("login", "--as", who))["page"])
+
+
+@pytest.fixture
+def out(browser: Browser, guarded: House) -> Iterator[Lookout]:
+    with looking(browser, guarded.url) as lookout:
+        yield lookout
+
+
+def visit(lookout: Lookout, house: House, who: str) -> None:
+    lookout.page.goto(link(house, who))
+    expect(lookout.page.get_by_role("heading", level=1)).to_have_text("Overview")
+
+
+def test_strangers_are_shown_the_way_in(out: Lookout, guarded: House) -> None:
+    for path in ("/", "/page/mail", "/page/thread/x", "/page/connect"):
+        answer = out.page.goto(path)
+        assert answer is not None
+        assert answer.status == 401
+        expect(out.page.get_by_role("heading", level=1)).to_have_text("Come in")
+        assert "alice" not in out.page.content()
+    assert shut_out(out) == []
+    out.page.screenshot(path=SCREENS / "login-light.png")
+    assert httpx.get(f"{guarded.url}/page/news").status_code == 401
+
+
+def test_the_owners_link_opens_everything_once(out: Lookout, guarded: House, browser: Browser) -> None:
+    address = link(guarded, "owner")
+    assert address.startswith(f"{guarded.url}/page/login#")
+    out.page.goto(address)
+    expect(out.page.locator("tr").filter(has_text="carol")).to_be_visible()
+    expect(out.page.locator(".who")).to_contain_text("You are the owner")
+    assert "#" not in out.page.url
+    (cookie,) = out.context.cookies()
+    assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"], cookie["secure"]) == (True, "Strict", "/", False)
+    assert out.page.evaluate("document.cookie") == ""
+    with looking(browser, guarded.url) as other:
+        other.page.goto(address)
+        expect(other.page.get_by_role("alert")).to_contain_text("used already")
+        assert other.context.cookies() == []
+
+
+def test_a_link_that_is_too_old_opens_nothing(out: Lookout, guarded: House) -> None:
+    address = link(guarded, "owner")
+    kept = sqlite3.connect(guarded.folder / "kept" / "mailbox.db")
+    with kept:
+        kept.execute("UPDATE visits SET expires_at = 1 WHERE kind = 'link'")
+    kept.close()
+    out.page.goto(address)
+    expect(out.page.get_by_role("alert")).to_contain_text("older than ten minutes")
+
+
+def test_an_agents_view_is_its_own_mail_and_nobody_elses(out: Lookout, guarded: House, browser: Browser) -> None:
+    with looking(browser, guarded.url) as owners:
+        visit(owners, guarded, "owner")
+        owners.go("/page/mail?of=bob")
+        owners.page.locator(".row").filter(has_text="Secret").click()
+        expect(owners.page.locator(".pane-head h2")).to_contain_text("Secret")
+        secret = owners.page.url
+        letter = owners.page.locator(".letter-when").first.get_attribute("href")
+    visit(out, guarded, "alice")
+    page = out.page
+    expect(page.locator(".who")).to_contain_text("alice's view")
+    expect(page.locator("#latest-letters")).to_contain_text("For alice")
+    assert "Secret" not in page.content()
+    page.screenshot(path=SCREENS / "agents-view-light.png")
+    assert shut_out(out) == []
+    refusals = {
+        secret: 403,
+        f"{guarded.url}{letter}": 404,
+        "/page/mail?of=bob": 403,
+        "/page/dead?of=bob": 403,
+    }
+    for path, status in refusals.items():
+        answer = page.goto(path)
+        assert answer is not None
+        assert answer.status == status, path
+        assert "from bob" not in page.content()
+    for path in (
+        "/page/mail",
+        "/page/search?q=Secret",
+        "/page/tasks",
+        "/page/connections",
+        "/page/dead",
+        "/page/traffic",
+        "/page/compose",
+        "/page/connect",
+    ):
+        answer = page.goto(path)
+        assert answer is not None
+        assert answer.status == 200, path
+        assert "Secret" not in page.locator("main").inner_text()
+    page.goto("/page/mail")
+    page.locator(".row").filter(has_text="For alice").click()
+    page.get_by_label("Answer").fill("thank you, carol")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator(".letter").last).to_contain_text("thank you, carol")
+    expect(page.locator(".letter").last.locator(".mark.ok")).to_be_visible()
+
+
+def test_an_agents_view_is_live_and_hears_of_itself_only(out: Lookout, guarded: House) -> None:
+    visit(out, guarded, "alice")
+    out.go("/page/mail")
+    expect(out.page.locator("#line")).to_have_text("Live")
+    guarded.run("send", "--to", "alice", "--subject", "News for alice", "quick", "--as", "bob")
+    expect(out.page.locator(".row").filter(has_text="News for alice")).to_be_visible()
+
+
+def test_a_visit_ends_when_asked_and_when_the_key_is_revoked(out: Lookout, guarded: House) -> None:
+    guarded.run("register", "dave")
+    visit(out, guarded, "dave")
+    (cookie,) = out.context.cookies()
+    out.page.get_by_role("button", name="Leave").click()
+    expect(out.page.get_by_role("heading", level=1)).to_have_text("Come in")
+    out.context.add_cookies([{"name": cookie["name"], "value": cookie["value"], "url": guarded.url}])
+    answer = out.page.goto("/")
+    assert answer is not None
+    assert answer.status == 401, "what proved the visit proves nothing any more"
+    visit(out, guarded, "dave")
+    expect(out.page.locator("#line")).to_have_text("Live")
+    guarded.run("key", "revoke", "--as", "dave")
+    out.page.reload()
+    expect(out.page.get_by_role("heading", level=1)).to_have_text("Come in")
+
+
+def test_a_code_can_be_pasted_without_scripts_and_leads_on(browser: Browser, guarded: House) -> None:
+    with looking(browser, guarded.url, java_script_enabled=False) as lookout:
+        lookout.go("/page/tasks")
+        lookout.page.get_by_label("Or paste the code").fill(link(guarded, "alice").partition("#")[2])
+        lookout.page.get_by_role("button", name="Come in").click()
+        expect(lookout.page.get_by_role("heading", level=1)).to_have_text("Tasks")
+
+
+def test_an_agent_is_registered_and_its_key_shown_once(out: Lookout, guarded: House) -> None:
+    visit(out, guarded, "owner")
+    page = out.go("/page/connect?name=erin&client=curl")
+    page.get_by_label("What erin does").fill("paints")
+    page.get_by_role("button", name="Register and show its key").click()
+    key = page.locator(".secret code").inner_text()
+    assert re.fullmatch(r"amb_[0-9a-f]{64}", key)
+    expect(page.locator(".snippet")).to_contain_text("Bearer amb_")
+    assert httpx.get(f"{guarded.url}/agents/me", headers={"X-API-Key": key}).json()["description"] == "paints"
+    page.goto("/page/connect?name=erin")
+    assert key not in page.content()
+    expect(page.locator("#light.lit")).to_contain_text("erin has called")
+
+
+def test_only_a_proven_caller_gets_a_link(guarded: House) -> None:
+    assert httpx.post(f"{guarded.url}/page/links").status_code == 401
+    assert httpx.post(f"{guarded.url}/page/links", headers={"X-API-Key": "amb_" + "0" * 64}).status_code == 401
+
+
+def test_no_code_ever_reaches_the_log(guarded: House, out: Lookout) -> None:
+    address = link(guarded, "owner")
+    out.page.goto(address)
+    expect(out.page.get_by_role("heading", level=1)).to_have_text("Overview")
+    guarded.close()
+    guarded.open()
+    assert "/page/login" in guarded.log
+    assert address.partition("#")[2] not in guarded.log
+    (cookie,) = out.context.cookies()
+    assert cookie["value"] not in guarded.log
+    # A visit outlives the process: it is the store's.
+    expect(out.go("/").get_by_role("heading", level=1)).to_have_text("Overview")
+
+
+def test_serving_on_a_terminal_prints_a_link_that_works(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> None:
+    port, folder = free_port(), tmp_path_factory.mktemp("terminal")
+    ours, theirs = pty.openpty()
+    words = [*COMMAND, "serve", "--port", str(port), "--data", "kept", "--auth", "keys"]
+    process = subprocess.Popen(words, cwd=folder, env=environment(), stderr=theirs, stdout=subprocess.DEVNULL)
+    os.close(theirs)
+    try:
+        said = ""
+        while (found := re.search(r"http://127\.0\.0\.1:\d+/page/login#[\w-]+", said)) is None or "/docs" not in said:
+            said += os.read(ours, 4096).decode()
+        with looking(browser, f"http://127.0.0.1:{port}") as lookout:
+            lookout.page.goto(found[0])
+            expect(lookout.page.get_by_role("heading", level=1)).to_have_text("Welcome")
+    finally:
+        process.terminate()
+        process.wait(10)
+        os.close(ours)

@@ -1,0 +1,123 @@
+"""Every view, in both themes: it says what it is, nobody is shut out of it, and a picture of it is kept to be looked at."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, expect
+
+from tests.page.conftest import looking
+from tests.page.house import House, opened
+from tests.page.lookout import Lookout
+
+SCREENS = Path(__file__).parent.parent.parent / "build" / "screens"
+VIEWS = {
+    "overview": ("/", "Overview"),
+    "mail": ("/page/mail", "Everyone's mail"),
+    "mailbox": ("/page/mail?of=coder", "coder's mail"),
+    "thread": ("thread", "coder's mail"),
+    "letter": ("letter", "Everyone's mail"),
+    "compose": ("/page/compose?to=coder", "Write"),
+    "search": ("/page/search?q=build", "Search"),
+    "tasks": ("/page/tasks", "Tasks"),
+    "connections": ("/page/connections", "Connections"),
+    "dead": ("/page/dead", "Dead letters"),
+    "traffic": ("/page/traffic", "Traffic"),
+    "connect": ("/page/connect?name=newcomer", "Connect an agent"),
+    "fault": ("/page/nowhere", "There is nothing here"),
+}
+DESKTOP: dict[str, Any] = {"width": 1360, "height": 880}
+PHONE: dict[str, Any] = {"width": 360, "height": 740}
+
+
+def address(house: House, name: str) -> str:
+    path = VIEWS[name][0]
+    if path == "thread":
+        sessions = house.town.call("coder", "GET", "/inbox")["sessions"]
+        return next(f"/page/thread/{item['session_id']}?of=coder" for item in sessions if item["subject"].startswith("Review"))
+    if path == "letter":
+        found = house.town.call("nightly", "GET", "/search?q=green")["results"]
+        return f"/page/letter/{next(hit['message']['id'] for hit in found if hit['message']['to'] == 'ALL')}"
+    return path
+
+
+def shut_out(lookout: Lookout) -> list[str]:
+    """What axe-core finds serious."""
+    found = Axe().run(lookout.page).response["violations"]
+    return [
+        f"{item['id']}: {node['target']} {node['failureSummary']}"
+        for item in found
+        if item["impact"] in ("serious", "critical")
+        for node in item["nodes"]
+    ]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_shows_itself_and_shuts_nobody_out(browser: Browser, house: House, name: str, theme: str) -> None:
+    with looking(browser, house.url, viewport=DESKTOP, color_scheme=theme) as lookout:
+        page = lookout.go(address(house, name))
+        expect(page.get_by_role("heading", level=1)).to_have_text(VIEWS[name][1])
+        expect(page.locator("#line")).to_have_text("Live")
+        SCREENS.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=SCREENS / f"{name}-{theme}.png")
+        assert shut_out(lookout) == []
+        background = page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor")
+        assert (sum(map(int, background[4:-1].split(", "))) < 200) == (theme == "dark")
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_fits_a_phone(browser: Browser, house: House, name: str) -> None:
+    with looking(browser, house.url, viewport=PHONE) as lookout:
+        page = lookout.go(address(house, name))
+        expect(page.get_by_role("heading", level=1 if name not in ("thread", "letter") else 2).first).to_be_visible()
+        page.screenshot(path=SCREENS / f"{name}-phone.png", full_page=True)
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        assert shut_out(lookout) == []
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_can_be_read_without_scripts(browser: Browser, house: House, name: str) -> None:
+    with looking(browser, house.url, java_script_enabled=False) as lookout:
+        page = lookout.go(address(house, name))
+        expect(page.get_by_role("heading", level=1)).to_have_text(VIEWS[name][1])
+        assert len(page.locator("main").inner_text()) > 40
+        expect(page.locator("#nav a")).to_have_count(9)
+
+
+def test_a_new_office_says_how_to_begin(browser: Browser, tmp_path: Path) -> None:
+    with opened(tmp_path) as new, looking(browser, new.url) as lookout:
+        page = lookout.go("/")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Welcome")
+        expect(page.locator("#light")).to_contain_text("Waiting for the first call of coder")
+        expect(page.locator(".snippet")).to_contain_text(f"{new.url}/agents/coder/mcp")
+        page.screenshot(path=SCREENS / "welcome-light.png")
+        assert shut_out(lookout) == []
+
+
+def test_bridges_that_are_in_use_are_shown(browser: Browser, tmp_path: Path) -> None:
+    with opened(tmp_path, "--files", "mailboxes") as bridged, looking(browser, bridged.url) as lookout:
+        bridged.town.call("alice", "GET", "/inbox")
+        page = lookout.go("/")
+        expect(page.locator("#bridges")).to_contain_text("files")
+        expect(page.locator("#bridges")).to_contain_text("mailboxes")
+        assert shut_out(lookout) == []
+
+
+def test_the_tab_says_how_much_waits(lookout: Lookout) -> None:
+    page = lookout.go("/")
+    expect(page).to_have_title("(4) Overview · Postoffice")  # two letters to the owner and two requests
+
+
+def test_looking_settles_nothing(lookout: Lookout, house: House) -> None:
+    before = house.town.call("coder", "GET", "/mailbox")
+    sessions = house.town.call("coder", "GET", "/inbox")["sessions"]
+    for item in sessions:
+        lookout.go(f"/page/thread/{item['session_id']}?of=coder")
+    after = house.town.call("coder", "GET", "/mailbox")
+    counted = ("held", "pending", "leased", "dead")
+    assert {name: before[name] for name in counted} == {name: after[name] for name in counted}
+    assert [item["unread_count"] for item in house.town.call("coder", "GET", "/inbox")["sessions"]] == [
+        item["unread_count"] for item in sessions
+    ]

@@ -34,10 +34,10 @@ check: setup  ## lint, types, licences
 bench: .venv-bench/.ready .venv-seed001/.ready  ## print the performance tables; `python -m bench --report` writes them down
 	$(BENCH)/python -m bench
 
-.venv-bench/.ready: requirements.lock bench/requirements.lock pyproject.toml
+.venv-bench/.ready: requirements.lock bench/requirements.lock pyproject.toml packages/files/pyproject.toml
 	$(PYTHON) -m venv .venv-bench
 	$(BENCH)/pip install --quiet --disable-pip-version-check -r requirements.lock -r bench/requirements.lock
-	$(BENCH)/pip install --quiet --disable-pip-version-check --no-deps -e .
+	$(BENCH)/pip install --quiet --disable-pip-version-check --no-deps -e packages/files -e .
 	touch $@
 
 .venv-seed001/.ready: bench/seed001.lock

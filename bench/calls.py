@@ -9,7 +9,7 @@ import msgspec
 
 from bench.clients import run
 from bench.errands import Batches, Errand, FusedReceive, OutOfMail, ReadInbox, ReceiveAck, Send
-from bench.house import House
+from bench.house import House, Street
 from bench.plan import CONCURRENCIES, Plan
 from bench.scratch import progress
 from bench.wire import wires
@@ -56,9 +56,9 @@ def measure_calls(echo: House, ours: Sequence[House], plan: Plan) -> list[Calls]
     return rows
 
 
-async def measure_pace(house: House, errand: Errand, concurrency: int, plan: Plan) -> Pace:
+async def measure_pace(house: House | Street, errand: Errand, concurrency: int, plan: Plan) -> Pace:
     """One errand on one server, done over and over by so many clients."""
-    async with wires(house.port, concurrency) as lines:
+    async with wires(house.ports, concurrency) as lines:
         await errand.prepare(lines, plan.mail)
         times: list[float] = []
         working = True

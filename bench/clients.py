@@ -82,8 +82,8 @@ def with_threads(cycle: Callable[[int], None], concurrency: int, plan: Plan) -> 
     return _sample(before, after)
 
 
-async def with_coroutines(cycle: Callable[[int], Awaitable[bool]], concurrency: int, plan: Plan, server: Meter | None = None) -> Sample:
-    """Let so many coroutines go round; `cycle` says whether it came all the way."""
+async def with_coroutines(cycle: Callable[[int], Awaitable[int]], concurrency: int, plan: Plan, server: Meter | None = None) -> Sample:
+    """Let so many coroutines go round; `cycle` says how often it came all the way."""
     crew = _Crew(concurrency, server)
 
     async def work(client: int) -> None:

@@ -39,7 +39,7 @@ class Send:
     name = "send"
 
     async def prepare(self, wires: list[Wire], mail: int) -> None:  # noqa: ARG002
-        names = _names(len(wires))
+        names = new_names(len(wires))
         self._requests = [request("POST", "/messages/send", name, _LETTER | {"to": to}) for name, to in _pairs(names)]
         await asyncio.gather(*(wire.call(request("GET", "/health", name)) for wire, name in zip(wires, names, strict=True)))
 
@@ -53,8 +53,8 @@ class ReadInbox:
     name = "inbox read"
 
     async def prepare(self, wires: list[Wire], mail: int) -> None:  # noqa: ARG002
-        (reader,) = _names(1)
-        for sender in _names(_SESSIONS):
+        (reader,) = new_names(1)
+        for sender in new_names(_SESSIONS):
             await wires[0].call(request("POST", "/messages/send", sender, _LETTER | {"to": reader}))
         self._request = request("GET", f"/inbox?limit={_SESSIONS}", reader)
 
@@ -68,12 +68,12 @@ class ReceiveAck:
     name = "receive + ack"
 
     async def prepare(self, wires: list[Wire], mail: int) -> None:
-        self._names = _names(len(wires))
+        self._names = new_names(len(wires))
         self._receives = [request("POST", "/messages/receive", name, {"limit": 1}) for name in self._names]
         await _fill(wires, self._names, mail)
 
     async def go(self, client: int, wire: Wire) -> None:
-        letter = _letter(await wire.call(self._receives[client]))
+        (letter,) = letters(await wire.call(self._receives[client]))
         await wire.call(request("POST", f"/messages/{letter['id']}/ack", self._names[client], {"token": letter["token"]}))
 
 
@@ -83,13 +83,14 @@ class FusedReceive:
     name = "receive, ack carried"
 
     async def prepare(self, wires: list[Wire], mail: int) -> None:
-        self._names = _names(len(wires))
+        self._names = new_names(len(wires))
         self._acks: list[list[dict[str, str]]] = [[] for _ in wires]
         await _fill(wires, self._names, mail)
 
     async def go(self, client: int, wire: Wire) -> None:
         body = {"limit": 1, "ack": self._acks[client]}
-        self._acks[client] = [_ack(_letter(await wire.call(request("POST", "/messages/receive", self._names[client], body))))]
+        answer = await wire.call(request("POST", "/messages/receive", self._names[client], body))
+        self._acks[client] = [acked(letter) for letter in letters(answer)]
 
 
 class Batches:
@@ -98,7 +99,7 @@ class Batches:
     name = f"send {BATCH}, receive {BATCH}"
 
     async def prepare(self, wires: list[Wire], mail: int) -> None:  # noqa: ARG002
-        self._names = _names(len(wires))
+        self._names = new_names(len(wires))
         self._acks: list[list[dict[str, str]]] = [[] for _ in wires]
         self._sends = [_batch(name, to, BATCH) for name, to in _pairs(self._names)]
 
@@ -106,10 +107,10 @@ class Batches:
         await wire.call(self._sends[client])
         body = {"limit": BATCH, "ack": self._acks[client]}
         answer = _decode(await wire.call(request("POST", "/messages/receive", self._names[client], body)))
-        self._acks[client] = [_ack(letter) for letter in answer["messages"]]
+        self._acks[client] = [acked(letter) for letter in answer["messages"]]
 
 
-def _names(count: int) -> list[str]:
+def new_names(count: int) -> list[str]:
     """Agents that nobody has met: every measurement has mailboxes of its own."""
     return [f"client-{next(_numbers)}" for _ in range(count)]
 
@@ -117,7 +118,7 @@ def _names(count: int) -> list[str]:
 def _pairs(names: list[str]) -> list[tuple[str, str]]:
     """A ring. Mail to oneself has no session and would be cheaper than mail is: one client alone has a friend who writes back."""
     if len(names) == 1:
-        return [(_names(1)[0], names[0])]
+        return [(new_names(1)[0], names[0])]
     return list(zip(names, [*names[1:], names[0]], strict=True))
 
 
@@ -126,18 +127,20 @@ def _batch(sender: str, to: str, count: int) -> bytes:
 
 
 async def _fill(wires: list[Wire], names: list[str], mail: int) -> None:
-    (friend,) = _names(1)
+    (friend,) = new_names(1)
     for wire, name in zip(wires, names, strict=True):
         for _ in range(max(1, mail // len(names) // _FILL)):
             await wire.call(_batch(friend, name, _FILL))
 
 
-def _letter(answer: bytes) -> dict[str, Any]:
+def letters(answer: bytes) -> list[dict[str, Any]]:
+    """What was received, which is never nothing."""
     messages: list[dict[str, Any]] = _decode(answer)["messages"]
     if not messages:
         raise OutOfMail
-    return messages[0]
+    return messages
 
 
-def _ack(letter: dict[str, Any]) -> dict[str, str]:
+def acked(letter: dict[str, Any]) -> dict[str, str]:
+    """What settles a letter."""
     return {"id": letter["id"], "token": letter["token"]}

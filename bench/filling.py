@@ -14,6 +14,7 @@ from bench.ours import SCHEMA, install
 from bench.plan import BODY
 from bench.scratch import progress
 from bench.server import Server
+from postoffice.core.limits import Limits
 from postoffice.core.message import Draft
 from postoffice.store.postgres import PostgresStore
 from postoffice.store.protocol import Store
@@ -24,6 +25,8 @@ from postoffice.wake.protocol import Wake
 
 READER = "reader"
 SENDERS = 20
+ROOMY = Limits(depth=10_000_000)
+"""A mailbox that takes more mail although it holds a million."""
 
 _SEEDS = f"""
 CREATE TEMP TABLE seed_messages AS SELECT m.*, d.number AS seed FROM messages m JOIN deliveries d ON d.message_id = m.id;
@@ -70,7 +73,7 @@ class FilledSQLite:
             progress(f"filling SQLite with {size:,} messages, {in_flight:,} in flight")
             await _seed(SQLiteStore(path))
             self._fill(path, size, in_flight)
-        return SQLiteStore(path), LocalWake()
+        return SQLiteStore(path, limits=ROOMY), LocalWake()
 
     def _fill(self, path: Path, size: int, in_flight: int) -> None:
         connection = sqlite3.connect(path, isolation_level=None)
@@ -105,7 +108,7 @@ class FilledPostgres:
             await _seed(PostgresStore(url))
             await self._fill(url, size, in_flight)
         url = self._urls[size, in_flight]
-        return PostgresStore(url), PostgresWake(url)
+        return PostgresStore(url, limits=ROOMY), PostgresWake(url)
 
     async def _fill(self, url: str, size: int, in_flight: int) -> None:
         settings = {"search_path": SCHEMA, "synchronous_commit": "off", "work_mem": "64MB"}

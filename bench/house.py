@@ -7,13 +7,14 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import psutil
 
 _PATIENCE = 30.0
+_SEED001 = ".venv-seed001/bin/python"
 
 
 class House:
@@ -29,13 +30,47 @@ class House:
         times = self._process.cpu_times()
         return float(times.user + times.system)
 
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Where clients connect, in turn."""
+        return (self.port,)
+
+    def resident(self) -> int:
+        """Bytes of memory the process holds."""
+        return int(self._process.memory_info().rss)
+
+
+class Street:
+    """Several servers side by side, as behind a load balancer."""
+
+    def __init__(self, name: str, houses: Sequence[House]) -> None:
+        self.name = name
+        self.houses = houses
+
+    @property
+    def ports(self) -> tuple[int, ...]:
+        """Where clients connect, in turn."""
+        return tuple(house.port for house in self.houses)
+
+    def cpu(self) -> float:
+        """CPU seconds of all of them so far."""
+        return sum(house.cpu() for house in self.houses)
+
 
 @contextmanager
-def our_house(name: str, folder: Path, database: str | None = None) -> Iterator[House]:
+def our_house(name: str, folder: Path, database: str | None = None, wake: str | None = None) -> Iterator[House]:
     """Our own server, open, on SQLite unless told otherwise."""
     where = [] if database is None else ["--database", database]
+    where += [] if wake is None else ["--wake", wake]
     data = folder / name
     with running(name, "postoffice", "serve", "--data", str(data), "--log-level", "error", *where, "--port") as house:
+        yield house
+
+
+@contextmanager
+def seed_house(name: str, folder: Path) -> Iterator[House]:
+    """Seed 001's own design."""
+    with running(name, "bench.seed001", str(folder / "seed001.db"), python=_SEED001) as house:
         yield house
 
 

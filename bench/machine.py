@@ -10,7 +10,8 @@ from pathlib import Path
 import msgspec
 import psutil
 
-from bench.scratch import BUILD, fdatasync_micros
+from bench.scratch import BUILD
+from bench.server import Server
 
 _PACKAGES = (
     "postoffice",
@@ -22,6 +23,10 @@ _PACKAGES = (
     "pgqueuer",
     "procrastinate",
     "psycopg",
+    "redis",
+    "nats-py",
+    "httpx2",
+    "websockets",
 )
 
 
@@ -32,37 +37,57 @@ class Machine(msgspec.Struct, frozen=True):
     cores: int
     system: str
     filesystem: str
-    fdatasync_micros: float
     python: str
     sqlite: str
-    postgres: str | None
     packages: dict[str, str]
+    servers: dict[str, str] = {}
+    """Of others: what was started, in which version."""
+
+    def same_as(self, other: "Machine") -> bool:
+        """Whether numbers from both belong side by side."""
+        return msgspec.structs.replace(self, servers={}) == msgspec.structs.replace(other, servers={})
+
+    def knowing(self, other: "Machine") -> "Machine":
+        """The same, with the servers that were started another time."""
+        return msgspec.structs.replace(self, servers=other.servers | self.servers)
+
+    def lines(self) -> list[str]:
+        """The machine, and the versions."""
+        versions = {"Python": self.python, "SQLite": self.sqlite} | self.servers | self.packages
+        return [
+            f"{self.cores} cores, {self.processor}; {self.system}; {self.filesystem}",
+            ", ".join(f"{name} {version}" for name, version in versions.items()),
+        ]
 
 
 class Company:
     """Who else was at work on this machine while we measured."""
 
-    def __init__(self) -> None:
-        self._before = _times()
+    def __init__(self, server: Server | None) -> None:
+        self._server = server
+        self._before = self._read()
 
-    def share(self, server_cpu: float) -> float:
+    def share(self) -> float:
         """Tell which part of all its CPU time went to others: not to us, our children or the server we started."""
-        (total, others), (total_before, others_before) = _times(), self._before
-        return max(0.0, others - others_before - server_cpu) / max(total - total_before, 1.0)
+        (total, others), (total_before, others_before) = self._read(), self._before
+        return max(0.0, others - others_before) / max(total - total_before, 1.0)
+
+    def _read(self) -> tuple[float, float]:
+        total, others = _times()
+        return total, others - (0.0 if self._server is None else self._server.cpu())
 
 
-def this_machine(postgres: str | None) -> Machine:
+def this_machine(servers: dict[str, str]) -> Machine:
     """Look around."""
     return Machine(
         processor=_processor(),
         cores=os.cpu_count() or 1,
         system=f"{platform.system()} {platform.release()}",
         filesystem=_filesystem(),
-        fdatasync_micros=fdatasync_micros(),
         python=platform.python_version(),
         sqlite=sqlite3.sqlite_version,
-        postgres=postgres,
         packages={name: version(name) for name in _PACKAGES},
+        servers=servers,
     )
 
 

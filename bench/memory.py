@@ -9,7 +9,7 @@ import psutil
 
 from bench.clients import run
 from bench.ours import Ring
-from bench.plan import FULL, QUICK, Plan
+from bench.plan import Plan
 from bench.scratch import progress, scratch
 from postoffice.office import PostOffice
 from postoffice.store.sqlite import SQLiteStore
@@ -35,7 +35,7 @@ class Growth(msgspec.Struct, frozen=True):
 def growth(plan: Plan) -> Growth:
     """Measure in a child, where nothing else has run before."""
     progress(f"watching memory over {plan.memory_cycles:,} cycles")
-    command = [sys.executable, "-m", "bench.memory", "quick" if plan is QUICK else "full"]
+    command = [sys.executable, "-m", "bench.memory", msgspec.json.encode(plan).decode()]
     child = subprocess.run(command, check=True, stdout=subprocess.PIPE)
     return msgspec.json.decode(child.stdout, type=Growth)
 
@@ -67,4 +67,4 @@ def _resident() -> float:
 
 
 if __name__ == "__main__":
-    sys.stdout.buffer.write(msgspec.json.encode(run(_measure(QUICK if sys.argv[1] == "quick" else FULL))))
+    sys.stdout.buffer.write(msgspec.json.encode(run(_measure(msgspec.json.decode(sys.argv[1], type=Plan)))))

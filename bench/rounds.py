@@ -30,13 +30,14 @@ def measure_all(contenders: Sequence[Contender], plan: Plan) -> list[Cycles]:
             for contender in contenders if number % 2 == 0 else reversed(contenders):
                 samples[contender.name].append(contender.measure(concurrency, plan))
         rows += [
-            Cycles(contender.name, concurrency, contender.durability, _median(samples[contender.name]), samples[contender.name])
+            Cycles(contender.name, concurrency, contender.durability, median_sample(samples[contender.name]), samples[contender.name])
             for contender in contenders
         ]
     return rows
 
 
-def _median(samples: list[Sample]) -> Sample:
+def median_sample(samples: list[Sample]) -> Sample:
+    """The middle of each number."""
     server = [sample.server_cpu_micros for sample in samples if sample.server_cpu_micros is not None]
     return Sample(
         median(sample.cycles_per_second for sample in samples),

@@ -1,7 +1,8 @@
 """One keep-alive connection that speaks just enough HTTP/1.1: the machine's time belongs to the servers."""
 
 import asyncio
-from collections.abc import AsyncIterator
+import itertools
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -9,6 +10,7 @@ import msgspec
 
 _END = b"\r\n\r\n"
 _LENGTH = b"content-length: "
+_LAST = b"\r\n0\r\n\r\n"
 _encode = msgspec.json.Encoder().encode
 
 
@@ -28,13 +30,12 @@ class Wire(asyncio.Protocol):
         head = heard.find(_END)
         if head < 0 or self._answer is None:
             return
-        at = heard.find(_LENGTH, 0, head) + len(_LENGTH)
-        body = head + len(_END)
-        if len(heard) - body >= int(heard[at : heard.index(b"\r", at)]):
+        body = _whole(heard, head)
+        if body is not None:
             self._heard = b""
             answer, self._answer = self._answer, None
             if heard[9:10] == b"2":
-                answer.set_result(heard[body:])
+                answer.set_result(body)
             else:
                 answer.set_exception(RuntimeError(heard.decode()))
 
@@ -55,6 +56,24 @@ class Wire(asyncio.Protocol):
         self._transport.close()
 
 
+def _whole(heard: bytes, head: int) -> bytes | None:
+    """The body after a head, if all of it is there: as long as the head says, or in chunks."""
+    body = head + len(_END)
+    if (at := heard.find(_LENGTH, 0, head)) >= 0:
+        at += len(_LENGTH)
+        return heard[body:] if len(heard) - body >= int(heard[at : heard.index(b"\r", at)]) else None
+    return unchunked(heard[body:]) if heard.endswith(_LAST) else None
+
+
+def unchunked(heard: bytes) -> bytes:
+    """What chunks carry."""
+    carried, at = b"", 0
+    while size := int(heard[at : (line := heard.index(b"\r\n", at))], 16):
+        carried += heard[line + 2 : line + 2 + size]
+        at = line + 2 + size + 2
+    return carried
+
+
 def request(method: str, path: str, agent: str, body: Any = None) -> bytes:
     """A request as it goes over the wire."""
     content = b"" if body is None else _encode(body)
@@ -65,10 +84,11 @@ def request(method: str, path: str, agent: str, body: Any = None) -> bytes:
 
 
 @asynccontextmanager
-async def wires(port: int, count: int) -> AsyncIterator[list[Wire]]:
-    """So many connections to a port of this machine."""
+async def wires(ports: int | Sequence[int], count: int) -> AsyncIterator[list[Wire]]:
+    """So many connections to a port of this machine, or to several in turn."""
     loop = asyncio.get_running_loop()
-    made = [(await loop.create_connection(Wire, "127.0.0.1", port))[1] for _ in range(count)]
+    turns = itertools.cycle([ports] if isinstance(ports, int) else ports)
+    made = [(await loop.create_connection(Wire, "127.0.0.1", port))[1] for port in itertools.islice(turns, count)]
     try:
         yield made
     finally:

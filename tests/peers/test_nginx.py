@@ -3,6 +3,8 @@
 import asyncio
 import json
 import os
+import re
+import ssl
 import subprocess
 import time
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -14,6 +16,7 @@ import httpx2
 import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from websockets.asyncio.client import connect
 
 from postoffice.config import Settings
 from postoffice.core.limits import Limits
@@ -22,10 +25,9 @@ from tests.doors.sockets import heard, plugged, said
 from tests.mcp.calling import LEGACY, MODERN
 from tests.peers.debian import program
 from tests.peers.outside import ROOT
-from tests.proof.patience import until
 from tests.replicas.conftest import database
-from tests.replicas.replica import Replica, opened, send
-from tests.serve.running import PATIENCE, free_port
+from tests.replicas.replica import PATIENCE, Replica, opened, send, until
+from tests.serve.running import free_port
 
 __all__ = ["database"]
 SITE = (ROOT / "deploy" / "nginx.conf").read_text()
@@ -106,7 +108,7 @@ def two(folder: Path, database: str) -> tuple[Replica, ...]:
         "POSTOFFICE_REGISTRATIONS_PER_HOUR": "3",
         "POSTOFFICE_WS_PING_INTERVAL": "0.5",
     }
-    return tuple(Replica(folder / str(number), "--database", database, "--auth", "keys", **settings) for number in range(2))
+    return tuple(Replica(folder / str(number), "--database", database, "--auth", "keys", settings=settings) for number in range(2))
 
 
 @pytest.fixture(scope="module")
@@ -241,6 +243,29 @@ async def test_a_page_is_told_of_each_thing_as_it_happens(front: Front, pair: Pa
                     break
             else:
                 pytest.fail("the stream ended")
+
+
+async def test_with_the_documents_lines_for_tls_pages_and_sockets_are_secure(pair: Pair, keys: dict[str, str], tmp_path: Path) -> None:
+    words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    names = {"/etc/ssl/postoffice.pem": str(tmp_path / "cert.pem"), "/etc/ssl/postoffice.key": str(tmp_path / "key.pem")}
+    files = ["-out", str(tmp_path / "cert.pem"), "-keyout", str(tmp_path / "key.pem")]
+    await asyncio.to_thread(subprocess.run, [*words, *files], check=True, capture_output=True)
+    (lines,) = re.findall(r"^```nginx\n(.*?)^```$", (ROOT / "docs" / "operations.md").read_text(), re.MULTILINE | re.DOTALL)
+    port = free_port()
+    for ours, theirs in (names | {"listen 443": f"listen 127.0.0.1:{port}"}).items():
+        lines = lines.replace(ours, theirs)
+    secure = ssl.create_default_context(cafile=tmp_path / "cert.pem")
+    with nginx(tmp_path / "nginx", pair, **{"server_name _;": f"server_name _;\n{lines}"}):
+        async with httpx.AsyncClient(base_url=f"https://localhost:{port}", verify=secure, trust_env=False) as browser:
+            made = done(await browser.post("/page/links", headers={"X-API-Key": pair[0].owner_key}), 201)
+            assert made["address"].startswith(f"https://localhost:{port}/")
+            code = {"code": made["address"].partition("#")[2]}
+            entered = await browser.post("/page/login", data=code, headers={"Origin": f"https://localhost:{port}"})
+            assert entered.status_code == 303
+            assert "; Secure" in entered.headers["set-cookie"]
+            assert (await browser.get("/")).status_code == 200
+        async with connect(f"wss://localhost:{port}/ws", ssl=secure, additional_headers={"X-API-Key": keys["bob"]}, proxy=None) as socket:
+            assert await said(socket, {"type": "ping"}) == {"type": "pong"}
 
 
 async def test_callers_are_told_apart_by_their_own_addresses(front: Front) -> None:

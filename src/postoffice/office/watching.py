@@ -102,7 +102,7 @@ class WatchingVerbs(Counter):
         if _beyond(cursor, place):
             cursor = "?"
         hinted = soon = False
-        with self._bells.waiting(EVERYBODY if caller.owner else folded(caller.name)) as bell:
+        with self.watchers, self._bells.waiting(EVERYBODY if caller.owner else folded(caller.name)) as bell:
             while not self._closing:
                 bell.still()
                 pulse = await self._pulse(caller, cursor)

@@ -70,7 +70,7 @@ class Topics(msgspec.Struct, frozen=True):
     topics: tuple[Topic, ...]
 
 
-class Status(msgspec.Struct, frozen=True):
+class LedgerOverview(msgspec.Struct, frozen=True):
     """The ledger in numbers, and the bridge to it where this process has one."""
 
     status: LedgerStatus
@@ -90,7 +90,7 @@ class Quarantine(msgspec.Struct, frozen=True):
     cursor: str | None
 
 
-class Asked(msgspec.Struct, frozen=True):
+class AskedAbroad(msgspec.Struct, frozen=True):
     """A request on its way to the ledger; the answer comes from there."""
 
     post_id: str
@@ -151,11 +151,11 @@ async def publish(body: MessageBody, visit: Visitor) -> Response:
     return answer(sent(await visit.office.publish(visit.caller, draft)), 201)
 
 
-@routes.get("/ledger/status", **gives(Status, _STATUS))
+@routes.get("/ledger/status", **gives(LedgerOverview, _STATUS))
 async def status(visit: Visitor, request: Request) -> Response:
     """What waits for the ledger, what was confirmed, what is in the way."""
     bridge = next((one for one in getattr(request.app.state, "bridges", ()) if one.name == "ledger"), None)
-    return answer(Status(await visit.office.ledger_status(), None if bridge is None else await bridge.facts()))
+    return answer(LedgerOverview(await visit.office.ledger_status(), None if bridge is None else await bridge.facts()))
 
 
 @routes.get("/ledger/accounts", **gives(Accounts, {"accounts": [_ACCOUNT]}))
@@ -203,7 +203,7 @@ async def quarantine(visit: Visitor, cursor: Cursor = None, limit: Limit = None)
     return answer(Quarantine(page.items, page.cursor))
 
 
-@routes.post("/ledger/connections", **gives(Asked, {"post_id": MESSAGE_ID}, 201))
+@routes.post("/ledger/connections", **gives(AskedAbroad, {"post_id": MESSAGE_ID}, 201))
 async def connect(body: ConnectBody, visit: Visitor) -> Response:
     """Ask an agent of other software for a connection, on its inbound topic."""
-    return answer(Asked(await visit.office.ask_abroad(visit.caller, body.account_id, body.inbound_topic_id, body.message)), 201)
+    return answer(AskedAbroad(await visit.office.ask_abroad(visit.caller, body.account_id, body.inbound_topic_id, body.message)), 201)

@@ -1,0 +1,39 @@
+"""The benchmark's newer sections run, with numbers so small that they say nothing."""
+
+from pathlib import Path
+
+import pytest
+from bench.clients import run
+from bench.crowd import SOCKETS, WAITS
+from bench.crowding import CrowdedPostgres, CrowdedSQLite
+from bench.filling import FilledPostgres, FilledSQLite
+from bench.growth import AGENTS, MESSAGES, growth_costs
+from bench.load import measure_load
+from bench.plan import TINY
+from bench.replicas import NATS, NOTIFY, measure_replicas
+from bench.server import running_server
+
+pytestmark = pytest.mark.timeout(300)
+
+
+def test_load() -> None:
+    rows = measure_load(TINY)
+    assert [(row.kind, row.connections) for row in rows] == [(SOCKETS, 10), (SOCKETS, 20), (WAITS, 5), (WAITS, 10)]
+    assert all(row.megabytes > 1 and row.delays.letters == 10 and row.delays.p99_from_send_millis > 0 for row in rows)
+
+
+def test_replicas_and_growth(tmp_path: Path) -> None:
+    with running_server() as server:
+        rows = measure_replicas(server, TINY)
+        costs = [
+            *run(growth_costs(FilledSQLite(tmp_path), CrowdedSQLite(tmp_path), TINY)),
+            *run(growth_costs(FilledPostgres(server), CrowdedPostgres(server), TINY)),
+        ]
+    assert [(row.replicas, row.wake, row.crossing.rounds) for row in rows] == [(1, NOTIFY, 3), (2, NOTIFY, 3), (2, NATS, 3)]
+    assert [(cost.engine, cost.by, cost.size) for cost in costs] == [
+        (engine, by, size)
+        for engine in ("SQLite", "PostgreSQL")
+        for by, sizes in ((MESSAGES, TINY.sizes), (AGENTS, TINY.crowds))
+        for size in sizes
+    ]
+    assert all(min(cost.send_micros, cost.lease_micros, cost.inbox_micros) > 0 for cost in costs)

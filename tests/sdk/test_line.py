@@ -1,0 +1,195 @@
+"""The plain line under the SDK: what goes over it, and what becomes of it when the other side misbehaves."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+
+from postoffice.client.line import Answer, Line, suits
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
+Script = Callable[["Server", bytes, asyncio.StreamWriter], None]
+
+
+class Server:
+    """Answers each request as it was told to, and counts."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self.connections = 0
+        self.heard: list[bytes] = []
+        self.gone = asyncio.Event()
+        self.tasks: set[asyncio.Task[None]] = set()
+        self.asked = asyncio.Event()
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
+        task = asyncio.current_task()
+        assert task is not None
+        self.tasks.add(task)
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                length = next((int(line[15:]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
+                self.heard.append(head + await reader.readexactly(length))
+                self.asked.set()
+                self._script(self, self.heard[-1], writer)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            self.gone.set()
+        finally:
+            writer.close()
+
+
+def always(answer: bytes, *, hang_up: bool = False) -> Script:
+    def script(_: Server, __: bytes, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer)
+        if hang_up:
+            writer.close()
+
+    return script
+
+
+@asynccontextmanager
+async def line_to(script: Script, path: str = "") -> AsyncIterator[tuple[Line, Server]]:
+    serving = Server(script)
+    listening = await asyncio.start_server(serving.serve, "127.0.0.1", 0)
+    port = listening.sockets[0].getsockname()[1]
+    line = Line(f"http://127.0.0.1:{port}{path}", {"X-Agent": "ann"})
+    try:
+        yield line, serving
+    finally:
+        line.close()
+        listening.close()
+        async with asyncio.timeout(5):
+            await asyncio.gather(*serving.tasks)
+
+
+async def test_calls_one_after_the_other_share_a_connection_and_calls_at_once_do_not() -> None:
+    async with line_to(always(OK)) as (line, server):
+        for _ in range(3):
+            assert await line.call("GET", "/health", None, {}) == Answer(200, b"{}", "")
+        assert server.connections == 1
+        await asyncio.gather(*(line.call("GET", "/health", None, {}) for _ in range(3)))
+        assert server.connections == 3
+
+
+async def test_a_call_is_written_as_http_wants_it() -> None:
+    async with line_to(always(OK), "/below") as (line, server):
+        await line.call("POST", "/messages/a b\r\nX: y/ack", b'{"a":1}', {"q": "ü&=", "limit": "3"})
+    head, _, body = server.heard[0].partition(b"\r\n\r\n")
+    first, *headers = head.split(b"\r\n")
+    assert first == b"POST /below/messages/a%20b%0D%0AX:%20y/ack?q=%C3%BC%26%3D&limit=3 HTTP/1.1"
+    assert {b"X-Agent: ann", b"Content-Type: application/json", b"Content-Length: 7"} <= set(headers)
+    assert [header.split(b":")[0] for header in headers].count(b"Host") == 1
+    assert body == b'{"a":1}'
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n",
+        b"HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nonetwo",
+    ],
+)
+async def test_an_answer_is_read_however_it_is_written(answer: bytes) -> None:
+    async with line_to(always(answer)) as (line, server):
+        assert (await line.call("GET", "/", None, {})).content == b"onetwo"
+        assert (await line.call("GET", "/", None, {})).content == b"onetwo"
+        assert server.connections == 1
+
+
+async def test_an_answer_without_a_length_ends_with_the_connection() -> None:
+    async with line_to(always(b"HTTP/1.1 200 OK\r\n\r\nonetwo", hang_up=True)) as (line, _):
+        assert (await line.call("GET", "/", None, {})).content == b"onetwo"
+
+
+async def test_a_refusal_says_when_to_come_again() -> None:
+    answer = b"HTTP/1.1 503 Away\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n"
+    async with line_to(always(answer)) as (line, _):
+        assert await line.call("GET", "/", None, {}) == Answer(503, b"", "7")
+
+
+@pytest.mark.parametrize(
+    "close", [b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\n{}"]
+)
+async def test_a_connection_that_the_server_will_close_is_not_used_again(close: bytes) -> None:
+    async with line_to(always(close)) as (line, server):
+        await line.call("GET", "/", None, {})
+        await line.call("GET", "/", None, {})
+        assert server.connections == 2
+
+
+async def test_a_server_that_hung_up_meanwhile_is_called_anew() -> None:
+    async with line_to(always(OK, hang_up=True)) as (line, server):
+        await line.call("GET", "/", None, {})
+        await asyncio.sleep(0.05)
+        assert (await line.call("GET", "/", None, {})).status == 200
+        assert server.connections == 2
+
+
+@pytest.mark.parametrize(
+    "half", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}", b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\non"]
+)
+async def test_half_an_answer_is_none(half: bytes) -> None:
+    async with line_to(always(half, hang_up=True)) as (line, _):
+        with pytest.raises(OSError, match="hung up"):
+            await line.call("GET", "/", None, {})
+
+
+async def test_what_is_no_http_is_no_answer() -> None:
+    async with line_to(always(b"220 mail ready\r\n")) as (line, _):
+        with pytest.raises(OSError, match="no HTTP"):
+            await line.call("GET", "/", None, {})
+
+
+async def test_nobody_there_is_no_answer() -> None:
+    async with line_to(always(OK)) as (line, _):
+        pass
+    with pytest.raises(OSError):  # noqa: PT011 - each system has its own words
+        await line.call("GET", "/", None, {})
+
+
+async def test_giving_up_on_a_call_hangs_up() -> None:
+    async with line_to(always(b"")) as (line, server):
+        waiting = asyncio.create_task(line.call("GET", "/", None, {}))
+        await server.asked.wait()
+        waiting.cancel()
+        async with asyncio.timeout(5):
+            await server.gone.wait()
+        assert waiting.cancelled()
+
+
+async def test_words_that_nobody_asked_for_end_a_connection() -> None:
+    async with line_to(always(OK + OK)) as (line, server):
+        await line.call("GET", "/", None, {})
+        await asyncio.sleep(0.05)
+        assert (await line.call("GET", "/", None, {})).content == b"{}"
+        assert server.connections == 2
+
+
+def test_a_line_goes_from_one_loop_to_the_next() -> None:
+    async def twice(line: Line | None) -> Line:
+        async with line_to(always(OK)) as (own, _):
+            used = line or own
+            await own.call("GET", "/", None, {})
+            return used
+
+    first = asyncio.run(twice(None))
+
+    async def again() -> None:
+        with pytest.raises(OSError):  # noqa: PT011 - its server is gone, but it asks
+            await first.call("GET", "/", None, {})
+
+    asyncio.run(again())
+
+
+def test_tls_and_proxies_are_left_to_the_general_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    assert suits("http://127.0.0.1:8787")
+    assert not suits("https://mail.example.com")
+    monkeypatch.setenv("http_proxy", "http://proxy.example.com:3128")
+    assert not suits("http://mail.example.com")
+    monkeypatch.setenv("no_proxy", "127.0.0.1,mail.example.com")
+    assert suits("http://mail.example.com:8787")

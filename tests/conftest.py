@@ -10,6 +10,7 @@ from postoffice.office import House, PostOffice
 from postoffice.store.protocol import Store
 from postoffice.wake.local import LocalWake
 from tests.engines import Engine, PostgresEngine, PostgresServer, SQLiteEngine, running_postgres
+from tests.ledger.not_run import CREDENTIALS
 
 # Where the tests were started in the background Ctrl-C is ignored, by them and by every program they start: some are to be stopped by it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -46,3 +47,10 @@ async def office(engine: Engine) -> AsyncIterator[PostOffice]:
     """An open office with the default rules. Its upkeep never ticks by itself: tests call `office.upkeep.tick()`."""
     async with PostOffice(engine.store(), LocalWake(), House(tick=3600)) as opened:
         yield opened
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """What needs credentials that nobody gave is said to be not run, whatever else passed."""
+    if any("test_testnet" in report.nodeid for report in terminalreporter.stats.get("skipped", [])):
+        terminalreporter.section("not run")
+        terminalreporter.line(f"The testnet suite (tests/ledger/test_testnet.py): give it {' and '.join(CREDENTIALS)}.")

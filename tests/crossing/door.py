@@ -45,6 +45,8 @@ class Door(Protocol):
     """A correlation id given here arrives, and one that arrives is shown."""
     settles: bool
     """What is collected here is acked."""
+    keyed: bool
+    """Agents with a key come in here."""
 
     def open(self, served: Served, person: Person) -> AbstractAsyncContextManager[Desk]:
         """The person's place at this door."""

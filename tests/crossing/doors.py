@@ -3,18 +3,23 @@
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import httpx
 from mcp.client.client import Client
 from websockets.asyncio.client import ClientConnection
 
+from postoffice.core.delivery import State
+from postoffice.core.errors import NoSuchMessage
+from postoffice_files import MailboxManager
 from tests.crossing.door import Desk, Door, Letter, Person
 from tests.doors.callers import done
 from tests.doors.served import Served
 from tests.doors.sockets import heard_of, plugged
 from tests.mcp.calling import call, client, post
 from tests.mcp.processes import started
+from tests.proof.patience import until
 
 
 def shown(raw: dict[str, Any], content: str | None = None) -> Letter:
@@ -40,7 +45,7 @@ class RestDesk:
 
 class Rest:
     name = "REST"
-    sends = subjects = correlates = settles = True
+    sends = subjects = correlates = settles = keyed = True
 
     @asynccontextmanager
     async def open(self, served: Served, person: Person) -> AsyncIterator[Desk]:
@@ -65,7 +70,7 @@ class WebSocket:
 
     name = "WebSocket"
     sends = settles = False
-    subjects = correlates = True
+    subjects = correlates = keyed = True
 
     @asynccontextmanager
     async def open(self, served: Served, person: Person) -> AsyncIterator[Desk]:
@@ -87,7 +92,7 @@ class FifoDesk:
 
 class McpPerAgent:
     name = "MCP per agent"
-    sends = settles = True
+    sends = settles = keyed = True
     subjects = correlates = False
 
     @asynccontextmanager
@@ -113,7 +118,7 @@ class QueueDesk:
 
 class McpShared:
     name = "MCP shared"
-    sends = subjects = correlates = settles = True
+    sends = subjects = correlates = settles = keyed = True
 
     @asynccontextmanager
     async def open(self, served: Served, person: Person) -> AsyncIterator[Desk]:
@@ -142,7 +147,7 @@ class InboxDesk:
 
 class McpInbox:
     name = "MCP inbox"
-    sends = subjects = correlates = settles = True
+    sends = subjects = correlates = settles = keyed = True
 
     @asynccontextmanager
     async def open(self, served: Served, person: Person) -> AsyncIterator[Desk]:
@@ -152,7 +157,7 @@ class McpInbox:
 
 class McpStdio:
     name = "MCP stdio"
-    sends = subjects = correlates = settles = True
+    sends = subjects = correlates = settles = keyed = True
 
     @asynccontextmanager
     async def open(self, served: Served, person: Person) -> AsyncIterator[Desk]:
@@ -178,7 +183,7 @@ class PlainDesk:
 
 class PlainPost:
     name = "plain POST"
-    sends = subjects = correlates = settles = True
+    sends = subjects = correlates = settles = keyed = True
 
     @asynccontextmanager
     async def open(self, served: Served, person: Person) -> AsyncIterator[Desk]:
@@ -186,5 +191,63 @@ class PlainPost:
             yield PlainDesk(http, person.name)
 
 
-DOORS: tuple[Door, ...] = (Rest(), WebSocket(), McpPerAgent(), McpShared(), McpInbox(), PlainPost(), McpStdio())
+class FileDesk:
+    """The library, as an agent at home in the files uses it; what crosses to the office is waited for."""
+
+    def __init__(self, served: Served, me: str) -> None:
+        assert served.files is not None
+        self._mail = MailboxManager(served.files)
+        self._mail.register(me)
+        self._office = served.office
+        self._me = me
+
+    async def send(self, to: str, content: str, *, subject: str, correlation_id: str) -> str:
+        fields = {"content": content, "subject": subject, "correlation_id": correlation_id}
+        name = self._mail.deliver(self._me, to, fields)
+        ref = f"msg_{name.removesuffix('.msg.json')}"
+        await until(lambda: self._known(ref))
+        return ref
+
+    async def collect(self, count: int) -> list[Letter]:
+        taken: list[dict[str, Any]] = []
+
+        def enough() -> bool:
+            taken.extend(self._mail.poll(self._me, limit=count - len(taken)))
+            return len(taken) == count
+
+        await until(enough)
+        for item in taken:
+            self._mail.mark_processed(self._me, item["filename"])
+            await until(partial(self._known, item.get("message_id", item["id"]), State.ACKED))
+        return [
+            Letter(
+                item["from"],
+                item["content"]["parts"][0]["text"],
+                item.get("from_verified", False),
+                item.get("subject", ""),
+                item.get("correlation_id"),
+            )
+            for item in taken
+        ]
+
+    async def _known(self, ref: str, state: State | None = None) -> bool:
+        """Whether the office has a message of one's own, in that state."""
+        try:
+            proof = await self._office.status(await self._office.guest(self._me), ref)
+        except NoSuchMessage:
+            return False
+        return state is None or [standing.state for standing in proof.standings] == [state]
+
+
+class Files:
+    name = "files"
+    sends = subjects = correlates = settles = True
+    keyed = False
+
+    @asynccontextmanager
+    async def open(self, served: Served, person: Person) -> AsyncIterator[Desk]:
+        yield FileDesk(served, person.name)
+
+
+DOORS: tuple[Door, ...] = (Rest(), WebSocket(), McpPerAgent(), McpShared(), McpInbox(), PlainPost(), McpStdio(), Files())
 SENDING = tuple(door for door in DOORS if door.sends)

@@ -71,7 +71,9 @@ class TestSending:
         assert len((await desk.receive(bob)).leased) == 1
         assert await desk.topic_cursors() == {BOB.inbound_topic_id: 1}
         assert await desk.ledger_posts() == {"confirmed": 1}
-        assert [(record.verdict, record.message_id) for record in await desk.ledger_records(BOB.inbound_topic_id, 0)] == [("confirmed", id)]
+        assert [(record.verdict, record.message_id) for record in await desk.ledger_records(desk.owner(), BOB.inbound_topic_id, 0)] == [
+            ("confirmed", id)
+        ]
 
     @pytest.mark.parametrize("priority", [1, 2])
     async def test_urgent_mail_is_delivered_at_once_and_confirmed_later(self, desk: PostOffice, priority: int) -> None:
@@ -126,6 +128,13 @@ class TestTheOutbox:
         (post,) = await desk.posts_due(10)
         await desk.sign_post(post, "bytes")
         assert [(one.signed, one.attempts) for one in await desk.posts_due(10)] == [("bytes", 0)]
+
+    async def test_of_two_that_sign_the_first_has_signed(self, desk: PostOffice) -> None:
+        await publish(desk)
+        (post,) = await desk.posts_due(10)
+        assert [await desk.sign_post(post, signed) for signed in ("mine", "yours")] == ["mine", "mine"]
+        (signed,) = await desk.posts_due(10)
+        assert await desk.sign_post(signed, None) is None
 
     async def test_what_could_not_be_submitted_waits(self, desk: PostOffice, engine: Engine) -> None:
         await publish(desk)
@@ -193,7 +202,7 @@ class TestWhatIsSeen:
         await desk.materialise("0.0.5", 2, (*seen, Sighting(sequence=3, payer="p", at="1.0", raw="?", refusal="it is torn")))
         assert await taken(desk, bob) == ["yes"]
         assert await desk.topic_cursors() == {"0.0.5": 2}
-        verdicts = [record.verdict for record in await desk.ledger_records("0.0.5", 0)]
+        verdicts = [record.verdict for record in await desk.ledger_records(desk.owner(), "0.0.5")]
         assert verdicts == ["quarantined", "delivered", "quarantined"]
 
     async def test_only_a_hash_of_a_message_nobody_has_is_set_aside(self, desk: PostOffice) -> None:

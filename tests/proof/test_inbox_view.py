@@ -294,13 +294,40 @@ async def test_a_leased_message_is_its_holders_and_cannot_be_marked(desk: Desk) 
     assert (await office.ack(bob, leased.message.id, leased.token)).state is State.ACKED
 
 
-async def test_a_message_held_back_cannot_be_marked(desk: Desk) -> None:
+async def test_a_message_held_back_is_not_there_yet(desk: Desk) -> None:
     office = desk.office
     alice, bob = await office.identify(name="alice"), await office.identify(name="bob")
     await office.send(alice, Draft(to="bob", content="Not yet.", hold=True))
+    await desk.sql.execute("UPDATE inbox SET processed = true")
+    assert await desk.sql.fetch("SELECT id FROM inbox") == []
+    assert (await office.counts(bob)).held == 1
+
+
+async def test_a_message_that_waits_for_another_try_cannot_be_marked(desk: Desk) -> None:
+    office = desk.office
+    alice, bob = await office.identify(name="alice"), await office.identify(name="bob")
+    await office.send(alice, Draft(to="bob", content="Later."))
+    (leased,) = (await office.receive(bob)).leased
+    await office.nack(bob, leased.message.id, leased.token, delay=timedelta(hours=1))
     with pytest.raises(asyncpg.ObjectInUseError, match="held"):
         await desk.sql.execute("UPDATE inbox SET processed = true")
     assert (await office.counts(bob)).held == 1
+
+
+@pytest.mark.parametrize(
+    ("question", "index"),
+    [
+        ("to_agent = 'bob' AND NOT processed ORDER BY created_at", "deliveries_unprocessed"),
+        ("to_agent = 'bob' AND processed = false", "deliveries_unprocessed"),
+        ("ref_id = '0.0.7'", "messages_ref"),
+        ("from_agent = 'alice' ORDER BY created_at DESC", "messages_sender"),
+    ],
+)
+async def test_the_seeds_indexes_stand_on_the_tables_below(desk: Desk, question: str, index: str) -> None:
+    await desk.sql.execute("SET enable_seqscan = off")
+    plan = "\n".join(row[0] for row in await desk.sql.fetch(f"EXPLAIN SELECT * FROM inbox WHERE {question}"))
+    await desk.sql.execute("RESET enable_seqscan")
+    assert index in plan
 
 
 async def test_what_was_marked_cannot_be_acked_by_a_token_that_never_was(desk: Desk) -> None:

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import asyncpg
 import pytest
@@ -156,6 +157,13 @@ async def test_migrating_again_changes_nothing(empty: str) -> None:
         await asyncio.to_thread(run_alembic, empty, schema="postoffice", inbox_schema="postoffice")
         await _letter_goes_through(PostgresStore(empty))
     assert await _ask(empty, "SELECT count(*) FROM postoffice.messages") == 2
+
+
+async def test_an_address_means_the_same_to_the_migration_as_to_the_server(empty: str) -> None:
+    (folder,) = parse_qs(urlsplit(empty).query)["host"]
+    several = empty.replace(f"host={folder}", f"host=/nowhere,{folder}") + "&target_session_attrs=read-write&sslmode=prefer"
+    await asyncio.to_thread(run_alembic, several, schema="postoffice", inbox_schema="postoffice")
+    await _letter_goes_through(PostgresStore(several))
 
 
 async def test_an_unmigrated_database_is_refused_with_the_command_that_helps(empty: str) -> None:

@@ -70,10 +70,19 @@ TOOLS = {
         ),
         _tool("mailbox_task_update", takes.TaskUpdate, "Report on a task you were given; the one who asked is told."),
         _tool("mailbox_tasks", takes.Tasks, "Tasks asked of you, or by you, and how far they are.", reads_only=True),
-        _tool("mailbox_status", takes.Status, "Where a message you sent stands: awaiting ledger, pending, leased, acked or dead, and why.", reads_only=True),
+        _tool(
+            "mailbox_status",
+            takes.Status,
+            "Where a message you sent stands: awaiting ledger, pending, leased, acked or dead, and why.",
+            reads_only=True,
+        ),
         _tool("mailbox_search", takes.Search, "Search the messages you sent or got.", reads_only=True),
         _tool("mailbox_forward", takes.Forward, "Pass a message on to another agent, never to one it has been to already."),
-        _tool("send_message", takes.SendMessage, "Send a message to another agent, a person, or ALL, by the ledger where there is one; says how it goes."),
+        _tool(
+            "send_message",
+            takes.SendMessage,
+            "Send a message to another agent, a person, or ALL, by the ledger where there is one; says how it goes.",
+        ),
         _tool("post_note", takes.PostNote, "Keep a note with a task, phase, stage or project, and send it to those who should know."),
     )
 }

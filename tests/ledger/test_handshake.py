@@ -1,0 +1,234 @@
+"""Agents of other software: they ask by HCS-10, people consent as always, and from then on mail goes both ways on a topic of the two."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from postoffice.bridges.ledger.handshake import Handshake
+from postoffice.bridges.ledger.sightings import Book
+from postoffice.core.connection import Status
+from postoffice.core.delivery import State
+from postoffice.core.errors import OutOfReach
+from postoffice.core.message import Draft
+from tests.engines import SQLiteEngine
+from tests.ledger.emulator import Account as LedgerAccount
+from tests.ledger.emulator import Emulator, Topic
+from tests.ledger.house import Town, town, until
+from tests.ledger.sdk import connected, in_thread, message, status
+
+
+class Stranger:
+    """An agent of other software: an account, an inbound topic, and the SDK."""
+
+    def __init__(self, ledger: Emulator) -> None:
+        self.ledger = ledger
+        self.account: LedgerAccount = ledger.new_account(ecdsa=True)
+        self.inbound: Topic = ledger.new_topic(f"hcs-10:0:60:0:{self.account.id}")
+
+    @property
+    def operator_id(self) -> str:
+        return f"{self.inbound.id}@{self.account.id}"
+
+    async def post(self, topic_id: str, op: str, **fields: Any) -> str:
+        """Put an operation on a topic as this account; gives the receipt's word."""
+        body = json.dumps({"p": "hcs-10", "op": op, "operator_id": self.operator_id, **fields})
+        with connected(self.ledger, self.account) as client:
+            return status(await in_thread(message(client, topic_id, body).execute, client))
+
+    async def answer(self, at: Town, topic_id: str) -> dict[str, Any]:
+        """The answer to its request, once it is there."""
+
+        async def there() -> Any:
+            return [body for body in at.bodies(topic_id) if body["op"] == "connection_created"]
+
+        return dict((await until(there))[-1])
+
+
+@pytest.fixture
+async def at(tmp_path: Path, ledger: Emulator) -> AsyncIterator[Town]:
+    async with town(SQLiteEngine(tmp_path), ledger) as opened:
+        await opened.settle("quinn", "mindy")
+        yield opened
+
+
+@pytest.fixture
+def stranger(ledger: Emulator) -> Stranger:
+    return Stranger(ledger)
+
+
+async def closed(at: Town) -> None:
+    """quinn takes mail from nobody it has not consented to."""
+    await at.office.update_card(await at.me("quinn"), {"allow_from": []})
+
+
+async def asked(at: Town) -> Any:
+    """The request that waits for quinn, once it does."""
+
+    async def waiting() -> Any:
+        return (await at.office.connections(await at.me("quinn"), Status.PENDING)).items
+
+    (request,) = await until(waiting)
+    return request
+
+
+async def test_a_request_is_shown_like_others_and_answered_once_somebody_has_consented(at: Town, stranger: Stranger) -> None:
+    await closed(at)
+    inbound = at.accounts["quinn"].inbound_topic_id
+    await stranger.post(inbound, "connection_request", m="Shall we?")
+    request = await asked(at)
+    assert (request.requester, request.note) == (stranger.account.id, "Shall we?")
+    assert [body["op"] for body in at.bodies(inbound)] == ["connection_request"]
+    await at.office.approve_for(at.office.owner(), request.id)
+    answer = await stranger.answer(at, inbound)
+    topic = at.ledger.topic(answer["connection_topic_id"])
+    assert answer == {
+        "p": "hcs-10",
+        "op": "connection_created",
+        "operator_id": at.accounts["quinn"].operator_id,
+        "connection_topic_id": topic.id,
+        "connected_account_id": stranger.account.id,
+        "connection_id": 1,
+    }
+    assert topic.memo == f"hcs-10:1:3600:2:{inbound}:1"
+    assert topic.submit_key is not None
+    assert topic.submit_key.WhichOneof("key") == "thresholdKey"
+    memos = [record.transaction.body.memo for record in at.ledger.records.values() if record.transaction.payer == at.ledger.operator_id]
+    assert "hcs-10:op:4:1" in memos
+
+
+async def test_whoever_is_on_the_list_is_answered_at_once_and_mail_goes_both_ways(at: Town, stranger: Stranger) -> None:
+    inbound = at.accounts["quinn"].inbound_topic_id
+    await stranger.post(inbound, "connection_request")
+    topic = (await stranger.answer(at, inbound))["connection_topic_id"]
+    assert await stranger.post(topic, "message", data="Hello from afar") == "SUCCESS"
+    (mail,) = await at.arrived("quinn")
+    assert (mail.sender, mail.content, mail.from_verified) == (stranger.account.id, "Hello from afar", True)
+    # Back by any door: plain mail to its name.
+    sent = await at.office.send(await at.me("quinn"), Draft(to=stranger.account.id, content="Hello yourself"))
+    await at.confirmed("quinn", sent.message_id)
+    reply = json.loads(at.ledger.topic(topic).bodies[-1])
+    assert json.loads(reply["data"])["content"] == "Hello yourself"
+    memos = [record.transaction.body.memo for record in at.ledger.records.values() if record.transaction.payer == at.ledger.operator_id]
+    assert memos[-1] == "hcs-10:op:6:3"
+    # It lies where it is read, and nowhere else.
+    assert (await at.standing("quinn", sent.message_id)).state is State.ACKED
+    assert len(await at.waiting("quinn")) == 1
+
+
+async def test_nobody_else_writes_on_the_topic_of_two(at: Town, stranger: Stranger, ledger: Emulator) -> None:
+    inbound = at.accounts["quinn"].inbound_topic_id
+    await stranger.post(inbound, "connection_request")
+    topic = (await stranger.answer(at, inbound))["connection_topic_id"]
+    third = Stranger(ledger)
+    assert await third.post(topic, "message", data="me too") == "INVALID_SIGNATURE"
+    ledger.forge(topic, operator_id=stranger.operator_id, payer=third.account.id)
+    ledger.plant(topic, json.dumps({"p": "hcs-10", "op": "message", "operator_id": at.accounts["mindy"].operator_id, "data": "x"}))
+    reasons = await at.set_aside(2)
+    assert any("forged" in why for why in reasons)
+    assert any("not one of the two" in why for why in reasons)
+    assert await at.waiting("quinn") == []
+
+
+@pytest.mark.parametrize("lie", ["payer", "topic", "memo"])
+async def test_a_request_that_lies_about_who_asks_is_set_aside(at: Town, stranger: Stranger, ledger: Emulator, lie: str) -> None:
+    inbound, other = at.accounts["quinn"].inbound_topic_id, Stranger(ledger)
+    told = {
+        "payer": other.operator_id,
+        "topic": f"{at.accounts['mindy'].inbound_topic_id}@{stranger.account.id}",
+        "memo": f"{other.inbound.id}@{stranger.account.id}",
+    }[lie]
+    await stranger.post(inbound, "connection_request", operator_id=told)
+    await at.set_aside()
+    assert (await at.office.connections(at.office.owner(), everyone=True)).items == ()
+
+
+async def test_whoever_asks_again_is_told_again_and_no_second_topic_is_made(at: Town, stranger: Stranger) -> None:
+    inbound = at.accounts["quinn"].inbound_topic_id
+    await stranger.post(inbound, "connection_request")
+    first = await stranger.answer(at, inbound)
+    made = len(at.ledger.topics)
+    await stranger.post(inbound, "connection_request")
+
+    async def twice() -> Any:
+        found = [body for body in at.bodies(inbound) if body["op"] == "connection_created"]
+        return found if len(found) == 2 else None
+
+    second = (await until(twice))[-1]
+    assert second["connection_topic_id"] == first["connection_topic_id"]
+    assert second["connection_id"] == 3
+    assert len(at.ledger.topics) == made
+
+
+async def test_without_a_connection_mail_to_other_software_is_refused_and_says_what_to_do(at: Town, stranger: Stranger) -> None:
+    await closed(at)
+    await stranger.post(at.accounts["quinn"].inbound_topic_id, "connection_request")
+    request = await asked(at)
+    await at.office.update_card(at.office.owner(), {"allow_from": ["*"]}, of=stranger.account.id)
+    with pytest.raises(OutOfReach, match="ledger connect"):
+        await at.office.send(await at.me("mindy"), Draft(to=stranger.account.id, content="x"))
+    assert request.requester == stranger.account.id
+
+
+async def test_ours_asks_theirs_and_the_answer_opens_the_connection(at: Town, stranger: Stranger, ledger: Emulator) -> None:
+    await at.office.ask_abroad(await at.me("quinn"), stranger.account.id, stranger.inbound.id, "Shall we?")
+
+    async def requested() -> Any:
+        return at.bodies(stranger.inbound.id)
+
+    (request,) = await until(requested)
+    assert (request["op"], request["operator_id"], request["m"]) == (
+        "connection_request",
+        at.accounts["quinn"].operator_id,
+        "Shall we?",
+    )
+    meeting = ledger.new_topic(f"hcs-10:1:60:2:{stranger.inbound.id}:1")
+    created = {"connection_topic_id": meeting.id, "connected_account_id": ledger.operator_id, "connection_id": 1}
+    # Somebody else cannot answer for it, nor it for another request.
+    await Stranger(ledger).post(stranger.inbound.id, "connection_created", **{**created, "connection_topic_id": "0.0.666"})
+    await stranger.post(stranger.inbound.id, "connection_created", **{**created, "connection_id": 7})
+    await stranger.post(stranger.inbound.id, "connection_created", **created)
+
+    async def connected_now() -> Any:
+        return [topic.topic_id for topic in await at.office.ledger_topics() if topic.kind == "connection"]
+
+    assert await until(connected_now) == [meeting.id]
+    sent = await at.office.send(await at.me("quinn"), Draft(to=stranger.account.id, content="at last"))
+    await at.confirmed("quinn", sent.message_id)
+    await stranger.post(meeting.id, "message", data="indeed")
+    assert [mail.content for mail in await at.arrived("quinn")] == ["indeed"]
+
+
+async def test_the_other_side_closes_the_connection(at: Town, stranger: Stranger) -> None:
+    inbound = at.accounts["quinn"].inbound_topic_id
+    await stranger.post(inbound, "connection_request")
+    topic = (await stranger.answer(at, inbound))["connection_topic_id"]
+    await stranger.post(topic, "close_connection", reason="done")
+
+    async def ended() -> Any:
+        return (await at.office.connections(await at.me("quinn"), Status.ENDED)).items
+
+    assert await until(ended)
+    with pytest.raises(Exception, match="does not take mail"):
+        await at.office.send(await at.me("quinn"), Draft(to=stranger.account.id, content="wait"))
+
+
+async def test_a_restart_between_any_two_steps_changes_nothing(tmp_path: Path, ledger: Emulator, stranger: Stranger) -> None:
+    engine = SQLiteEngine(tmp_path)
+    async with town(engine, ledger) as at:
+        await at.settle("quinn")
+        accounts = at.accounts
+        await closed(at)
+        await stranger.post(accounts["quinn"].inbound_topic_id, "connection_request")
+        request = await asked(at)
+    async with town(engine, ledger, silent=True) as at:
+        await at.office.approve_for(at.office.owner(), request.id)
+        for _ in range(2):  # killed after the post was put, and again before it was signed
+            await Handshake(at.office, at.bridge._mirror, at.bridge._network).open_due(Book(list(accounts.values()), ledger.operator_id))
+        assert len(await at.office.posts_due(10)) == 1
+    made = len(ledger.topics)
+    async with town(engine, ledger) as at:
+        await stranger.answer(at, accounts["quinn"].inbound_topic_id)
+    assert len(ledger.topics) == made + 1

@@ -1,0 +1,58 @@
+"""Two offices over one PostgreSQL: one speaks with the ledger, and when it is gone the other does."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+
+import pytest
+
+from tests.engines import PostgresEngine, PostgresServer
+from tests.ledger.emulator import Emulator
+from tests.ledger.house import town, until
+
+
+@pytest.fixture
+async def engine(postgres: PostgresServer) -> AsyncIterator[PostgresEngine]:
+    url = await postgres.borrow()
+    yield PostgresEngine(url)
+    await postgres.give_back(url)
+
+
+async def test_one_speaks_and_the_other_takes_over(engine: PostgresEngine, ledger: Emulator) -> None:
+    async with AsyncExitStack() as stack:
+        first = await stack.enter_async_context(town(engine, ledger, role_lasts=1.5))
+        speaks = [first.bridge._speaking]
+
+        async def first_speaks() -> bool:
+            return speaks[0]()
+
+        await until(first_speaks)
+        async with town(engine, ledger, role_lasts=1.5) as second:
+            await first.settle("quinn", "mindy")
+            second.accounts = first.accounts
+            await asyncio.sleep(0.6)
+            assert not second.bridge._speaking()
+            assert (first.bridge._mirror.asked > 0, second.bridge._mirror.asked) == (True, 0)
+            # Mail accepted by the one that is silent goes by the one that speaks.
+            await first.confirmed("quinn", await second.send("quinn", "mindy"))
+            await stack.aclose()
+            begun = asyncio.get_running_loop().time()
+            id = await second.send("quinn", "mindy")
+            await second.confirmed("quinn", id)
+            assert asyncio.get_running_loop().time() - begun < 10
+            assert second.bridge._speaking()
+            assert len(await second.waiting("mindy")) == 2
+    assert len(ledger.topic(first.accounts["mindy"].inbound_topic_id).messages) == 2
+
+
+async def test_whoever_signs_second_submits_what_was_signed_first(engine: PostgresEngine, ledger: Emulator) -> None:
+    """Both believe for a moment that they speak: the bytes that were kept first are the only ones anybody submits."""
+    async with town(engine, ledger, silent=True) as first, town(engine, ledger, silent=True) as second:
+        await first.settle("quinn", "mindy")
+        await first.send("quinn", "mindy")
+        submitters = [one.bridge._submitter for one in (first, second)]
+        await asyncio.gather(*(each.submit_due(lambda: True, lambda _: None) for each in submitters))
+        assert len(ledger.topic(first.accounts["mindy"].inbound_topic_id).messages) == 1
+        for one in (first, second):
+            one.bridge._network.close()
+            await one.bridge._mirror.close()

@@ -1,0 +1,161 @@
+"""Mail that goes by the ledger: held until it was seen there, urgent at once, and once in any case."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from postoffice.core.delivery import State
+from postoffice.core.message import Draft
+from tests.engines import SQLiteEngine
+from tests.ledger.emulator import Emulator
+from tests.ledger.house import Town, town
+
+
+@pytest.fixture
+async def at(tmp_path: Path, ledger: Emulator) -> AsyncIterator[Town]:
+    async with town(SQLiteEngine(tmp_path), ledger) as opened:
+        await opened.settle("quinn", "mindy", "justin")
+        yield opened
+
+
+async def test_a_message_awaits_the_ledger_and_then_tells_where_it_is_there(at: Town) -> None:
+    at.ledger.freeze_mirror()
+    id = await at.send("quinn", "mindy", type="review.request", subject="Ready", payload={"branch": "x"}, ref_id="0.0.7", ref_type="task")
+    standing = await at.standing("quinn", id)
+    assert (standing.state, standing.in_words, standing.ledger.state) == (State.HELD, "awaiting ledger", "awaiting")
+    assert await at.waiting("mindy") == []
+    at.ledger.thaw_mirror()
+    (message,) = await at.arrived("mindy")
+    assert (message.id, message.sender, message.type, message.subject, message.payload, message.ref_id) == (
+        *(id, "quinn", "review.request", "Ready"),
+        *({"branch": "x"}, "0.0.7"),
+    )
+    standing = await at.standing("quinn", id)
+    topic = at.ledger.topic(at.accounts["mindy"].inbound_topic_id)
+    assert (standing.in_words, standing.ledger.topic_id, standing.ledger.sequence) == ("pending", topic.id, 1)
+    moment = topic.messages[0].moment
+    assert standing.ledger.consensus_at == f"{moment // 10**9}.{moment % 10**9:09}"
+
+
+async def test_what_stands_on_the_topic_is_hcs_10_with_the_seeds_object_as_a_string(at: Town) -> None:
+    id = await at.send("quinn", "mindy", subject="Grüße", priority=4)
+    await at.confirmed("quinn", id)
+    (body,) = at.bodies(at.accounts["mindy"].inbound_topic_id)
+    assert {name: body[name] for name in ("p", "op", "operator_id")} == {
+        "p": "hcs-10",
+        "op": "message",
+        "operator_id": f"{at.accounts['quinn'].inbound_topic_id}@{at.ledger.operator_id}",
+    }
+    assert isinstance(body["data"], str)
+    assert json.loads(body["data"]) == {"id": id, "message_type": "fyi", "subject": "Grüße", "payload": {"a": 1}, "priority": 4}
+    (record,) = [one for one in at.ledger.records.values() if one.transaction.kind == "consensusSubmitMessage"]
+    assert record.transaction.body.memo == "hcs-10:op:6:1"
+
+
+@pytest.mark.parametrize("priority", [1, 2])
+async def test_the_fast_path_and_the_listener_give_one_message(at: Town, priority: int) -> None:
+    at.ledger.freeze_mirror()
+    id = await at.send("quinn", "mindy", priority=priority)
+    assert [message.id for message in await at.waiting("mindy")] == [id]
+    at.ledger.thaw_mirror()
+    await at.confirmed("quinn", id)
+    assert [message.id for message in await at.waiting("mindy")] == [id]
+    assert await at.office.ledger_posts() == {"confirmed": 1}
+
+
+async def test_a_long_message_goes_in_pieces_and_arrives_whole(at: Town) -> None:
+    text = "Größe " * 1500
+    id = await at.send("quinn", "mindy", payload={"text": text})
+    (message,) = await at.arrived("mindy")
+    assert (message.id, message.payload) == (id, {"text": text})
+    assert len(at.ledger.topic(at.accounts["mindy"].inbound_topic_id).messages) > 10
+
+
+async def test_what_is_too_long_even_in_pieces_is_dead_and_its_sender_is_told(at: Town) -> None:
+    id = await at.send("quinn", "mindy", payload={"text": "x" * 30_000})
+    (notice,) = await at.arrived("quinn")
+    assert "more than the 20480 the ledger takes" in str(notice.content)
+    assert (await at.standing("quinn", id)).state is State.DEAD
+
+
+async def test_all_and_a_person_are_reached_and_whoever_has_no_topics_directly(at: Town) -> None:
+    await at.me("carol")
+    sent = await at.office.publish(await at.me("quinn"), Draft(to="ALL", type="fyi", subject="to all", content="x"))
+    assert {one.recipient: one.ledger for one in sent.posted} == {"mindy": "awaiting", "justin": "awaiting", "carol": "direct"}
+    for name in ("mindy", "justin", "carol"):
+        (message,) = await at.arrived(name)
+        assert message.id == sent.message_id
+
+
+async def test_a_note_reaches_those_named_at_once_and_stands_on_its_topic_and_under_its_entity(at: Town) -> None:
+    topic = at.ledger.new_topic()
+    await at.office.watch_topic(at.office.owner(), topic.id, "entity", "task")
+    at.ledger.freeze_mirror()
+    kept = await at.office.note(await at.me("quinn"), topic.id, "task", "**stuck**", ["mindy", "justin"])
+    assert (kept.ledger, [one.ledger for one in kept.posted]) == ("awaiting", ["direct", "direct"])
+    for name in ("mindy", "justin"):
+        assert [message.content for message in await at.waiting(name)] == ["**stuck**"]
+    at.ledger.thaw_mirror()
+    (note,) = (await at.office.notes(topic.id)).items
+    records = await at.records(topic.id)
+    assert [(one.verdict, one.message_id) for one in records] == [("confirmed", note.id)]
+    (body,) = at.bodies(topic.id)
+    assert body == {
+        "type": "task.note",
+        "from_agent": "quinn",
+        "note": "**stuck**",
+        "notify": ["mindy", "justin"],
+        "ts": body["ts"],
+        "id": note.id,
+    }
+    assert len(await at.waiting("mindy")) == 1
+
+
+async def test_the_public_log_tells_that_something_was_sent_and_never_what(tmp_path: Path, ledger: Emulator) -> None:
+    async with town(SQLiteEngine(tmp_path), ledger, log=True) as at:
+        await at.settle("quinn", "mindy", "justin")
+        sent = await at.office.publish(await at.me("quinn"), Draft(to="ALL", subject="secret", content="very secret"))
+        for name in ("mindy", "justin"):
+            await at.arrived(name)
+        (told,) = at.bodies(at.accounts["quinn"].outbound_topic_id or "")
+        assert "secret" not in told["data"]
+        assert json.loads(told["data"])["to"] == "ALL"
+        assert sent.message_id not in told["data"]
+
+
+async def test_without_being_asked_to_nobody_keeps_a_public_log(at: Town) -> None:
+    await at.confirmed("quinn", await at.send("quinn", "mindy"))
+    assert at.bodies(at.accounts["quinn"].outbound_topic_id or "") == []
+
+
+async def test_a_private_office_puts_a_hash_there_and_keeps_the_body(tmp_path: Path, ledger: Emulator) -> None:
+    async with town(SQLiteEngine(tmp_path), ledger, private=True) as at:
+        await at.settle("quinn", "mindy")
+        await at.send("quinn", "mindy", subject="a secret", payload={"deep": "secret"})
+        (message,) = await at.arrived("mindy")
+        assert (message.subject, message.payload) == ("a secret", {"deep": "secret"})
+        (body,) = at.bodies(at.accounts["mindy"].inbound_topic_id)
+        assert "secret" not in body["data"]
+        assert set(json.loads(body["data"])) == {"id", "hash"}
+
+
+async def test_an_agent_with_an_account_of_its_own_pays_for_itself(tmp_path: Path, ledger: Emulator) -> None:
+    own = ledger.new_account(ecdsa=True)
+    async with town(SQLiteEngine(tmp_path), ledger, keys={own.id: own.secret}) as at:
+        await at.settle("mindy")
+        await at.settle("quinn", account=own)
+        await at.send("quinn", "mindy")
+        await at.arrived("mindy")
+        assert [kept.payer for kept in ledger.topic(at.accounts["mindy"].inbound_topic_id).messages] == [own.id]
+
+
+async def test_an_account_whose_key_is_not_known_is_told_of_and_nobody_else_pays(tmp_path: Path, ledger: Emulator) -> None:
+    stranger = ledger.new_account()
+    async with town(SQLiteEngine(tmp_path), ledger) as at:
+        await at.settle("mindy")
+        await at.settle("quinn", account=stranger)
+        id = await at.send("quinn", "mindy")
+        assert f"the key of the account {stranger.id} is not known" in await at.trouble("quinn", id)
+        assert ledger.topic(at.accounts["mindy"].inbound_topic_id).messages == []

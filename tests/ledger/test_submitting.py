@@ -1,0 +1,184 @@
+"""From the outbox to the ledger: what fails is tried again with the same bytes, or told with what to do; nobody else waits."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from postoffice.bridges.ledger import submitter
+from postoffice.core.delivery import State
+from postoffice.core.message import Draft
+from tests.engines import SQLiteEngine
+from tests.ledger.emulator import Emulator, running_emulator
+from tests.ledger.emulator.fees import MESSAGE
+from tests.ledger.house import Town, network_of, town, until
+
+
+@pytest.fixture
+async def at(tmp_path: Path, ledger: Emulator) -> AsyncIterator[Town]:
+    async with town(SQLiteEngine(tmp_path), ledger) as opened:
+        await opened.settle("quinn", "mindy")
+        yield opened
+
+
+@contextmanager
+def later(seconds: int) -> Iterator[None]:
+    """Everybody here believes that it is later, the ledger too."""
+    real, real_ns = time.time, time.time_ns
+    with patch("time.time", lambda: real() + seconds), patch("time.time_ns", lambda: real_ns() + seconds * 10**9):
+        yield
+
+
+def on_topic(at: Town) -> int:
+    return len(at.ledger.topic(at.accounts["mindy"].inbound_topic_id).messages)
+
+
+async def test_busy_is_tried_again_and_makes_one_message(at: Town) -> None:
+    at.ledger.faults.busy(4)
+    id = await at.send("quinn", "mindy")
+    await at.confirmed("quinn", id)
+    assert on_topic(at) == 1
+
+
+async def test_a_node_that_is_down_is_waited_for(at: Town) -> None:
+    await at.ledger.node_down()
+    id = await at.send("quinn", "mindy")
+    assert "does not take it now" in await at.trouble("quinn", id)
+    await at.ledger.node_up()
+    await at.confirmed("quinn", id)
+    assert on_topic(at) == 1
+
+
+@pytest.mark.parametrize("accepted", [True, False])
+async def test_an_answer_that_is_cut_off_leaves_one_message(at: Town, *, accepted: bool) -> None:
+    at.ledger.faults.cut(accepted=accepted)
+    await at.confirmed("quinn", await at.send("quinn", "mindy"))
+    assert on_topic(at) == 1
+    assert len(await at.waiting("mindy")) == 1
+
+
+async def test_a_long_message_that_breaks_off_is_finished_where_it_broke_off(at: Town) -> None:
+    text = "0123456789" * 400
+    at.ledger.faults.cut(method="getTransactionReceipts")
+    await at.confirmed("quinn", await at.send("quinn", "mindy", payload=text))
+    (message,) = await at.arrived("mindy")
+    assert message.payload == text
+    chunks = [kept.chunk.number for kept in at.ledger.topic(at.accounts["mindy"].inbound_topic_id).messages if kept.chunk]
+    assert chunks == sorted(chunks)
+    assert len(chunks) == len(set(chunks))
+
+
+async def test_an_account_without_money_is_told_of_and_goes_on_when_it_has_some(at: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submitter, "_OWNERS_PAUSE", timedelta(seconds=0.3))
+    at.ledger.operator.balance, kept = MESSAGE - 1, at.ledger.operator.balance
+    id = await at.send("quinn", "mindy")
+    assert f"the account {at.ledger.operator_id} cannot pay; send it some hbar" in await at.trouble("quinn", id)
+    assert (await at.office.ledger_status()).troubles
+    at.ledger.operator.balance = kept
+    await at.confirmed("quinn", id)
+    assert on_topic(at) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        ("INSUFFICIENT_TX_FEE", "use a newer version of the SDK"),
+        ("PAYER_ACCOUNT_NOT_FOUND", "check ledger_account"),
+        ("INVALID_SIGNATURE", "check ledger_key_file"),
+        ("INVALID_TRANSACTION_START", "clock is ahead of the ledger's; set it right"),
+    ],
+)
+async def test_what_its_owner_has_to_mend_is_told_and_the_message_waits(at: Town, status: str, told: str) -> None:
+    at.ledger.faults.refuse(status, 100)
+    id = await at.send("quinn", "mindy")
+    assert told in await at.trouble("quinn", id)
+    assert (await at.standing("quinn", id)).in_words == "awaiting ledger"
+    assert told in str((await at.bridge.facts())["trouble"])
+
+
+async def test_money_that_runs_out_at_its_turn_costs_one_try_and_no_message(at: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bytes are spent: they are signed anew, or the ledger would call the same ones a duplicate."""
+    monkeypatch.setattr(submitter, "_OWNERS_PAUSE", timedelta(seconds=0.3))
+    at.ledger.consensus.hold()
+    id = await at.send("quinn", "mindy")
+
+    async def taken() -> bool:
+        return any(request.answer == "OK" for request in at.ledger.requests.at("node", "submitMessage"))
+
+    await until(taken)
+    at.ledger.operator.balance, kept = 0, at.ledger.operator.balance
+    at.ledger.consensus.release()
+    assert "cannot pay" in await at.trouble("quinn", id)
+    at.ledger.operator.balance = kept
+    await at.confirmed("quinn", id)
+    assert on_topic(at) == 1
+
+
+async def test_a_topic_that_does_not_exist_is_a_refusal_for_good(at: Town) -> None:
+    del at.ledger.topics[at.accounts["mindy"].inbound_topic_id]
+    id = await at.send("quinn", "mindy")
+    (notice,) = await at.arrived("quinn")
+    assert "INVALID_TOPIC_ID" in str(notice.content)
+    assert (await at.standing("quinn", id)).state is State.DEAD
+
+
+async def test_bytes_that_were_never_taken_and_are_too_old_are_signed_anew(tmp_path: Path, ledger: Emulator) -> None:
+    engine = SQLiteEngine(tmp_path)
+    await ledger.node_down()
+    async with town(engine, ledger) as at:
+        accounts = await at.settle("quinn", "mindy")
+        id = await at.send("quinn", "mindy")
+        await at.trouble("quinn", id)
+    await ledger.node_up()
+    with later(400):
+        async with town(engine, ledger) as at:
+            at.accounts = {one.agent: one for one in accounts}
+            await engine.advance(timedelta(minutes=6))
+            await at.confirmed("quinn", id)
+            assert on_topic(at) == 1
+
+
+async def test_bytes_that_were_taken_and_are_too_old_are_known_by_the_mirror(tmp_path: Path, ledger: Emulator) -> None:
+    """Killed after submitting, back long after the receipt is gone: the node says expired, and only the mirror knows."""
+    engine = SQLiteEngine(tmp_path)
+    async with town(engine, ledger, silent=True) as at:
+        accounts = await at.settle("quinn", "mindy")
+        id = await at.send("quinn", "mindy")
+        (post,) = await at.office.posts_due(1)
+        network = network_of(ledger)
+        signed = await asyncio.to_thread(network.sign, post.topic_id, post.memo, post.body, post.payer)
+        await at.office.sign_post(post, signed)
+        await asyncio.to_thread(network.submit, signed)
+        network.close()
+    with later(400):
+        async with town(engine, ledger) as at:
+            at.accounts = {one.agent: one for one in accounts}
+            await at.confirmed("quinn", id)
+            await asyncio.sleep(0.5)
+            assert on_topic(at) == 1
+            assert len(await at.waiting("mindy")) == 1
+
+
+async def test_other_doors_never_wait_for_a_network_that_says_nothing(at: Town) -> None:
+    at.ledger.faults.silence(100)
+    for _ in range(20):
+        await at.send("quinn", "mindy", priority=1)
+    await asyncio.sleep(0.3)
+    begun = time.monotonic()
+    for _ in range(20):
+        await at.office.send(await at.me("quinn"), Draft(to="mindy", content="by another door"))
+        await at.waiting("mindy")
+    assert time.monotonic() - begun < 5
+
+
+async def test_with_two_nodes_a_cut_off_answer_is_one_message(tmp_path: Path) -> None:
+    async with running_emulator(nodes=2) as ledger, town(SQLiteEngine(tmp_path), ledger) as at:
+        await at.settle("quinn", "mindy")
+        ledger.faults.cut()
+        await at.confirmed("quinn", await at.send("quinn", "mindy"))
+        assert on_topic(at) == 1

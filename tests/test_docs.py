@@ -67,6 +67,23 @@ def test_the_sdk_runs_as_printed(tmp_path: Path) -> None:
     assert sorted(ended.stdout.splitlines()) == ["boss: Is the branch ready?", "coder: on it"], ended.stderr
 
 
+def test_file_mailboxes_run_as_printed(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "files.md").read_text().replace("/tmp/postoffice-", f"{tmp_path}/")
+    (agent,) = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    port = free_port()
+    examples = PRINTED.findall(text.replace(":8787", f":{port}"))
+    root = str(tmp_path / "mailboxes")
+    names = {"PATH": f"{BIN}:{os.environ['PATH']}"}
+    with serving(*COMMAND, "serve", "--port", str(port), "--data", "kept", "--files", root, port=port, here=tmp_path):
+        coder = subprocess.Popen([sys.executable, "-W", "error", "-c", agent], env=environment(), stdout=subprocess.PIPE, text=True)
+        for code, printed in examples:
+            ended = subprocess.run(
+                ["bash", "-euc", code], cwd=tmp_path, env=environment(names), capture_output=True, text=True, timeout=60, check=False
+            )
+            assert ended.stdout.strip() == printed.strip(), ended.stderr
+        assert coder.communicate(timeout=60)[0] == "alice: Is the branch ready?\n"
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_what_a_document_links_to_and_names_exists(document: Path) -> None:
     text = document.read_text()

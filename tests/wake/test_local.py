@@ -14,5 +14,6 @@ async def test_whoever_hints_hears_it_at_once() -> None:
     await wake.close()
 
 
-async def test_it_is_always_healthy() -> None:
+async def test_it_is_healthy_unless_there_may_be_others_who_do_not_hear_it() -> None:
     assert LocalWake().healthy
+    assert not LocalWake(alone=False).healthy

@@ -100,7 +100,7 @@ class FileBridge:
         while True:
             async with self._turn:
                 await self._renew()
-                await self._sync()
+                await self._sync(everyone=True)
                 new = [file for agent in await self._tree.folders() for file in await self._look(agent, through=True, archive=first)]
             new.sort(key=lambda file: file[1])
             for begin in range(0, len(new), _BATCH):
@@ -120,8 +120,8 @@ class FileBridge:
         self._loops[_WATCHING].cancel()
         self._start(_WATCHING, self._watch)
 
-    async def _sync(self) -> None:
-        await self._directory.sync()
+    async def _sync(self, *, everyone: bool = False) -> None:
+        await self._directory.sync(everyone=everyone)
         at_home = self._directory.at_home
         for key in [key for key in self._residents if key not in at_home]:
             resident = self._residents.pop(key)

@@ -16,6 +16,7 @@ from postoffice_files.clock import instant
 _log = logging.getLogger(__name__)
 _HOME = "office"
 _CARD = ("description", "capabilities", "allow_from", "max_concurrent_tasks")
+_PAGE = 200
 _FRESH = 20.0  # seconds after which those who are there are shown to be there again
 _STAYS = 30.0
 """How long an agent whose card is missing is still at home: writers of seed 002's own drop cards, and the next heartbeat enters them again."""
@@ -46,13 +47,13 @@ class Directory:
         """Whether an agent of that name is at home anywhere."""
         return folded(name) in self._names
 
-    async def sync(self) -> None:
-        """Look at both sides and carry over what differs."""
+    async def sync(self, *, everyone: bool) -> None:
+        """Look who is at home in the files, and at everyone in the office too, and carry over what differs."""
         cards = await self._tree.cards()
         self.readable = cards is not None
         if cards is None:
             return  # spoilt just now; nobody has moved out for that
-        agents = {folded(agent.name): agent for agent in await self._everyone()}
+        agents = {folded(agent.name): agent for agent in await self._everyone()} if everyone else {}
         now = asyncio.get_running_loop().time()
         keyed = {key for key, agent in agents.items() if agent.has_key}
         found = {key: caller for key, caller in self.at_home.items() if now - self._there[key] < _STAYS and key not in keyed}
@@ -66,8 +67,9 @@ class Directory:
                 await self._carry(caller, card)
         self.at_home = found
         listed = {folded(card["agent_id"]) for card in cards}
-        self._names = listed | agents.keys()
-        await self._show([agent for key, agent in agents.items() if key not in found], listed)
+        self._names = listed | (agents.keys() if everyone else self._names)
+        if everyone:
+            await self._show([agent for key, agent in agents.items() if key not in found], listed)
 
     async def _admit(self, name: str, agent: Agent | None) -> Caller | None:
         key = folded(name)
@@ -121,7 +123,7 @@ class Directory:
         found: list[Agent] = []
         cursor: str | None = None
         while True:
-            page = await self._office.agents(cursor)
+            page = await self._office.agents(cursor, _PAGE)
             found += [agent for agent in page.items if folded(agent.name) not in (OWNER, SYSTEM)]
             if (cursor := page.cursor) is None:
                 return found

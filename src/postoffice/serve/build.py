@@ -161,11 +161,13 @@ async def ensure_owner_key(office: PostOffice, data: Path) -> Path:
     path = data / OWNER_KEY
     if not path.exists():
         data.mkdir(mode=0o700, parents=True, exist_ok=True)  # noqa: ASYNC240 - once, before anybody waits
-        raw = new_key()
-        hash = key_hash(raw)
-        assert hash is not None
         # The file first: a key in the store that nobody has would be of no use.
         path.touch(mode=0o600)
-        path.write_text(raw + "\n")
+        path.write_text(new_key() + "\n")
+    raw = path.read_text().strip()
+    if (hash := key_hash(raw)) is None:
+        raise BadSetting(name=str(path), why="it holds no key; delete it, and the next start makes another")
+    # One the store has never seen, because a start broke off or the mail is another; one that was taken back stays so.
+    if key_prefix(raw) not in {key.prefix for key in await office.store.keys(OWNER)}:
         await office.store.add_key(OWNER, hash, key_prefix(raw), None)
     return path

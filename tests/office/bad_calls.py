@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from postoffice.core.agent import Caller, Card
 from postoffice.core.delivery import Ack, Extend, Leased, Nack
+from postoffice.core.ledger import Account
 from postoffice.core.message import Draft, TaskRef
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
@@ -35,6 +36,10 @@ Call = Callable[[Scene], Awaitable[Any]]
 def letter(**fields: Any) -> Call:
     draft = Draft(**{"to": "bob", "content": "x", **fields})
     return lambda s: s.office.send(s.alice, draft)
+
+
+def account(**changes: str) -> Account:
+    return Account(**{"agent": "bob", "account_id": "0.0.1", "inbound_topic_id": "0.0.2", "outbound_topic_id": "0.0.3", **changes})
 
 
 BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
@@ -291,10 +296,52 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("owner_only", lambda s: s.office.counts(s.bob, of="alice")),
         ("no_such_agent", lambda s: s.office.counts(s.owner, of="nobody")),
     ],
+    "publish": [
+        ("bad_message", lambda s: s.office.publish(s.alice, Draft(to="bob"))),
+        ("bad_name", lambda s: s.office.publish(s.alice, Draft(to="a b", content="x"))),
+    ],
+    "keep_account": [
+        ("owner_only", lambda s: s.office.keep_account(s.bob, account())),
+        ("invalid", lambda s: s.office.keep_account(s.owner, account(account_id="x"))),
+        ("no_such_agent", lambda s: s.office.keep_account(s.owner, account(agent="nobody"))),
+    ],
+    "watch_topic": [
+        ("owner_only", lambda s: s.office.watch_topic(s.bob, "0.0.7", "entity", "task")),
+        ("invalid", lambda s: s.office.watch_topic(s.owner, "x", "entity", "task")),
+    ],
+    "quarantine": [("owner_only", lambda s: s.office.quarantine(s.bob)), ("bad_limit", lambda s: s.office.quarantine(s.owner, limit=0))],
+    "ledger_records": [
+        ("owner_only", lambda s: s.office.ledger_records(s.bob, "0.0.7")),
+        ("bad_limit", lambda s: s.office.ledger_records(s.owner, "0.0.7", limit=0)),
+    ],
+    "roster": [("owner_only", lambda s: s.office.roster(s.bob)), ("bad_limit", lambda s: s.office.roster(s.owner, limit=0))],
+    "longest_waiting": [("owner_only", lambda s: s.office.longest_waiting(s.bob))],
+    "glances": [("owner_only", lambda s: s.office.glances(s.bob)), ("bad_cursor", lambda s: s.office.glances(s.owner, "nonsense"))],
+    "open_tasks": [("bad_cursor", lambda s: s.office.open_tasks(s.bob, TaskState.PENDING, "nonsense"))],
+    "finished_tasks": [("bad_limit", lambda s: s.office.finished_tasks(s.bob, 0))],
+    "speak_as": [("not_you", lambda s: s.office.speak_as(s.bob, "alice"))],
+    "enter": [("bad_link", lambda s: s.office.enter("nonsense"))],
+    "visitor": [("no_visit", lambda s: s.office.visitor("nonsense")), ("no_visit", lambda s: s.office.visitor(None))],
     "totals": [],
 }
-# Verbs that take nothing but the caller cannot be called wrongly.
-CANNOT_BE_WRONG = {"drain", "heartbeat", "latest", "leave", "owner", "ping", "totals"}
+# Verbs that take nothing but the caller cannot be called wrongly, and those that only bridges call never get words from outside.
+CANNOT_BE_WRONG = {
+    "drain",
+    "heartbeat",
+    "latest",
+    "leave",
+    "owner",
+    "ping",
+    "totals",
+    "make_link",
+    "end_visit",
+    "place",
+    "traffic",
+    "watch",
+}
+CANNOT_BE_WRONG |= {"ledger_accounts", "ledger_posts", "ledger_status", "ledger_topics", "topic_cursors", "hold_ledger", "materialise"}
+CANNOT_BE_WRONG |= {"posts_due", "put_post", "settle_post", "sign_post", "opened", "openings", "open_connection", "routed", "event", "meet"}
+CANNOT_BE_WRONG |= {"answered_from_abroad", "ask_abroad", "asked_from_abroad", "closed_from_abroad"}
 
 
 # Whatever text a verb takes as a name for something, unlike the texts above that it stores.

@@ -12,13 +12,14 @@ from tests.page.house import House, opened
 from tests.page.lookout import Lookout
 
 
-@pytest.fixture(scope="session")
+# For each file anew: while it runs, Playwright's event loop is this thread's, and no other test could have one.
+@pytest.fixture(scope="module")
 def playwright() -> Iterator[Playwright]:
     with sync_playwright() as started:
         yield started
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser(playwright: Playwright) -> Iterator[Browser]:
     path = find()
     if path is None:

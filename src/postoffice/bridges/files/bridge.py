@@ -124,9 +124,9 @@ class FileBridge:
         await self._directory.sync(everyone=everyone)
         at_home = self._directory.at_home
         for key in [key for key in self._residents if key not in at_home]:
-            resident = self._residents.pop(key)
-            await resident.stop(self._handing.pop(key))
-            await resident.leave()
+            await self._residents[key].stop(self._handing[key])
+            await self._residents[key].leave()
+            del self._residents[key], self._handing[key]
         for key, caller in at_home.items():
             if key not in self._residents:
                 self._residents[key] = resident = Resident(self._office, self._tree, caller)

@@ -35,6 +35,10 @@ class Errand(NamedTuple):
     state: TaskState | None = None
     """Where the task stands now, if it is an update."""
 
+    def renamed(self) -> "Errand":
+        """The same under another id: its own was used for something else."""
+        return self._replace(draft=another_id(self.draft, self.task, self.state))
+
 
 class Collector:
     """Speaks for whoever is at home in the files; what anybody else is said to have written is set aside."""
@@ -59,7 +63,7 @@ class Collector:
             if self._directory.find(agent) is not None:  # moved in meanwhile
                 await self._tree.release(agent, [letter["filename"] for letter in letters])
                 return
-            errands = await asyncio.gather(*(self._errand(agent, letter) for letter in letters))
+            errands = await asyncio.gather(*(self._errand(agent, letter) for letter in letters), return_exceptions=True)
             # In the order of the files: acts asked for one after another are done so, and nothing is waited for in between.
             outcomes = await asyncio.gather(*(self._run(errand) for errand in _told_apart(errands)), return_exceptions=True)
             done = [letter["filename"] for letter, outcome in zip(letters, outcomes, strict=True) if outcome is None]
@@ -75,34 +79,34 @@ class Collector:
         found = await self._tree.read(files)
         await self._meet([letter for _, letter in found])
         for agent, letter in found:
-            errand = await self._errand(agent, letter, settled=True)
             try:
-                if isinstance(errand, NotAtHome) or (isinstance(errand, Errand) and await self._came_from_here(errand, agent, letter)):
-                    continue
-                await self._run(errand)
+                errand = await self._errand(agent, letter, settled=True)
+                if errand is not None and not await self._came_from_here(errand, agent, letter):
+                    await self._run(errand)
             except _FOR_NOW:
                 raise
+            except NotAtHome:
+                continue
             except MailError as error:
                 _log.info("a file of %s to %s was not copied: %s", letter["from"], agent, error)
+            except Exception:  # noqa: BLE001 - a bug that one file met must not keep the others
+                _log.exception("a file of %s to %s was not copied", letter["from"], agent)
 
-    async def _errand(self, agent: str, letter: dict[str, Any], *, settled: bool = False) -> Errand | MailError | None:
-        """What a file asks for, who asks, or why not; None for what asks for nothing."""
-        try:
-            if (sender := await self._speaker(letter["from"])) is None:
-                if folded(letter["from"]) == SYSTEM and letter["metadata"].get("notice") == _SET_ASIDE:
-                    return None  # the library's word on a file that was set aside: the office tells its sender itself
-                return NotAtHome(name=letter["from"]) if self._directory.readable else NoRegistry(root=self._tree.root)
-            if letter["type"] == TASK_UPDATE:
-                task, state, draft = to_update(letter)
-                return Errand(sender, msgspec.structs.replace(draft, settled=settled), task, state)
-            draft = to_draft(letter, agent)
-            if draft.session_id is None and draft.subject is None and draft.reply_to is not None:
-                draft = msgspec.structs.replace(draft, session_id=await self._session_of(sender, agent, draft.reply_to))
-            if settled and draft.content is None and not draft.parts and draft.payload is msgspec.UNSET:
-                draft = msgspec.structs.replace(draft, content="")  # nothing was said, and has been delivered
-            return Errand(sender, msgspec.structs.replace(draft, settled=settled))
-        except MailError as error:
-            return error
+    async def _errand(self, agent: str, letter: dict[str, Any], *, settled: bool = False) -> Errand | None:
+        """What a file asks for, and who asks; None if it asks for nothing."""
+        if (sender := await self._speaker(letter["from"])) is None:
+            if folded(letter["from"]) == SYSTEM and letter["metadata"].get("notice") == _SET_ASIDE:
+                return None  # the library's word on a file that was set aside: the office tells its sender itself
+            raise NotAtHome(name=letter["from"]) if self._directory.readable else NoRegistry(root=self._tree.root)
+        if letter["type"] == TASK_UPDATE:
+            task, state, draft = to_update(letter)
+            return Errand(sender, msgspec.structs.replace(draft, settled=settled), task, state)
+        draft = to_draft(letter, agent)
+        if draft.session_id is None and draft.subject is None and draft.reply_to is not None:
+            draft = msgspec.structs.replace(draft, session_id=await self._session_of(sender, agent, draft.reply_to))
+        if settled and draft.content is None and not draft.parts and draft.payload is msgspec.UNSET:
+            draft = msgspec.structs.replace(draft, content="")  # nothing was said, and has been delivered
+        return Errand(sender, msgspec.structs.replace(draft, settled=settled))
 
     async def _meet(self, letters: list[dict[str, Any]]) -> None:
         """Whoever is not known may have moved in just before it wrote."""
@@ -118,21 +122,20 @@ class Collector:
         except KeyRequired:
             return None
 
-    async def _run(self, errand: Errand | MailError | None) -> None:
-        match errand:
-            case Errand(sender, draft, task, state):
-                try:
-                    await self._act(sender, draft, task, state)
-                except IdConflict:
-                    await self._act(sender, another_id(draft), task, state)
-            case MailError():
-                raise errand
+    async def _run(self, errand: Errand | BaseException | None) -> None:
+        if isinstance(errand, BaseException):
+            raise errand
+        if errand is not None:
+            try:
+                await self._act(errand)
+            except IdConflict:
+                await self._act(errand.renamed())
 
-    async def _act(self, sender: Caller, draft: Draft, task: str, state: TaskState | None) -> None:
-        if state is None:
-            await self._office.send(sender, draft)
+    async def _act(self, errand: Errand) -> None:
+        if errand.state is None:
+            await self._office.send(errand.sender, errand.draft)
         else:
-            await self._office.update_task(sender, task, state, draft)
+            await self._office.update_task(errand.sender, errand.task, errand.state, errand.draft)
 
     async def _put_away(self, agent: str, letter: dict[str, Any], outcome: BaseException) -> None:
         match outcome:
@@ -142,6 +145,9 @@ class Collector:
             case MailError():
                 self.refused += 1
                 await self._tree.refuse(agent, letter["filename"], str(outcome), tell=not isinstance(outcome, NotAtHome))
+            case Exception():  # a bug that one file met must not keep the others
+                _log.error("a file of %s to %s waits", letter["from"], agent, exc_info=outcome)
+                await self._tree.later(agent, letter["filename"], repr(outcome), next_try(letter["attempt"]).total_seconds())
             case _:
                 raise outcome
 
@@ -171,11 +177,11 @@ class Collector:
             return None
 
 
-def _told_apart(errands: Iterable[Errand | MailError | None]) -> Iterator[Errand | MailError | None]:
+def _told_apart(errands: Iterable[Errand | BaseException | None]) -> Iterator[Errand | BaseException | None]:
     """Two files with one id and different words, as seed 002's writers make within a second, are two messages in their order."""
-    known: dict[tuple[str, str | None], Draft] = {}
+    known: dict[tuple[str, str | None], Errand] = {}
     for errand in errands:
-        if isinstance(errand, Errand) and errand.draft != known.setdefault((errand.sender.name, errand.draft.client_id), errand.draft):
-            yield errand._replace(draft=another_id(errand.draft))
+        if isinstance(errand, Errand) and errand != known.setdefault((errand.sender.name, errand.draft.client_id), errand):
+            yield errand.renamed()
         else:
             yield errand

@@ -16,7 +16,6 @@ from postoffice_files.clock import instant
 _log = logging.getLogger(__name__)
 _HOME = "office"
 _CARD = ("description", "capabilities", "allow_from", "max_concurrent_tasks")
-_PAGE = 200
 _FRESH = 20.0  # seconds after which those who are there are shown to be there again
 _STAYS = 30.0
 """How long an agent whose card is missing is still at home: writers of seed 002's own drop cards, and the next heartbeat enters them again."""
@@ -123,7 +122,7 @@ class Directory:
         found: list[Agent] = []
         cursor: str | None = None
         while True:
-            page = await self._office.agents(cursor, _PAGE)
+            page = await self._office.agents(cursor, self._office.house.limits.page_most)
             found += [agent for agent in page.items if folded(agent.name) not in (OWNER, SYSTEM)]
             if (cursor := page.cursor) is None:
                 return found

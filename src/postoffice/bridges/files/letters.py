@@ -81,9 +81,9 @@ def to_update(letter: dict[str, Any]) -> tuple[str, TaskState, Draft]:
     return letter["task"]["id"], TaskState(letter["task"]["state"]), report
 
 
-def another_id(draft: Draft) -> Draft:
+def another_id(draft: Draft, *said: str | None) -> Draft:
     """The same with an id made of what it says: seed 002's ids come again within a second, with another body."""
-    print_ = sha256(msgspec.json.encode(msgspec.structs.replace(draft, client_id=None))).hexdigest()[:12]
+    print_ = sha256(msgspec.json.encode((msgspec.structs.replace(draft, client_id=None), said))).hexdigest()[:12]
     return msgspec.structs.replace(draft, client_id=f"{(draft.client_id or '')[:180]}~{print_}")
 
 

@@ -73,11 +73,15 @@ class Resident:
         cursor: str | None = None
         while True:
             page = await self._office.lent(self.caller, cursor, _BATCH)
+            for lent in page.items:
+                if (name := self._name_of(lent)) is not None:
+                    self._handed[name] = Handover(lent.message.id, lent.token)
+            # Given back before the file is taken away: killed in between, it is at worst there twice, and never nowhere.
             await self._put([GiveBack(lent.message.id, lent.token) for lent in page.items])
-            await self._tree.withdraw(self.caller.name, [name for lent in page.items if (name := self._name_of(lent)) is not None])
             if (cursor := page.cursor) is None:
-                self._handed.clear()
-                return
+                break
+        await self._tree.withdraw(self.caller.name, list(self._handed))
+        self._handed.clear()
 
     def has_handed(self, name: str) -> bool:
         """Whether a file is one of ours, or was lately."""

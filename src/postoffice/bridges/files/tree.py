@@ -100,7 +100,7 @@ class Tree:
             status = None if home is None else disk.lstat(home.inbox)
             if home is None or status is None:
                 return False
-            if (what := disk.kind(status)) != "a folder":
+            if (what := disk.kind(status)) != disk.FOLDER:
                 raise NotAMailbox(path=home.inbox, what=what or "a file")
             return any(True for _ in home.inbox.iterdir())
 

@@ -10,12 +10,12 @@ import msgspec
 from postoffice.bridges.ledger.journal import Journal
 from postoffice.bridges.ledger.mirror import Mirror
 from postoffice.bridges.ledger.network import LedgerNetwork
-from postoffice.bridges.ledger.outcome import Expired, LedgerBusy, Spent
 from postoffice.bridges.ledger.pieces import PIECE_BYTES, mirror_names
 from postoffice.client.path import part
 from postoffice.client.wire import Wire
 from postoffice.core.agent import Card
 from postoffice.core.chunks import gather
+from postoffice.core.errors import Expired, LedgerBusy, Spent
 from postoffice.core.ledger import OUTBOUND_MEMO, Account, inbound_memo
 from postoffice.core.profile import definition
 

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 from postoffice.bridges.ledger.handshake import Handshake
 from postoffice.bridges.ledger.mirror import PAGE, Mirror
-from postoffice.bridges.ledger.outcome import MirrorAway
 from postoffice.bridges.ledger.sightings import Book, on_connection, on_entity, on_inbound, operation, torn
 from postoffice.core.chunks import Gathered, Whole, gather, group_key
-from postoffice.core.errors import MailError
+from postoffice.core.errors import MailError, MirrorAway
 from postoffice.core.ledger import ASKED, CONNECTION, ENTITY, Sighting
 from postoffice.office import PostOffice
 

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import httpx2
 
-from postoffice.bridges.ledger.outcome import LedgerBusy, MirrorAway
+from postoffice.core.errors import LedgerBusy, MirrorAway
 
 PAGE: Final = 100
 """Messages a page, at most."""

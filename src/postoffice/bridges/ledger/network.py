@@ -25,9 +25,8 @@ from hiero_sdk_python.hapi.services.timestamp_pb2 import Timestamp
 from hiero_sdk_python.logger.log_level import LogLevel
 from hiero_sdk_python.transaction.transaction import Transaction
 
-from postoffice.bridges.ledger.outcome import Expired, LedgerBusy, LedgerRefused, NeedsOwner, Spent
 from postoffice.bridges.ledger.pieces import PIECE_BYTES, PIECES, pieces
-from postoffice.core.errors import BadSetting
+from postoffice.core.errors import BadSetting, Expired, LedgerBusy, LedgerRefused, NeedsOwner, Spent
 
 _CALL = 20.0  # seconds for one call
 _LIVES = 180  # seconds that signed bytes can be submitted; more is not allowed

@@ -13,9 +13,9 @@ import msgspec
 from postoffice.bridges.ledger.handshake import Handshake
 from postoffice.bridges.ledger.mirror import Mirror
 from postoffice.bridges.ledger.network import LedgerNetwork
-from postoffice.bridges.ledger.outcome import Expired, LedgerBusy, LedgerRefused, NeedsOwner, Spent
 from postoffice.bridges.ledger.pieces import mirror_names
 from postoffice.core.delivery import next_try
+from postoffice.core.errors import Expired, LedgerBusy, LedgerRefused, NeedsOwner, Spent
 from postoffice.core.ledger import NEW_TOPIC, Post
 from postoffice.office import PostOffice
 

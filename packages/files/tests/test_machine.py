@@ -77,7 +77,7 @@ class Mailbox(RuleBasedStateMachine):
         self.claimed[poller].update({m["id"]: m["filename"] for m in got})
 
     @precondition(lambda self: any(self.claimed))
-    @rule(data=st.data(), act=st.sampled_from(["mark_processed", "fail", "release", "extend"]))
+    @rule(data=st.data(), act=st.sampled_from(["mark_processed", "fail", "refuse", "release", "extend"]))
     def settle(self, data: st.DataObject, act: str) -> None:
         poller = data.draw(st.sampled_from([n for n in (0, 1) if self.claimed[n]]))
         word = data.draw(st.sampled_from(sorted(self.claimed[poller])))
@@ -109,6 +109,10 @@ class Mailbox(RuleBasedStateMachine):
                 if set_aside:
                     del self.waiting[word]
                     self.dead.add(word)
+            case "refuse":
+                mail.refuse("y", name, "never")
+                del self.waiting[word]
+                self.dead.add(word)
             case "release":
                 mail.release("y", name)
                 message.until, message.attempt = 0, message.attempt - 1

@@ -346,7 +346,7 @@ def test_send_refuses_what_nobody_could_read(mail: MailboxManager) -> None:
     for message, why in wrong:
         with pytest.raises(BadMessage, match=why):
             mail.send("x", "y", message)
-    with pytest.raises(TooLarge, match="1048576"):
+    with pytest.raises(TooLarge, match="2097152"):
         mail.send("x", "y", {"content": "x" * 2 * 1024 * 1024})
     assert mail.poll("y") == []
 

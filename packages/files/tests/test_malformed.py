@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from postoffice_files import MailboxManager, Settings
+from postoffice_files import MailboxManager, NotAMailbox, Settings
 
 GOOD = json.dumps({"from": "x", "content": "good"})
 DEEP = '{"from":"x","metadata":' + '{"a":' * 100_000 + "1" + "}" * 100_001
@@ -27,7 +27,7 @@ CONTENTS = {
     "nul bytes": (b"\0" * 100, "not JSON"),
     "deep": (DEEP.encode(), "nested"),
     "deep list": (b"[" * 500_000, "nested"),
-    "hostile quotes": (b"[" * 65 + b'"' + b'\\"' * 400_000, "nested"),
+    "hostile quotes": (b"[" * 81 + b'"' + b'\\"' * 400_000, "nested"),
     "quotes without end": (b'{"a":"' + b'\\"[' * 300_000, "not JSON"),
     "nan": (b'{"from":"x","metadata":{"a":NaN}}', "NaN"),
     "infinity": (b'{"from":"x","metadata":{"a":-Infinity}}', "Infinity"),
@@ -213,7 +213,8 @@ def test_temporary_files_are_left_to_their_writers_and_removed_when_stale(mail: 
     assert theirs.exists()
     for path in (ours, theirs):
         os.utime(path, (1, 1))
-    assert mail.poll("y") == []
+    # Looked for once a minute by each poller.
+    assert MailboxManager(root).poll("y") == []
     assert not ours.exists()
     assert not theirs.exists()
     assert len(list((root / "y" / "bad").glob("odd-*"))) == 2
@@ -262,3 +263,27 @@ def test_a_registry_that_is_no_file_is_put_aside(mail: MailboxManager, root: Pat
     assert mail.list_online_agents() == []
     mail.heartbeat("y")
     assert len(mail.list_online_agents()) == 1
+
+
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, lambda path: path.write_text("x"), lambda path: path.symlink_to("/tmp")], ids=["pipe", "file", "link"]
+)
+def test_a_bad_folder_that_became_something_else_does_not_stop_the_others(mail: MailboxManager, root: Path, make: Any) -> None:
+    assert mail.poll("y") == []
+    (root / "y" / "bad").rmdir()
+    make(root / "y" / "bad")
+    (root / "y" / "inbox" / "1745659200_x.msg.json").write_text("torn")
+    polled(mail)
+    assert (root / "y" / "inbox" / "1745659200_x.msg.json").exists()
+
+
+@pytest.mark.parametrize("folder", ["inbox", "claims", "processed"])
+def test_a_folder_that_became_a_link_is_not_followed(mail: MailboxManager, root: Path, tmp_path: Path, folder: str) -> None:
+    mail.send("x", "y", {"content": "hi"})
+    (message,) = mail.poll("y")
+    (tmp_path / "elsewhere").mkdir()
+    (root / "y" / folder).rename(tmp_path / "moved")
+    (root / "y" / folder).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(NotAMailbox, match="symbolic link"):
+        mail.mark_processed("y", message["filename"])
+    assert not list((tmp_path / "elsewhere").iterdir())

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from postoffice_files import jsontext
 from postoffice_files.clock import instant, parse_instant
-from postoffice_files.names import check_name, filename, handle, is_filename, place
+from postoffice_files.names import Place, check_name, filename, handle, is_filename, place
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,98}[A-Za-z0-9]", fullmatch=True).filter(
     lambda name: ".." not in name and name[:3].lower() not in {"con", "prn", "aux", "nul", "com", "lpt"}
@@ -32,7 +32,7 @@ def test_file_names_sort_by_time(one: int, two: int, first: str, second: str) ->
 def test_file_names_tell_time_and_priority(micros: Any, sender: Any, priority: Any) -> None:
     name = filename(micros, sender, priority, "0123456789abcdef")
     assert is_filename(name)
-    assert place(name) == (priority, micros)
+    assert place(name) == Place(priority, micros, "0123456789abcdef")
 
 
 @given(NAMES)

@@ -15,14 +15,16 @@ _SAFE = (
     | getattr(os, "O_NOCTTY", 0)
     | getattr(os, "O_BINARY", 0)
 )
+FOLDER = "a folder"
 _KINDS = {
     stat.S_IFLNK: "a symbolic link",
     stat.S_IFIFO: "a named pipe",
-    stat.S_IFDIR: "a folder",
+    stat.S_IFDIR: FOLDER,
     stat.S_IFCHR: "a device",
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
+_PIECE = 64 * 1024
 _PATIENCE = 50
 """Windows refuses to replace a file somebody is just reading; so many times we try again."""
 
@@ -62,8 +64,10 @@ def read(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
             raise Unreadable(why=f"it is {what}, not a file")
         if status.st_size > limit:
             raise Unreadable(why=f"it is {status.st_size} bytes, more than the {limit} allowed")
-        with os.fdopen(descriptor, "rb", closefd=False) as file:
-            data = file.read(limit + 1)
+        # No more room than it says it needs, and on to the end should it have grown since.
+        data = os.read(descriptor, status.st_size + 1)
+        while len(data) <= limit and (more := os.read(descriptor, min(limit + 1 - len(data), _PIECE))):
+            data += more
         if len(data) > limit:
             raise Unreadable(why=f"it is more than the {limit} bytes allowed")
     except OSError as error:

@@ -3,6 +3,7 @@
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from postoffice_files import disk
@@ -11,7 +12,7 @@ from postoffice_files.errors import NotAMailbox
 from postoffice_files.names import SUFFIX, folded
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Home:
     """`<root>/<agent>` with what stands in it."""
 
@@ -22,29 +23,34 @@ class Home:
         """The agent's name as its folder spells it."""
         return self.path.name
 
-    @property
+    @cached_property
     def inbox(self) -> Path:
         """What waits."""
         return self.path / "inbox"
 
-    @property
+    @cached_property
     def processed(self) -> Path:
         """What was handled."""
         return self.path / "processed"
 
-    @property
+    @cached_property
     def bad(self) -> Path:
         """What could not be, each with its reason beside it."""
         return self.path / "bad"
 
-    @property
+    @cached_property
     def claims(self) -> Path:
         """Who has what for now."""
         return self.path / "claims"
 
     def build(self) -> None:
         """Make what is missing; refuse what is not a real folder."""
-        for path in (self.path, self.inbox, self.processed, self.bad, self.claims):
+        disk.folder(self.path)
+        self.need(self.inbox, self.processed, self.bad, self.claims)
+
+    def need(self, *folders: Path) -> None:
+        """Make sure of some of its folders: each is looked at again whenever it is used."""
+        for path in folders:
             disk.folder(path)
 
     def holds(self, name: str) -> bool:

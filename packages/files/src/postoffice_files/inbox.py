@@ -10,7 +10,7 @@ from typing import Any
 from postoffice_files import disk, jsontext
 from postoffice_files.claims import Claim, Claims
 from postoffice_files.clock import SECOND, Clock, instant, parse_instant
-from postoffice_files.errors import ClaimLost, FileMailError, NoSuchMessage, Unreadable
+from postoffice_files.errors import ClaimLost, FileMailError, NoSuchMessage, NotAMailbox, Unreadable
 from postoffice_files.home import Home, free, move
 from postoffice_files.letter import NoLetter, read_letter
 from postoffice_files.message import PRIORITY, priority
@@ -22,6 +22,7 @@ Tell = Callable[[str, dict[str, Any], int, str], None]
 """Puts a notice into its recipient's inbox, once for each key."""
 _LOG = logging.getLogger(__name__)
 _LONG_REASON = 2000
+_SWEEP_EVERY = 60 * SECOND
 
 
 class Inbox:
@@ -35,6 +36,7 @@ class Inbox:
         self._claims = Claims(home.claims, clock, settings.claim_for)
         self._held: dict[str, Claim] = {}
         self._urgency: dict[str, int] = {}
+        self._swept = 0
 
     def take(self, limit: int, seconds: float) -> list[dict[str, Any]]:
         """Claim what waits: the most urgent first, then the oldest."""
@@ -58,6 +60,7 @@ class Inbox:
             self._held.pop(name, None)
             return
         claim = self._own(name)
+        self.home.need(self.home.processed)
         move(self.home.inbox / name, self.home.processed, name)
         self._claims.clear(name, 0 if claim is None else claim.number)
         self._held.pop(name, None)
@@ -114,7 +117,9 @@ class Inbox:
         ranks: dict[str, tuple[int, int, str]] = {}
         urgency: dict[str, int] = {}
         now = self._clock.now()
-        self.home.sweep(now, self._settings.stale_after)
+        if not 0 <= now - self._swept < _SWEEP_EVERY:
+            self.home.sweep(now, self._settings.stale_after)
+            self._swept = now
         with os.scandir(self.home.inbox) as entries:
             for entry in entries:
                 name, known = entry.name, place(entry.name)
@@ -205,6 +210,7 @@ class Inbox:
         target = free(self.home.bad, key)
         beside = target.with_name(f"{target.name}.reason.json")
         try:
+            self.home.need(self.home.bad)
             record = _record(beside) or {
                 "filename": os.fsencode(name).decode("utf-8", "backslashreplace"),
                 "agent": self.home.agent,
@@ -215,7 +221,7 @@ class Inbox:
             disk.publish(beside, jsontext.encode(record), self._clock.token())
             self._notify(target, record, message)
             move(self.home.inbox / name, self.home.bad, target.name)
-        except OSError as error:
+        except (OSError, NotAMailbox) as error:
             # It stays claimed, and whoever polls after that tries again: one such file must not keep the others from being read.
             _LOG.warning("%s/%s cannot be set aside: %s", self.home.inbox, key, error)
             return

@@ -8,7 +8,7 @@ from typing import Any
 
 from postoffice_files import disk, jsontext
 from postoffice_files.clock import Clock, instant
-from postoffice_files.errors import BadMessage, FileMailError, TooLarge, UnknownAgent
+from postoffice_files.errors import BadMessage, FileMailError, NotAMailbox, TooLarge, UnknownAgent
 from postoffice_files.home import Home, find
 from postoffice_files.inbox import Inbox
 from postoffice_files.lock import locked
@@ -172,8 +172,10 @@ class MailboxManager:
 
         def act(cards: Cards) -> None:
             name = entry(cards, asked) or entry(self._cards, asked)
-            # Somebody who writes the registry without its lock may drop a card; whoever entered it puts it back.
-            card = cards.get(name) if name is not None and isinstance(cards.get(name), dict) else self._cards.get(name or "")
+            # Somebody who writes the registry without its lock may drop a card, and somebody else enter the agent as one of its own:
+            # whoever entered it here puts it back.
+            there, own = cards.get(name or ""), self._cards.get(name or "")
+            card = there if isinstance(there, dict) and (own is None or not there.get("home")) else own
             if name is None or card is None:
                 raise UnknownAgent(name=asked)
             changed = {**card, **changes, "last_heartbeat": instant(self._clock.now())}
@@ -220,10 +222,10 @@ class MailboxManager:
             with locked(self._registry.lock_path, self.settings.lock_timeout):
                 home = find(self.root, name) or Home(self.root / (entry(self._registry.read(), name) or name))
                 home.build()
-        elif disk.lstat(home.inbox) is None:
+        elif (status := disk.lstat(home.inbox)) is None:
             home.build()
-        else:
-            disk.folder(home.inbox)
+        elif (what := disk.kind(status)) != disk.FOLDER:
+            raise NotAMailbox(path=home.inbox, what=what or "a file")
         return home
 
     def _inbox(self, agent_id: str) -> Inbox | None:
@@ -231,11 +233,13 @@ class MailboxManager:
         home = find(self.root, name)
         if home is None:
             return None
-        home.build()
         key = folded(name)
         if key not in self._inboxes or self._inboxes[key].home != home:
+            home.build()
             self._inboxes[key] = Inbox(home, self.settings, self._clock, self._tell)
-        return self._inboxes[key]
+        box = self._inboxes[key]
+        box.home.need(box.home.inbox, box.home.claims)
+        return box
 
     def _need(self, agent_id: str) -> Inbox:
         if (box := self._inbox(agent_id)) is None:

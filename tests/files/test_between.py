@@ -1,0 +1,169 @@
+"""Between two agents at home in the files: delivered without the office, which keeps a settled copy."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from postoffice_files import task_update
+from tests.doors.callers import Callers, done, send, take
+from tests.doors.served import serving
+from tests.engines import Engine
+from tests.files.agent import FileAgent, drop, text_of
+from tests.files.conftest import Settle
+from tests.files.waiting import known
+from tests.proof.patience import until
+
+CALLBACK = {"session_id": "feishu:user_123", "channel": "feishu"}
+
+
+@pytest.fixture
+async def owner(callers: Callers) -> httpx.AsyncClient:
+    return await callers.owner()
+
+
+async def history(owner: httpx.AsyncClient, one: str, other: str, count: int) -> list[dict[str, Any]]:
+    """What the office keeps of two agents' mail, oldest first, once it is so much."""
+    lines: list[dict[str, Any]] = []
+
+    async def enough() -> bool:
+        lines.clear()
+        shown = await owner.get("/search", params={"q": "word", "everyone": "true", "limit": 200})
+        lines.extend(hit["message"] for hit in done(shown)["results"] if {hit["message"]["from"], hit["message"]["to"]} == {one, other})
+        return len(lines) >= count
+
+    await until(enough)
+    assert len(lines) == count
+    return lines[::-1]
+
+
+class TestCopies:
+    async def test_the_office_keeps_what_was_said_and_hands_it_to_nobody(
+        self, callers: Callers, owner: httpx.AsyncClient, at_home: Settle
+    ) -> None:
+        one, other = at_home("one"), at_home("other")
+        for n in range(3):
+            one.send("other", f"word {n}", subject="Build")
+        assert [text_of(message) for message in await other.take(3)] == [f"word {n}" for n in range(3)]
+        kept = await history(owner, "one", "other", 3)
+        assert [letter["content"] for letter in kept] == [f"word {n}" for n in range(3)]
+        (as_other,) = await callers.named("other")
+        (session,) = done(await as_other.get("/inbox"))["sessions"]
+        assert (session["subject"], session["unread_count"]) == ("Build", 0)
+        assert await take(as_other) == []
+        (standing,) = done(await owner.get(f"/messages/{kept[0]['id']}/status"))["standings"]
+        assert (standing["recipient"], standing["state"], standing["attempts"]) == ("other", "acked", 0)
+        assert other.waiting == []
+
+    async def test_a_reply_is_kept_in_the_conversation_it_answers(self, owner: httpx.AsyncClient, at_home: Settle) -> None:
+        one, other = at_home("one"), at_home("other")
+        one.send("other", "word", subject="Build")
+        (message,) = await other.take()
+        await history(owner, "one", "other", 1)
+        other.send("one", "word back", reply_to=message["id"])
+        await one.take()
+        asked, answered = await history(owner, "one", "other", 2)
+        assert answered["reply_to"] == asked["client_id"]
+        assert answered["subject"] == "Build"
+
+    @pytest.mark.parametrize("name", ["anything.msg.json", "1745659200_one.msg.json"])
+    async def test_a_file_of_any_name_is_kept_unless_it_is_old(
+        self, owner: httpx.AsyncClient, at_home: Settle, root: Path, name: str
+    ) -> None:
+        one = at_home("one")
+        at_home("other")
+        drop(root, "other", {"from": "one", "content": "word by hand"}, name)
+        one.send("other", "word by the library")
+        old = name.startswith("1745659200")  # April 2025: the office may have forgotten by now that it has it
+        assert len(await history(owner, "one", "other", 1 if old else 2)) == (1 if old else 2)
+
+    async def test_what_was_written_while_the_office_was_closed_is_kept_in_order(self, engine: Engine, root: Path) -> None:
+        """The one who asked comes first in the alphabet, so its inbox, with the answer, is looked into first."""
+        asker, doer = FileAgent(root, "asker").join(), FileAgent(root, "doer").join()
+        asker.send("doer", "word: do it", type="task", task={"id": "t1"})
+        (task,) = await doer.take()
+        doer.mail.send("doer", "asker", task_update(task, "working", "word: at it"))
+        doer.mail.send("doer", "asker", task_update(task, "completed", "word: done"))
+        await asker.take(2)
+        for _ in range(2):  # and once, however often it is opened
+            async with serving(engine, files=root) as served, Callers(served) as callers:
+                owner = await callers.owner()
+                kept = await history(owner, "asker", "doer", 3)
+                assert [letter["content"] for letter in kept] == ["word: do it", "word: at it", "word: done"]
+                shown = done(await owner.get("/tasks/t1"))
+                assert (shown["state"], shown["requester"], shown["assignee"]) == ("completed", "asker", "doer")
+        assert (asker.waiting, doer.waiting) == ([], [])
+
+    async def test_what_came_through_the_office_is_not_kept_twice(self, engine: Engine, root: Path) -> None:
+        """A file agent's name may be used at another door of an open server; the office hands that over as a file."""
+        one, other = FileAgent(root, "one").join(), FileAgent(root, "other").join()
+        for count in (2, 3):
+            async with serving(engine, files=root) as served, Callers(served) as callers:
+                owner = await callers.owner()
+                await known(owner, "one", "other")
+                if count == 2:
+                    (as_one,) = await callers.named("one")
+                    await send(as_one, "other", "word through the door")
+                    await other.take()
+                one.send("other", "word by file")
+                await other.take()
+                assert len(await history(owner, "one", "other", count)) == count
+
+    async def test_an_empty_message_is_kept_as_empty(self, callers: Callers, at_home: Settle) -> None:
+        one, other = at_home("one"), at_home("other")
+        one.send("other", {"parts": []}, subject="Nothing")
+        await other.take()
+        (as_other,) = await callers.named("other")
+
+        async def kept() -> bool:
+            return [session["subject"] for session in done(await as_other.get("/inbox"))["sessions"]] == ["Nothing"]
+
+        await until(kept)
+
+
+class TestTasks:
+    async def test_a_task_between_them_is_among_the_tasks(self, owner: httpx.AsyncClient, at_home: Settle) -> None:
+        asker, doer = at_home("asker"), at_home("doer")
+        asker.send("doer", "do it", type="task", task={"id": "t1"}, callback=CALLBACK)
+        (task,) = await doer.take()
+
+        async def becomes(state: str) -> dict[str, Any]:
+            shown: dict[str, Any] = {}
+
+            async def so() -> bool:
+                tasks = done(await owner.get("/tasks", params={"assignee": "doer"}))["tasks"]
+                shown.update(tasks[0] if tasks else {})
+                return bool(shown.get("state") == state)
+
+            await until(so)
+            return shown
+
+        assert (await becomes("pending"))["callback"] == CALLBACK
+        for state in ("accepted", "working", "completed"):
+            doer.mail.send("doer", "asker", task_update(task, state, f"now {state}"))
+            shown = await becomes(state)
+            assert shown["steps"][-1]["text"] == f"now {state}"
+        assert [update["callback"] for update in await asker.take(3)] == [CALLBACK] * 3
+
+    async def test_one_not_finished_in_time_is_reported_to_its_asker_once(self, engine: Engine, root: Path) -> None:
+        asker, doer = FileAgent(root, "asker").join(), FileAgent(root, "doer").join()
+        async with serving(engine, files=root) as served, Callers(served) as callers:
+            owner = await callers.owner()
+            deadline = (datetime.now(UTC) + timedelta(hours=1)).isoformat()
+            asker.send("doer", "do it", type="task", task={"id": "t1", "state": "pending", "deadline": deadline})
+            await doer.take()
+
+            async def kept() -> bool:
+                return bool(done(await owner.get("/tasks", params={"assignee": "doer"}))["tasks"])
+
+            await until(kept)
+            await engine.advance(timedelta(hours=2))
+            for _ in range(3):
+                await served.office.upkeep.sweep()
+            (notice,) = await asker.take()
+            assert notice["from"] == "system"
+            assert "t1" in text_of(notice)
+            asker.send("asker", "to myself")
+            assert [text_of(message) for message in await asker.take()] == ["to myself"]

@@ -133,7 +133,7 @@ class TestEntities:
         (alice,) = await callers.named("alice")
         body = {"entity_type": "phase", "note": "Begun.", "id": "n-1"}
         first, again = [done(await alice.post("/entities/p1/notes", json=body), 201) for _ in range(2)]
-        assert first == again == {"message_id": first["message_id"], "notified": []}
+        assert first == again == {"message_id": first["message_id"], "notified": [], "ledger": "direct"}
         assert len(done(await alice.get("/entities/p1/notes"))["messages"]) == 1
 
     async def test_the_events_of_an_entity_are_its_notes_and_ones_own_mail_about_it(self, callers: Callers) -> None:

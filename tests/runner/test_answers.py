@@ -82,7 +82,7 @@ class TestNotices:
         said = runner.until_said("notice: ")
         until(lambda: bench.office.notices(bench.coder) == [])
         assert f"Your message to {bench.ann} could not be delivered" in said
-        assert bench.office.call(bench.coder, "/agents/me")["leased"] == 0
+        until(lambda: bench.office.call(bench.coder, "/agents/me")["leased"] == 0)
         assert bench.lines("ran") == []
 
 

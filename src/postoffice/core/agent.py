@@ -16,6 +16,8 @@ from postoffice.core.policy import ANYONE
 from postoffice.core.text import check_json
 
 KEY_PREFIX = "amb_"
+KEYS_OF = "keys:"
+"""Before a name: the hint that an agent's keys changed. No name has a colon in it."""
 _KEY = re.compile(r"amb_[0-9a-f]{64}", re.ASCII)
 _SHOWN = 8
 _CARD_BYTES = 64 * 1024

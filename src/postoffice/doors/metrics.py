@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Metric, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 from prometheus_client.registry import Collector
 
+from postoffice.core.tally import Tally
 from postoffice.core.views import Totals
 from postoffice.office import PostOffice
 
@@ -17,11 +18,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        self._requests = Counter("postoffice_requests", "Requests answered.", ["method", "route", "status"], registry=self._registry)
-        self._seconds = Histogram(
-            "postoffice_request_seconds", "How long answers took.", ["method", "route"], registry=self._registry, buckets=_SECONDS
-        )
-        self._known: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}  # looking labels up costs more than counting
+        self._answers: dict[tuple[str, str, int], Tally] = {}
         self.sockets = Gauge("postoffice_sockets", "WebSockets open in this process.", registry=self._registry)
         self.pushed = Counter("postoffice_events_pushed", "Events pushed to WebSockets.", registry=self._registry)
         self._agents = Gauge("postoffice_agents", "Agents known.", registry=self._registry)
@@ -34,11 +31,9 @@ class Metrics:
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one request."""
         key = (method, route, status)
-        if key not in self._known:
-            self._known[key] = (self._requests.labels(*key), self._seconds.labels(method, route))
-        count, spent = self._known[key]
-        count.inc()
-        spent.observe(seconds)
+        if key not in self._answers:
+            self._answers[key] = Tally(_SECONDS)
+        self._answers[key].add(seconds)
 
     def show(self, totals: Totals, oldest: float, posts: Mapping[str, int], office: PostOffice) -> bytes:
         """All of it, as Prometheus reads it. Posts are the ledger's, where mail goes by one."""
@@ -47,18 +42,26 @@ class Metrics:
         self._hints.set(office.hints_carried)
         for state in ("held", "pending", "leased", "dead"):
             self._mail.labels(state).set(getattr(totals, state))
-        return generate_latest(self._registry) + generate_latest(_Tallies(office, posts))
+        return generate_latest(self._registry) + generate_latest(_Tallies(self._answers, office, posts))
 
 
 class _Tallies(Collector):
-    """What the office and its store count by themselves."""
+    """What is counted without the library, whose counters cost more than some of what they count."""
 
-    def __init__(self, office: PostOffice, posts: Mapping[str, int]) -> None:
+    def __init__(self, answers: Mapping[tuple[str, str, int], Tally], office: PostOffice, posts: Mapping[str, int]) -> None:
+        self._answers = answers
         self._office = office
         self._posts = posts
 
     def collect(self) -> Iterable[Metric]:
         office = self._office
+        requests = CounterMetricFamily("postoffice_requests", "Requests answered.", labels=["method", "route", "status"])
+        seconds = HistogramMetricFamily("postoffice_request_seconds", "How long answers took.", labels=["method", "route", "status"])
+        for (method, route, status), tally in self._answers.items():
+            labels = [method, route, str(status)]
+            requests.add_metric(labels, sum(tally.counts))
+            seconds.add_metric(labels, tally.up_to(), tally.sum)
+        yield from (requests, seconds)
         for name, text, tally in (
             ("postoffice_wait_seconds", "How long mail waited before it was taken.", office.waits),
             ("postoffice_wake_seconds", "How long mail was on its way to somebody who was waiting for it.", office.wakes),

@@ -1,6 +1,6 @@
 """Who is calling: decided here, once, for every door."""
 
-from postoffice.core.agent import Caller, key_hash
+from postoffice.core.agent import KEYS_OF, Caller, key_hash
 from postoffice.core.clock import steady
 from postoffice.core.errors import BadKey, KeyRequired, NotYou, Unidentified
 from postoffice.core.names import OWNER, check_free, folded
@@ -35,12 +35,13 @@ class Identities:
         lent = await self._store.appear(check_free(name))
         return Caller(lent, verified=True, owner=True)
 
-    def forget(self, agents: frozenset[str]) -> None:
-        """Something about these agents changed, their keys perhaps."""
-        if EVERYBODY in agents:
+    def forget(self, hints: frozenset[str]) -> None:
+        """Forget those whose keys changed. Most hints are of mail, and nobody is asked for a name again because mail came."""
+        if EVERYBODY in hints:
             self._known.clear()
-        for key in [key for key, (caller, _) in self._known.items() if folded(caller.name) in agents]:
-            del self._known[key]
+        agents = {hint.removeprefix(KEYS_OF) for hint in hints if hint.startswith(KEYS_OF)}
+        if agents:
+            self._known = {key: known for key, known in self._known.items() if folded(known[0].name) not in agents}
 
     async def _by_key(self, key: str) -> Caller:
         hash = key_hash(key)

@@ -32,8 +32,8 @@ def create_app(settings: Settings, build: Callable[[Settings], PostOffice] = bui
     app.state.snippets = snippets
     app.router.routes += page_routes()
     rules = _rules(settings)
-    front: ASGIApp = Express(app.behind, app)
-    front = McpDoor(front, lambda: app.state.office, manager)
+    front: ASGIApp = McpDoor(app.behind, lambda: app.state.office, manager)
+    front = Express(front, app)
     if rules.origins:
         front = CORSMiddleware(front, allow_origins=list(rules.origins), allow_methods=["*"], allow_headers=["*"], expose_headers=["*"])
     app.front = Edge(front, rules, app.state.metrics)

@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import astuple
 
-from postoffice.core.agent import Card
+from postoffice.core.agent import KEYS_OF, Card
 from postoffice.core.clock import Clock, micros, moment
 from postoffice.core.delivery import UNREAD, State, Wish
 from postoffice.core.errors import RateLimited
@@ -154,8 +154,9 @@ class Desk:
         self.write("put_connection", astuple(row), row.id)
 
     def write_key(self, row: KeyRow) -> None:
-        """Keep a key as it is now."""
+        """Keep a key as it is now; whoever remembers what was true before must forget it."""
         self.write("put_key", astuple(row), row.hash)
+        self.hints.update((row.agent, KEYS_OF + row.agent))
 
     def write_task(self, row: TaskRow) -> None:
         """Keep where a task stands now."""

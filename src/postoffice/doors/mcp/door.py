@@ -34,7 +34,7 @@ def create_manager(body_bytes: int) -> StreamableHTTPSessionManager:
 
 
 class McpDoor:
-    """All MCP addresses of one application. Stands before the other doors: most calls of most agents end here."""
+    """All MCP addresses of one application. Stands before the framework: most calls of most agents end here."""
 
     def __init__(self, app: ASGIApp, office: Callable[[], PostOffice], manager: StreamableHTTPSessionManager) -> None:
         self._app = app

@@ -49,7 +49,6 @@ class Register(Act[tuple[str, str]]):
         box.has_key = True
         hash, prefix = self.key
         desk.write_key(KeyRow(hash, box.agent, prefix, desk.now, None, None))
-        desk.hints.add(box.agent)  # whoever remembers the name as keyless must forget it
         return box.id, box.name
 
 

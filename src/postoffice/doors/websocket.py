@@ -18,6 +18,8 @@ from postoffice.doors.metrics import Metrics
 from postoffice.doors.news import frame_of
 from postoffice.office import PostOffice
 
+SOCKET = "/ws"
+"""Where sockets are opened."""
 CUT = "postoffice.cut"
 """The extension by which a server lets a socket be closed although nobody reads from it."""
 _AUTH_SECONDS = 10.0
@@ -56,20 +58,17 @@ class _Line:
     async def serve(self) -> None:
         """Greet, then push and listen until either ends."""
         caller, after = await self._greet()
-        push = asyncio.ensure_future(self._push(caller, after))
-        listen = asyncio.ensure_future(self._listen())
         try:
-            done, _ = await asyncio.wait({push, listen}, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            push.cancel()
-            listen.cancel()
-            await asyncio.gather(push, listen, return_exceptions=True)
+            async with asyncio.TaskGroup() as both:
+                both.create_task(self._push(caller, after))
+                await self._listen()
+        except BaseExceptionGroup as ends:
+            raise ends.exceptions[0] from None
 
     async def _greet(self) -> tuple[Caller, int]:
         query = QueryParams(self._socket.scope["state"].pop(QUERY, b""))
         key, name = credentials(self._socket.scope)
+        self._socket.scope["headers"] = []  # an idle socket keeps nothing it has no use for
         self._credentials = Credentials(query.get("api_key", key), query.get("agent", name))
         if self._credentials != (None, None):
             try:

@@ -1,35 +1,59 @@
 """Bells: those who wait for an agent's mail or news, and what rings them."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Self
 
 from postoffice.wake.protocol import EVERYBODY
 
 
 class Bell:
-    """One waiter. `after` is the last number it knows of; None waits for mail to take."""
+    """One waiter; it hangs while `with` lasts. `after` is the last number it knows of; None waits for mail to take."""
 
-    def __init__(self, after: int | None) -> None:
+    # Thousands wait at once: an asyncio.Event, a timeout and a generator for `with` would weigh ten times as much.
+    __slots__ = ("_agent", "_bells", "_heard", "_rung", "after")
+
+    def __init__(self, bells: "dict[str, set[Bell]]", agent: str, after: int | None) -> None:
+        self._bells = bells
+        self._agent = agent
         self.after = after
-        self._rung = asyncio.Event()
+        self._rung = False
+        self._heard: asyncio.Future[None] | None = None
+
+    def __enter__(self) -> Self:
+        self._bells.setdefault(self._agent, set()).add(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        bells = self._bells[self._agent]
+        bells.discard(self)
+        if not bells:
+            del self._bells[self._agent]
 
     def ring(self) -> None:
         """Have the waiter look."""
-        self._rung.set()
+        self._rung = True
+        self._wake()
 
     def still(self) -> None:
         """Forget earlier rings; what comes from here on counts."""
-        self._rung.clear()
+        self._rung = False
 
     async def rings(self, within: float) -> bool:
         """Wait for a ring, but not forever."""
-        try:
-            async with asyncio.timeout(within):
-                await self._rung.wait()
-        except TimeoutError:
-            return False
-        return True
+        if not self._rung:
+            loop = asyncio.get_running_loop()
+            self._heard = loop.create_future()
+            timer = loop.call_later(within, self._wake)
+            try:
+                await self._heard
+            finally:
+                timer.cancel()
+                self._heard = None
+        return self._rung
+
+    def _wake(self) -> None:
+        if self._heard is not None and not self._heard.done():
+            self._heard.set_result(None)
 
 
 class Bells:
@@ -38,18 +62,9 @@ class Bells:
     def __init__(self) -> None:
         self._bells: dict[str, set[Bell]] = {}
 
-    @contextmanager
-    def waiting(self, agent: str, after: int | None = None) -> Iterator[Bell]:
-        """Hang up a bell. It hangs before its waiter first looks, so that nothing falls between."""
-        bell = Bell(after)
-        bells = self._bells.setdefault(agent, set())
-        bells.add(bell)
-        try:
-            yield bell
-        finally:
-            bells.discard(bell)
-            if not bells and self._bells.get(agent) is bells:
-                del self._bells[agent]
+    def waiting(self, agent: str, after: int | None = None) -> Bell:
+        """A bell to hang up before its waiter first looks, so that nothing falls between."""
+        return Bell(self._bells, agent, after)
 
     def ring(self, agents: frozenset[str]) -> None:
         """Ring for agents that have mail or news, and for whoever watches everybody; `*` rings for all."""

@@ -13,6 +13,8 @@ from postoffice.doors.websocket import CUT
 _HEAD_SECONDS = 20.0
 _HEAD_BYTES = 64 << 10
 _LAST_WORDS = 1.0
+_WRITABLE = asyncio.Event()  # every socket's, until it has something to wait for
+_WRITABLE.set()
 
 
 class HttpProtocol(HttpToolsProtocol):
@@ -69,11 +71,51 @@ class HttpProtocol(HttpToolsProtocol):
             self._head_timer = None
 
 
+class _Inlet:
+    """What came in on a socket and has not been read. asyncio's queue is made for many readers, and four times as heavy."""
+
+    __slots__ = ("_came", "_reader")
+
+    def __init__(self) -> None:
+        self._came: list[Any] = []
+        self._reader: asyncio.Future[None] | None = None
+
+    def put_nowait(self, message: Any) -> None:
+        self._came.append(message)
+        if self._reader is not None and not self._reader.done():
+            self._reader.set_result(None)
+
+    def empty(self) -> bool:
+        return not self._came
+
+    async def get(self) -> Any:
+        while not self._came:
+            self._reader = asyncio.get_running_loop().create_future()
+            await self._reader
+        return self._came.pop(0)
+
+
 class WebSocketProtocol(WebSocketsSansIOProtocol):
-    """A socket can be closed with a code although its reader is behind: it finds the code when it catches up."""
+    """A socket can be closed with a code although its reader is behind: it finds the code when it catches up.
+
+    Thousands of them wait, so an idle one keeps little.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.queue = _Inlet()  # type: ignore[assignment]  # all of a queue that is used
+        self.writable = _WRITABLE
+
+    def pause_writing(self) -> None:
+        self.writable = asyncio.Event()
+
+    def start_keepalive(self) -> None:
+        super().start_keepalive()
+        self.response.headers.clear()  # they have been sent
 
     def handle_connect(self, event: Any) -> None:
         super().handle_connect(event)
+        event.headers.clear()  # the scope has them
         if hasattr(self, "scope"):
             extensions: dict[str, Any] = self.scope["extensions"]
             extensions[CUT] = self._cut

@@ -13,7 +13,6 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import FileResponse
-from starlette.routing import WebSocketRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from postoffice import __version__
@@ -36,7 +35,6 @@ from postoffice.doors.rest import (
 )
 from postoffice.doors.rest.answer import schemas
 from postoffice.doors.rest.body import wrong_input
-from postoffice.doors.websocket import websocket_door
 
 Life = Callable[[FastAPI], AbstractAsyncContextManager[None]]
 _OURS = Path(__file__).parent / "docs"
@@ -89,7 +87,6 @@ def create_api(life: Life) -> Api:
     # Added as they are: routes of an included router are looked through twice. The busiest come first.
     for door in (messages, leases, inbox, agents, connections, tasks, entities, dead_letters, events, ledger, links, service):
         app.router.routes += door.routes.routes
-    app.router.routes.append(WebSocketRoute("/ws", websocket_door))
     app.add_api_route("/docs", _page, include_in_schema=False)
     app.add_api_route("/docs/{name}", _page, include_in_schema=False)
     app.add_exception_handler(MailError, _refuse)

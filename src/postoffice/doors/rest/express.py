@@ -1,11 +1,12 @@
-"""The straight way to the busiest calls: those at a fixed path that take a caller and a body, past the framework's layers."""
+"""The straight way past the framework's layers: for the busiest calls, at a fixed path with a caller and a body, and for sockets."""
 
 from collections.abc import Awaitable, Callable
 
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response, WebSocket
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from postoffice.doors.rest.body import PlainRoute
+from postoffice.doors.websocket import SOCKET, websocket_door
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -22,6 +23,9 @@ class Express:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One call."""
+        if scope["type"] == "websocket" and scope["path"] == SOCKET:
+            await websocket_door(WebSocket(scope, receive, send))
+            return
         found = self._handlers.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
         if found is None:
             await self._app(scope, receive, send)

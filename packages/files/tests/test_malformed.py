@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from postoffice_files import MailboxManager, NotAMailbox, Settings
+from postoffice_files import MailboxManager, NotAMailbox, Settings, disk
 
 GOOD = json.dumps({"from": "x", "content": "good"})
 DEEP = '{"from":"x","metadata":' + '{"a":' * 100_000 + "1" + "}" * 100_001
@@ -67,7 +67,7 @@ def mail(root: Path) -> MailboxManager:
 def set_aside(root: Path) -> tuple[str, str]:
     """The one thing in bad/ and its reason; the inbox and the claims are empty, the good message aside."""
     assert [path.name for path in (root / "y" / "inbox").iterdir()] == ["good.msg.json"]
-    assert all(path.name.startswith("good") for path in (root / "y" / "claims").iterdir())
+    assert all(path.name.startswith(("good", ".spare")) for path in (root / "y" / "claims").iterdir())
     (reason,) = (root / "y" / "bad").glob("*.reason.json")
     assert os.path.lexists(str(reason).removesuffix(".reason.json"))
     return reason.name.removesuffix(".reason.json"), json.loads(reason.read_text())["reason"]
@@ -201,6 +201,20 @@ def test_a_file_still_being_written_is_left_until_it_is_whole(root: Path, clock:
     clock.sleep(1)
     assert mail.poll("y") == []
     assert (root / "y" / "bad" / "torn.msg.json").exists()
+
+
+def test_a_file_that_grows_while_it_is_read_is_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"one")
+    look = os.fstat
+
+    def look_and_write(descriptor: int) -> os.stat_result:
+        status = look(descriptor)
+        path.write_bytes(b"one, two, three")
+        return status
+
+    monkeypatch.setattr(os, "fstat", look_and_write)
+    assert disk.read(path, 100)[0] == b"one, two, three"
 
 
 def test_temporary_files_are_left_to_their_writers_and_removed_when_stale(mail: MailboxManager, root: Path) -> None:

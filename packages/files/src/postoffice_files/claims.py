@@ -1,11 +1,14 @@
 """Who has a message for now.
 
-A claim is a file `claims/<message>.<number>`, made by O_EXCL: whoever makes number n + 1 after number n ran out has the message, and nobody
-else can. There is no lock to be left behind, and nothing to repair after a kill: the claim runs out. Claims are removed only after their
-message has left the inbox, so an old view of the folder can never make a number that was already used. They are not synced to disk: a power
-cut ends every poller, so a claim it loses held nothing any more.
+A claim is a file `claims/<message>.<number>` that only one can make: whoever makes number n + 1 after number n ran out has the message, and
+nobody else can. There is no lock to be left behind, and nothing to repair after a kill: the claim runs out. Claims are removed only after
+their message has left the inbox, so an old view of the folder can never make a number that was already used. The last one removed stays as
+`claims/.spare`, and the next is made of it: should anybody still be reading the old one, its message has left. They are not synced to disk:
+a power cut ends every poller, so a claim it loses held nothing any more.
 """
 
+import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +19,8 @@ from postoffice_files.errors import Unreadable
 _LONGEST = 12 * 3600 * SECOND
 """A claim that says it lasts longer was made by a clock that has been set back since."""
 _MAX_BYTES = 4096
+_LENGTH = 128
+"""All are of one length, so that one can be written over another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +48,16 @@ class Claims:
     """The claims on one inbox."""
 
     def __init__(self, folder: Path, clock: Clock, default: float) -> None:
-        self._folder = folder
+        self._folder = str(folder)
+        self._spare = f"{folder}/.spare"
         self._clock = clock
         self._default = int(default * SECOND)
 
     def numbers(self) -> dict[str, int]:
         """The highest claim on each message."""
         found: dict[str, int] = {}
-        for path in self._folder.iterdir():
-            handle, _, number = path.name.rpartition(".")
+        for name in os.listdir(self._folder):  # noqa: PTH208 - names are all that is wanted
+            handle, _, number = name.rpartition(".")
             if number.isascii() and number.isdigit() and not handle.startswith("."):
                 found[handle] = max(found.get(handle, 0), int(number))
         return found
@@ -76,7 +82,7 @@ class Claims:
         """Make a claim; None if somebody else was first."""
         claim = Claim(number, self._clock.now() + int(seconds * SECOND), attempt, of)
         try:
-            disk.create(self._path(handle, number), _spelt(claim))
+            disk.recreate(self._path(handle, number), _spelt(claim), self._spare, self._clock.token())
         except FileExistsError:
             return None
         return claim
@@ -94,7 +100,8 @@ class Claims:
     def clear(self, handle: str, highest: int) -> None:
         """Forget all claims on a message that has left the inbox."""
         for number in range(1, highest + 1):
-            self._path(handle, number).unlink(missing_ok=True)
+            with suppress(OSError):  # it holds nothing any more, and is swept again
+                disk.replace(self._path(handle, number), self._spare)
 
     def sweep(self, waiting: set[str], numbers: dict[str, int]) -> None:
         """Clear what a killed poller left behind. The numbers must be older than the list of what is waiting."""
@@ -103,9 +110,9 @@ class Claims:
             if claim is not None and not claim.covers(claim.of, self._clock.now()):
                 self.clear(handle, numbers[handle])
 
-    def _path(self, handle: str, number: int) -> Path:
-        return self._folder / f"{handle}.{number}"
+    def _path(self, handle: str, number: int) -> str:
+        return f"{self._folder}/{handle}.{number}"
 
 
 def _spelt(claim: Claim) -> bytes:
-    return jsontext.encode({"until": claim.until, "attempt": claim.attempt, "of": claim.of})
+    return jsontext.encode({"until": claim.until, "attempt": claim.attempt, "of": claim.of}).ljust(_LENGTH)

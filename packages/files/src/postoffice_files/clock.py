@@ -3,6 +3,7 @@
 import secrets
 import time
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -23,7 +24,13 @@ class Clock:
 
 def instant(micros: int) -> str:
     """A time as messages and cards carry it."""
-    return (_EPOCH + micros * _MICROSECOND).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+    seconds, rest = divmod(micros, SECOND)
+    return f"{_to_the_second(seconds)}.{rest // 1000:03}Z"
+
+
+@lru_cache(maxsize=16)
+def _to_the_second(seconds: int) -> str:
+    return (_EPOCH + timedelta(seconds=seconds)).isoformat().removesuffix("+00:00")
 
 
 def parse_instant(text: object) -> int | None:

@@ -1,12 +1,17 @@
 """Reading and writing files so that nothing is followed, waited for or half done."""
 
+# ruff: noqa: PTH102, PTH104, PTH105, PTH108
+# These are asked for with every message, where making a Path costs more than the call it is made for.
+
 import os
 import stat
 import sys
 import time
-from pathlib import Path
+from contextlib import suppress
 
 from postoffice_files.errors import NotAMailbox, Unreadable
+
+Where = str | os.PathLike[str]
 
 _SAFE = (
     getattr(os, "O_CLOEXEC", 0)
@@ -15,6 +20,7 @@ _SAFE = (
     | getattr(os, "O_NOCTTY", 0)
     | getattr(os, "O_BINARY", 0)
 )
+_OPEN_FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 FOLDER = "a folder"
 _KINDS = {
     stat.S_IFLNK: "a symbolic link",
@@ -39,19 +45,25 @@ def print_of(status: os.stat_result) -> str:
     return f"{status.st_mtime_ns}-{status.st_size}"
 
 
-def lstat(path: Path) -> os.stat_result | None:
+def split(path: Where) -> tuple[str, str]:
+    """The folder something stands in, and its name there."""
+    folder, name = os.path.split(path)
+    return folder or os.curdir, name
+
+
+def lstat(path: Where) -> os.stat_result | None:
     """What stands there, links not followed; None if nothing does."""
     try:
-        return path.lstat()
+        return os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
         return None
 
 
-def read(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
+def read(path: Where, limit: int) -> tuple[bytes, os.stat_result]:
     """A whole file. Raises FileNotFoundError, or Unreadable with the reason."""
     try:
         # Looked at before it is opened as well: merely opening some devices does something.
-        if (what := kind(path.lstat())) is not None:
+        if (what := kind(os.lstat(path))) is not None:
             raise Unreadable(why=f"it is {what}, not a file")
         descriptor = os.open(path, os.O_RDONLY | _SAFE)
     except FileNotFoundError:
@@ -64,9 +76,9 @@ def read(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
             raise Unreadable(why=f"it is {what}, not a file")
         if status.st_size > limit:
             raise Unreadable(why=f"it is {status.st_size} bytes, more than the {limit} allowed")
-        # No more room than it says it needs, and on to the end should it have grown since.
+        # No more room than it says it needs and one byte, which stays empty; on to the end should it have grown since.
         data = os.read(descriptor, status.st_size + 1)
-        while len(data) <= limit and (more := os.read(descriptor, min(limit + 1 - len(data), _PIECE))):
+        while status.st_size != len(data) <= limit and (more := os.read(descriptor, min(limit + 1 - len(data), _PIECE))):
             data += more
         if len(data) > limit:
             raise Unreadable(why=f"it is more than the {limit} bytes allowed")
@@ -77,67 +89,105 @@ def read(path: Path, limit: int) -> tuple[bytes, os.stat_result]:
     return data, status
 
 
-def create(path: Path, data: bytes, *, sync: bool = False) -> None:
+def create(path: Where, data: bytes, *, sync: bool = False) -> None:
     """A new file, by whoever is first. Raises FileExistsError for everybody else."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, 0o600)
     try:
-        view = memoryview(data)
-        while view:
-            view = view[os.write(descriptor, view) :]
+        _write(descriptor, data)
         if sync:
             os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
-def publish(path: Path, data: bytes, token: str, *, sync: bool = True, sync_folder: bool = True) -> None:
+def recreate(path: Where, data: bytes, spare: Where, token: str) -> None:
+    """The same, out of a file that is no longer needed where there is one: what costs most is making files and removing them."""
+    own = f"{spare}.{token}.tmp"
+    try:
+        os.rename(spare, own)  # whoever comes to this has it for itself
+        try:
+            if _overwrite(own, data):
+                os.link(own, path)
+                return
+        finally:
+            with suppress(OSError):
+                os.unlink(own)
+    except FileExistsError:
+        raise
+    except OSError:  # nothing is spare, or the file system has no links
+        pass
+    create(path, data)
+
+
+def publish(path: Where, data: bytes, token: str, *, sync: bool = True, sync_folder: bool = True) -> None:
     """Put a file in its place at once and whole: nobody ever sees half of it, not even after a power cut."""
-    temporary = path.with_name(f".{token}.tmp")
+    folder, _ = split(path)
+    temporary = f"{folder}/.{token}.tmp"
     try:
         create(temporary, data, sync=sync)
         replace(temporary, path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
         raise
     if sync_folder:
-        sync_directory(path.parent)
+        sync_directory(folder)
 
 
-def replace(source: Path, target: Path) -> None:
+def replace(source: Where, target: Where) -> None:
     """Rename, over whatever was there."""
     for _ in range(_PATIENCE):
         try:
-            source.replace(target)
+            os.replace(source, target)
         except PermissionError:
             if sys.platform != "win32":
                 raise
             time.sleep(0.01)
         else:
             return
-    source.replace(target)
+    os.replace(source, target)
 
 
-def sync_directory(path: Path) -> None:
+def sync_directory(path: Where) -> None:
     """Make a rename durable, where the system has a way to ask for it."""
     if sys.platform == "win32":
         return
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0))
+    descriptor = os.open(path, _OPEN_FOLDER)
     try:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
 
 
-def folder(path: Path) -> None:
+def folder(path: Where) -> None:
     """Make sure that a real folder stands there."""
     status = lstat(path)
     if status is None:
         try:
-            path.mkdir(mode=0o700)
+            os.mkdir(path, mode=0o700)
         except FileExistsError:
             pass
         else:
-            sync_directory(path.parent)
-        status = path.lstat()
+            sync_directory(split(path)[0])
+        status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode):
         raise NotAMailbox(path=path, what=kind(status) or "a file")
+
+
+def _overwrite(path: str, data: bytes) -> bool:
+    """Write over a file of the same length; False if it is none, or stands elsewhere under another name."""
+    status = os.lstat(path)
+    if kind(status) is not None or status.st_nlink != 1 or status.st_size != len(data):
+        return False
+    descriptor = os.open(path, os.O_WRONLY | _SAFE)
+    try:
+        _write(descriptor, data)
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]

@@ -1,9 +1,10 @@
 """One agent's folders, and the moves between them."""
 
+import os
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from postoffice_files import disk
@@ -18,7 +19,7 @@ class Home:
 
     path: Path
 
-    @property
+    @cached_property
     def agent(self) -> str:
         """The agent's name as its folder spells it."""
         return self.path.name
@@ -55,7 +56,7 @@ class Home:
 
     def holds(self, name: str) -> bool:
         """Whether a message of that name is or was here. Messages only move on, so looking in this order misses none."""
-        return any(disk.lstat(folder / name) is not None for folder in (self.inbox, self.processed, self.bad))
+        return any(disk.lstat(f"{folder}/{name}") is not None for folder in (self.inbox, self.processed, self.bad))
 
     def sweep(self, now: int, stale_after: float) -> None:
         """Remove what writers that died left half written, here and among the claims."""
@@ -67,31 +68,30 @@ class Home:
                         path.unlink()
 
 
-def move(source: Path, folder: Path, name: str) -> bool:
+def move(name: str, source: disk.Where, target: disk.Where, kept: str) -> bool:
     """Move into another folder without replacing anything there; False if somebody else moved it first."""
-    target = free(folder, name)
     try:
-        source.rename(target)
+        os.rename(f"{source}/{name}", f"{target}/{free(target, kept)}")  # noqa: PTH104 - as on disk
     except FileNotFoundError:
         return False
-    disk.sync_directory(folder)
-    disk.sync_directory(source.parent)
+    disk.sync_directory(target)
+    disk.sync_directory(source)
     return True
 
 
-def free(folder: Path, name: str) -> Path:
-    """A path nobody has there: seed 002's names come again within a second."""
-    path, stem, number = folder / name, name.removesuffix(SUFFIX), 1
-    while disk.lstat(path) is not None:
+def free(folder: disk.Where, name: str) -> str:
+    """A name nobody has there: seed 002's come again within a second."""
+    found, stem, number = name, name.removesuffix(SUFFIX), 1
+    while disk.lstat(f"{folder}/{found}") is not None:
         number += 1
-        path = folder / f"{stem}.{number}{SUFFIX if name.endswith(SUFFIX) else ''}"
-    return path
+        found = f"{stem}.{number}{SUFFIX if name.endswith(SUFFIX) else ''}"
+    return found
 
 
 def find(root: Path, name: str) -> Home | None:
     """The home of that agent, in whatever spelling it stands there."""
-    exact = root / name
-    status = disk.lstat(exact)
+    home = _home(root, name)
+    status = disk.lstat(home.path)
     if status is None:
         try:
             names = sorted(path.name for path in root.iterdir() if folded(path.name) == folded(name))
@@ -99,7 +99,14 @@ def find(root: Path, name: str) -> Home | None:
             return None
         if not names:
             return None
-        exact, status = root / names[0], disk.lstat(root / names[0])
+        home = _home(root, names[0])
+        status = disk.lstat(home.path)
     if status is not None and not stat.S_ISDIR(status.st_mode):
-        raise NotAMailbox(path=exact, what=disk.kind(status) or "a file")
-    return Home(exact)
+        raise NotAMailbox(path=home.path, what=disk.kind(status) or "a file")
+    return home
+
+
+@lru_cache(maxsize=1024)
+def _home(root: Path, name: str) -> Home:
+    """Kept, because its paths are asked for with every message."""
+    return Home(root / name)

@@ -4,7 +4,6 @@ import logging
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from postoffice_files import disk, jsontext
@@ -30,6 +29,7 @@ class Inbox:
 
     def __init__(self, home: Home, settings: Settings, clock: Clock, tell: Tell) -> None:
         self.home = home
+        self._folder = str(home.inbox)
         self._settings = settings
         self._clock = clock
         self._tell = tell
@@ -56,12 +56,15 @@ class Inbox:
 
     def processed(self, name: str) -> None:
         """It is done. Saying so again changes nothing."""
-        if disk.lstat(self.home.inbox / name) is None and disk.lstat(self.home.processed / name) is not None:
+        try:
+            claim = self._own(name)
+        except (ClaimLost, NoSuchMessage):
+            if disk.lstat(self._path(name)) is not None or disk.lstat(f"{self.home.processed}/{name}") is None:
+                raise
             self._held.pop(name, None)
             return
-        claim = self._own(name)
         self.home.need(self.home.processed)
-        move(self.home.inbox / name, self.home.processed, name)
+        move(name, self._folder, self.home.processed, name)
         self._claims.clear(name, 0 if claim is None else claim.number)
         self._held.pop(name, None)
 
@@ -101,13 +104,13 @@ class Inbox:
         """A message that is or was here, for whoever forwards it."""
         for folder in (self.home.inbox, self.home.processed):
             with suppress(FileNotFoundError, NoLetter):
-                return read_letter(folder / name, self.home.agent, self._settings)[0]
+                return read_letter(f"{folder}/{name}", self.home.agent, self._settings)[0]
         raise NoSuchMessage(agent=self.home.agent, filename=name)
 
     def _found(self, name: str) -> dict[str, Any]:
         """Whatever can be read of a message that is to be set aside."""
         try:
-            return read_letter(self.home.inbox / name, self.home.agent, self._settings)[0]
+            return read_letter(self._path(name), self.home.agent, self._settings)[0]
         except FileNotFoundError:
             raise NoSuchMessage(agent=self.home.agent, filename=name) from None
         except NoLetter as error:
@@ -138,13 +141,13 @@ class Inbox:
     def _look(self, name: str) -> int:
         """The priority of a message whose name does not tell."""
         try:
-            return priority(read_letter(self.home.inbox / name, self.home.agent, self._settings)[0])
+            return priority(read_letter(self._path(name), self.home.agent, self._settings)[0])
         except (FileNotFoundError, NoLetter):
             return PRIORITY
 
     def _claim(self, name: str, number: int, seconds: float) -> Claim | None:
         """Claim a file, whatever it is, unless it is gone or somebody's."""
-        key, status = handle(name), disk.lstat(self.home.inbox / name)
+        key, status = handle(name), disk.lstat(self._path(name))
         before = self._claims.read(key, number) if number else None
         if status is None or (number and before is None):
             return None
@@ -160,7 +163,7 @@ class Inbox:
             return None
         tries = claim.attempt - 1
         try:
-            message, read_print = read_letter(self.home.inbox / name, self.home.agent, self._settings)
+            message, read_print = read_letter(self._path(name), self.home.agent, self._settings)
         except FileNotFoundError:
             self._claims.clear(key, claim.number)
         except NoLetter as error:
@@ -180,7 +183,7 @@ class Inbox:
 
     def _is_young(self, name: str) -> bool:
         """Whether somebody may still be writing it."""
-        status = disk.lstat(self.home.inbox / name)
+        status = disk.lstat(self._path(name))
         return status is not None and abs(self._clock.now() - status.st_mtime_ns // 1000) < self._settings.grace * SECOND
 
     def _own(self, name: str) -> Claim | None:
@@ -199,7 +202,7 @@ class Inbox:
         return self._claims.read(name, number) if number else None
 
     def _print(self, name: str) -> str:
-        status = disk.lstat(self.home.inbox / name)
+        status = disk.lstat(self._path(name))
         if status is None:
             raise NoSuchMessage(agent=self.home.agent, filename=name)
         return disk.print_of(status)
@@ -207,8 +210,8 @@ class Inbox:
     def _set_aside(self, name: str, claim: Claim, reason: str, message: dict[str, Any] | None, attempts: int) -> None:
         """Reason, then notice, then the move: whoever is killed in between is followed by one who does the same again."""
         key = handle(name)
-        target = free(self.home.bad, key)
-        beside = target.with_name(f"{target.name}.reason.json")
+        kept = free(self.home.bad, key)
+        beside = f"{self.home.bad}/{kept}.reason.json"
         try:
             self.home.need(self.home.bad)
             record = _record(beside) or {
@@ -219,8 +222,8 @@ class Inbox:
                 "at": instant(self._clock.now()),
             }
             disk.publish(beside, jsontext.encode(record), self._clock.token())
-            self._notify(target, record, message)
-            move(self.home.inbox / name, self.home.bad, target.name)
+            self._notify(kept, record, message)
+            move(name, self._folder, self.home.bad, kept)
         except (OSError, NotAMailbox) as error:
             # It stays claimed, and whoever polls after that tries again: one such file must not keep the others from being read.
             _LOG.warning("%s/%s cannot be set aside: %s", self.home.inbox, key, error)
@@ -228,17 +231,20 @@ class Inbox:
         self._claims.clear(key, claim.number)
         self._held.pop(key, None)
 
-    def _notify(self, target: Path, record: dict[str, Any], message: dict[str, Any] | None) -> None:
+    def _notify(self, kept: str, record: dict[str, Any], message: dict[str, Any] | None) -> None:
         if (told := notice(record, message)) is None:
             return
         at = parse_instant(record["at"]) or self._clock.now()
         try:
-            self._tell(*told, at, f"{self.home.agent}/{target.name}")
+            self._tell(*told, at, f"{self.home.agent}/{kept}")
         except FileMailError as error:
-            _LOG.warning("%s cannot be told that %s was set aside: %s", told[0], target.name, error)
+            _LOG.warning("%s cannot be told that %s was set aside: %s", told[0], kept, error)
+
+    def _path(self, name: str) -> str:
+        return f"{self._folder}/{name}"
 
 
-def _record(path: Path) -> dict[str, Any] | None:
+def _record(path: str) -> dict[str, Any] | None:
     """What somebody began to set aside for, and did not come to an end with."""
     try:
         found = jsontext.decode(disk.read(path, 64 * 1024)[0])

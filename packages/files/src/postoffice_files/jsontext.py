@@ -33,20 +33,21 @@ def decode(data: bytes) -> Any:
         raise Torn(what) from None
     _check_depth(text)
     try:
-        value = json.loads(text, parse_constant=_no_constant)
+        value = _DECODER.decode(text)
     except NotJson:
         raise
     except (ValueError, RecursionError) as error:
         what = f"it is not JSON: {error}"
         raise Torn(what) from None
-    check(value)
+    if "\\u" in text:  # only so can U+0000 or half of a surrogate pair be spelt; all else the decoder sees to
+        check(value)
     return value
 
 
 def encode(value: object) -> bytes:
     """The value as one line of UTF-8."""
     check(value)
-    return json.dumps(value, ensure_ascii=False, allow_nan=False).encode() + b"\n"
+    return _ENCODER.encode(value).encode() + b"\n"
 
 
 def check(value: object, depth: int = 0) -> None:
@@ -54,32 +55,29 @@ def check(value: object, depth: int = 0) -> None:
     if depth > MAX_DEPTH:
         _refuse(f"it is nested deeper than {MAX_DEPTH}")
     match value:
-        case None | bool():
-            return
         case str():
             _check_text(value)
-        case int() | float():
-            _check_number(value)
         case dict():
             for key, item in value.items():
-                _check_key(key)
+                if not isinstance(key, str):
+                    _refuse(f"it holds a key that is not text ({key!r})")
+                _check_text(key)
                 check(item, depth + 1)
         case list() | tuple():
             for item in value:
                 check(item, depth + 1)
+        case None | bool():
+            return
+        case int() | float():
+            _check_number(value)
         case _:
             _refuse(f"it holds a {type(value).__name__}, which is not JSON")
 
 
-def _check_number(value: float) -> None:
+def _check_number(value: float) -> float:
     if (isinstance(value, float) and not math.isfinite(value)) or not -_LARGEST < value < _LARGEST:
         _refuse("it holds a number that is not finite or out of range")
-
-
-def _check_key(key: object) -> None:
-    if not isinstance(key, str):
-        _refuse(f"it holds a key that is not text ({key!r})")
-    _check_text(key)
+    return value
 
 
 def _check_text(text: str) -> None:
@@ -109,3 +107,11 @@ def _no_constant(word: str) -> NoReturn:
 
 def _refuse(what: str) -> NoReturn:
     raise NotJson(what)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+_DECODER = json.JSONDecoder(
+    parse_int=lambda digits: _check_number(int(digits)),
+    parse_float=lambda digits: _check_number(float(digits)),
+    parse_constant=_no_constant,
+)

@@ -1,6 +1,5 @@
 """A message file as its reader finds it: a message, or the reason why it is none."""
 
-from pathlib import Path
 from typing import Any
 
 from postoffice_files import disk, jsontext
@@ -20,11 +19,12 @@ class NoLetter(Exception):
         self.reason, self.unfinished, self.found = reason, unfinished, found
 
 
-def read_letter(path: Path, agent: str, settings: Settings) -> tuple[dict[str, Any], str]:
+def read_letter(path: disk.Where, agent: str, settings: Settings) -> tuple[dict[str, Any], str]:
     """The message in a file and the file's print. Raises FileNotFoundError or NoLetter."""
-    if not is_filename(path.name):
+    _, name = disk.split(path)
+    if not is_filename(name):
         reason = f"its name is not that of a message: plain letters, digits, '.', '_' and '-', ending in {SUFFIX}"
-        raise NoLetter(reason, unfinished=not path.name.endswith(SUFFIX))
+        raise NoLetter(reason, unfinished=not name.endswith(SUFFIX))
     try:
         data, status = disk.read(path, settings.max_bytes)
         found = jsontext.decode(data)
@@ -38,10 +38,10 @@ def read_letter(path: Path, agent: str, settings: Settings) -> tuple[dict[str, A
     if to is not None and (not isinstance(to, str) or folded(to) != folded(agent)):
         reason = f"it is addressed to {str(to)[:100]!r}, not to {agent!r}"
         raise NoLetter(reason, found=found)
-    written = place(path.name).micros
+    written = place(name).micros
     message = fill(
         found,
-        id=f"msg_{path.name.removesuffix(SUFFIX)}"[:200],
+        id=f"msg_{name.removesuffix(SUFFIX)}"[:200],
         sender=found.get("from", ""),
         to=agent,
         timestamp=instant(status.st_mtime_ns // 1000 if written is None else written),

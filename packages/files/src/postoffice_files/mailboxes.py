@@ -83,8 +83,9 @@ class MailboxManager:
         if not isinstance(msg, dict):
             raise BadMessage(field="form", why=f"it must be a dict, not a {type(msg).__name__}")
         stamp = self._stamp() if at is None else at
-        token = self._clock.token() if key is None else f"{order:010x}{hashlib.sha256(key.encode()).hexdigest()[:16]}"
-        name = filename(stamp, sender, priority(msg), token)
+        token = self._clock.token()
+        tail = token if key is None else f"{order:010x}{hashlib.sha256(key.encode()).hexdigest()[:16]}"
+        name = filename(stamp, sender, priority(msg), tail)
         message = self._routed(sender, to, msg, forward_of, name, instant(stamp))
         try:
             data = jsontext.encode(message)
@@ -95,9 +96,10 @@ class MailboxManager:
         home = self._home(to)
         if key is not None and home.holds(name):
             return name
-        while disk.lstat(home.inbox / name) is not None:
-            name = filename(self._stamp(), sender, priority(msg), self._clock.token())
-        disk.publish(home.inbox / name, data, self._clock.token())
+        while disk.lstat(f"{home.inbox}/{name}") is not None:
+            token = self._clock.token()
+            name = filename(self._stamp(), sender, priority(msg), token)
+        disk.publish(f"{home.inbox}/{name}", data, token)
         return name
 
     def poll(self, agent_id: str, *, limit: int | None = None, claim_for: float | None = None) -> list[dict[str, Any]]:
@@ -229,17 +231,14 @@ class MailboxManager:
         return home
 
     def _inbox(self, agent_id: str) -> Inbox | None:
-        name = check_name(agent_id)
-        home = find(self.root, name)
+        home = find(self.root, check_name(agent_id))
         if home is None:
             return None
-        key = folded(name)
-        if key not in self._inboxes or self._inboxes[key].home != home:
+        if home.agent not in self._inboxes:
             home.build()
-            self._inboxes[key] = Inbox(home, self.settings, self._clock, self._tell)
-        box = self._inboxes[key]
-        box.home.need(box.home.inbox, box.home.claims)
-        return box
+            self._inboxes[home.agent] = Inbox(home, self.settings, self._clock, self._tell)
+        home.need(home.inbox, home.claims)
+        return self._inboxes[home.agent]
 
     def _need(self, agent_id: str) -> Inbox:
         if (box := self._inbox(agent_id)) is None:

@@ -13,40 +13,34 @@ _MAX_TTL = 100
 _MOST = 100  # agents in a trace
 _LONG = 255  # characters in an id or a type, as many as in the office's
 
-ORDER = ("id", "from", "to", "timestamp", "type", "ttl", "trace", "task", "content", "callback", "reply_to", "metadata")
-"""The fields as the seed shows them; whatever else a message carries follows."""
 OURS = ("filename", "attempt")
 """What poll() adds about the file; it is no part of the message."""
 
 
 def fill(message: dict[str, Any], *, id: str, sender: str, to: str, timestamp: str, ttl: int) -> dict[str, Any]:
-    """The message with every field of the seed, in the seed's order."""
+    """The message with every field of the seed, in the seed's order; whatever else it carries follows."""
     given = {key: value for key, value in message.items() if value is not None and key not in OURS}
-    content = given.get("content")
     filled = {
         "id": id,
+        "from": sender,
+        "to": to,
         "timestamp": timestamp,
         "type": "message",
         "ttl": ttl,
         "trace": [sender],
         "task": None,
+        "content": {"parts": []},
         "callback": None,
         "reply_to": None,
         "metadata": {},
-        **given,
-        "from": sender,
-        "to": to,
-        # A bare text is what people write by hand.
-        "content": {"parts": [{"type": "text", "text": content}]}
-        if isinstance(content, str)
-        else {"parts": []}
-        if content is None
-        else content,
     }
+    filled |= given | {"from": sender, "to": to}
+    if isinstance(filled["content"], str):  # what people write by hand
+        filled["content"] = {"parts": [{"type": "text", "text": filled["content"]}]}
     if filled["type"] == "task":
         task = filled["task"] if filled["task"] is not None else {}
         filled["task"] = {"id": filled["id"], "state": "pending", **task} if isinstance(task, dict) else task
-    return {key: filled[key] for key in ORDER} | {key: value for key, value in filled.items() if key not in ORDER}
+    return filled
 
 
 def check(message: dict[str, Any]) -> None:

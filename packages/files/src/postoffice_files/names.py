@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+from functools import lru_cache
 from typing import Final, NamedTuple
 
 from postoffice_files.errors import BadFilename, BadName, ReservedName
@@ -28,7 +29,14 @@ def folded(name: str) -> str:
 
 def check_name(name: object) -> str:
     """The name, if an agent of that name can exist."""
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
+    if not isinstance(name, str):
+        raise BadName(name=name)
+    return _checked(name)
+
+
+@lru_cache(maxsize=1024)
+def _checked(name: str) -> str:
+    if not _NAME.fullmatch(name):
         raise BadName(name=name)
     # Names become folders, and these open a device on some systems, whatever follows the dot. Some drop a last dot.
     if folded(name).split(".")[0] in _DEVICES or name.endswith("."):
@@ -52,6 +60,7 @@ def check_free(name: object) -> str:
     return checked
 
 
+@lru_cache(maxsize=1024)
 def is_filename(name: str) -> bool:
     """Whether a message file may be called this."""
     return name.endswith(SUFFIX) and ".." not in name and _FILENAME.fullmatch(name) is not None
@@ -86,6 +95,7 @@ def filename(micros: int, sender: str, priority: int, token: str) -> str:
     return f"{micros // 1_000_000}.{micros % 1_000_000:06}_{sender}_p{priority}-{token}{SUFFIX}"
 
 
+@lru_cache(maxsize=1024)
 def place(name: str) -> Place:
     """Reads our names and the seed's, `1745659200_coder.msg.json`."""
     stamp, ours = _STAMP.match(name), _OURS.fullmatch(name.removesuffix(SUFFIX))

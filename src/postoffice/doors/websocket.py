@@ -1,6 +1,7 @@
 """The WebSocket door: news as it happens, resumable by cursor. A frame is news, never consumption."""
 
 import asyncio
+import random
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -24,7 +25,7 @@ CUT = "postoffice.cut"
 """The extension by which a server lets a socket be closed although nobody reads from it."""
 _AUTH_SECONDS = 10.0
 _SEND_SECONDS = 10.0
-_LOOK = timedelta(seconds=20)
+_LOOK = timedelta(seconds=45)  # before an agent that was not heard of for a minute counts as away
 _BATCH = 100
 _REASON_BYTES = 123
 _DIGITS = 18
@@ -113,7 +114,8 @@ class _Line:
     async def _push(self, caller: Caller, after: int) -> None:
         news = self._office.news
         while not self._office.draining:
-            events = await news(caller, after, _BATCH, within=_LOOK)
+            # Not all at once: thousands of sockets are opened within a moment of each other.
+            events = await news(caller, after, _BATCH, within=_LOOK * random.uniform(0.6, 1.0))  # noqa: S311
             # Before anything is told: a key may have ended meanwhile, or a bare name have got one. One that holds is a sign of life.
             caller = await self._identify()
             for event in events:

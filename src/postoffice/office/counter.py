@@ -45,7 +45,7 @@ class Counter:
         self._presences = Presences()
         self._identities = Identities(store, self.house.auth)
         self._clock = Clock()
-        self.upkeep = Upkeep(store, self._bells, self._presences, self.house, self._clock.new_id())
+        self.upkeep = Upkeep(store, wake, self._bells, self._presences, self.house, self._clock.new_id())
         self.waits = Tally()
         """How long mail waited before it was taken."""
         self.wakes = Tally()

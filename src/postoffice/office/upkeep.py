@@ -10,10 +10,12 @@ from postoffice.core.names import folded
 from postoffice.office.bells import Bells
 from postoffice.office.house import House
 from postoffice.store.protocol import Store
+from postoffice.wake.protocol import Wake
 
 _log = logging.getLogger(__name__)
 _FLUSH_TICKS = 5
 _PURGE_TICKS = 60
+_LOOKS = 1000
 _ROLE_LASTS = timedelta(seconds=15)
 
 
@@ -51,8 +53,9 @@ class Presences:
 class Upkeep:
     """One task that ticks."""
 
-    def __init__(self, store: Store, bells: Bells, presences: Presences, house: House, me: str) -> None:
+    def __init__(self, store: Store, wake: Wake, bells: Bells, presences: Presences, house: House, me: str) -> None:
         self._store = store
+        self._wake = wake
         self._bells = bells
         self._presences = presences
         self._house = house
@@ -76,13 +79,20 @@ class Upkeep:
     async def tick(self) -> None:
         """Do what is due now."""
         self._ticks += 1
-        if names := self._bells.names():
+        if names := self._due_for_a_look(self._bells.names()):
             self._bells.compare(await self._store.look(names))
         if self._ticks % _FLUSH_TICKS == 0:
             await self._presences.flush(self._store)
         self.held = await self._store.hold_role("upkeep", self._me, _ROLE_LASTS)
         if self.held:
             await self.sweep()
+
+    def _due_for_a_look(self, names: list[str]) -> list[str]:
+        """All who wait; where they are thousands, and hints are carried, so many a tick in turn."""
+        if len(names) <= _LOOKS or not self._wake.healthy:
+            return names
+        begin = self._ticks * _LOOKS % len(names)
+        return (names + names)[begin : begin + _LOOKS]
 
     async def sweep(self) -> None:
         """What only one process has to do."""

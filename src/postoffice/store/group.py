@@ -5,8 +5,8 @@ by id; what is due or waiting, skipping what others hold; then mailboxes, by nam
 (sessions, tasks, connections, dedupe records) is only touched with both their mailboxes locked and needs no lock of its own.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import astuple
@@ -23,6 +23,7 @@ from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow
 from postoffice.store.steps import Load, Row, Steps, Write
 
+K = TypeVar("K")
 _encode = msgspec.json.Encoder().encode
 _DUE_AT_ONCE = 100
 
@@ -194,7 +195,7 @@ def _queries(wishes: list[tuple[str, Wish]]) -> dict[str, list[Row]]:
 
 
 def _load_boxes(desk: Desk, needs: Needs) -> Steps:
-    if missing := needs.boxes - desk.boxes.keys():
+    if missing := _missing(needs.boxes, desk.boxes):
         for row in (yield Load("boxes", _keys(missing))):
             desk.boxes[row[0]] = Box.of(row[:-1])
             desk.now = row[-1]
@@ -204,9 +205,9 @@ def _load_boxes(desk: Desk, needs: Needs) -> Steps:
 
 def _load_threads(desk: Desk, needs: Needs) -> Steps:
     rows: list[Row] = []
-    if missing := needs.threads - desk.threads.keys():
+    if missing := _missing(needs.threads, desk.threads):
         rows += yield Load("sessions_by_id", _keys(missing))
-    if unknown := needs.thread_keys - desk.thread_keys.keys():
+    if unknown := _missing(needs.thread_keys, desk.thread_keys):
         rows += yield Load("sessions_by_key", list(unknown))
     for row in rows:
         thread = ThreadRow(*row)
@@ -242,6 +243,11 @@ def _load_consents(desk: Desk, needs: Needs) -> Steps:
             desk.connections.setdefault(row[0], ConnectionRow(*row))
     if needs.keys:
         desk.keys = {row[0]: KeyRow(*row) for row in (yield Load("keys_of", _keys(needs.keys)))}
+
+
+def _missing(wanted: set[K], at_hand: Mapping[K, object]) -> set[K]:
+    """What is wanted and not at hand. Taking one set from the other would go through all that is at hand, which may be the whole office."""
+    return {key for key in wanted if key not in at_hand}
 
 
 def _keys(names: set[str]) -> list[Row]:

@@ -20,6 +20,8 @@ _WRITABLE.set()
 class HttpProtocol(HttpToolsProtocol):
     """Headers have to arrive in time and in bounds."""
 
+    _head_since: float | None = None
+    """When the head now arriving began; None between heads."""
     _head_timer: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _broken = False
@@ -30,15 +32,19 @@ class HttpProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._broken = exc is not None
-        self._end_head()
+        self._stop_looking()
         super().connection_lost(exc)
 
+    def handle_websocket_upgrade(self) -> None:
+        self._stop_looking()  # from here on the connection is another protocol's
+        super().handle_websocket_upgrade()
+
     def data_received(self, data: bytes) -> None:
-        if self._head_timer is not None:
+        if self._head_since is not None:
             self._head_bytes += len(data)
         super().data_received(data)
-        if self._head_timer is not None and self._head_bytes > _HEAD_BYTES:
-            self._end_head()
+        if self._head_since is not None and self._head_bytes > _HEAD_BYTES:
+            self._head_since = None
             self.send_400_response("The headers are larger than 64 KiB.")
 
     def on_message_begin(self) -> None:
@@ -48,11 +54,11 @@ class HttpProtocol(HttpToolsProtocol):
         self._begin_head()
 
     def on_headers_complete(self) -> None:
-        self._end_head()
+        self._head_since = None
         super().on_headers_complete()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self._head_timer is not None:
+        if self._head_since is not None:
             super().on_header(name, value.rstrip(b" \t"))  # blanks around a value are not part of it
             return
         # After the head come only trailers, which nobody here reads; without end they are cut.
@@ -61,14 +67,26 @@ class HttpProtocol(HttpToolsProtocol):
             self.transport.abort()
 
     def _begin_head(self) -> None:
-        if self._head_timer is None:
+        if self._head_since is None:
             self._head_bytes = 0
-            self._head_timer = self.loop.call_later(_HEAD_SECONDS, self.transport.close)
+            self._head_since = self.loop.time()
+        # One timer for all the heads of a connection: setting and cancelling one for each costs more than all the rest of this.
+        if self._head_timer is None:
+            self._head_timer = self.loop.call_later(_HEAD_SECONDS, self._look_at_head)
 
-    def _end_head(self) -> None:
+    def _look_at_head(self) -> None:
+        self._head_timer = None
+        if self._head_since is None:
+            return
+        left = self._head_since + _HEAD_SECONDS - self.loop.time()
+        if left > 0:
+            self._head_timer = self.loop.call_later(left, self._look_at_head)
+        else:
+            self.transport.close()
+
+    def _stop_looking(self) -> None:
         if self._head_timer is not None:
             self._head_timer.cancel()
-            self._head_timer = None
 
 
 class _Inlet:

@@ -1,5 +1,6 @@
 """What people ask of a store: the whole office at a glance, some of it at a time."""
 
+import asyncio
 from datetime import timedelta
 
 import msgspec
@@ -85,9 +86,12 @@ class Overviews(Reads):
         begun = now - now % micros(width) - micros(width) * (count - 1)
         window = {"since": _first_id(begun - micros(_SKEW)), "begun": begun, "most": _COUNTED}
         agent = None if name is None else folded(name)
-        rows = await self.fetch("slots", **window, width=micros(width), agent=agent)
+        # Side by side: each goes through all the mail of the span.
+        rows, exchanges = await asyncio.gather(
+            self.fetch("slots", **window, width=micros(width), agent=agent),
+            self.fetch("exchanges", **window, agent=agent, limit=_EXCHANGES),
+        )
         slots = {slot: Slot(letters, *map(_span, times)) for slot, letters, *times in rows}
-        exchanges = await self.fetch("exchanges", **window, agent=agent, limit=_EXCHANGES)
         return Traffic(
             begun_at=moment(begun),
             width=width,

@@ -43,17 +43,23 @@ Commands = "argparse._SubParsersAction[Any]"
 def add_commands(commands: Any, found: Sequence[Command], do: Callable[[Command], Callable[[Options], None]]) -> None:
     """Add commands to a parser, each with its examples and with who is asking."""
     for command in found:
-        parser = commands.add_parser(
-            command.name,
-            help=command.help,
-            description=f"{command.help[:1].upper()}{command.help[1:]}.",
-            epilog=examples(*command.examples),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        for flags, settings in command.arguments:
-            parser.add_argument(*flags, **settings)
+        parser = add_parser(commands, command.name, command.help, command.examples, command.arguments)
         add_caller(parser)
         parser.set_defaults(command=do(command))
+
+
+def add_parser(commands: Any, name: str, help: str, shown: Sequence[str], arguments: Sequence[Argument]) -> argparse.ArgumentParser:
+    """A command's own parser, with examples."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=help,
+        description=f"{help[:1].upper()}{help[1:]}.",
+        epilog=examples(*shown),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    for flags, settings in arguments:
+        parser.add_argument(*flags, **settings)
+    return parser
 
 
 def add_caller(parser: argparse.ArgumentParser) -> None:

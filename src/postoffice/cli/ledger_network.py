@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from postoffice.cli.command import Argument, Options, add_caller, argument, examples
+from postoffice.cli.command import Argument, Options, add_caller, add_parser, argument
 from postoffice.cli.show import say, table
 from postoffice.client.path import part
 from postoffice.core.errors import BadSetting, ExtraMissing
@@ -36,15 +36,7 @@ class NetworkCommand(NamedTuple):
 def add(acts: Any) -> None:
     """Add them, each with which ledger and which office."""
     for command in COMMANDS:
-        parser = acts.add_parser(
-            command.name,
-            help=command.help,
-            description=f"{command.help[:1].upper()}{command.help[1:]}.",
-            epilog=examples(*command.examples),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-        for flags, settings in command.arguments:
-            parser.add_argument(*flags, **settings)
+        parser = add_parser(acts, command.name, command.help, command.examples, command.arguments)
         _add_network(parser)
         add_caller(parser)
         parser.set_defaults(command=command.run)

@@ -1,0 +1,70 @@
+"""What every service has that carries hints between processes: a connection that is made again, and hints that gather meanwhile."""
+
+import asyncio
+import random
+from contextlib import suppress
+
+from postoffice.wake.protocol import EVERYBODY, Heard
+
+_FIRST_PAUSE = 0.2
+_LONGEST_PAUSE = 5.0
+
+
+class CarriedWake:
+    """One connection publishes and listens. What is hinted while one hint is under way goes out with the next."""
+
+    lost: tuple[type[Exception], ...]
+    """How the connection says that it is gone."""
+    most: int
+    """Bytes that one hint can carry."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.healthy = False
+        self._waiting: set[str] = set()
+        self._hinted = asyncio.Event()
+
+    async def open(self, heard: Heard) -> None:
+        self._heard = heard
+        self._task = asyncio.create_task(self._run())
+
+    def hint(self, agents: frozenset[str]) -> None:
+        self._heard(agents)
+        self._waiting |= agents
+        self._hinted.set()
+
+    async def close(self) -> None:
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+
+    async def carry(self) -> None:
+        """Connect, say so, and carry hints until the connection ends."""
+        raise NotImplementedError
+
+    def connected(self) -> None:
+        """Hints are carried from here on; when the connection is lost, the first try to make it again comes soon."""
+        self.healthy = True
+        self._pause = _FIRST_PAUSE
+
+    def gathered(self) -> str:
+        """What was hinted since it was last asked for, as one hint."""
+        self._hinted.clear()
+        agents, self._waiting = self._waiting, set()
+        text = ",".join(sorted(agents))
+        return text if len(text) < self.most else EVERYBODY
+
+    def hear(self, text: str) -> None:
+        """A hint of another process."""
+        self._heard(frozenset(text.split(",")))
+
+    async def _run(self) -> None:
+        self._pause = _FIRST_PAUSE
+        while True:
+            try:
+                # Everybody is looking by themselves meanwhile; a hint lost here costs a tick.
+                with suppress(OSError, TimeoutError, *self.lost):
+                    await self.carry()
+            finally:
+                self.healthy = False
+            await asyncio.sleep(self._pause * random.uniform(0.5, 1.0))  # noqa: S311
+            self._pause = min(self._pause * 2, _LONGEST_PAUSE)

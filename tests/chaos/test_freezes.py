@@ -35,7 +35,7 @@ async def hold_too_long(scribe: Scribe, replicas: Sequence[Replica], round: int)
         await asyncio.sleep(FROZEN)
         taking = asyncio.create_task(second.take(1, 30.0, 5.0))
         if frozen != other:
-            # The frozen one may have been stopped with the mailbox locked: then nobody gets anything before it goes on.
+            # The frozen one may have been stopped with the mailbox locked: then nobody gets anything for ten seconds.
             await asyncio.wait({taking}, timeout=2)
         replicas[0].thaw()
         (theirs,) = (await taking).items

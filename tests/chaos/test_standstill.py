@@ -38,7 +38,6 @@ async def freeze_inside(replica: Replica, database: asyncpg.Connection) -> None:
 
 
 @pytest.mark.chaos
-@pytest.mark.xfail(reason="nothing ends the frozen one's transaction: it keeps its locks for as long as it stands still")
 @POSTGRES
 @pytest.mark.timeout(300)
 async def test_a_server_frozen_inside_a_transaction_does_not_keep_the_others_from_the_mail(ground: PostgresGround, tmp_path: Path) -> None:

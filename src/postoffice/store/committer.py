@@ -21,13 +21,16 @@ LOST = (
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
     asyncpg.TooManyConnectionsError,
 )
 """How a driver says that the server is not there."""
 _CLASH = (asyncpg.IntegrityConstraintViolationError, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _TRIES = 5
-# A plan is kept for as long as its connection and would still scan a table that was empty when it was made.
-PLANS = {
+SESSION = {
+    # A process that stands still inside a transaction must not keep all others from the mail it has locked.
+    "idle_in_transaction_session_timeout": "10000",
+    # A plan is kept for as long as its connection and would still scan a table that was empty when it was made.
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",

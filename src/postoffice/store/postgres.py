@@ -14,7 +14,7 @@ from postoffice.core.errors import BadCursor, Closed, DatabaseLost, MailError, S
 from postoffice.core.limits import Limits
 from postoffice.store import sql
 from postoffice.store.acts.act import Act
-from postoffice.store.committer import LOST, PLANS, Committer, columns, why
+from postoffice.store.committer import LOST, SESSION, Committer, columns, why
 from postoffice.store.desk import Desk
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.migrations.upgrade import HEAD, check_program
@@ -52,8 +52,8 @@ class PostgresStore(GroupedStore):
         self._sql = sql.load("postgresql", {"false": "false", "id": "uuid"})
         self._reads = {name: sql.numbered(text) for name, text in self._sql.items()}
         self._path = f'SET LOCAL search_path TO "{schema}"'
-        plans = (f"SET LOCAL {name} TO {value}" for name, value in PLANS.items())
-        self._begin = ";".join(("BEGIN", self._path, self._sql["durable_transaction"], *plans)) if self.pooled else "BEGIN"
+        settings = (f"SET LOCAL {name} TO {value}" for name, value in SESSION.items())
+        self._begin = ";".join(("BEGIN", self._path, self._sql["durable_transaction"], *settings)) if self.pooled else "BEGIN"
         self._jobs: deque[_Job] = deque()
         self._arrived = asyncio.Event()
         self._committing: asyncio.Task[None] | None = None
@@ -61,7 +61,7 @@ class PostgresStore(GroupedStore):
     async def open(self, committed: Committed) -> None:
         self._committed = committed
         try:
-            self._pool = await asyncpg.create_pool(self.url, min_size=1, max_size=_READERS, reset=_leave_as_it_is, **self._options(PLANS))
+            self._pool = await asyncpg.create_pool(self.url, min_size=1, max_size=_READERS, reset=_leave_as_it_is, **self._options(SESSION))
         except LOST as error:
             raise DatabaseLost(why=why(error)) from None
         except asyncpg.PostgresError as error:
@@ -148,7 +148,7 @@ class PostgresStore(GroupedStore):
     # Committing
 
     async def _connect(self) -> Any:
-        connection = await asyncpg.connect(self.url, **self._options(PLANS))
+        connection = await asyncpg.connect(self.url, **self._options(SESSION))
         await connection.execute(self._sql["durable_session"])
         return connection
 

@@ -18,7 +18,7 @@ from postoffice.store.rows import Box, TaskRow
 from postoffice.store.steps import Row
 
 _message = msgspec.json.Decoder(Message).decode
-_COUNTED = 10_000
+_COUNTED = 5_000
 """Deliveries that a look at the traffic counts at most: it must not cost more the more there are."""
 _EXCHANGES = 80
 _SKEW = timedelta(minutes=1)

@@ -12,7 +12,7 @@ from postoffice.doors.page.connect import introduction
 from postoffice.doors.page.look import Look
 from postoffice.doors.page.tasks import Card, card
 
-_AGENTS = 100
+_AGENTS = 50
 _LETTERS = 8
 _LONGEST = 3
 _TASKS = 50

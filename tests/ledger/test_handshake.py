@@ -1,6 +1,7 @@
 """Agents of other software: they ask by HCS-10, people consent as always, and from then on mail goes both ways on a topic of the two."""
 
 import json
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -223,6 +224,7 @@ async def test_a_restart_between_any_two_steps_changes_nothing(tmp_path: Path, l
         await closed(at)
         await stranger.post(accounts["quinn"].inbound_topic_id, "connection_request")
         request = await asked(at)
+        await asyncio.sleep(1)  # the listener writes down that it has seen it
     async with town(engine, ledger, silent=True) as at:
         await at.office.approve_for(at.office.owner(), request.id)
         for _ in range(2):  # killed after the post was put, and again before it was signed

@@ -74,8 +74,10 @@ class Listener:
 
     async def rest(self, pause: float) -> None:
         """Until the next look is due, or something is expected."""
+        # Not by wait_for, which on Python 3.11 forgets that it was cancelled when it is woken in the same moment.
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._woken.wait(), min(pause, _NEWCOMERS))
+            async with asyncio.timeout(min(pause, _NEWCOMERS)):
+                await self._woken.wait()
         self._woken.clear()
 
     async def look(self) -> float:

@@ -1,7 +1,7 @@
 """Agents of other software: they ask by HCS-10, people consent as always, and from then on mail goes both ways on a topic of the two."""
 
-import json
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any

@@ -1,6 +1,5 @@
 """Agents of other software: they ask by HCS-10, people consent as always, and from then on mail goes both ways on a topic of the two."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -12,7 +11,7 @@ from postoffice.bridges.ledger.handshake import Handshake
 from postoffice.bridges.ledger.sightings import Book
 from postoffice.core.connection import Status
 from postoffice.core.delivery import State
-from postoffice.core.errors import OutOfReach
+from postoffice.core.errors import MirrorAway, OutOfReach
 from postoffice.core.message import Draft
 from tests.engines import SQLiteEngine
 from tests.ledger.emulator import Account as LedgerAccount
@@ -224,7 +223,7 @@ async def test_a_restart_between_any_two_steps_changes_nothing(tmp_path: Path, l
         await closed(at)
         await stranger.post(accounts["quinn"].inbound_topic_id, "connection_request")
         request = await asked(at)
-        await asyncio.sleep(1)  # the listener writes down that it has seen it
+        await until(lambda: at.office.ledger_records(at.office.owner(), accounts["quinn"].inbound_topic_id, 0, 1))
     async with town(engine, ledger, silent=True) as at:
         await at.office.approve_for(at.office.owner(), request.id)
         for _ in range(2):  # killed after the post was put, and again before it was signed
@@ -234,3 +233,28 @@ async def test_a_restart_between_any_two_steps_changes_nothing(tmp_path: Path, l
     async with town(engine, ledger) as at:
         await stranger.answer(at, accounts["quinn"].inbound_topic_id)
     assert len(ledger.topics) == made + 1
+
+
+async def test_a_restart_before_a_request_was_written_down_changes_nothing(
+    tmp_path: Path, ledger: Emulator, stranger: Stranger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = SQLiteEngine(tmp_path)
+    async with town(engine, ledger) as at:
+        await at.settle("quinn")
+        inbound = at.accounts["quinn"].inbound_topic_id
+        await closed(at)
+        with monkeypatch.context() as killed:
+            killed.setattr(at.office, "materialise", _never)
+            await stranger.post(inbound, "connection_request")
+            request = await asked(at)
+    async with town(engine, ledger, silent=True) as at:
+        assert not await at.office.ledger_records(at.office.owner(), inbound, 0, 1)
+        await at.office.approve_for(at.office.owner(), request.id)
+    made = len(ledger.topics)
+    async with town(engine, ledger) as at:
+        await stranger.answer(at, inbound)
+    assert len(ledger.topics) == made + 1
+
+
+async def _never(*_: object, **__: object) -> None:
+    raise MirrorAway(why="killed before it was written down")

@@ -34,9 +34,10 @@ class Bell:
         self._rung = True
         self._wake()
 
-    def still(self) -> None:
-        """Forget earlier rings; what comes from here on counts."""
-        self._rung = False
+    def still(self) -> bool:
+        """Forget earlier rings, and say whether there were any; what comes from here on counts."""
+        rung, self._rung = self._rung, False
+        return rung
 
     async def rings(self, within: float) -> bool:
         """Wait for a ring, but not forever."""

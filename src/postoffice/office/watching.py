@@ -101,10 +101,10 @@ class WatchingVerbs(Counter):
         cursor, stood = after or place, None
         if _beyond(cursor, place):
             cursor = "?"
-        hinted = soon = False
+        soon = False
         with self.watchers, self._bells.waiting(EVERYBODY if caller.owner else folded(caller.name)) as bell:
             while not self._closing:
-                bell.still()
+                hinted = bell.still()
                 pulse = await self._pulse(caller, cursor)
                 stands = await self._stands(caller)
                 # What neither the log nor the counts explain, even a moment after its hint, is mail that was given back, or a card.
@@ -112,12 +112,10 @@ class WatchingVerbs(Counter):
                 pulse = msgspec.structs.replace(pulse, moved=unexplained or stood not in (None, stands))
                 cursor, stood = pulse.cursor, stands
                 yield pulse
-                if not pulse.quiet:
-                    hinted = soon = False
-                    continue
                 # A hint may come before everybody can see what it is about: then look again soon.
-                soon = hinted
-                hinted = await bell.rings(_SOON if soon else self.house.tick)
+                soon = hinted and pulse.quiet
+                if pulse.quiet:
+                    await bell.rings(_SOON if soon else self.house.tick)
 
     async def _pulse(self, caller: Caller, cursor: str) -> Pulse:
         try:

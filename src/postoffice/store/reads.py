@@ -15,7 +15,7 @@ from postoffice.core.event import Event, Kind
 from postoffice.core.limits import Limits
 from postoffice.core.message import Message
 from postoffice.core.names import folded
-from postoffice.core.session import Thread
+from postoffice.core.session import Line, Thread
 from postoffice.core.task import Task, TaskState
 from postoffice.core.views import DeadLetter, Entity, Found, MailboxCounts, Page, Proof, Totals
 from postoffice.store.acts.agent import as_key
@@ -136,18 +136,12 @@ class Reads:
         at, id = _pair(cursor) if cursor is not None else (_END, _LAST_ID)
         id_cursor(id)
         query = "inbox_unread" if unread_only else "inbox"
-        agent = folded(name)
-        rows = await self.fetch(query, agent=agent, before=at, before_id=id, limit=limit + 1)
-        threads = [(ThreadRow(*row[:-1]), row[-1]) for row in rows[:limit]]
-        recent: dict[str, list[DeliveryRow]] = {}
-        if lines and threads:
-            # A session counts its messages, so its last ones are known by number.
-            keys = [(thread.id, thread.counted - lines) for thread, _ in threads]
-            for row in await self.fetch_each("recent_lines", keys):
-                line = DeliveryRow(*row)
-                recent.setdefault(line.session_id or "", []).append(line)
-        items = [as_thread(thread, agent, other, recent.get(thread.id, [])) for thread, other in threads]
-        return page_of(items, rows, limit, lambda row: f"{row[-2]}.{row[0]}")
+        threads: dict[str, list[Row]] = {}
+        for row in await self.fetch(query, agent=folded(name), before=at, before_id=id, limit=limit + 1, lines=lines):
+            threads.setdefault(row[0], []).append(row)
+        sessions = list(threads.values())
+        items = [_thread(rows) for rows in sessions[:limit]]
+        return page_of(items, [rows[0] for rows in sessions], limit, lambda row: f"{row[5]}.{row[0]}")
 
     async def waiting(self, name: str, cursor: str | None, limit: int) -> Page[Message]:
         priority, rest = _pair(cursor) if cursor is not None else (0, "0")
@@ -322,6 +316,24 @@ def page_of(items: Sequence[T], rows: Sequence[Row], limit: int, cursor: Callabl
 def _letters(rows: Sequence[Row], limit: int) -> Page[Message]:
     messages = [_message(body) for (body,) in rows]
     return Page(tuple(messages[:limit]), messages[limit - 1].id if len(messages) > limit else None)
+
+
+def _thread(rows: list[Row]) -> Thread:
+    """A session from its rows, one a line; one that shows no lines has a single row without any."""
+    id, subject, other, unread, created_at, last_at = rows[0][:6]
+    return Thread(
+        id=id,
+        subject=subject,
+        other=other,
+        unread=unread,
+        created_at=moment(created_at),
+        last_message_at=moment(last_at),
+        lines=tuple(
+            Line(message=_message(body), to=to, state=State(state), number=number)
+            for _, _, _, _, _, _, to, state, number, body in rows
+            if body is not None
+        ),
+    )
 
 
 def _standing(row: Row) -> Standing:

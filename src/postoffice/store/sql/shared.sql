@@ -60,28 +60,33 @@ SELECT CAST(message_id AS text) FROM tasks
 WHERE deadline <= office_now() AND deadline IS NOT NULL AND overdue = {false} AND state IN ('pending', 'accepted', 'working')
 ORDER BY deadline LIMIT :limit;
 
+-- part: inbox_columns
+s.id, s.subject, s.counted, s.created_at, s.last_at, a.name AS other
+
 -- name: inbox
 -- Each half reads its own index; the newest of both are the newest of all.
-SELECT {session}, other FROM (
+WITH shown AS (
   SELECT * FROM (
-    SELECT s.*, a.name AS other FROM sessions s JOIN agents a ON a.agent = s.high
-    WHERE s.low = :agent AND (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit) AS low_side
-  UNION ALL
-  SELECT * FROM (
-    SELECT s.*, a.name AS other FROM sessions s JOIN agents a ON a.agent = s.low
-    WHERE s.high = :agent AND (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit) AS high_side
-) AS both_sides ORDER BY last_at DESC, id DESC LIMIT :limit;
+    SELECT * FROM (
+      SELECT {inbox_columns}, s.unread_low AS unread FROM sessions s JOIN agents a ON a.agent = s.high
+      WHERE s.low = :agent AND (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit) AS low_side
+    UNION ALL
+    SELECT * FROM (
+      SELECT {inbox_columns}, s.unread_high AS unread FROM sessions s JOIN agents a ON a.agent = s.low
+      WHERE s.high = :agent AND (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit) AS high_side
+  ) AS both_sides ORDER BY last_at DESC, id DESC LIMIT :limit)
+{with_lines};
 
 -- name: inbox_unread
 -- Found by what waits, not by an index over counts: that one would have to follow every lease and every ack.
-SELECT {session}, other FROM (
-  SELECT s.*, a.name AS other
+WITH shown AS (
+  SELECT {inbox_columns}, CASE WHEN s.low = :agent THEN s.unread_low ELSE s.unread_high END AS unread
   FROM (SELECT session_id FROM deliveries WHERE mailbox = :agent AND state = 'pending' AND session_id IS NOT NULL
-        UNION SELECT session_id FROM deliveries WHERE mailbox = :agent AND state = 'held' AND session_id IS NOT NULL) AS unread
-  JOIN sessions s ON s.id = unread.session_id
+        UNION SELECT session_id FROM deliveries WHERE mailbox = :agent AND state = 'held' AND session_id IS NOT NULL) AS waits
+  JOIN sessions s ON s.id = waits.session_id
   JOIN agents a ON a.agent = CASE WHEN s.low = :agent THEN s.high ELSE s.low END
-  WHERE (s.last_at, s.id) < (:before, :before_id)
-) AS threads ORDER BY last_at DESC, id DESC LIMIT :limit;
+  WHERE (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit)
+{with_lines};
 
 -- name: session
 SELECT {session} FROM sessions WHERE id = :id;

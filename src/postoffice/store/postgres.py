@@ -51,9 +51,9 @@ class PostgresStore(GroupedStore):
         self._statement_cache = statement_cache
         self._sql = sql.load("postgresql", {"false": "false", "id": "uuid"})
         self._reads = {name: sql.numbered(text) for name, text in self._sql.items()}
-        self._path = f'SET LOCAL search_path TO "{schema}"'
-        settings = (f"SET LOCAL {name} TO {value}" for name, value in SESSION.items())
-        self._begin = ";".join(("BEGIN", self._path, self._sql["durable_transaction"], *settings)) if self.pooled else "BEGIN"
+        settings = (f"SET LOCAL {name} TO {value}" for name, value in {"search_path": f'"{schema}"', **SESSION}.items())
+        self._local = ";".join(settings)
+        self._begin = ";".join(("BEGIN", self._local, self._sql["durable_transaction"])) if self.pooled else "BEGIN"
         self._jobs: deque[_Job] = deque()
         self._arrived = asyncio.Event()
         self._committing: asyncio.Task[None] | None = None
@@ -134,7 +134,7 @@ class PostgresStore(GroupedStore):
                     if not self.pooled:
                         return await connection.fetch(statement, *arguments)  # type: ignore[no-any-return]
                     async with connection.transaction():
-                        await connection.execute(self._path)
+                        await connection.execute(self._local)
                         return await connection.fetch(statement, *arguments)  # type: ignore[no-any-return]
             except LOST as error:
                 # A pool hands out connections that died while nobody looked; a read may be asked again, on a new one.

@@ -82,13 +82,6 @@ CROSS JOIN LATERAL (
   ORDER BY w.session_number DESC LIMIT k.most) AS d
 JOIN messages m ON m.id = d.message_id ORDER BY d.session_number DESC;
 
--- part: with_lines
-SELECT CAST(s.id AS text), s.subject, s.other, s.unread, s.created_at, s.last_at, d.mailbox, d.state, d.session_number, d.body
-FROM shown s LEFT JOIN LATERAL (
-  SELECT l.mailbox, l.state, l.session_number, m.body FROM deliveries l JOIN messages m ON m.id = l.message_id
-  WHERE l.session_id = s.id ORDER BY l.session_number DESC LIMIT :lines) AS d ON true
-ORDER BY s.last_at DESC, s.id DESC, d.session_number DESC
-
 -- name: everyone
 SELECT agent FROM agents;
 

@@ -63,6 +63,12 @@ ORDER BY deadline LIMIT :limit;
 -- part: inbox_columns
 s.id, s.subject, s.counted, s.created_at, s.last_at, a.name AS other
 
+-- part: with_lines
+-- A session counts its messages, so its last ones are known by number.
+SELECT CAST(s.id AS text), s.subject, s.other, s.unread, s.created_at, s.last_at, d.mailbox, d.state, d.session_number, m.body
+FROM shown s LEFT JOIN deliveries d ON d.session_id = s.id AND d.session_number > s.counted - :lines LEFT JOIN messages m ON m.id = d.message_id
+ORDER BY s.last_at DESC, s.id DESC, d.session_number DESC
+
 -- name: inbox
 -- Each half reads its own index; the newest of both are the newest of all.
 WITH shown AS (

@@ -52,12 +52,6 @@ SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.session_id = ?1 AND d.session_number < ?2
 ORDER BY d.session_number DESC LIMIT ?3;
 
--- part: with_lines
--- A session counts its messages, so its last ones are known by number.
-SELECT s.id, s.subject, s.other, s.unread, s.created_at, s.last_at, d.mailbox, d.state, d.session_number, m.body
-FROM shown s LEFT JOIN deliveries d ON d.session_id = s.id AND d.session_number > s.counted - :lines LEFT JOIN messages m ON m.id = d.message_id
-ORDER BY s.last_at DESC, s.id DESC, d.session_number DESC
-
 -- name: everyone
 SELECT agent FROM agents;
 

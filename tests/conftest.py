@@ -9,11 +9,22 @@ import pytest
 from postoffice.office import House, PostOffice
 from postoffice.store.protocol import Store
 from postoffice.wake.local import LocalWake
+from tests.chaos.form import LONG
 from tests.engines import Engine, PostgresEngine, PostgresServer, SQLiteEngine, running_postgres
 from tests.ledger.not_run import CREDENTIALS
 
 # Where the tests were started in the background Ctrl-C is ignored, by them and by every program they start: some are to be stopped by it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+_QUICK = {"core", "crossing", "office", "setup", "store", "wake"}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What needs programs of others, or a long time, is left to the long form. Many quick files come last: all workers end together."""
+    long = [item for item in items if item.get_closest_marker("chaos")]
+    if long and not LONG:
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if item not in long]
+    items.sort(key=lambda item: item.path.parent.name in _QUICK)
 
 
 @pytest.fixture(scope="session")

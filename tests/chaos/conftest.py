@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import pytest
 
-from tests.chaos.form import LONG, SEED
+from tests.chaos.form import SEED
 from tests.chaos.ground import Ground, PostgresGround, SQLiteGround
 from tests.chaos.office import Replica
 from tests.chaos.verdict import Verdict
@@ -30,14 +30,6 @@ POSTGRES = pytest.mark.parametrize("ground", ["postgres"], indirect=True)
 TRIES, REPLIES = 20, 10
 """What the calm server allows: leases of a message, and automatic replies in a session."""
 _ROW = "chaos"
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What needs programs of others, or a long time, is left to the long form."""
-    long = [item for item in items if item.get_closest_marker("chaos")]
-    if long and not LONG:
-        config.hook.pytest_deselected(items=long)
-        items[:] = [item for item in items if item not in long]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

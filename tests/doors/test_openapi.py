@@ -45,7 +45,7 @@ NOT_BY_A_BARE_NAME = {
 SUCCESS = re.compile("2[0-9][0-9]")
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture
 def database(request: pytest.FixtureRequest) -> Iterator[tuple[str, ...]]:
     """The arguments that say where mail is kept."""
     if request.param == "sqlite":
@@ -68,7 +68,16 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, di
 
 
 class TestNoRequestMakesTheServerFail:
-    @pytest.mark.parametrize("auth", ["open", "keys"])
+    @pytest.mark.parametrize(
+        ("database", "auth"),
+        [
+            ("sqlite", "open"),
+            ("postgres", "keys"),
+            pytest.param("sqlite", "keys", marks=pytest.mark.chaos),
+            pytest.param("postgres", "open", marks=pytest.mark.chaos),
+        ],
+        indirect=["database"],
+    )
     def test_every_operation_answers_as_documented_whatever_it_is_sent(self, tmp_path: Path, database: tuple[str, ...], auth: str) -> None:
         port = free_port()
         command = (*COMMAND, "serve", "--port", str(port), "--data", "kept", "--auth", auth, "--log-level", "error", *database)

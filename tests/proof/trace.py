@@ -14,7 +14,6 @@ _LINE = re.compile(r"(\d+) +(.*)")
 _RESUMED = re.compile(r"<\.\.\. \w+ resumed>(.*)")
 _UNFINISHED = " <unfinished ...>"
 _CALL = re.compile(r'(\w+)\((\d+)<([^>]*)>(?:, "([^"]*)")?((?:, \d+)*)\) += (-?\d+)')
-_BYTE = re.compile(rb"\\x([0-9a-f]{2})")
 _SYNCS = ("fsync", "fdatasync")
 _LONGEST = 1 << 20
 
@@ -68,7 +67,7 @@ def read_calls(log: Iterable[str]) -> list[Call]:
 
 
 def _plain(text: str) -> bytes:
-    return _BYTE.sub(lambda found: bytes.fromhex(found[1].decode()), text.encode())
+    return text.encode().decode("unicode_escape").encode("latin-1")
 
 
 def acks(calls: Sequence[Call]) -> list[tuple[int, str]]:

@@ -113,7 +113,7 @@ class TestOnTheWay:
 
     def test_a_date_that_is_none(self, home: Home) -> None:
         with answering(OURS, date="yesterday") as other:
-            examined(Home(home.folder, other))
+            assert "clock" not in examined(Home(home.folder, other))
 
     def test_an_address_that_is_none(self, home: Home) -> None:
         assert "http://127.0.0.1:8787" in examined(home, "--server", "ftp://nowhere")["address"][1]

@@ -25,7 +25,8 @@ from postoffice.serve.drain import draining
 from postoffice.serve.logs import set_up_logs
 from postoffice.serve.protocols import HttpProtocol, WebSocketProtocol
 
-_GARBAGE = 20_000  # new objects between two looks for garbage
+# Small bites: among thousands of connections, one of twenty thousand objects stops everybody for a third of a second.
+_GARBAGE = (1_000, 5, 100)
 _FRAME_BYTES = 64 << 10  # what a client says on a socket is small: who it is, and ping
 _GRACE = 5  # seconds for calls under way to end once the server is told to stop
 
@@ -36,7 +37,7 @@ def serve(settings: Settings) -> None:
     # What is loaded by now stays: looking through it for garbage again and again costs every call.
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_GARBAGE)
+    gc.set_threshold(*_GARBAGE)
     raise_limit()
     build_house(settings)  # an unsafe one is refused before a port is taken
     listener = _listen(settings.host, settings.port)

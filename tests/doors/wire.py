@@ -1,10 +1,12 @@
 """A bare TCP connection, for clients as rude, slow or dead as a test needs them."""
 
 import asyncio
+import os
 import socket
 import struct
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -97,6 +99,9 @@ class Wire:
         gone: socket.socket = self._writer.get_extra_info("socket")
         gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_ZERO)
         self._writer.transport.abort()
+        # The transport lets go of its socket in the loop's next turn, in which the server may still answer: by then it is another file.
+        with Path(os.devnull).open() as nothing:
+            os.dup2(nothing.fileno(), gone.fileno())
 
 
 @asynccontextmanager

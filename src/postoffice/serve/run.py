@@ -26,7 +26,7 @@ from postoffice.serve.logs import set_up_logs
 from postoffice.serve.protocols import HttpProtocol, WebSocketProtocol
 
 # Small bites: among thousands of connections, one of twenty thousand objects stops everybody for a third of a second.
-_GARBAGE = (1_000, 5, 100)
+_GARBAGE = (5_000, 100, 5)
 _FRAME_BYTES = 64 << 10  # what a client says on a socket is small: who it is, and ping
 _GRACE = 5  # seconds for calls under way to end once the server is told to stop
 

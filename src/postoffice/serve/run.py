@@ -25,7 +25,7 @@ from postoffice.serve.drain import draining
 from postoffice.serve.logs import set_up_logs
 from postoffice.serve.protocols import HttpProtocol, WebSocketProtocol
 
-# Small bites: among thousands of connections, one of twenty thousand objects stops everybody for a third of a second.
+# Small bites, seldom chewed twice: among thousands of connections each look at the survivors stops everybody for a third of a second.
 _GARBAGE = (5_000, 100, 5)
 _FRAME_BYTES = 64 << 10  # what a client says on a socket is small: who it is, and ping
 _GRACE = 5  # seconds for calls under way to end once the server is told to stop

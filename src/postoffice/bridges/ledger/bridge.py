@@ -57,11 +57,9 @@ class LedgerBridge:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        # Again and again: what is awaited down there may lose a cancellation that comes in the moment it is done.
-        while pending := [task for task in self._tasks if not task.done()]:
-            for task in pending:
-                task.cancel()
-            await asyncio.wait(pending, timeout=_PAUSE)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._mirror.close()
         await asyncio.to_thread(self._network.close)  # our own threads may all be waiting for it
         self._threads.shutdown(wait=False, cancel_futures=True)

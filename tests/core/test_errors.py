@@ -1,6 +1,8 @@
 """Every way the office says no."""
 
 import ast
+import importlib
+import pkgutil
 import re
 import string
 from collections.abc import Iterator
@@ -33,6 +35,14 @@ def facts_of(error: type[MailError]) -> set[str]:
 def test_codes_are_unique() -> None:
     codes = [error.code for error in EVERY]
     assert len(codes) == len(set(codes)) == len(error_tree())
+
+
+def test_every_error_stands_in_the_one_table() -> None:
+    """One defined elsewhere would have its code, and its status at a door, only once somebody had imported it."""
+    for module in pkgutil.walk_packages(postoffice.__path__, "postoffice."):
+        if "migrations" not in module.name and not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    assert {error.__module__ for error in walk()} == {errors.__name__}
 
 
 @by_name

@@ -219,6 +219,10 @@ class NoSuchKey(NotFound):
     """{name} has no key beginning with {prefix!r}."""
 
 
+class NoInbound(NotFound):
+    """No inbound topic can be found by {whom!r}: {why}; give the agent's inbound topic itself."""
+
+
 class Conflict(MailError):
     """That clashes with what is already so: {why}."""
 

@@ -6,14 +6,10 @@ import msgspec
 
 from postoffice.bridges.ledger.mirror import Mirror
 from postoffice.core.chunks import gather
-from postoffice.core.errors import NotFound
+from postoffice.core.errors import NoInbound
 from postoffice.core.ledger import check_ledger_id, inbound_owner
 
 _REFERENCE = "hcs-11:"
-
-
-class NoInbound(NotFound):
-    """No inbound topic can be found by {whom!r}: {why}; give the agent's inbound topic itself."""
 
 
 async def find_inbound(mirror: Mirror, whom: str) -> tuple[str, str]:

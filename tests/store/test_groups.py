@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Coroutine, Sequence
 from datetime import timedelta
 from typing import Any
 
+import asyncpg
 import pytest
 
 from postoffice.core.agent import Card, key_hash, key_prefix, new_key
@@ -225,6 +226,22 @@ async def register(store: GroupedStore, name: str, address: str | None = None) -
     return id
 
 
+async def queueing(url: str, mailbox: str, calls: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
+    """What becomes of calls from different processes that all stand before one mailbox's lock when it opens."""
+    guard = await asyncpg.connect(url)
+    try:
+        async with guard.transaction():
+            await guard.execute("SELECT 1 FROM postoffice.mailboxes WHERE agent = $1 FOR UPDATE", mailbox)
+            waiting: list[asyncio.Future[Any]] = []
+            for call in calls:
+                waiting.append(asyncio.ensure_future(call))
+                while await guard.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted") < len(waiting):
+                    await asyncio.sleep(0.01)
+        return await asyncio.gather(*waiting, return_exceptions=True)
+    finally:
+        await guard.close()
+
+
 class TestDecision1Replicas:
     """Two processes on one PostgreSQL race for the same rows."""
 
@@ -258,6 +275,29 @@ class TestDecision1Replicas:
         for round in range(10):
             outcomes = await asyncio.gather(*(register(store, f"name-{round}") for store in replicas), return_exceptions=True)
             assert sorted(codes(outcomes)) == ["name_taken", "str"]
+
+    async def test_a_race_to_register_a_name_that_has_mail_has_one_winner(self, replicas: list[PostgresStore]) -> None:
+        await send(replicas[0], "before it was ever there")
+        outcomes = await queueing(replicas[0].url, "bob", [register(store, "bob") for store in replicas])
+        assert sorted(codes(outcomes)) == ["name_taken", "str"]
+
+    async def test_changes_of_one_card_at_two_replicas_both_stay(self, replicas: list[PostgresStore]) -> None:
+        first, second = replicas
+        await queueing(first.url, "alice", [first.update_card("alice", {"model": "m"}), second.update_card("alice", {"description": "d"})])
+        alice = await first.agent("alice")
+        assert alice is not None
+        assert (alice.card.model, alice.card.description) == ("m", "d")
+
+    async def test_a_sign_of_life_at_one_replica_takes_no_key_from_a_name_at_another(self, replicas: list[PostgresStore]) -> None:
+        first, second = replicas
+        await send(first, "before it was ever there")
+        for calls in ([register(first, "bob"), second.seen({"bob": timedelta(0)})], [second.seen({"bob": timedelta(0)}), first.appear("bob")]):
+            outcomes = await queueing(first.url, "bob", calls)
+        bob = await first.agent("bob")
+        assert bob is not None
+        assert bob.has_key
+        assert bob.last_seen is not None
+        assert codes(outcomes) == ["NoneType", "key_required"]
 
     async def test_the_same_send_at_two_replicas_makes_one_message(self, replicas: list[PostgresStore]) -> None:
         for round in range(10):

@@ -45,6 +45,7 @@ class Needs:
         self.due = 0
         self.lines: list[tuple[str, int, int]] = []  # (session, before its number, how many)
         self.boxes: set[str] = set()
+        self.agents = False  # whether what is known of the agents themselves decides or changes, and not only their mailboxes
         self.everyone = False
         self.threads: set[str] = set()
         self.thread_keys: set[ThreadKey] = set()

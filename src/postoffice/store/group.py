@@ -196,7 +196,7 @@ def _queries(wishes: list[tuple[str, Wish]]) -> dict[str, list[Row]]:
 
 def _load_boxes(desk: Desk, needs: Needs) -> Steps:
     if missing := _missing(needs.boxes, desk.boxes):
-        for row in (yield Load("boxes", _keys(missing))):
+        for row in (yield Load("boxes_and_agents" if needs.agents else "boxes", _keys(missing))):
             desk.boxes[row[0]] = Box.of(row[:-1])
             desk.now = row[-1]
     if not desk.now:

@@ -28,6 +28,7 @@ class Register(Act[tuple[str, str]]):
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.agent)
+        needs.agents = True
         if self.bucket is not None:
             needs.limits.add(self.bucket)
             needs.boxes.add(SYSTEM)  # an address is nobody's: whoever counts it holds the office's own mailbox
@@ -61,6 +62,7 @@ class Appear(Act[str]):
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.agent)
+        needs.agents = True
 
     def run(self, desk: Desk) -> str:
         box = desk.boxes.get(self.agent)
@@ -85,6 +87,7 @@ class UpdateCard(Act[Card]):
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.agent)
+        needs.agents = True
 
     def run(self, desk: Desk) -> Card:
         box = _box(desk, self.agent)
@@ -102,6 +105,7 @@ class Seen(Act[None]):
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.update(self.ages)
+        needs.agents = True
 
     def run(self, desk: Desk) -> None:
         for agent, age in self.ages.items():
@@ -122,6 +126,7 @@ class AddKey(Act[Key]):
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.agent)
+        needs.agents = True
         needs.keys.add(self.agent)
 
     def run(self, desk: Desk) -> Key:

@@ -10,14 +10,14 @@ _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 
 
 def load(engine: str, words: dict[str, str]) -> dict[str, str]:
-    """The statements of one engine by name, with parts and the engine's own words filled in."""
+    """The statements of one engine by name, with the parts above them and the engine's own words filled in."""
     parts = dict(words)
     statements: dict[str, str] = {}
     for file in ("shared.sql", f"{engine}.sql"):
         for kind, name, text in _ENTRY.findall((files(__name__) / file).read_text()):
-            body = _COMMENT.sub("", text).strip().rstrip(";")
+            body = _fill(_COMMENT.sub("", text).strip().rstrip(";"), parts)
             (parts if kind == "part" else statements)[name] = body
-    return {name: _fill(body, parts) for name, body in statements.items()}
+    return statements
 
 
 def numbered(statement: str) -> tuple[str, list[str]]:

@@ -85,9 +85,16 @@ JOIN messages m ON m.id = d.message_id ORDER BY d.session_number DESC;
 -- name: everyone
 SELECT agent FROM agents;
 
--- name: boxes
+-- part: boxes
 SELECT {agent}, office_now() FROM mailboxes b JOIN agents a ON a.agent = b.agent
-WHERE b.agent = ANY ($1::text[]) ORDER BY b.agent FOR UPDATE OF b;
+WHERE b.agent = ANY ($1::text[]) ORDER BY b.agent
+
+-- name: boxes
+{boxes} FOR UPDATE OF b;
+
+-- name: boxes_and_agents
+-- Of two rows read together only the one that is locked is as new as its lock, where that was waited for.
+{boxes} FOR UPDATE OF b FOR NO KEY UPDATE OF a;
 
 -- name: sessions_by_id
 SELECT {session} FROM sessions WHERE id = ANY ($1::uuid[]);

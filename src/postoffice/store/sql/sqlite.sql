@@ -55,8 +55,14 @@ ORDER BY d.session_number DESC LIMIT ?3;
 -- name: everyone
 SELECT agent FROM agents;
 
+-- part: boxes
+SELECT {agent}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent WHERE a.agent = ?1
+
 -- name: boxes
-SELECT {agent}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent WHERE a.agent = ?1;
+{boxes};
+
+-- name: boxes_and_agents
+{boxes};
 
 -- name: sessions_by_id
 SELECT {session}

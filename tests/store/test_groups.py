@@ -235,8 +235,8 @@ async def queueing(url: str, mailbox: str, calls: Sequence[Coroutine[Any, Any, A
             waiting: list[asyncio.Future[Any]] = []
             for call in calls:
                 waiting.append(asyncio.ensure_future(call))
-                while await guard.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted") < len(waiting):
-                    await asyncio.sleep(0.01)
+                while await guard.fetchval("SELECT count(*) FROM pg_locks, pg_sleep(0.01) WHERE NOT granted") < len(waiting):
+                    pass
         return await asyncio.gather(*waiting, return_exceptions=True)
     finally:
         await guard.close()
@@ -291,7 +291,10 @@ class TestDecision1Replicas:
     async def test_a_sign_of_life_at_one_replica_takes_no_key_from_a_name_at_another(self, replicas: list[PostgresStore]) -> None:
         first, second = replicas
         await send(first, "before it was ever there")
-        for calls in ([register(first, "bob"), second.seen({"bob": timedelta(0)})], [second.seen({"bob": timedelta(0)}), first.appear("bob")]):
+        for calls in (
+            [register(first, "bob"), second.seen({"bob": timedelta(0)})],
+            [second.seen({"bob": timedelta(0)}), first.appear("bob")],
+        ):
             outcomes = await queueing(first.url, "bob", calls)
         bob = await first.agent("bob")
         assert bob is not None

@@ -10,10 +10,7 @@ import msgspec
 from postoffice.core.agent import Caller
 from postoffice.core.clock import steady
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, Wish
-from postoffice.core.errors import (
-    BadMessage,
-    NoSuchAgent,
-)
+from postoffice.core.errors import BadMessage, MailError, NoSuchAgent
 from postoffice.core.ledger import DIRECT, is_ledger_id
 from postoffice.core.limits import bounded
 from postoffice.core.message import TASK_UPDATE, Accepted, Draft, LedgerWish, check_draft
@@ -33,16 +30,41 @@ class MailVerbs(Counter):
     async def send(self, caller: Caller, draft: Draft) -> Accepted:
         """Accept a message: to an agent, to many, to ALL, as a note, or forwarded. Durable when it returns."""
         begun = steady()
+        strangers = self.house.auth is Auth.OPEN
         try:
-            accepted = await self.store.send(
-                caller.name, self._checked(self._abroad(draft)), verified=caller.verified, strangers=self.house.auth is Auth.OPEN
-            )
+            checked = self._checked(self._abroad(draft))
+            accepted = await self.store.send(caller.name, checked, verified=caller.verified, strangers=strangers)
         except NoSuchAgent as error:
             raise await self._unknown(str(error.facts["name"])) from None
+        self._count_sent(caller, accepted, begun)
+        return accepted
+
+    async def send_many(self, caller: Caller, drafts: Sequence[Draft]) -> list[Accepted | BaseException]:
+        """Accept several messages; each is accepted or refused by itself."""
+        self._batch(drafts)
+        begun = steady()
+        strangers = self.house.auth is Auth.OPEN
+        judged = [self._judged(draft) for draft in drafts]
+        fit = [one for one in judged if isinstance(one, Draft)]
+        answers = iter(await self.store.send_many(caller.name, fit, verified=caller.verified, strangers=strangers))
+        outcomes = [next(answers) if isinstance(one, Draft) else one for one in judged]
+        for place, outcome in enumerate(outcomes):
+            if isinstance(outcome, Accepted):
+                self._count_sent(caller, outcome, begun)
+            elif isinstance(outcome, NoSuchAgent):
+                outcomes[place] = await self._unknown(str(outcome.facts["name"]))
+        return outcomes
+
+    def _count_sent(self, caller: Caller, accepted: Accepted, begun: int) -> None:
         self.sent += not accepted.duplicate
         if self.trace is not None and not accepted.duplicate:
             self.trace.sent(caller.name, accepted, timedelta(microseconds=(steady() - begun) // 1000))
-        return accepted
+
+    def _judged(self, draft: Draft) -> Draft | MailError:
+        try:
+            return self._checked(self._abroad(draft))
+        except MailError as error:
+            return error
 
     def _checked(self, draft: Draft) -> Draft:
         checked = check_draft(draft, self._limits)
@@ -63,11 +85,6 @@ class MailVerbs(Counter):
         if not any(name == EVERYONE or is_ledger_id(str(name)) for name in to):
             return draft
         return msgspec.structs.replace(draft, ledger=LedgerWish(private=rules.private, abroad=True))
-
-    async def send_many(self, caller: Caller, drafts: Sequence[Draft]) -> list[Accepted | BaseException]:
-        """Accept several messages; each is accepted or refused by itself."""
-        self._batch(drafts)
-        return await asyncio.gather(*(self.send(caller, draft) for draft in drafts), return_exceptions=True)
 
     async def note(
         self, caller: Caller, entity_id: str, entity_type: str, note: str, notify: Sequence[str] = (), *, client_id: str | None = None

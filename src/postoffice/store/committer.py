@@ -1,6 +1,6 @@
 """One connection that commits groups of acts to PostgreSQL."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 import asyncpg
@@ -10,7 +10,7 @@ from postoffice.store import sql
 from postoffice.store.acts.act import Act
 from postoffice.store.desk import Desk
 from postoffice.store.group import close_desk, open_desk, run_acts
-from postoffice.store.steps import Row, Steps, Write
+from postoffice.store.steps import Loads, Row, Steps, Write
 
 LOST = (
     OSError,
@@ -47,7 +47,7 @@ class Committer:
         self._new_desk = new_desk
         self._sql = statements
         self._begin = begin
-        self._merged: dict[tuple[str, ...], str] = {}
+        self._joined: dict[object, str] = {}
         self._connection: Any = None
         self._committing = False
 
@@ -112,23 +112,32 @@ class Committer:
 
     async def _load(self, steps: Steps) -> None:
         try:
-            step = next(steps)
+            loads = next(steps)
             while True:
-                step = steps.send(await self._connection.fetch(self._sql[step.name], *columns(step.keys)))
+                loads = steps.send(await self._fetch(loads))
         except StopIteration:
             return
 
+    async def _fetch(self, loads: Loads) -> dict[str, list[Row]]:
+        if len(loads) == 1:
+            ((name, keys),) = loads.items()
+            return {name: await self._connection.fetch(self._sql[name], *columns(keys))}
+        found: dict[str, list[Row]] = {name: [] for name in loads}
+        names = tuple(loads)
+        for number, row in await self._together(sql.united, names, loads.values()):
+            found[names[number]].append(row)
+        return found
+
     async def _write(self, writes: list[Write]) -> None:
-        """All writes of a group as one statement: it is the trips to the server that cost, not the rows."""
-        if not writes:
-            return
-        names = tuple(write.name for write in writes)
-        arguments: list[Any] = []
-        for write in writes:
-            arguments += columns(write.rows)
-        if names not in self._merged:
-            self._merged[names] = sql.merged([self._sql[name] for name in names])
-        await self._connection.execute(self._merged[names], *arguments)
+        if writes:
+            await self._together(sql.merged, tuple(write.name for write in writes), (write.rows for write in writes))
+
+    async def _together(self, join: Callable[[list[str]], str], names: tuple[str, ...], rows: Iterable[Sequence[Row]]) -> list[Row]:
+        """Several statements as one: it is the trips to the server that cost, not the rows."""
+        if (join, names) not in self._joined:
+            self._joined[join, names] = join([self._sql[name] for name in names])
+        arguments = [column for some in rows for column in columns(some)]
+        return await self._connection.fetch(self._joined[join, names], *arguments)  # type: ignore[no-any-return]
 
 
 def columns(rows: Sequence[Row]) -> list[Any]:

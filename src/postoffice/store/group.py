@@ -3,6 +3,8 @@
 Locks are taken in one order by everybody, so that no two groups wait for each other: the deliveries to be settled,
 by id; what is due or waiting, skipping what others hold; then mailboxes, by name. Whatever belongs to two agents
 (sessions, tasks, connections, dedupe records) is only touched with both their mailboxes locked and needs no lock of its own.
+The one exception is mail named by a sender's id that might have been the office's: it is found after what waits. Should two
+groups wait for each other there, PostgreSQL ends one, and its acts are done again.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +15,7 @@ from msgspec.structs import astuple
 
 from postoffice.core.agent import Card
 from postoffice.core.clock import is_id
-from postoffice.core.delivery import State, Wish
+from postoffice.core.delivery import State
 from postoffice.core.errors import MailError
 from postoffice.core.message import TASK
 from postoffice.core.names import SYSTEM
@@ -21,7 +23,7 @@ from postoffice.core.session import pair
 from postoffice.store.acts.act import Act
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow
-from postoffice.store.steps import Load, Row, Steps, Write
+from postoffice.store.steps import Loads, Row, Steps, Write
 
 K = TypeVar("K")
 _encode = msgspec.json.Encoder().encode
@@ -36,11 +38,10 @@ def open_desk(desk: Desk, acts: Sequence[Act[Any]]) -> Steps:
     yield from _look(desk, needs)
     yield from _load_mail(desk, needs)
     if needs.everyone:
-        needs.boxes.update(agent for (agent,) in (yield Load("everyone", [()])))
+        needs.boxes.update(agent for (agent,) in (yield {"everyone": [()]})["everyone"])
     yield from _load_boxes(desk, needs)
     for act in acts:
         act.ask_more(needs, desk)
-    yield from _load_threads(desk, needs)
     yield from _load_rest(desk, needs)
 
 
@@ -99,84 +100,64 @@ def _counts(box: Box) -> Row:
 
 def _look(desk: Desk, needs: Needs) -> Steps:
     """Find out, without locks, whom the named things concern; what can change is read again under locks."""
-    if needs.lines:
-        for key in needs.lines:
-            rows = yield Load("lines", [key])
-            desk.lines[key] = [DeliveryRow(*row) for row in rows]
-            for row in (yield Load("sessions_by_id", [(key[0],)])):
-                needs.boxes.update(row[1:3])
-            needs.threads.add(key[0])
-            lines = {(d.message_id, d.mailbox): True for d in desk.lines[key]}
-            needs.mail.update(lines)
-            needs.bodies.update(lines)
-    if needs.tasks:
-        for row in (yield Load("tasks_by_ref", _keys(needs.tasks))):
-            task = TaskRow(*row)
-            needs.boxes.update((task.requester, task.assignee))
-            needs.pairs.add(pair(task.requester, task.assignee))
-            needs.mail[task.message_id, task.assignee] = True
-    consents = (("connections_by_code", needs.codes), ("connections_by_id", needs.connections), ("requests_of", needs.burning))
-    for query, keys in consents:
-        if keys:
-            for row in (yield Load(query, _keys(keys))):
-                connection = desk.connections[row[0]] = ConnectionRow(*row)
-                needs.connections.add(connection.id)
-                needs.boxes.update((connection.requester, connection.target))
+    for key in needs.lines:
+        found = yield {"lines": [key], "sessions_by_id": [(key[0],)]}
+        desk.lines[key] = [DeliveryRow(*row) for row in found["lines"]]
+        for row in found["sessions_by_id"]:
+            needs.boxes.update(row[1:3])
+        needs.threads.add(key[0])
+        lines = {(d.message_id, d.mailbox): True for d in desk.lines[key]}
+        needs.mail.update(lines)
+        needs.bodies.update(lines)
+    named = (
+        ("tasks_by_ref", needs.tasks),
+        ("connections_by_code", needs.codes),
+        ("connections_by_id", needs.connections),
+        ("requests_of", needs.burning),
+    )
+    if loads := {query: _keys(names) for query, names in named if names}:
+        _note_members(desk, needs, (yield loads))
+
+
+def _note_members(desk: Desk, needs: Needs, found: dict[str, list[Row]]) -> None:
+    """Of tasks and connections: whoever has a part in one must be there."""
+    for row in found.pop("tasks_by_ref", ()):
+        task = TaskRow(*row)
+        needs.boxes.update((task.requester, task.assignee))
+        needs.pairs.add(pair(task.requester, task.assignee))
+        needs.mail[task.message_id, task.assignee] = True
+    for row in (row for rows in found.values() for row in rows):
+        connection = desk.connections[row[0]] = ConnectionRow(*row)
+        needs.connections.add(connection.id)
+        needs.boxes.update((connection.requester, connection.target))
 
 
 def _load_mail(desk: Desk, needs: Needs) -> Steps:
-    yield from _load_named_mail(desk, needs)
-    for mailbox in {mailbox for mailbox, wish in needs.wishes if not wish.one_per_session}:
-        if (rows := desk.drawer.all_pending(mailbox)) is not None:
-            desk.pools[mailbox] = {id: desk.lay(row) for id, row in rows.items()}
-    unknown = [(mailbox, wish) for mailbox, wish in needs.wishes if wish.one_per_session or mailbox not in desk.pools]
-    for name, keys in _queries(unknown).items():
-        for row in (yield Load(name, keys)):
-            delivery = desk.lay(DeliveryRow(*row))
-            desk.pools.setdefault(delivery.mailbox, {})[delivery.message_id] = delivery
-            if name == "waiting_heads":
-                desk.heads.add(delivery.message_id)
-    # What is due has to be looked for only where what waits does not suffice, or where it is asked for.
-    if needs.due or any(len(desk.pools.get(mailbox, ())) < wish.limit for mailbox, wish in needs.wishes):
-        desk.due = [desk.lay(DeliveryRow(*row)) for row in (yield Load("due", [(needs.due or _DUE_AT_ONCE,)]))]
+    if loads := _named_mail(desk, needs) | _waiting_mail(desk, needs):
+        _lay_mail(desk, (yield loads))
+    if loads := _further_mail(desk, needs):
+        _lay_mail(desk, (yield loads))
     _ask_for_mail(desk, needs)
 
 
-def _load_named_mail(desk: Desk, needs: Needs) -> Steps:
+def _named_mail(desk: Desk, needs: Needs) -> Loads:
     for key in needs.mail.keys() - needs.bodies:
         if (leased := desk.drawer.leased.get(key)) is not None:
             desk.lay(leased)
-    by_id = [key for key in needs.mail if key not in desk.mail and is_id(key[0])]
-    found: list[Row] = []
-    if bare := [key for key in by_id if key not in needs.bodies]:
-        found += yield Load("mail", bare)
-    if whole := [key for key in by_id if key in needs.bodies]:
-        found += yield Load("mail_and_bodies", whole)
-    for row in found:
-        desk.lay(DeliveryRow(*row))
-    # The office's id names a message before any sender's id can: nobody takes over a name by sending under it.
-    if by_client_id := [key for key in needs.mail if key not in desk.mail]:
-        for row in (yield Load("mail_by_client_id", by_client_id)):
-            desk.lay(DeliveryRow(*row))
+    queries: Loads = {}
+    for key in needs.mail:
+        if key not in desk.mail:
+            query = "mail_by_client_id" if not is_id(key[0]) else "mail_and_bodies" if key in needs.bodies else "mail"
+            queries.setdefault(query, []).append(key)
+    return queries
 
 
-def _ask_for_mail(desk: Desk, needs: Needs) -> None:
-    """What moving the mail on the desk may need."""
-    needs.threads.update(delivery.session_id for delivery in desk.due if delivery.session_id is not None)
-    for key, delivery in desk.mail.items():
-        needs.boxes.update((delivery.mailbox, delivery.sender))
-        # A session counts what is unread: acking what is in hand does not touch it.
-        if delivery.session_id is not None and (delivery.state != State.LEASED or needs.mail.get(key, True)):
-            needs.threads.add(delivery.session_id)
-        if delivery.type == TASK:
-            needs.tasks.add(delivery.message_id)
-        # It may die in this group: then its sender gets a notice in its session with the office.
-        if delivery.attempts >= desk.limits.max_attempts and delivery.sender != SYSTEM:
-            needs.thread_keys.add((*pair(SYSTEM, delivery.sender), ""))
-
-
-def _queries(wishes: list[tuple[str, Wish]]) -> dict[str, list[Row]]:
-    queries: dict[str, list[Row]] = {}
+def _waiting_mail(desk: Desk, needs: Needs) -> Loads:
+    for mailbox in {mailbox for mailbox, wish in needs.wishes if not wish.one_per_session}:
+        if (rows := desk.drawer.all_pending(mailbox)) is not None:
+            desk.pools[mailbox] = {id: desk.lay(row) for id, row in rows.items()}
+    wishes = [(mailbox, wish) for mailbox, wish in needs.wishes if wish.one_per_session or mailbox not in desk.pools]
+    queries: Loads = {}
     totals: dict[str, int] = {}
     for mailbox, wish in wishes:
         totals[mailbox] = totals.get(mailbox, 0) + wish.limit
@@ -194,55 +175,94 @@ def _queries(wishes: list[tuple[str, Wish]]) -> dict[str, list[Row]]:
     return queries
 
 
+def _further_mail(desk: Desk, needs: Needs) -> Loads:
+    queries: Loads = {}
+    # The office's id names a message before any sender's id can: nobody takes over a name by sending under it.
+    if unknown := [key for key in needs.mail if is_id(key[0]) and key not in desk.mail]:
+        queries["mail_by_client_id"] = unknown
+    # What is due has to be looked for only where what waits does not suffice, or where it is asked for.
+    if needs.due or any(len(desk.pools.get(mailbox, ())) < wish.limit for mailbox, wish in needs.wishes):
+        queries["due"] = [(needs.due or _DUE_AT_ONCE,)]
+    return queries
+
+
+def _lay_mail(desk: Desk, found: dict[str, list[Row]]) -> None:
+    for query, rows in found.items():
+        for row in rows:
+            delivery = desk.lay(DeliveryRow(*row))
+            if query == "due":
+                desk.due.append(delivery)
+            elif query.startswith("waiting"):
+                desk.pools.setdefault(delivery.mailbox, {})[delivery.message_id] = delivery
+            if query == "waiting_heads":
+                desk.heads.add(delivery.message_id)
+
+
+def _ask_for_mail(desk: Desk, needs: Needs) -> None:
+    """What moving the mail on the desk may need."""
+    needs.threads.update(delivery.session_id for delivery in desk.due if delivery.session_id is not None)
+    for key, delivery in desk.mail.items():
+        needs.boxes.update((delivery.mailbox, delivery.sender))
+        # A session counts what is unread: acking what is in hand does not touch it.
+        if delivery.session_id is not None and (delivery.state != State.LEASED or needs.mail.get(key, True)):
+            needs.threads.add(delivery.session_id)
+        if delivery.type == TASK:
+            needs.tasks.add(delivery.message_id)
+        # It may die in this group: then its sender gets a notice in its session with the office.
+        if delivery.attempts >= desk.limits.max_attempts and delivery.sender != SYSTEM:
+            needs.thread_keys.add((*pair(SYSTEM, delivery.sender), ""))
+
+
 def _load_boxes(desk: Desk, needs: Needs) -> Steps:
     if missing := _missing(needs.boxes, desk.boxes):
-        for row in (yield Load("boxes_and_agents" if needs.agents else "boxes", _keys(missing))):
+        query = "boxes_and_agents" if needs.agents else "boxes"
+        for row in (yield {query: _keys(missing)})[query]:
             desk.boxes[row[0]] = Box.of(row[:-1])
             desk.now = row[-1]
     if not desk.now:
-        desk.now = (yield Load("now", [()]))[0][0]
+        ((desk.now,),) = (yield {"now": [()]})["now"]
 
 
-def _load_threads(desk: Desk, needs: Needs) -> Steps:
-    rows: list[Row] = []
-    if missing := _missing(needs.threads, desk.threads):
-        rows += yield Load("sessions_by_id", _keys(missing))
-    if unknown := _missing(needs.thread_keys, desk.thread_keys):
-        rows += yield Load("sessions_by_key", list(unknown))
-    for row in rows:
+def _load_rest(desk: Desk, needs: Needs) -> Steps:
+    """What belongs to those whose mailboxes are locked now."""
+    wanted: Loads = {
+        "sessions_by_id": _keys(_missing(needs.threads, desk.threads)),
+        "sessions_by_key": list(_missing(needs.thread_keys, desk.thread_keys)),
+        "connected": list(needs.pairs),
+        "dedupe": list(needs.dedupe),
+        "tasks_by_ref": _keys(needs.tasks),
+        "connections_by_id": _keys(needs.connections),
+        "requests_of": _keys(needs.requests),
+        "keys_of": _keys(needs.keys),
+        "limits": _keys(needs.limits),
+        "entities": _keys(needs.entities),
+    }
+    if loads := {name: keys for name, keys in wanted.items() if keys}:
+        _lay_rest(desk, (yield loads))
+    if desk.tasks:
+        desk.under_way = dict((yield {"under_way": _keys({task.assignee for task in desk.tasks.values()})})["under_way"])
+    for name, key in needs.extra.items():
+        query = name.partition(":")[0]
+        desk.extra[name] = (yield {query: [key]})[query]
+
+
+def _lay_rest(desk: Desk, found: dict[str, list[Row]]) -> None:
+    for row in (*found.get("sessions_by_id", ()), *found.get("sessions_by_key", ())):
         thread = ThreadRow(*row)
         if thread.id not in desk.threads:
             desk.threads[thread.id] = thread
             desk.thread_keys[thread.low, thread.high, thread.subject_key] = thread
-
-
-def _load_rest(desk: Desk, needs: Needs) -> Steps:
-    if needs.pairs:
-        desk.connected = {(low, high): assurance for low, high, assurance in (yield Load("connected", list(needs.pairs)))}
-    if needs.dedupe:
-        for sender, to, client_id, fingerprint, answer in (yield Load("dedupe", list(needs.dedupe))):
-            desk.dedupe[sender, to, client_id] = (fingerprint, answer)
-    if needs.tasks:
-        desk.tasks = {row[0]: TaskRow(*row) for row in (yield Load("tasks_by_ref", _keys(needs.tasks)))}
-        desk.under_way = dict((yield Load("under_way", _keys({task.assignee for task in desk.tasks.values()} or {""}))))
-    yield from _load_consents(desk, needs)
-    if needs.limits:
-        desk.counters = {bucket: (begun_at, count) for bucket, begun_at, count in (yield Load("limits", _keys(needs.limits)))}
-    if needs.entities:
-        desk.entities = {id: (type, notes, at) for id, type, notes, at in (yield Load("entities", _keys(needs.entities)))}
-    for name, wanted in needs.extra.items():
-        desk.extra[name] = yield Load(name.partition(":")[0], [wanted])
-
-
-def _load_consents(desk: Desk, needs: Needs) -> Steps:
-    if needs.connections:
-        for row in (yield Load("connections_by_id", _keys(needs.connections))):
-            desk.connections[row[0]] = ConnectionRow(*row)
-    if needs.requests:
-        for row in (yield Load("requests_of", _keys(needs.requests))):
-            desk.connections.setdefault(row[0], ConnectionRow(*row))
-    if needs.keys:
-        desk.keys = {row[0]: KeyRow(*row) for row in (yield Load("keys_of", _keys(needs.keys)))}
+    desk.connected = {(low, high): assurance for low, high, assurance in found.get("connected", ())}
+    for sender, to, client_id, fingerprint, answer in found.get("dedupe", ()):
+        desk.dedupe[sender, to, client_id] = (fingerprint, answer)
+    desk.tasks = {row[0]: TaskRow(*row) for row in found.get("tasks_by_ref", ())}
+    for row in found.get("connections_by_id", ()):
+        desk.connections[row[0]] = ConnectionRow(*row)
+    for row in found.get("requests_of", ()):
+        desk.connections.setdefault(row[0], ConnectionRow(*row))
+    desk.keys = {row[0]: KeyRow(*row) for row in found.get("keys_of", ())}
+    desk.counters = {bucket: (begun_at, count) for bucket, begun_at, count in found.get("limits", ())}
+    desk.entities = {id: (type, notes, at) for id, type, notes, at in found.get("entities", ())}
 
 
 def _missing(wanted: set[K], at_hand: Mapping[K, object]) -> set[K]:

@@ -1,6 +1,7 @@
 """What both engines are: a store whose acts are committed in groups and whose reads are named queries."""
 
 import asyncio
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -138,6 +139,12 @@ class GroupedStore(Overviews, LedgerReads):
 
     async def send(self, sender: str, draft: Draft, *, verified: bool, strangers: bool) -> Accepted:
         return await self.submit(Send(sender, draft, verified=verified, strangers=strangers))
+
+    async def send_many(
+        self, sender: str, drafts: Sequence[Draft], *, verified: bool, strangers: bool
+    ) -> Sequence[Accepted | BaseException]:
+        acts = [self.enqueue(Send(sender, draft, verified=verified, strangers=strangers)) for draft in drafts]
+        return await asyncio.gather(*acts, return_exceptions=True)
 
     async def turn(self, mailbox: str, settlements: tuple[Settlement, ...], wish: Wish | None) -> Turned:
         act = Turn(mailbox, settlements, wish)

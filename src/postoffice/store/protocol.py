@@ -1,6 +1,6 @@
 """The seam between the office and whatever keeps the mail. Durations cross it, never instants."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
@@ -55,6 +55,9 @@ class Store(Protocol):
 
     # Mail
     async def send(self, sender: str, draft: Draft, *, verified: bool, strangers: bool) -> Accepted: ...
+    async def send_many(
+        self, sender: str, drafts: Sequence[Draft], *, verified: bool, strangers: bool
+    ) -> Sequence[Accepted | BaseException]: ...
     async def turn(self, mailbox: str, settlements: tuple[Settlement, ...], wish: Wish | None) -> Turned: ...
     async def requeue(self, mailbox: str, ref: str) -> Settled: ...
     async def discard(self, mailbox: str, ref: str) -> Settled: ...

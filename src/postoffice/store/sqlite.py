@@ -258,13 +258,16 @@ class SQLiteStore(GroupedStore):
     def _drive(self, steps: Steps) -> None:
         execute = self._connection.execute
         try:
-            step = next(steps)
+            loads = next(steps)
             while True:
-                statement = self._sql[step.name]
-                rows: list[Row] = []
-                for key in step.keys:
-                    rows += execute(statement, key)
-                step = steps.send(rows)
+                found: dict[str, list[Row]] = {}
+                for name, keys in loads.items():
+                    statement = self._sql[name]
+                    rows: list[Row] = []
+                    for key in keys:
+                        rows += execute(statement, key)
+                    found[name] = rows
+                loads = steps.send(found)
         except StopIteration:
             return
 

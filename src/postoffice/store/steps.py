@@ -6,13 +6,6 @@ from typing import Any, NamedTuple
 Row = tuple[Any, ...]
 
 
-class Load(NamedTuple):
-    """Run the named query for each of these keys and give back all rows together."""
-
-    name: str
-    keys: list[Row]
-
-
 class Write(NamedTuple):
     """Run the named statement for each of these rows."""
 
@@ -20,4 +13,6 @@ class Write(NamedTuple):
     rows: list[Row]
 
 
-Steps = Generator[Load, list[Row], None]
+Loads = dict[str, list[Row]]
+"""Named queries, each with the keys to run it for: none of them has to wait for another. The answer has each one's rows, together."""
+Steps = Generator[Loads, dict[str, list[Row]], None]

@@ -35,6 +35,15 @@ def numbered(statement: str) -> tuple[str, list[str]]:
 
 def merged(statements: list[str]) -> str:
     """Several writing statements as one, their `$1, $2 …` numbered on."""
+    return f"{_with(statements)} SELECT"
+
+
+def united(statements: list[str]) -> str:
+    """Several queries as one, run in their order: each row comes whole, after its query's number, counted from 0."""
+    return f"{_with(statements)} {' UNION ALL '.join(f'SELECT {index}, ROW(w{index}.*) FROM w{index}' for index in range(len(statements)))}"
+
+
+def _with(statements: list[str]) -> str:
     texts: list[str] = []
     taken = 0
     for index, statement in enumerate(statements):
@@ -42,7 +51,7 @@ def merged(statements: list[str]) -> str:
         shifted = _NUMBER.sub(lambda match, by=taken: f"${int(match[1]) + by}", statement)  # type: ignore[misc]
         texts.append(f"w{index} AS ({shifted})")
         taken += max(numbers)
-    return f"WITH {', '.join(texts)} SELECT"
+    return f"WITH {', '.join(texts)}"
 
 
 def _fill(body: str, parts: dict[str, str]) -> str:

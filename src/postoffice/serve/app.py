@@ -5,13 +5,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 
 from fastapi import FastAPI
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from postoffice.config import Settings
 from postoffice.doors.edge import Edge, Rules
-from postoffice.doors.mcp.door import McpDoor, create_manager
+from postoffice.doors.mcp.door import McpDoor
+from postoffice.doors.mcp.protocol import Protocol
 from postoffice.doors.page.door import page_routes
 from postoffice.doors.rest.api import create_api
 from postoffice.doors.rest.express import Express
@@ -25,14 +25,14 @@ def create_app(settings: Settings, build: Callable[[Settings], PostOffice] = bui
     """An application whose life is the office's: open before the first request, closed after the last."""
 
     def life(app: FastAPI) -> AbstractAsyncContextManager[None]:
-        return _open(app, settings, build(settings), manager)
+        return _open(app, settings, build(settings), protocol)
 
-    manager = create_manager(settings.body_bytes)
+    protocol = Protocol(settings.body_bytes)
     app = create_api(life)
     app.state.snippets = snippets
     app.router.routes += page_routes()
     rules = _rules(settings)
-    front: ASGIApp = McpDoor(app.behind, lambda: app.state.office, manager)
+    front: ASGIApp = McpDoor(app.behind, lambda: app.state.office, protocol)
     front = Express(front, app)
     if rules.origins:
         front = CORSMiddleware(front, allow_origins=list(rules.origins), allow_methods=["*"], allow_headers=["*"], expose_headers=["*"])
@@ -52,12 +52,12 @@ def _rules(settings: Settings) -> Rules:
 
 
 @asynccontextmanager
-async def _open(app: FastAPI, settings: Settings, office: PostOffice, manager: StreamableHTTPSessionManager) -> AsyncIterator[None]:
+async def _open(app: FastAPI, settings: Settings, office: PostOffice, protocol: Protocol) -> AsyncIterator[None]:
     async with office, AsyncExitStack() as stack:
         await ensure_owner_key(office, settings.data)
         app.state.office = office
         # Outside of the sessions, which would tell a bridge's refusal to open as one of a group of failures.
         app.state.bridges = [await stack.enter_async_context(bridge) for bridge in build_bridges(settings, office)]
-        async with manager.run():
+        async with protocol.running():
             with draining(office.drain):
                 yield

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp_types import INVALID_REQUEST
 from msgspec import UNSET, UnsetType
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -18,28 +16,24 @@ from postoffice.core.tools import PER_AGENT, SHARED, TOOLS, toolset
 from postoffice.doors.credentials import Credentials, credentials
 from postoffice.doors.edge import error_response
 from postoffice.doors.hangup import RESET, unless_hung_up
+from postoffice.doors.mcp.protocol import Protocol
 from postoffice.doors.mcp.quick import answer_quickly, quick_call
-from postoffice.doors.mcp.server import VISIT, create_server
 from postoffice.doors.mcp.verbs import run_tool
-from postoffice.doors.mcp.visit import Visit
+from postoffice.doors.mcp.visit import VISIT, Visit
 from postoffice.office import PostOffice
 
 _encode = msgspec.json.Encoder().encode
+_INVALID_REQUEST = -32600  # as JSON-RPC counts
 _PATH = re.compile(r"(?:/agents/([^/]+))?/mcp/?")
-
-
-def create_manager(body_bytes: int) -> StreamableHTTPSessionManager:
-    """The SDK's side of the door. Without sessions any replica answers any call; streamed answers notice a hang-up."""
-    return StreamableHTTPSessionManager(create_server(), stateless=True, json_response=False, max_request_body_size=body_bytes)
 
 
 class McpDoor:
     """All MCP addresses of one application. Stands before the framework: most calls of most agents end here."""
 
-    def __init__(self, app: ASGIApp, office: Callable[[], PostOffice], manager: StreamableHTTPSessionManager) -> None:
+    def __init__(self, app: ASGIApp, office: Callable[[], PostOffice], protocol: Protocol) -> None:
         self._app = app
         self._office = office
-        self._manager = manager
+        self._protocol = protocol
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A POST to one of our addresses, or somebody else's business."""
@@ -72,7 +66,7 @@ class McpDoor:
                     visit.tools = TOOLS  # a script pays nothing for tools it does not call
                 await exchange.answer(scope, await _run_plainly(visit, plain, Request(scope, exchange.receive)))
             else:
-                await self._manager.handle_request(scope, _again(body, exchange.receive), exchange.send)
+                await self._protocol.answer(scope, _again(body, exchange.receive), exchange.send)
         finally:
             if visit.leased and not await exchange.arrived():
                 await visit.give_back()
@@ -89,7 +83,7 @@ class McpDoor:
 def _refuse_protocol(error: MailError) -> Response:
     """A refusal at the door, in the words of whoever speaks the protocol."""
     response = error_response(error)
-    what = {"code": INVALID_REQUEST, "message": str(error), "data": {"code": error.code}}
+    what = {"code": _INVALID_REQUEST, "message": str(error), "data": {"code": error.code}}
     response.body = _encode({"jsonrpc": "2.0", "id": None, "error": what})
     response.headers["Content-Length"] = str(len(response.body))
     return response

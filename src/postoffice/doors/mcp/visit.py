@@ -10,6 +10,9 @@ from postoffice.core.tools import Tool
 from postoffice.doors.credentials import Credentials
 from postoffice.office import Auth, PostOffice
 
+VISIT = "mcp_visit"
+"""Where a request carries its visit."""
+
 
 class Visit:
     """Somebody at the door. On an open server a shared address may not know who until a tool says so."""

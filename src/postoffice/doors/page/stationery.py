@@ -1,5 +1,6 @@
 """The templates: every word an agent wrote is escaped, and whatever hides in it made visible, without anybody asking."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from postoffice.doors.page.markdown import LONG, SHORT, markdown
 from postoffice.doors.page.times import age, ago, clock, span, when
 from postoffice.doors.page.tree import tree
 
+_FOLDER = Path(__file__).parent / "templates"
 _EXCERPT = 160
 _INKS = 8
 
@@ -50,7 +52,7 @@ def _query(**fields: str | None) -> Markup:
 
 def _environment() -> Environment:
     made = Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        loader=FileSystemLoader(_FOLDER),
         autoescape=True,
         finalize=_finalize,
         undefined=StrictUndefined,
@@ -65,8 +67,8 @@ def _environment() -> Environment:
 
 
 _templates = _environment()
-_BLOCKS = {name: block for page in _templates.list_templates() for name, block in _templates.get_template(page).blocks.items()}
-"""Every template's blocks: a page is put together from several."""
+_HOMES = {name: page.name for page in sorted(_FOLDER.iterdir()) for name in re.findall(r"{%-? block (\w+)", page.read_text())}
+"""The template of each block: a page is put together from several. None is compiled before it is shown."""
 
 
 def render(template: str, facts: Mapping[str, Any]) -> str:
@@ -75,8 +77,8 @@ def render(template: str, facts: Mapping[str, Any]) -> str:
 
 
 def render_blocks(template: str, names: Sequence[str], facts: Mapping[str, Any]) -> str:
-    """Some of a page's blocks by name; a name it does not have is left out."""
-    context = _templates.get_template(template).new_context(dict(facts))
-    own = _templates.get_template(template).blocks
-    blocks = [own.get(name) or _BLOCKS.get(name) for name in names]
-    return "".join(piece for block in blocks if block is not None for piece in block(context))
+    """Some of a page's blocks by name, from wherever they stand; a name that nothing has is left out."""
+    page = _templates.get_template(template)
+    homes = ((name, page if name in page.blocks else _templates.get_template(_HOMES[name])) for name in names if name in _HOMES)
+    context = page.new_context(dict(facts))
+    return "".join(piece for name, home in homes for piece in home.blocks[name](context))

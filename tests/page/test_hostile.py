@@ -53,20 +53,22 @@ def post(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[House, list
         yield house, ids
 
 
+STATE = f"""
+() => ({{
+  hit: window.hit ?? null,
+  foreign: document.querySelectorAll("main script, main style, main iframe, main img, main form form, main object, main link").length,
+  hidden: new RegExp({HIDDEN!r}, "u").test(document.documentElement.outerHTML),
+  ours: document.getElementById("main").localName + document.getElementById("line").localName,
+  lookup: typeof document.getElementById,
+  nav: document.querySelector("#nav").checkVisibility(),
+}})
+"""
+UNHARMED = {"hit": None, "foreign": 0, "hidden": False, "ours": "mainp", "lookup": "function", "nav": True}
+
+
 def check(page: Page) -> None:
-    """Nothing ran, nothing is hidden in the text, and our own elements are still ours."""
-    assert page.evaluate("window.hit") is None
-    assert (
-        page.evaluate(
-            "document.querySelectorAll('main script, main style, main iframe, main img, main form form, main object, main link').length"
-        )
-        == 0
-    )
-    # What is inside of a field or a title has been made visible too.
-    assert page.evaluate(f"new RegExp({HIDDEN!r}, 'u').test(document.documentElement.outerHTML)") is False
-    assert page.evaluate("document.getElementById('main').localName + document.getElementById('line').localName") == "mainp"
-    assert page.evaluate("typeof document.getElementById") == "function"
-    expect(page.locator("#nav")).to_be_visible()
+    """Nothing ran, nothing is hidden in the text, fields or titles, and our own elements are still ours."""
+    assert page.evaluate(STATE) == UNHARMED
 
 
 def test_the_corpus_is_large_enough() -> None:

@@ -60,7 +60,8 @@ class McpDoor:
         exchange = _Exchange(visit, scope, receive, send)
         try:
             if (call := quick_call(scope, body, visit)) is not None:
-                await exchange.answer(scope, await answer_quickly(visit, call))
+                answer = answer_quickly(visit, call)
+                await exchange.answer(scope, await (unless_hung_up(Request(scope, exchange.receive), answer) if call.waits else answer))
             elif (plain := _plain_call(body)) is not None:
                 if "tools" not in request.query_params:
                     visit.tools = TOOLS  # a script pays nothing for tools it does not call

@@ -1,7 +1,7 @@
 """Quick calls: one tool, in the newest era of the protocol, answered without the SDK's machinery.
 
-That machinery (a task group, streams and a watcher for each call) is there for what takes long or talks back. Whatever is
-out of the ordinary here is left to it: another era, a header too many, a tool that waits, a body that is not quite right.
+That machinery (a task group, streams and a watcher for each call) is there for what talks back. Whatever is out of the
+ordinary here is left to it: another era, a header too many, a wait that is to tell of its progress, a body that is not quite right.
 """
 
 from typing import Any
@@ -36,6 +36,11 @@ class QuickCall(msgspec.Struct):
     method: str
     params: _Params
 
+    @property
+    def waits(self) -> bool:
+        """Whether it may take long."""
+        return self.params.name == "mailbox_wait"
+
 
 _decode = msgspec.json.Decoder(QuickCall).decode
 
@@ -57,7 +62,7 @@ def quick_call(scope: Scope, body: bytes, visit: Visit) -> QuickCall | None:
         and b"application/json" in accept
         and b"text/event-stream" in accept
         and params.name in visit.tools
-        and params.name != "mailbox_wait"
+        and not (call.waits and "progressToken" in params.meta)
     )
     return call if ordinary else None
 

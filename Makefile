@@ -16,6 +16,7 @@ setup: .venv/.ready  ## make .venv with everything pinned
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock || \
 	  { echo 'The pinned packages could not be fetched; see to the network, or to the index that pip is told to use, and run make again.' >&2; exit 1; }
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -e packages/files -e .
+	$(BIN)/python -m compileall -q src packages/files/src
 	touch $@
 
 run: setup  ## open the office on http://127.0.0.1:8787

@@ -18,6 +18,7 @@ from postoffice.serve.build import OWNER_KEY, build_house
 from postoffice.serve.run import web_server
 from postoffice.wake.local import LocalWake
 from tests.engines import Engine
+from tests.tls import TLS
 
 
 class Served(NamedTuple):
@@ -35,7 +36,7 @@ class Served(NamedTuple):
     def client(self, *, key: str | None = None, name: str | None = None, **options: Any) -> httpx.AsyncClient:
         """A client that brings this key, or this name, with every call."""
         headers = {"X-API-Key": key} if key is not None else {"X-Agent": name} if name is not None else {}
-        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=30, **options)
+        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=30, verify=TLS, **options)
 
 
 @asynccontextmanager

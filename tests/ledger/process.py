@@ -17,6 +17,7 @@ from postoffice.cli.main import main
 from tests.cli.home import Home, Office
 from tests.ledger.emulator import Remote
 from tests.serve.running import COMMAND, PATIENCE, answers, environment, free_port
+from tests.tls import TLS
 
 
 def settings_for(ledger: Remote, folder: Path, **extra: str) -> dict[str, str]:
@@ -55,7 +56,7 @@ class Server:
 
     def client(self, name: str | None = None) -> httpx.Client:
         owner = {"X-API-Key": (self.data / "owner.key").read_text().strip()}
-        return httpx.Client(base_url=self.url, headers=owner if name is None else {"X-Agent": name}, timeout=PATIENCE)
+        return httpx.Client(base_url=self.url, headers=owner if name is None else {"X-Agent": name}, timeout=PATIENCE, verify=TLS)
 
     def start(self) -> None:
         words = (*COMMAND, "serve", "--port", str(self.port), "--data", str(self.data), "--log-level", "debug")

@@ -13,6 +13,7 @@ from mcp_types import CallToolResult, TextContent
 
 from postoffice.core.agent import Card
 from tests.doors.served import Served
+from tests.tls import TLS
 
 LEGACY = "legacy"
 MODERN = "2026-07-28"
@@ -37,7 +38,7 @@ async def client(
     brought = {header: value for header, value in given.items() if value is not None}
     patience = httpx2.Timeout(30, read=300)
     async with (
-        httpx2.AsyncClient(headers=brought, timeout=patience) as http,
+        httpx2.AsyncClient(headers=brought, timeout=patience, verify=TLS) as http,
         Client(streamable_http_client(f"{served.url}{path}", http_client=http), mode=era) as opened,
     ):
         yield opened

@@ -16,6 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.runner.office import until as until_now
 from tests.serve.running import COMMAND, answers, environment, free_port
+from tests.tls import TLS
 
 ROOT = Path(__file__).parents[2]
 NEVER = 3600.0
@@ -79,14 +80,14 @@ class Replica:
     def client(self, name: str | None = None, *, key: str | None = None) -> httpx.AsyncClient:
         """A client that brings this name, or this key, with every call."""
         headers = {"X-API-Key": key} if key is not None else {} if name is None else {"X-Agent": name}
-        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=PATIENCE, trust_env=False)
+        return httpx.AsyncClient(base_url=self.url, headers=headers, timeout=PATIENCE, verify=TLS, trust_env=False)
 
     @asynccontextmanager
     async def mcp(self, agent: str, era: str) -> AsyncIterator[Client]:
         """The official MCP client at an agent's address."""
         address = f"{self.url}/agents/{agent}/mcp?tools=all"
         async with (
-            httpx2.AsyncClient(timeout=httpx2.Timeout(PATIENCE, read=300)) as http,
+            httpx2.AsyncClient(timeout=httpx2.Timeout(PATIENCE, read=300), verify=TLS) as http,
             Client(streamable_http_client(address, http_client=http), mode=era) as opened,
         ):
             yield opened

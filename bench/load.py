@@ -8,12 +8,14 @@ from pathlib import Path
 
 import msgspec
 
+from bench.calls import at
 from bench.crowd import SOCKETS, WAITS, Delays, Gather, Write
 from bench.house import House, our_house
 from bench.plan import Plan
-from bench.scratch import progress, scratch
+from bench.scratch import progress, scratch, synced_writes
 from postoffice.serve.descriptors import raise_limit
 
+FLOOR = "a bare synced write"
 _FEW = 100
 """Connections among which a delay is that of an idle server."""
 _SPARE = 200
@@ -68,7 +70,14 @@ def measure_load(plan: Plan) -> list[Load]:
     with scratch() as folder:
         with our_house("load", folder):
             pass  # the first start makes the tables, and keeps in memory what that takes; every later one does without
-        return _measure(stages, folder, plan)
+        return [_floor(plan), *_measure(stages, folder, plan)]
+
+
+def _floor(plan: Plan) -> Load:
+    """What the disk alone takes at the same rate: no mail that is on disk before it is answered can be sooner."""
+    progress("load: the disk alone")
+    times = synced_writes(int(plan.load_rate * plan.load_seconds), 1 / plan.load_rate)
+    return Load(FLOOR, 0, 0.0, 0.0, plan.load_rate, Delays(len(times), 0.0, 0.0, *(at(times, part) * 1e3 for part in (0.5, 0.99))))
 
 
 def _measure(stages: list[tuple[str, int]], folder: Path, plan: Plan) -> list[Load]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from bench.growth import AGENTS, MESSAGES, Cost
+from bench.load import FLOOR
 from bench.report import Report
 from bench.rounds import Cycles
 from bench.seed_cycles import SEED
@@ -28,9 +29,11 @@ def plots(report: Report) -> Iterator[Plot]:
         ]
         yield "seed", "seed", bars(f"The cycle over HTTP, {_AT} clients", "cycles/s", found)
     if report.loads:
-        found = [Bar(f"{row.connections:,} {row.kind}", row.megabytes, ours=True) for row in report.loads]
+        crowds = {f"{row.connections:,} {row.kind}": row for row in report.loads if row.kind != FLOOR}
+        found = [Bar(crowd, row.megabytes, ours=True) for crowd, row in crowds.items()]
         yield "load", "load-memory", bars("Memory of one process, each row with those above it", "MB", found)
-        found = [Bar(f"{row.connections:,} {row.kind}", row.delays.p99_from_send_millis, ours=True) for row in report.loads]
+        found = [Bar(row.kind, row.delays.p99_from_send_millis, ours=False) for row in report.loads if row.kind == FLOOR]
+        found += [Bar(crowd, row.delays.p99_from_send_millis, ours=True) for crowd, row in crowds.items()]
         yield "load", "load-delay", bars("From a send to whoever waits, p99", "ms", found)
     if report.replicas:
         found = [Bar(f"{row.replicas} by {row.wake}", row.crossing.p99_millis, ours=True) for row in report.replicas]

@@ -39,11 +39,17 @@ def check_durable(connection: sqlite3.Connection) -> None:
 
 def fdatasync_micros() -> float:
     """Time how long this disk takes to make one small write durable."""
+    return median(synced_writes(200)) * 1e6
+
+
+def synced_writes(count: int, pause: float = 0.0) -> list[float]:
+    """The seconds that this disk takes to make small writes durable, with pauses between them."""
     times = []
     with scratch() as folder, (folder / "probe").open("wb", buffering=0) as file:
-        for _ in range(200):
-            file.write(bytes(4096))
+        for _ in range(count):
+            time.sleep(pause)
             began = time.perf_counter()
+            file.write(bytes(4096))
             os.fdatasync(file.fileno())
             times.append(time.perf_counter() - began)
-    return median(times) * 1e6
+    return times

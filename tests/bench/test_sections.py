@@ -8,7 +8,7 @@ from bench.crowd import SOCKETS, WAITS
 from bench.crowding import CrowdedPostgres, CrowdedSQLite
 from bench.filling import FilledPostgres, FilledSQLite
 from bench.growth import AGENTS, MESSAGES, growth_costs
-from bench.load import measure_load
+from bench.load import FLOOR, measure_load
 from bench.plan import TINY
 from bench.replicas import NATS, NOTIFY, measure_replicas
 from bench.server import running_server
@@ -18,8 +18,9 @@ pytestmark = pytest.mark.timeout(300)
 
 def test_load() -> None:
     rows = measure_load(TINY)
-    assert [(row.kind, row.connections) for row in rows] == [(SOCKETS, 10), (SOCKETS, 20), (WAITS, 5), (WAITS, 10)]
-    assert all(row.megabytes > 1 and row.delays.letters == 10 and row.delays.p99_from_send_millis > 0 for row in rows)
+    assert [(row.kind, row.connections) for row in rows] == [(FLOOR, 0), (SOCKETS, 10), (SOCKETS, 20), (WAITS, 5), (WAITS, 10)]
+    assert all(row.delays.letters == 10 and row.delays.p99_from_send_millis > 0 for row in rows)
+    assert all(row.megabytes > 1 for row in rows[1:])
 
 
 def test_replicas_and_growth(tmp_path: Path) -> None:

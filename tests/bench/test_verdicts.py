@@ -2,6 +2,7 @@
 
 import pytest
 from bench.crowd import WAITS
+from bench.load import FLOOR
 from bench.replicas import NATS, NOTIFY
 from bench.seed_cycles import SEED
 from bench.table import Table
@@ -15,7 +16,8 @@ def said(table: Table) -> list[tuple[str, bool]]:
 
 
 def test_sockets_are_judged_by_all_the_memory_of_the_process_and_by_the_delay_from_the_send() -> None:
-    assert said(tables.loads([load(connections=100, megabytes=500.0, p99=50.0), load(megabytes=301.0, p99=9.9)])) == [
+    rows = [load(FLOOR, 0, 0.0, 30.0), load(connections=100, megabytes=500.0, p99=50.0), load(megabytes=301.0, p99=9.9)]
+    assert said(tables.loads(rows)) == [
         ("MB at most 300", False),
         ("p99 from send under 10", True),
     ]

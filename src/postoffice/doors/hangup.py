@@ -37,6 +37,18 @@ async def _hang_up(request: Request) -> None:
         pass
 
 
+def hung_up(receive: Receive) -> bool:
+    """Whether the caller is known to be gone: asked once, without waiting for it."""
+    asking = receive()
+    assert isinstance(asking, Coroutine)
+    try:
+        asking.send(None)
+    except StopIteration as told:
+        return bool(told.value["type"] == "http.disconnect")
+    asking.close()
+    return False
+
+
 class LeaseResponse(Response):
     """An answer that carries leases: if nobody is there to get it, they go back and were no attempt."""
 
@@ -48,7 +60,7 @@ class LeaseResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send, unless the caller is gone."""
-        if self._leased and await Request(scope, receive).is_disconnected():
+        if self._leased and hung_up(receive):
             await self._office.give_back(self._caller, self._leased)
             return
         await super().__call__(scope, receive, send)

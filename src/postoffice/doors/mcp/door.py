@@ -15,7 +15,7 @@ from postoffice.core.errors import BadJson, MailError, WrongMethod
 from postoffice.core.tools import PER_AGENT, SHARED, TOOLS, toolset
 from postoffice.doors.credentials import Credentials, credentials
 from postoffice.doors.edge import error_response
-from postoffice.doors.hangup import RESET, unless_hung_up
+from postoffice.doors.hangup import RESET, hung_up, unless_hung_up
 from postoffice.doors.mcp.protocol import Protocol
 from postoffice.doors.mcp.quick import answer_quickly, quick_call
 from postoffice.doors.mcp.verbs import run_tool
@@ -159,7 +159,7 @@ class _Exchange:
     async def answer(self, scope: Scope, body: bytes) -> None:
         """Give a whole answer, unless there is mail in it and nobody left to take it."""
         self._visit.answering = True
-        if self._visit.leased and await Request(scope, self.receive).is_disconnected():
+        if self._visit.leased and hung_up(self.receive):
             raise ClientDisconnect
         await Response(body, media_type="application/json")(scope, self.receive, self.send)
 

@@ -1,7 +1,6 @@
 """Run the server until it is told to stop."""
 
 import asyncio
-import gc
 import logging
 import os
 import shutil
@@ -18,6 +17,7 @@ from fastapi import FastAPI
 from postoffice.config import Settings
 from postoffice.core.errors import CannotListen
 from postoffice.office import Auth, PostOffice
+from postoffice.serve import garbage
 from postoffice.serve.app import create_app
 from postoffice.serve.build import build_house
 from postoffice.serve.descriptors import raise_limit
@@ -25,8 +25,6 @@ from postoffice.serve.drain import draining
 from postoffice.serve.logs import set_up_logs
 from postoffice.serve.protocols import HttpProtocol, WebSocketProtocol
 
-# Small bites, seldom chewed twice: among thousands of connections each look at the survivors stops everybody for a third of a second.
-_GARBAGE = (5_000, 100, 5)
 _FRAME_BYTES = 64 << 10  # what a client says on a socket is small: who it is, and ping
 _GRACE = 5  # seconds for calls under way to end once the server is told to stop
 
@@ -34,10 +32,7 @@ _GRACE = 5  # seconds for calls under way to end once the server is told to stop
 def serve(settings: Settings) -> None:
     """Serve. Whatever keeps the server from starting is raised as a MailError, to be told in one line."""
     set_up_logs(settings.log_level, settings.log_format)
-    # What is loaded by now stays: looking through it for garbage again and again costs every call.
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*_GARBAGE)
+    garbage.set_up()
     raise_limit()
     build_house(settings)  # an unsafe one is refused before a port is taken
     listener = _listen(settings.host, settings.port)
@@ -51,7 +46,7 @@ def serve(settings: Settings) -> None:
 async def _serve(settings: Settings, listener: socket.socket) -> None:
     app = create_app(settings)
     # The office opens here and not inside the web server, which would answer a failure with a traceback.
-    async with app.router.lifespan_context(app):
+    async with app.router.lifespan_context(app), garbage.swept():
         code = await _code(app, settings)
         await web_server(app, settings, lambda: _announce(settings, listener, code)).serve(sockets=[listener])
 

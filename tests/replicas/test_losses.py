@@ -21,9 +21,9 @@ async def test_without_its_database_a_replica_answers_503_and_when_to_come_again
         with opened(replica):
             await replica.hears()
             async with replica.client("alice") as alice, replica.client("bob") as bob, replica.client("cy") as cy:
-                kept = await send(alice, "bob", "before")
                 poll = asyncio.create_task(cy.post("/messages/wait", json={"wait": 60}))
                 await replica.shows("postoffice_waiters", 1)
+                kept = await send(alice, "bob", "before")  # committed after the waiter's first look, or with it
                 await asyncio.to_thread(cluster.kill)
                 answers = [
                     await replica.ready(),

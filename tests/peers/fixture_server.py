@@ -11,7 +11,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from postoffice.config import Settings
-from postoffice.doors.mcp import door
+from postoffice.doors.mcp import server as ours
 from postoffice.serve.run import serve
 
 Context = ServerRequestContext[Any, Any]
@@ -56,7 +56,7 @@ def fixture() -> Server[Any]:
 
 
 def main(port: str, folder: str) -> None:
-    door.create_server = fixture  # type: ignore[attr-defined]  # all around it stays: routes, edge, visit, transport
+    ours.create_server = fixture  # all around it stays: routes, edge, visit, transport
     serve(Settings(data=Path(folder), port=int(port), log_level="error"))
 
 

@@ -83,13 +83,12 @@ async def close_doors(doors: list[Door]) -> None:
 class SQLiteGround:
     """A crash is a copy of the file and its log as they stand: what a killed process leaves behind."""
 
-    def __init__(self, folder: Path, template: Path, limits: Limits) -> None:
+    def __init__(self, folder: Path, limits: Limits) -> None:
         self._folder = folder
         self._limits = limits
         self._lives = 0
         self.doors: list[Door] = []
         self.engine = SQLiteEngine(self._next_life())
-        shutil.copy(template, self.engine.path)
 
     def _next_life(self) -> Path:
         self._lives += 1
@@ -158,12 +157,3 @@ class PostgresGround:
     async def crash(self) -> None:
         await self._killer.execute(_TERMINATE)
         await self._killer.close()
-
-
-async def make_template(folder: Path) -> Path:
-    """An SQLite file with every table, to be copied."""
-    path = folder / "template.db"
-    store = SQLiteStore(path)
-    await store.open(lambda _: None)
-    await store.close()
-    return path

@@ -4,7 +4,6 @@ A few dozen runs of a few dozen steps each, in well under a minute; `POSTOFFICE_
 In CI (`CI` in the environment) the runs are the same every time; elsewhere each time others, and what failed is tried first.
 """
 
-import asyncio
 import itertools
 import os
 from collections.abc import Callable
@@ -20,7 +19,7 @@ from postoffice.core.delivery import MOVES, State
 from postoffice.store.desk import Desk
 from postoffice.store.rows import DeliveryRow
 from tests.engines import PostgresServer
-from tests.machine.ground import Ground, PostgresGround, SQLiteGround, make_template
+from tests.machine.ground import Ground, PostgresGround, SQLiteGround
 from tests.machine.machine import LIMITS, OfficeMachine
 
 TIMES = int(os.environ.get("POSTOFFICE_EXAMPLES", "1"))
@@ -50,13 +49,12 @@ def only_moves_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_sqlite_office_keeps_every_promise_whatever_happens(tmp_path: Path) -> None:
-    template = asyncio.run(make_template(tmp_path))
     numbers = itertools.count()
 
     def ground() -> SQLiteGround:
         folder = tmp_path / f"run-{next(numbers)}"
         folder.mkdir()
-        return SQLiteGround(folder, template, LIMITS)
+        return SQLiteGround(folder, LIMITS)
 
     run(ground, 60)
 

@@ -2,9 +2,11 @@
 
 from datetime import timedelta
 
+import pytest
+
 from postoffice.core.agent import Presence
 from postoffice.core.task import TaskState
-from postoffice.office import PostOffice
+from postoffice.office import PostOffice, upkeep
 from tests.engines import Engine
 from tests.mail import ask, member, office_with, people, person, write
 
@@ -86,6 +88,29 @@ class TestPresence:
         stored = await office.store.agent("alice")
         assert stored is not None
         assert stored.presence is Presence.IDLE
+
+    async def test_the_signs_of_many_are_written_down_a_few_at_a_time(self, office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> None:
+        everyone = [await person(office, f"agent-{number}") for number in range(7)]
+        await flush(office)
+        monkeypatch.setattr(upkeep, "_SEEN_AT_ONCE", 3)
+        written: list[list[str]] = []
+        write_down = office.store.seen
+
+        async def seen(ages: dict[str, timedelta | None]) -> None:
+            if not written:
+                office.heartbeat(everyone[0])  # a newer sign than the one being written
+            written.append(list(ages))
+            await write_down(ages)
+
+        monkeypatch.setattr(office.store, "seen", seen)
+        for caller in everyone:
+            office.heartbeat(caller)
+        await flush(office)
+        assert written == [[f"agent-{number}" for number in some] for some in ((0, 1, 2), (3, 4, 5), (6,))]
+        await flush(office)
+        assert written[3:] == [["agent-0"]]
+        await flush(office)
+        assert len(written) == 4
 
     async def test_a_heartbeat_is_written_down_when_the_office_closes(self, engine: Engine) -> None:
         async with office_with(engine) as office:

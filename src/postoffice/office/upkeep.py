@@ -14,6 +14,7 @@ from postoffice.wake.protocol import Wake
 
 _log = logging.getLogger(__name__)
 _FLUSH_TICKS = 5
+_SEEN_AT_ONCE = 250
 _PURGE_TICKS = 60
 _LOOKS = 1000
 _ROLE_LASTS = timedelta(seconds=15)
@@ -39,15 +40,14 @@ class Presences:
         return None if seen is None else _age(seen)
 
     async def flush(self, store: Store) -> None:
-        """Write down what was seen; what cannot be written is kept for the next time."""
-        seen, self._seen = self._seen, {}
-        if not seen:
-            return
-        try:
-            await store.seen({name: None if at is None else _age(at) for name, at in seen.items()})
-        except MailError:
-            self._seen = seen | self._seen
-            raise
+        """Write down what was seen, a few at a time so that no mail waits long; what cannot be written stays for the next time."""
+        names = list(self._seen)
+        for begin in range(0, len(names), _SEEN_AT_ONCE):
+            some = {name: self._seen[name] for name in names[begin : begin + _SEEN_AT_ONCE] if name in self._seen}
+            await store.seen({name: None if at is None else _age(at) for name, at in some.items()})
+            for name, at in some.items():
+                if self._seen.get(name) == at:  # what came meanwhile is for the next time
+                    self._seen.pop(name, None)
 
 
 class Upkeep:

@@ -129,7 +129,30 @@ async def test_a_message_of_an_agent_appears_as_it_was_sent(desk: Desk) -> None:
 async def test_a_message_without_payload_subject_or_context_appears_too(desk: Desk) -> None:
     await desk.office.send(await desk.office.identify(name="alice"), Draft(to="bob", content="Only words."))
     (row,) = await desk.sql.fetch("SELECT subject, payload, context, ref_id, ref_type, priority FROM inbox")
-    assert tuple(row) == ("", None, None, None, None, 3)
+    assert tuple(row) == ("", {"content": "Only words."}, None, None, None, 3)
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ({"content": "Words."}, {"content": "Words."}),
+        ({"content": "Words.", "payload": {"a": None}}, {"content": "Words.", "a": None}),
+        ({"content": "Words.", "payload": {"content": "its own"}}, {"content": "its own"}),
+        ({"content": "Words.", "payload": ["a list"]}, ["a list"]),
+        ({"payload": None}, None),
+        ({"parts": ({"type": "data", "data": {"none": None}},)}, {"parts": [{"type": "data", "data": {"none": None}}]}),
+    ],
+)
+async def test_the_payload_tells_what_was_said(desk: Desk, said: dict[str, Any], shown: object) -> None:
+    await desk.office.send(await desk.office.identify(name="alice"), Draft(to="bob", **said))
+    assert await desk.sql.fetchval("SELECT payload FROM inbox") == shown
+
+
+async def test_a_note_is_read_by_whom_it_notifies(desk: Desk) -> None:
+    quinn = await desk.office.identify(name="quinn")
+    await desk.office.send(quinn, Draft(to=("mindy",), type="task.note", ref_id="0.0.7", ref_type="task", content="**done**"))
+    (row,) = await desk.sql.fetch("SELECT to_agent, message_type, payload FROM inbox")
+    assert tuple(row) == ("mindy", "task.note", {"content": "**done**"})
 
 
 async def test_a_message_to_many_is_one_row_for_each(desk: Desk) -> None:
@@ -424,6 +447,18 @@ async def test_a_row_with_only_the_needed_columns_gets_the_seeds_defaults(desk: 
     assert leased.message.subject == "Short"
 
 
+@pytest.mark.parametrize("to", ["bob", "ALL"])
+async def test_a_row_inserted_or_changed_is_given_back_as_it_is(desk: Desk, to: str) -> None:
+    await desk.office.identify(name="bob")
+    inserted = dict(await desk.sql.fetchrow("INSERT INTO inbox (to_agent, message_type, subject) VALUES ($1, 'fyi', 'S') RETURNING *", to))
+    row = dict(await desk.sql.fetchrow("SELECT * FROM inbox"))
+    assert abs(inserted.pop("created_at") - row.pop("created_at")) < timedelta(seconds=10)
+    assert inserted | {"to_agent": "bob", "id": None} == row | {"id": None}
+    changed = await desk.sql.fetchrow("UPDATE inbox SET processed = true RETURNING *")
+    assert changed["processed_at"] is not None
+    assert changed == await desk.sql.fetchrow("SELECT * FROM inbox")
+
+
 async def test_a_row_to_all_reaches_everyone(desk: Desk) -> None:
     office = desk.office
     callers = [await office.identify(name=name) for name in ("alice", "bob", "cy")]
@@ -490,6 +525,10 @@ async def test_an_inserted_row_is_found_by_a_search(desk: Desk) -> None:
         ("NULL, 'system', 'fyi', 'S', 3", asyncpg.CheckViolationError),
         ("'bob', 'system', NULL, 'S', 3", asyncpg.CheckViolationError),
         ("'bob', 'system', 'fyi', NULL, 3", asyncpg.CheckViolationError),
+        ("'bob', 'system', 'task', 'S', 3", asyncpg.CheckViolationError),
+        ("'bob', 'system', 'task_update', 'S', 3", asyncpg.CheckViolationError),
+        ("'bob', 'system', repeat('t', 256), 'S', 3", asyncpg.CheckViolationError),
+        ("'bob', 'system', 'fyi', repeat('s', 256), 3", asyncpg.CheckViolationError),
     ],
 )
 async def test_a_row_that_is_no_mail_of_the_office_is_refused(desk: Desk, values: str, error: type[Exception]) -> None:
@@ -499,6 +538,13 @@ async def test_a_row_that_is_no_mail_of_the_office_is_refused(desk: Desk, values
         await desk.sql.execute(f"INSERT INTO inbox (to_agent, from_agent, message_type, subject, priority) VALUES ({values})")
     assert await desk.sql.fetchval("SELECT count(*) FROM messages") == 0
     assert (await desk.office.counts(bob)).pending == 0
+
+
+async def test_a_row_too_large_for_a_door_is_too_large_here(desk: Desk) -> None:
+    await desk.office.identify(name="bob")
+    with pytest.raises(asyncpg.CheckViolationError, match="1 MiB"):
+        await desk.sql.execute("INSERT INTO inbox (to_agent, message_type, subject, payload) VALUES ('bob', 'fyi', 'S', $1)", "x" * 2**20)
+    assert await desk.sql.fetchval("SELECT count(*) FROM messages") == 0
 
 
 async def test_the_same_id_twice_is_refused_and_there_is_one_message(desk: Desk) -> None:

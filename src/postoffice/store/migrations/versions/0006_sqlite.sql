@@ -1,0 +1,2 @@
+-- SQLite has no view to serve: nothing is there to be changed.
+SELECT 1;

@@ -4,6 +4,7 @@ import json
 import signal
 import socket
 import stat
+import subprocess
 import sys
 import urllib.request
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from postoffice.store.migrations.upgrade import HEAD
 from tests.engines import PostgresServer
-from tests.serve.running import COMMAND, PATIENCE, free_port, run, serving
+from tests.serve.running import COMMAND, PATIENCE, environment, free_port, run, serving
 
 
 def serve(port: int, *arguments: str) -> tuple[str, ...]:
@@ -31,6 +32,20 @@ def test_it_answers_health_and_stops_when_told(tmp_path: Path) -> None:
     opened, *hints = err.splitlines()
     assert opened == f"Postoffice is open on http://127.0.0.1:{port} (mail in kept/mailbox.db). Ctrl-C closes it."
     assert f"http://127.0.0.1:{port}/agents/NAME/mcp" in " ".join(hints)
+
+
+def test_the_letter_it_proposes_is_sent_as_printed(tmp_path: Path) -> None:
+    port = free_port()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    with serving(*serve(port, "--data", "kept here"), port=port, here=tmp_path) as server:
+        assert server.stderr is not None
+        told = next(line for line in server.stderr if "send it a letter" in line)
+        pasted = told.removeprefix("  send it a letter")
+        sent = subprocess.run(
+            pasted, shell=True, cwd=elsewhere, env=environment(), capture_output=True, text=True, timeout=PATIENCE, check=True
+        )
+    assert json.loads(sent.stdout)["message_id"]
 
 
 def test_ctrl_c_closes_it_without_a_traceback(tmp_path: Path) -> None:

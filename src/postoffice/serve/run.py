@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -14,7 +15,7 @@ from pathlib import Path
 import uvicorn
 from fastapi import FastAPI
 
-from postoffice.config import Settings
+from postoffice.config import PREFIX, Settings
 from postoffice.core.errors import CannotListen
 from postoffice.office import Auth, PostOffice
 from postoffice.serve import garbage
@@ -136,15 +137,18 @@ def _announce(settings: Settings, listener: socket.socket, code: str | None) -> 
     beside = Path(sys.executable).with_name("postoffice")
     command = str(beside) if shutil.which("postoffice") is None and beside.exists() else "postoffice"
     page = f"http://127.0.0.1:{port}" if host in ("0.0.0.0", "::") else address  # noqa: S104 - what is listened on, not listening
+    # What is printed is pasted into another terminal, which knows only what an office is unless told otherwise.
+    data = f"{PREFIX}DATA={shlex.quote(str(settings.data.absolute()))} " if settings.data != Settings().data else ""
+    command, at = data + command, "" if (host, port) == (Settings().host, Settings().port) else f" --server {page}"
     guarded = build_house(settings).auth is Auth.KEYS
     told = [
         f"Postoffice is open on {address} (mail in {kept}). Ctrl-C closes it.",
         f"  the page           {page}/" + (f"page/login#{code}  (works once, for ten minutes)" if code else ""),
-        *([f"  open it with       {command} login --as owner"] if guarded and not code else []),
-        f"  connect an agent   {command} setup claude --agent coder",
-        f"  or any MCP client  {address}/agents/NAME/mcp",
-        f"  send it a letter   {command} send --to coder 'Hello'",
-        f"  the whole API      {address}/docs",
+        *([f"  open it with       {command} login --as owner{at}"] if guarded and not code else []),
+        f"  connect an agent   {command} setup claude --agent coder{at}",
+        f"  or any MCP client  {page}/agents/NAME/mcp",
+        f"  send it a letter   {command} send --to coder 'Hello'{at}",
+        f"  the whole API      {page}/docs",
     ]
     print("\n".join(told), file=sys.stderr, flush=True)
 

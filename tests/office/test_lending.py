@@ -34,7 +34,19 @@ class TestLending:
         rest = await office.lent(bob, page.cursor)
         assert [(item.message.content, item.token, item.where) for item in rest.items] == [("two", second.token, None)]
         assert rest.cursor is None
-        assert (await standing(office, alice, first.message.id)).reason == "a file"
+
+    async def test_where_it_lies_is_no_reason_for_its_sender(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        for text in ("kept", "acked", "given back"):
+            await write(office, alice, "bob", text)
+        kept, acked, back = await office.lend(bob, 10, within=0)
+        await office.settle(bob, [Handed(one.message.id, one.token, "a file") for one in (kept, acked, back)])
+        await office.settle(bob, [Ack(acked.message.id, acked.token), GiveBack(back.message.id, back.token)])
+        for one in (kept, acked, back):
+            assert (await standing(office, alice, one.message.id)).reason is None
+        (thread,) = (await office.inbox(alice)).items
+        lines = (await office.history(bob, thread.id, peek=True)).lines
+        assert [line.standing.reason for line in lines if line.standing] == [None] * 3
 
     async def test_what_was_given_back_and_lent_again_lies_nowhere_yet(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")

@@ -295,9 +295,9 @@ class Desk:
         self._count(box, state, 1)
         if row.session_id is not None and (by := (state in UNREAD) - (row.state in UNREAD)):
             self._unread(self.threads[row.session_id], row.mailbox, by)
+        row.reason = reason if reason is not None or row.lent else row.reason
         row.state = state.value
         row.due_at = None if due_in is None else self.now + micros(due_in)
-        row.reason = reason if reason is not None else row.reason
         if state in (State.ACKED, State.DEAD):
             row.settled_at = self.now
         self.changed_mail[row.message_id, row.mailbox] = row
@@ -308,8 +308,8 @@ class Desk:
         if row.sender not in (SYSTEM, row.mailbox):
             self.tell(self.boxes[row.sender], Kind.RECEIPT, row.message_id, {"by": self.boxes[row.mailbox].name})
 
-    def bury(self, row: DeliveryRow, reason: str) -> None:
-        """Declare a delivery dead, tell its sender, and fail the task it carried."""
+    def bury(self, row: DeliveryRow, reason: str, *, said: bool = False) -> None:
+        """Declare a delivery dead, tell its sender, and fail the task it carried. What the recipient said of it is told as its words."""
         self.move(row, State.DEAD, reason=reason)
         box = self.boxes[row.mailbox]
         self.tell(box, Kind.DEAD_LETTER, row.message_id, {"reason": reason})
@@ -320,7 +320,8 @@ class Desk:
         if row.sender != SYSTEM:
             self.notice(
                 self.boxes[row.sender],
-                f"Your message to {box.name} could not be delivered: {reason}.",
+                f"Your message to {box.name} could not be delivered"
+                + (f". {box.name} said of it: {_encode(reason).decode()}" if said else f": {reason}."),
                 {"kind": "dead_letter", "message_id": row.message_id, "to": box.name, "reason": reason, "attempts": row.attempts},
                 reply_to=row.message_id,
                 correlation_id=row.correlation_id,

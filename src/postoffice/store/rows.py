@@ -4,6 +4,7 @@ from msgspec import Struct
 from msgspec.json import Decoder
 
 from postoffice.core.agent import Card
+from postoffice.core.delivery import State
 from postoffice.core.message import Message
 from postoffice.store.steps import Row
 
@@ -81,6 +82,11 @@ class DeliveryRow(Struct):
     client_id: str | None = None
     body: str = ""
     message: Message | None = None  # what the body says, where it is known without reading it
+
+    @property
+    def lent(self) -> bool:
+        """Whether it is in hand until it is given back, with where it lies as its reason, which is nobody else's business."""
+        return self.due_at is None and self.state == State.LEASED
 
     def read(self) -> Message:
         """What was said."""

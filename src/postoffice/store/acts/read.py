@@ -70,6 +70,6 @@ def standing_of(row: DeliveryRow) -> Standing:
         session_id=row.session_id,
         due_at=None if row.due_at is None else moment(row.due_at),
         settled_at=None if row.settled_at is None else moment(row.settled_at),
-        reason=row.reason,
+        reason=None if row.lent else row.reason,
         leased_at=None if row.leased_at is None else moment(row.leased_at),
     )

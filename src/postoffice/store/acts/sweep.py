@@ -28,7 +28,7 @@ def return_due(desk: Desk) -> int:
         if leased:
             row.token = None  # whoever held it has lost it, and may not repeat itself into success
         if leased and after_failure(row.attempts, desk.limits.max_attempts, _NO_DELAY) is State.DEAD:
-            desk.bury(row, row.reason or _EXPIRED)
+            desk.bury(row, row.reason or _EXPIRED, said=row.reason is not None)
         else:
             desk.move(row, State.PENDING)
             desk.pools.setdefault(row.mailbox, {})[row.message_id] = row

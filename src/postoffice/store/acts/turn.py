@@ -165,11 +165,11 @@ def _apply(desk: Desk, row: DeliveryRow, settlement: Settlement) -> None:
         case Handed(where=where):
             desk.move(row, State.LEASED, reason=where)
         case Refuse(reason=reason):
-            desk.bury(row, reason)
+            desk.bury(row, reason, said=True)
         case Nack(delay=delay, reason=reason):
             state = after_failure(row.attempts, desk.limits.max_attempts, delay)
             if state is State.DEAD:
-                desk.bury(row, reason or "given back too often")
+                desk.bury(row, reason or "given back too often", said=bool(reason))
             else:
                 desk.move(row, state, reason=reason, due_in=delay if delay > timedelta(0) else None)
                 desk.hints.add(row.mailbox)

@@ -118,7 +118,9 @@ SELECT m.body FROM messages m WHERE m.client_id = :client_id AND {reader} LIMIT 
 SELECT purged_at FROM tombstones WHERE message_id = :id AND (CAST(:reader AS text) IS NULL OR sender = :reader);
 
 -- name: standings
-SELECT a.name, d.state, d.attempts, d.number, CAST(d.session_id AS text), d.due_at, d.settled_at, d.reason, d.leased_at
+-- The reason of what is lent is where it lies.
+SELECT a.name, d.state, d.attempts, d.number, CAST(d.session_id AS text), d.due_at, d.settled_at,
+       CASE WHEN d.state = 'leased' AND d.due_at IS NULL THEN NULL ELSE d.reason END, d.leased_at
 FROM deliveries d JOIN agents a ON a.agent = d.mailbox WHERE d.message_id = :id ORDER BY d.mailbox;
 
 -- name: mailbox

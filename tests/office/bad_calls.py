@@ -256,6 +256,7 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
     "dead_letters": [
         ("bad_cursor", lambda s: s.office.dead_letters(s.bob, "nonsense")),
         ("bad_cursor", lambda s: s.office.dead_letters(s.owner, "nonsense", everyone=True)),
+        ("bad_text", lambda s: s.office.dead_letters(s.owner, f"{NO_ID}.\0", everyone=True)),
         ("bad_limit", lambda s: s.office.dead_letters(s.bob, limit=0)),
         ("owner_only", lambda s: s.office.dead_letters(s.bob, everyone=True)),
     ],
@@ -309,7 +310,11 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("owner_only", lambda s: s.office.watch_topic(s.bob, "0.0.7", "entity", "task")),
         ("invalid", lambda s: s.office.watch_topic(s.owner, "x", "entity", "task")),
     ],
-    "quarantine": [("owner_only", lambda s: s.office.quarantine(s.bob)), ("bad_limit", lambda s: s.office.quarantine(s.owner, limit=0))],
+    "quarantine": [
+        ("owner_only", lambda s: s.office.quarantine(s.bob)),
+        ("bad_limit", lambda s: s.office.quarantine(s.owner, limit=0)),
+        ("bad_cursor", lambda s: s.office.quarantine(s.owner, f"0.0.1:{10**30}")),
+    ],
     "ledger_records": [
         ("owner_only", lambda s: s.office.ledger_records(s.bob, "0.0.7")),
         ("bad_limit", lambda s: s.office.ledger_records(s.owner, "0.0.7", limit=0)),

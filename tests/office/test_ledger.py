@@ -1,5 +1,6 @@
 """Decision on the ledger (design.md §6): accepted with its outbox row, held until seen, urgent at once, nothing twice."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
@@ -74,6 +75,14 @@ class TestSending:
         assert [(record.verdict, record.message_id) for record in await desk.ledger_records(desk.owner(), BOB.inbound_topic_id, 0)] == [
             ("confirmed", id)
         ]
+
+    @pytest.mark.parametrize("error", [None, "timeout"])
+    async def test_what_is_seen_while_it_is_still_being_submitted_is_confirmed(self, desk: PostOffice, error: str | None) -> None:
+        await publish(desk)
+        (post,) = await desk.posts_due(10)
+        settling = desk.settle_post(post, error=error, retry_in=None if error is None else timedelta(seconds=1))
+        await asyncio.gather(desk.materialise(BOB.inbound_topic_id, 1, (await sighting(desk),)), settling)
+        assert await desk.ledger_posts() == {"confirmed": 1}
 
     @pytest.mark.parametrize("priority", [1, 2])
     async def test_urgent_mail_is_delivered_at_once_and_confirmed_later(self, desk: PostOffice, priority: int) -> None:

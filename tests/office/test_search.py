@@ -1,5 +1,6 @@
 """Searching what was said."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -54,6 +55,20 @@ class TestSearch:
         await office.send(alice, letter(payload={"tree": "chestnut"}))
         for query in ("walnut", "chestnut"):
             assert len((await office.search(bob, query)).items) == 1
+
+    async def test_two_who_search_at_once_both_find_what_was_said_last(self, office: PostOffice) -> None:
+        alice, _ = await people(office, "alice", "bob")
+        for number in range(6):
+            await office.send_many(alice, [Draft(to="bob", content=f"word{number}") for _ in range(100)])
+        found = await asyncio.gather(office.search(alice, "word5"), office.store.index_search(), office.search(alice, "word5"))
+        assert all(isinstance(page, int) or page.items for page in found)
+
+    async def test_a_message_of_more_words_than_an_index_takes_keeps_nobody_from_searching(self, office: PostOffice) -> None:
+        alice, _ = await people(office, "alice", "bob")
+        await write(office, alice, "bob", " ".join(f"{number:x}" for number in range(100_000, 240_000)))
+        await write(office, alice, "bob", "needle")
+        assert len((await office.search(alice, "needle")).items) == 1
+        assert len((await office.search(alice, "186a0")).items) == 1  # its first word
 
     async def test_only_ones_own_mail_is_found(self, office: PostOffice) -> None:
         alice, bob, eve = await people(office, "alice", "bob", "eve")

@@ -120,6 +120,13 @@ class TestWhoMovesIt:
         assert (await office.task(alice, "T-1")).message_id == first.message_id
         assert (await office.update_task(bob, first.message_id, A)).requester == "alice"
 
+    async def test_nobody_takes_over_a_task_by_naming_another_after_its_message(self, office: PostOffice) -> None:
+        alice, mallory, bob = await people(office, "alice", "mallory", "bob")
+        asked = await ask(office, alice, "bob")
+        await ask(office, mallory, "bob", TaskRef(asked.message_id))
+        assert (await office.task(bob, asked.message_id)).requester == "alice"
+        assert (await office.update_task(bob, asked.message_id, A)).requester == "alice"
+
     async def test_the_owner_sees_any_task(self, office: PostOffice) -> None:
         alice, _ = await people(office, "alice", "bob")
         id = (await ask(office, alice, "bob")).message_id

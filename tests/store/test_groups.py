@@ -9,9 +9,9 @@ import asyncpg
 import pytest
 
 from postoffice.core.agent import Card, key_hash, key_prefix, new_key
-from postoffice.core.connection import Handshake, Status
-from postoffice.core.delivery import Wish
-from postoffice.core.errors import BadKey, MailError, Unavailable
+from postoffice.core.connection import Assurance, Handshake, Status
+from postoffice.core.delivery import State, Wish
+from postoffice.core.errors import BadKey, MailError, NoVisit, Unavailable
 from postoffice.core.limits import Limits
 from postoffice.core.message import Accepted, Draft
 from postoffice.core.task import TaskState
@@ -19,13 +19,15 @@ from postoffice.office import PostOffice
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.send import Send
 from postoffice.store.acts.turn import Turn
+from postoffice.store.acts.upkeep import Purge
 from postoffice.store.desk import Desk
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.postgres import PostgresStore
 from tests.engines import Engine, PostgresServer
-from tests.mail import ask, member, people, take, write
+from tests.mail import ask, kill, member, office_with, people, take, write
 
 A_MINUTE = timedelta(minutes=1)
+A_DAY = timedelta(days=1)
 
 
 class Faulty(Act[None]):
@@ -192,6 +194,67 @@ class TestDecision1OneRow:
         assert (await office.counts(bob)).pending == 0
         assert (await office.history(bob, sent.session_id or "")).unread == 0
         assert len([event for event in await office.news(alice) if event.kind == "receipt"]) == 1
+
+
+class TestDecision1Neighbours:
+    """What one act of a group does holds for the acts after it, though all they need was loaded before the first."""
+
+    async def test_what_was_purged_cannot_be_requeued(self, engine: Engine) -> None:
+        async with office_with(engine, retention=A_DAY, max_attempts=1) as office:
+            alice, bob = await people(office, "alice", "bob")
+            sent = await write(office, alice, "bob", client_id="mine")
+            await kill(office, bob)
+            await engine.advance(2 * A_DAY)
+            store = office.store
+            assert isinstance(store, GroupedStore)
+            purge = store.submit(Purge(((sent.message_id, "bob"),), A_DAY))
+            outcomes = await asyncio.gather(
+                purge, office.requeue(bob, sent.message_id), office.discard(bob, "mine"), return_exceptions=True
+            )
+            assert codes(outcomes) == ["int", "no_such_message", "no_such_message"]
+            counts = await office.counts(bob)
+            assert (counts.pending, counts.dead) == (0, 0)
+
+    async def test_a_connection_admits_though_the_list_stops_to(self, office: PostOffice) -> None:
+        alice, bob = await member(office, "alice", "*"), await member(office, "bob", "*")
+        request = await office.request_connection(alice, "bob")
+        await office.approve_connection(bob, request.code or "")
+        await asyncio.gather(office.update_card(bob, {"allow_from": []}), write(office, alice, "bob"))
+        assert [message.assurance for message in (await office.waiting(bob)).items] == [Assurance.IN_BAND]
+
+    async def test_a_connection_that_ends_admits_nothing_more(self, office: PostOffice) -> None:
+        alice, bob = await member(office, "alice"), await member(office, "bob")
+        request = await office.request_connection(alice, "bob")
+        made = await office.approve_connection(bob, request.code or "")
+        outcomes = await asyncio.gather(office.end_connection(bob, made.id), write(office, alice, "bob"), return_exceptions=True)
+        assert codes(outcomes) == ["Connection", "not_admitted"]
+
+    async def test_mail_is_found_by_either_id_whoever_named_it_first(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob", client_id="mine")
+        leased = await take(office, bob)
+        extended, acked = await asyncio.gather(
+            office.extend(bob, leased.message.id, A_MINUTE, leased.token), office.ack(bob, "mine", leased.token)
+        )
+        assert (extended.state, acked.state) == (State.LEASED, State.ACKED)
+
+    @pytest.mark.parametrize("revoked_first", [True, False])
+    async def test_a_visit_begun_while_the_key_is_revoked_is_over(self, office: PostOffice, *, revoked_first: bool) -> None:
+        alice = await member(office, "alice")
+        entering, revoking = office.enter(await office.make_link(alice)), office.revoke_keys(office.owner(), of="alice")
+        outcomes = await asyncio.gather(*((revoking, entering) if revoked_first else (entering, revoking)))
+        proof, _ = outcomes[int(revoked_first)]
+        with pytest.raises(NoVisit):
+            await office.visitor(proof)
+
+    async def test_a_link_is_not_made_by_a_key_that_has_been_revoked_since(self, office: PostOffice) -> None:
+        _, _, key = await office.register("alice")
+        alice = await office.identify(key=key)
+        await office.revoke_keys(office.owner(), of="alice")
+        with pytest.raises(BadKey):
+            await office.make_link(alice)
+        newer, _ = await office.add_key(office.owner(), of="alice")
+        assert await office.make_link(await office.identify(key=newer))
 
 
 class TestDecision1Races:

@@ -296,6 +296,18 @@ class TestDecision3OnePerSession:
         await engine.advance(A_MINUTE)
         assert await taken(office, bob, one_per_session=True) == ["one"]
 
+    async def test_what_comes_back_after_a_delay_waits_for_what_is_in_hand(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob", "one")
+        await write(office, alice, "bob", "two")
+        first = await take(office, bob, one_per_session=True)
+        await office.nack(bob, first.message.id, first.token, delay=timedelta(seconds=2))
+        second = await take(office, bob, one_per_session=True, visible_for=timedelta(hours=1))
+        await engine.advance(A_MINUTE)
+        assert await taken(office, bob, one_per_session=True) == []
+        await office.ack(bob, second.message.id, second.token)
+        assert await taken(office, bob, one_per_session=True) == ["one"]
+
     async def test_many_takers_at_once_get_one_message_of_a_session(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
         for n in range(10):

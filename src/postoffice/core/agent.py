@@ -77,6 +77,8 @@ class Caller(msgspec.Struct, frozen=True):
     name: str
     verified: bool
     owner: bool = False
+    key: str | None = None
+    """The hash of the key that proved it, for acts that must not outlive the key."""
 
 
 def check_card(card: Card) -> Card:

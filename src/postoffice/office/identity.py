@@ -33,7 +33,7 @@ class Identities:
             raise NotYou(claimed=name, name=caller.name)
         # The owner may lend its voice to people and agents that have no key of their own.
         lent = await self._store.appear(check_free(name))
-        return Caller(lent, verified=True, owner=True)
+        return Caller(lent, verified=True, owner=True, key=caller.key)
 
     def forget(self, hints: frozenset[str]) -> None:
         """Forget those whose keys changed. Most hints are of mail, and nobody is asked for a name again because mail came."""
@@ -52,7 +52,7 @@ class Identities:
             name = await self._store.find_key(hash)
             if name is None:
                 raise BadKey
-            known = self._remember(hash, Caller(name, verified=True, owner=folded(name) == OWNER))
+            known = self._remember(hash, Caller(name, verified=True, owner=folded(name) == OWNER, key=hash))
         return known
 
     async def _by_name(self, name: str) -> Caller:

@@ -133,7 +133,7 @@ class ReadingVerbs(Counter):
     ) -> Page[DeadLetter]:
         """What could not be delivered, and why."""
         name = None if self._everyone(caller, wanted=everyone) else await self._of(caller, of)
-        return await self.store.dead_letters(name, cursor, self._page(limit))
+        return await self.store.dead_letters(name, self._cursor(cursor) or None, self._page(limit))
 
     async def requeue(self, caller: Caller, ref: str, *, of: str | None = None) -> Settled:
         """Give a dead letter another life, with all its tries."""

@@ -53,6 +53,7 @@ class TaskVerbs(Counter):
         mine = [task for task in found if caller.owner or me in (folded(task.requester), folded(task.assignee))]
         if not mine:
             raise NoSuchTask(task=ref, name=caller.name)
+        mine = [task for task in mine if task.message_id == ref] or mine  # the office's id before any sender's
         if len(mine) > 1:
             raise AmbiguousId(ref=ref, name=caller.name)
         return mine[0]

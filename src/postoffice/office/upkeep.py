@@ -100,12 +100,12 @@ class Upkeep:
         await store.return_due()
         await store.expire_requests()
         await store.report_overdue()
-        await store.index_search()
         if self._ticks % _PURGE_TICKS == 0:
             if limits.retention is not None:
                 while await store.purge(limits.retention):
                     pass
             await store.forget(limits.retention)
+        await store.index_search()  # last: what people wrote is read there, and should hold up nothing else
 
 
 def _age(seen: int) -> timedelta:

@@ -94,7 +94,7 @@ class WatchingVerbs(Counter):
     async def watch(self, caller: Caller, after: str | None) -> AsyncIterator[Pulse]:
         """What happens after a place in the log, a pulse a tick, sooner with news; until the office closes.
 
-        The owner watches everyone. A place that is not one (of another office, or forgotten) is answered with the present one,
+        The owner watches everyone. A place that is not one (of another office) is answered with the present one,
         and with the word that something was missed.
         """
         place = await self.place(caller)
@@ -148,7 +148,7 @@ class WatchingVerbs(Counter):
         if not (caller.verified or caller.owner):
             raise OwnerOnly(what="make a link for a name that no key proves")
         code = secrets.token_urlsafe(32)
-        await self.store.make_link(caller.name, _hash(code), _LINK_LASTS)
+        await self.store.make_link(caller.name, caller.key, _hash(code), _LINK_LASTS)
         return code
 
     async def enter(self, code: str) -> tuple[str, timedelta]:

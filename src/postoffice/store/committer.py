@@ -9,7 +9,7 @@ from postoffice.core.errors import DatabaseLost, OutcomeUnknown, Unavailable
 from postoffice.store import sql
 from postoffice.store.acts.act import Act
 from postoffice.store.desk import Desk
-from postoffice.store.group import close_desk, open_desk, run_acts
+from postoffice.store.group import LAST, close_desk, open_desk, run_acts
 from postoffice.store.steps import Loads, Row, Steps, Write
 
 LOST = (
@@ -129,8 +129,10 @@ class Committer:
         return found
 
     async def _write(self, writes: list[Write]) -> None:
-        if writes:
-            await self._together(sql.merged, tuple(write.name for write in writes), (write.rows for write in writes))
+        # Of two writes to one row in one statement PostgreSQL does either: what has the last word comes after the others.
+        for some in ([w for w in writes if w.name not in LAST], [w for w in writes if w.name in LAST]):
+            if some:
+                await self._together(sql.merged, tuple(write.name for write in some), (write.rows for write in some))
 
     async def _together(self, join: Callable[[list[str]], str], names: tuple[str, ...], rows: Iterable[Sequence[Row]]) -> list[Row]:
         """Several statements as one: it is the trips to the server that cost, not the rows."""

@@ -167,9 +167,16 @@ class Desk:
         """Lay a delivery on the desk; one loaded twice stays the one row acts may have in hand."""
         known = self.mail.setdefault((row.message_id, row.mailbox), row)
         known.body = known.body or row.body
-        if known is row and row.client_id is not None:
-            self.mail_named.setdefault((row.client_id, row.mailbox), []).append(row)
+        if row.client_id is not None and (known is row or known.client_id is None):
+            known.client_id = row.client_id
+            self.mail_named.setdefault((row.client_id, row.mailbox), []).append(known)
         return known
+
+    def take_away(self, row: DeliveryRow) -> None:
+        """A delivery that is gone: no later act of the group finds it."""
+        del self.mail[row.message_id, row.mailbox]
+        if row.client_id is not None:
+            self.mail_named[row.client_id, row.mailbox].remove(row)
 
     def new_box(self, name: str, card: Card, *, acted: bool = False) -> Box:
         """An agent that is not there yet, with an empty mailbox."""

@@ -28,6 +28,8 @@ from postoffice.store.steps import Loads, Row, Steps, Write
 K = TypeVar("K")
 _encode = msgspec.json.Encoder().encode
 _DUE_AT_ONCE = 100
+LAST = {"confirm_post", "delete_visits_of"}
+"""Statements that have the last word on rows another act of the group may have written."""
 
 
 def open_desk(desk: Desk, acts: Sequence[Act[Any]]) -> Steps:
@@ -57,9 +59,9 @@ def run_acts(desk: Desk, acts: Sequence[Act[Any]]) -> list[Any]:
 
 
 def close_desk(desk: Desk) -> Iterator[Write]:
-    """All that the acts changed, each row in one write only: an engine may run them in any order, or all at once."""
-    for name, rows in desk.writes.items():
-        yield Write(name, list(rows.values()))
+    """All that the acts changed, each row in one write only: an engine may run them all at once, but for those that come last."""
+    for name in sorted(desk.writes, key=LAST.__contains__):
+        yield Write(name, list(desk.writes[name].values()))
     if desk.new_agents:
         yield Write(
             "add_agent", [(b.agent, b.name, b.id, _text(b.card), b.has_key, b.acted, b.created_at, b.last_seen) for b in desk.new_agents]
@@ -239,6 +241,9 @@ def _load_rest(desk: Desk, needs: Needs) -> Steps:
     }
     if loads := {name: keys for name, keys in wanted.items() if keys}:
         _lay_rest(desk, (yield loads))
+    alone = {mailbox for mailbox, wish in needs.wishes if wish.one_per_session}
+    if sessions := {(d.mailbox, d.session_id) for d in desk.mail.values() if d.mailbox in alone and d.session_id is not None}:
+        desk.busy.update((yield {"in_hand": sorted(sessions)})["in_hand"])
     if desk.tasks:
         desk.under_way = dict((yield {"under_way": _keys({task.assignee for task in desk.tasks.values()})})["under_way"])
     for name, key in needs.extra.items():

@@ -178,8 +178,8 @@ class GroupedStore(Overviews, LedgerReads):
 
     # The page
 
-    async def make_link(self, name: str, hash: str, lasts: timedelta) -> None:
-        await self.submit(MakeLink(name, hash, lasts))
+    async def make_link(self, name: str, key: str | None, hash: str, lasts: timedelta) -> None:
+        await self.submit(MakeLink(name, key, hash, lasts))
 
     async def use_link(self, link: str, visit: str, lasts: timedelta) -> str:
         return await self.submit(UseLink(link, visit, lasts))

@@ -1,13 +1,17 @@
 """What a store can be asked about the ledger."""
 
+import re
+
 import msgspec
 
 from postoffice.core.delivery import OnLedger
+from postoffice.core.errors import BadCursor
 from postoffice.core.ledger import Account, Opening, Post, Record, Topic
 from postoffice.core.views import Page
 from postoffice.store.reads import Reads, page_of
 from postoffice.store.steps import Row
 
+_SEQUENCE = re.compile(r"[0-9]{1,18}")
 _POST = tuple(field.name for field in msgspec.structs.fields(Post))
 _RECORD = tuple(field.name for field in msgspec.structs.fields(Record))
 
@@ -49,8 +53,9 @@ class LedgerReads(Reads):
 
     async def quarantined(self, cursor: str | None, limit: int) -> Page[Record]:
         topic_id, _, sequence = (cursor or ":0").partition(":")
-        after = int(sequence) if sequence.isascii() and sequence.isdigit() else 0
-        rows = await self.fetch("quarantined", topic_id=topic_id, sequence=after, limit=limit + 1)
+        if not _SEQUENCE.fullmatch(sequence):
+            raise BadCursor(cursor=cursor)
+        rows = await self.fetch("quarantined", topic_id=topic_id, sequence=int(sequence), limit=limit + 1)
         return page_of([_record(row) for row in rows[:limit]], rows, limit, lambda row: f"{row[0]}:{row[1]}")
 
     async def records(self, topic_id: str, after: int, limit: int) -> list[Record]:

@@ -27,6 +27,7 @@ _GROUP = 256
 _TURNS = 3
 _READERS = 8
 _TIMEOUT = 30.0
+_ADOPTING = 3600.0  # seconds, for a log of many millions
 _WORD = re.compile(r"\w+")
 _CURSOR = re.compile(r"0|[0-9]{1,19}\.[0-9]{1,18}", re.ASCII)
 
@@ -69,6 +70,7 @@ class PostgresStore(GroupedStore):
         self._closing = False
         try:
             await self._check_schema()
+            await self._read(self._sql["adopt_log"], (), _ADOPTING)
         except MailError:
             await self.close()
             raise
@@ -125,17 +127,17 @@ class PostgresStore(GroupedStore):
             "timeout": 10,
         }
 
-    async def _read(self, statement: str, arguments: Sequence[object]) -> Sequence[Row]:
+    async def _read(self, statement: str, arguments: Sequence[object], within: float | None = None) -> Sequence[Row]:
         if self._closing:
             raise Closed
         for attempt in (1, 2):
             try:
                 async with self._pool.acquire() as connection:
                     if not self.pooled:
-                        return await connection.fetch(statement, *arguments)  # type: ignore[no-any-return]
+                        return await connection.fetch(statement, *arguments, timeout=within)  # type: ignore[no-any-return]
                     async with connection.transaction():
                         await connection.execute(self._local)
-                        return await connection.fetch(statement, *arguments)  # type: ignore[no-any-return]
+                        return await connection.fetch(statement, *arguments, timeout=within)  # type: ignore[no-any-return]
             except LOST as error:
                 # A pool hands out connections that died while nobody looked; a read may be asked again, on a new one.
                 if attempt == 2:  # noqa: PLR2004

@@ -133,7 +133,7 @@ class AddKey(Act[Key]):
         box = _box(desk, self.agent)
         if self.overlap is not None:
             end = desk.now + micros(self.overlap)
-            for row in _live(desk, self.agent):
+            for row in live_keys(desk, self.agent):
                 row.expires_at = min(end, row.expires_at or end)
                 desk.write_key(row)
         row = KeyRow(self.hash, self.agent, self.prefix, desk.now, None, None)
@@ -156,12 +156,12 @@ class RevokeKeys(Act[tuple[Key, ...]]):
         """Somebody whose key has leaked has it whole."""
 
     def ask(self, needs: Needs) -> None:
-        needs.boxes.add(self.agent)
+        needs.boxes.update((self.agent, SYSTEM))  # whoever uses a link holds the office's own mailbox
         needs.keys.add(self.agent)
 
     def run(self, desk: Desk) -> tuple[Key, ...]:
         box = _box(desk, self.agent)
-        live = _live(desk, self.agent)
+        live = live_keys(desk, self.agent)
         rows = (
             [row for row in live if row.hash == self.hash]
             if self.hash
@@ -184,11 +184,12 @@ def _box(desk: Desk, agent: str) -> Box:
     return box
 
 
-def _live(desk: Desk, agent: str) -> list[KeyRow]:
+def live_keys(desk: Desk, agent: str | None = None) -> list[KeyRow]:
+    """Keys on the desk that open something, of one agent or of all."""
     return [
         row
         for row in desk.keys.values()
-        if row.agent == agent and row.revoked_at is None and (row.expires_at is None or row.expires_at > desk.now)
+        if agent in (None, row.agent) and row.revoked_at is None and (row.expires_at is None or row.expires_at > desk.now)
     ]
 
 

@@ -200,6 +200,8 @@ def _conclude(desk: Desk, row: ConnectionRow, status: Status, kind: Kind, told: 
         for other in desk.connections.values():
             if other is not row and other.status == Status.PENDING and pair(other.requester, other.target) == members:
                 expire(desk, other, "the two are connected")
+    elif row.status == Status.ACTIVE:
+        desk.connected.pop(members, None)
     row.status = status
     desk.write_connection(row)
     for agent in told:

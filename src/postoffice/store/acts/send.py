@@ -82,7 +82,8 @@ class Send(Act[Accepted]):
                 continue
             box = desk.boxes.get(agent)
             members = pair(self.sender, agent)
-            if box is not None and not admitted(self.sender, agent, box.card.allow_from, connected=False):
+            # What a card says now may be changed by another act of the group.
+            if box is not None and (needs.agents or not admitted(self.sender, agent, box.card.allow_from, connected=False)):
                 needs.pairs.add(members)
             if self.draft.session_id is None:
                 needs.thread_keys.add((*members, self.subject_key))
@@ -246,7 +247,10 @@ class Send(Act[Accepted]):
 
     def _assurance(self, desk: Desk, boxes: list[Box]) -> Assurance | None:
         """How the consent was made by which it goes to everyone it goes to; nothing is claimed that does not hold for all."""
-        found = {desk.connected.get(pair(self.sender, box.agent)) for box in boxes}
+        if not desk.connected:
+            return None
+        by_list = (admitted(self.sender, box.agent, box.card.allow_from, connected=False) for box in boxes)
+        found = {None if listed else desk.connected.get(pair(self.sender, box.agent)) for listed, box in zip(by_list, boxes, strict=True)}
         only = found.pop() if len(found) == 1 else None
         return None if only is None else Assurance(only)
 

@@ -71,6 +71,7 @@ class MoveTask(Act[Task]):
     def _find(self, desk: Desk) -> TaskRow:
         found = [t for t in desk.tasks.values() if self.ref in (t.id, t.message_id)]
         mine = [t for t in found if t.assignee == self.caller]
+        mine = [t for t in mine if t.message_id == self.ref] or mine  # the office's id before any sender's
         if len(mine) == 1:
             return mine[0]
         name = desk.boxes[self.caller].name

@@ -13,6 +13,7 @@ from postoffice.core.text import render
 from postoffice.store.acts.act import Act
 from postoffice.store.desk import Desk, Needs
 
+_INDEXED = 400_000  # bytes of a text that are indexed: PostgreSQL keeps at most a megabyte of words, which takes up to twice its text
 _message = msgspec.json.Decoder(Message).decode
 
 
@@ -53,15 +54,18 @@ class IndexSearch(Upkeep):
 
     def ask(self, needs: Needs) -> None:
         super().ask(needs)
-        needs.extra["unindexed"] = (self.limit,)
+        (known,) = needs.extra.get("unindexed", (0,))
+        needs.extra["unindexed"] = (max(known, self.limit),)
 
     def run(self, desk: Desk) -> int:
-        rows, desk.extra["unindexed"] = desk.extra["unindexed"], []
+        # Acts of one group share what was loaded: each tells of all of it, so that whoever catches up knows whether there is more.
+        rows = desk.extra["unindexed"]
         for _, body in rows:
             if body is not None:
                 message = _message(body)
                 payload = None if message.payload is msgspec.UNSET else message.payload
                 text = f"{message.subject}\n{render(message.content, message.parts, payload)}"
+                text = text.encode()[:_INDEXED].decode(errors="ignore")
                 desk.write("add_search", (message.id, text), message.id)
         if rows:
             desk.write("put_cursor", ("search", rows[-1][0]), "search")
@@ -99,6 +103,8 @@ class Purge(Act[int]):
             desk.write("add_tombstone", (id, rows[0].sender, desk.now), id)
             for statement in ("delete_search", "delete_deliveries", "delete_task", "delete_message"):
                 desk.write(statement, (id,), id)
+            for row in rows:  # gone for the acts after this one too
+                desk.take_away(row)
             purged += 1
         return purged
 

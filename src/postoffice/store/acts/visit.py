@@ -3,9 +3,10 @@
 from datetime import timedelta
 
 from postoffice.core.clock import micros
-from postoffice.core.errors import BadLink, NoSuchAgent
-from postoffice.core.names import SYSTEM, folded
+from postoffice.core.errors import BadKey, BadLink, NoSuchAgent
+from postoffice.core.names import OWNER, SYSTEM, folded
 from postoffice.store.acts.act import Act
+from postoffice.store.acts.agent import live_keys
 from postoffice.store.desk import Desk, Needs
 
 LINK, VISIT = "link", "visit"
@@ -14,17 +15,22 @@ LINK, VISIT = "link", "visit"
 class MakeLink(Act[None]):
     """Keep the hash of a link that opens the page for an agent, once."""
 
-    def __init__(self, name: str, hash: str, lasts: timedelta) -> None:
+    def __init__(self, name: str, key: str | None, hash: str, lasts: timedelta) -> None:
         self.agent = folded(name)
+        self.key = key
         self.hash = hash
         self.lasts = lasts
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.agent)
+        needs.keys.update((self.agent, OWNER))
 
     def run(self, desk: Desk) -> None:
         if self.agent not in desk.boxes:
             raise NoSuchAgent(name=self.agent, hint="check the name")
+        # Whose key it is was found out a moment ago; by now it may be revoked, and the visit would outlive it.
+        if self.key is not None and not any(row.hash == self.key for row in live_keys(desk)):
+            raise BadKey
         desk.write("add_visit", (self.hash, self.agent, LINK, desk.now + micros(self.lasts)))
 
 

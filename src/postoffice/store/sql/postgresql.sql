@@ -75,6 +75,11 @@ CROSS JOIN LATERAL (
   ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE OF w SKIP LOCKED) AS d
 JOIN messages m ON m.id = d.message_id;
 
+-- name: in_hand
+SELECT d.mailbox, CAST(d.session_id AS text) FROM unnest($1::text[], $2::uuid[]) AS k (mailbox, session_id)
+JOIN deliveries d ON d.session_id = k.session_id AND d.mailbox = k.mailbox AND d.state = 'leased'
+WHERE d.due_at IS NULL OR d.due_at > office_now();
+
 -- name: lines
 SELECT {delivery} FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS k (session_id, before, most)
 CROSS JOIN LATERAL (
@@ -147,6 +152,13 @@ WHERE (e.tx, e.n) > (SELECT split_part(c, '.', 1)::xid8, split_part(c, '.', 2)::
                      FROM (SELECT coalesce((SELECT value FROM cursors WHERE name = 'search'), '0.0') AS c) AS cursor)
   AND e.tx < pg_snapshot_xmin(pg_current_snapshot())
 ORDER BY e.tx, e.n LIMIT (SELECT max(k) FROM unnest($1::bigint[]) AS k);
+
+-- name: adopt_log
+-- A log that comes from another server, by a backup, is numbered by that server's transactions: where they are to come here yet, what
+-- happens next would stand before what has happened. All of it becomes older than anything of this server's, and is indexed again.
+WITH strange AS (SELECT 1 FROM events WHERE tx >= pg_snapshot_xmax(pg_current_snapshot()) LIMIT 1),
+     again AS (UPDATE cursors SET value = '0.0' WHERE name = 'search' AND EXISTS (SELECT 1 FROM strange))
+UPDATE events SET tx = '0' WHERE EXISTS (SELECT 1 FROM strange);
 
 -- name: add_agent
 INSERT INTO agents (agent, name, id, card, has_key, acted, created_at, last_seen)

@@ -47,6 +47,10 @@ WHERE d.mailbox = ?1 AND d.state = 'pending'
                              AND (e.priority, e.number) < (d.priority, d.number))))
 ORDER BY d.priority, d.number LIMIT ?2;
 
+-- name: in_hand
+SELECT mailbox, session_id FROM deliveries
+WHERE mailbox = ?1 AND session_id = ?2 AND state = 'leased' AND (due_at IS NULL OR due_at > office_now());
+
 -- name: lines
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.session_id = ?1 AND d.session_number < ?2

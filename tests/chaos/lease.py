@@ -42,7 +42,8 @@ class Lease:
             return
         lasts = int(call.visible_for * SECOND)
         if call.answered:
-            self.surely_until, self.perhaps_until = call.begun + lasts, call.ended + lasts
+            # It may have been extended before it was settled, though it was asked for later.
+            self.surely_until, self.perhaps_until = min(call.begun + lasts, self._settling), call.ended + lasts
         else:
             self.surely_until = min(self.surely_until, call.begun + lasts)
             self.perhaps_until += lasts

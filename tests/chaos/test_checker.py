@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from tests.chaos.checker import Checker, Excuses, Remains
@@ -93,6 +93,7 @@ def test_a_loss_planted_anywhere_is_found(steps: list[tuple[int, int, int, int]]
 
 @settings(deadline=None, max_examples=100 * TIMES)
 @given(Steps, Numbers)
+@example([(0, 0, 0, 0), (5, 0, 0, 0), (0, 741, 0, 0), (10, 0, 56, 0), (10, 0, 65536, 0), (5, 0, 0, 0)], 0)
 def test_a_message_that_rises_again_anywhere_is_found(steps: list[tuple[int, int, int, int]], which: int) -> None:
     ideal = play(steps)
     acked = {call.message for call in ideal.calls if call.op is Op.ACK and call.answered}

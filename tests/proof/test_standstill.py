@@ -9,6 +9,7 @@ import pytest
 
 from postoffice.core.message import Draft
 from postoffice.office import PostOffice
+from postoffice.store import postgres
 from postoffice.store.committer import SESSION
 from postoffice.store.postgres import PostgresStore
 from postoffice.wake.local import LocalWake
@@ -42,6 +43,24 @@ async def test_a_transaction_that_stands_still_is_ended_and_the_mail_goes_on(
             await still.execute("COMMIT")
         bob = await office.identify(name="bob")
         assert [one.message.content for one in (await office.receive(bob, 10)).leased] == ["Before.", "Meanwhile."]
+
+
+@pytest.mark.parametrize("statement_cache", [0, 100], ids=["pooled", "direct"])
+async def test_one_that_stands_still_within_a_statement_is_ended_too(
+    url: str, monkeypatch: pytest.MonkeyPatch, statement_cache: int
+) -> None:
+    monkeypatch.setattr(postgres, "_LONGEST", "1000")
+    async with PostOffice(PostgresStore(url, statement_cache=statement_cache), LocalWake()) as office:
+        alice = await office.identify(name="alice")
+        await office.send(alice, Draft(to="bob", content="Before."))
+        still = await office.store._connect()  # type: ignore[attr-defined]
+        await still.execute(office.store._begin)  # type: ignore[attr-defined]
+        await still.execute(_LOCK)
+        await still.prepare("SELECT count(*) FROM postoffice.mailboxes WHERE agent = $1")  # half of it: the server awaits the rest
+        async with asyncio.timeout(BOUND):
+            await office.send(alice, Draft(to="bob", content="Meanwhile."))
+        with pytest.raises((asyncpg.InterfaceError, asyncpg.PostgresError)):
+            await still.execute("COMMIT")
 
 
 async def test_an_office_that_stood_still_too_long_does_its_work_again(url: str, monkeypatch: pytest.MonkeyPatch) -> None:

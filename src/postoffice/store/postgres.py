@@ -27,6 +27,7 @@ _GROUP = 256
 _TURNS = 3
 _READERS = 8
 _TIMEOUT = 30.0
+_LONGEST = "30000"  # milliseconds that a transaction may last
 _ADOPTING = 3600.0  # seconds, for a log of many millions
 _WORD = re.compile(r"\w+")
 _CURSOR = re.compile(r"0|[0-9]{1,19}\.[0-9]{1,18}", re.ASCII)
@@ -50,11 +51,11 @@ class PostgresStore(GroupedStore):
         # Behind a transaction pooler nothing stays with a connection: neither prepared statements nor settings.
         self.pooled = statement_cache == 0
         self._statement_cache = statement_cache
-        self._sql = sql.load("postgresql", {"false": "false", "id": "uuid"})
+        self._sql = sql.load("postgresql", {"false": "false", "id": "uuid", "longest": _LONGEST})
         self._reads = {name: sql.numbered(text) for name, text in self._sql.items()}
         settings = (f"SET LOCAL {name} TO {value}" for name, value in {"search_path": f'"{schema}"', **SESSION}.items())
         self._local = ";".join(settings)
-        self._begin = ";".join(("BEGIN", self._local, self._sql["durable_transaction"])) if self.pooled else "BEGIN"
+        self._begin = ";".join(("BEGIN", self._local, self._sql["committing_transaction"])) if self.pooled else "BEGIN"
         self._jobs: deque[_Job] = deque()
         self._arrived = asyncio.Event()
         self._committing: asyncio.Task[None] | None = None
@@ -151,7 +152,7 @@ class PostgresStore(GroupedStore):
 
     async def _connect(self) -> Any:
         connection = await asyncpg.connect(self.url, **self._options(SESSION))
-        await connection.execute(self._sql["durable_session"])
+        await connection.execute(self._sql["committing_session"])
         return connection
 
     async def _commit_groups(self) -> None:

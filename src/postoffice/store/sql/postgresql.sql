@@ -7,12 +7,17 @@ SELECT to_regclass('alembic_version') IS NOT NULL;
 -- name: schema_version
 SELECT version_num FROM alembic_version;
 
--- name: durable_session
--- Accepted means durable, whatever the database's default; a stricter one stays.
-SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off';
+-- name: committing_session
+-- Accepted means durable, whatever the database's default; a stricter one stays. And no transaction lasts for ever: a process that stands
+-- still between two words of a statement is not idle to PostgreSQL, which can end it all the same since version 17.
+SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
+UNION ALL
+SELECT set_config('transaction_timeout', '{longest}', false) WHERE current_setting('server_version_num')::int >= 170000;
 
--- name: durable_transaction
-SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off';
+-- name: committing_transaction
+SELECT set_config('synchronous_commit', 'on', true) WHERE current_setting('synchronous_commit') = 'off'
+UNION ALL
+SELECT set_config('transaction_timeout', '{longest}', true) WHERE current_setting('server_version_num')::int >= 170000;
 
 -- name: now
 SELECT office_now();

@@ -87,7 +87,7 @@ peers: setup .venv-bench/.ready .venv-seed001/.ready .venv-fastmcp/.ready .venv-
 	touch $@
 
 chaos: setup  ## run the faults and soaks at length, with a table at the end
-	POSTOFFICE_EXAMPLES=20 $(BIN)/python -m pytest -q --timeout=3600 tests/chaos tests/machine tests/proof tests/doors/test_openapi.py tests/mcp/test_seed_001.py
+	POSTOFFICE_EXAMPLES=10 $(BIN)/python -m pytest -q --timeout=3600 -n 2 --dist loadfile --no-loadscope-reorder tests/chaos tests/machine tests/proof tests/doors/test_openapi.py tests/mcp/test_seed_001.py
 
 lock: setup  ## pin the newest versions again
 	$(BIN)/pip-compile --quiet --upgrade --extra postgres --extra ledger --extra nats --extra traces --extra dev --strip-extras --no-emit-index-url --no-emit-find-links \

@@ -57,6 +57,19 @@ class TestToTheFiles:
         assert (written["message_id"], written["session_id"]) == (sent["message_id"], sent["session_id"])
         assert written["from_verified"] is False
 
+    @pytest.mark.parametrize("name", ["a..b", "bob.", "x...", "1.2"])
+    async def test_whatever_the_sender_is_called_its_letter_is_read_and_can_be_answered(
+        self, callers: Callers, at_home: Settle, name: str
+    ) -> None:
+        coder = at_home("coder")
+        (sender,) = await callers.named(name)
+        sent = await send(sender, "coder", "read me")
+        (message,) = await coder.hold()
+        assert (message["from"], text_of(message)) == (name, "read me")
+        assert (await stands(sender, sent["message_id"], "leased"))["attempts"] == 1
+        coder.send(name, "read", reply_to=message["id"])
+        assert [letter["content"] for letter in await arrived(sender)] == ["read"]
+
     async def test_what_is_handed_over_is_leased_until_it_is_processed(self, everywhere: Callers, at_home: Settle) -> None:
         coder = at_home("coder")
         (alice,) = await everywhere.named("alice")

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+import sys
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -38,8 +39,8 @@ def check_name(name: object) -> str:
 def _checked(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise BadName(name=name)
-    # Names become folders, and these open a device on some systems, whatever follows the dot. Some drop a last dot.
-    if folded(name).split(".")[0] in _DEVICES or name.endswith("."):
+    # Names become folders, and these open a device on some systems, whatever follows the dot. Windows drops a last dot.
+    if folded(name).split(".")[0] in _DEVICES or (name.endswith(".") and sys.platform == "win32"):
         raise ReservedName(name=name)
     return name
 
@@ -92,7 +93,8 @@ class Place(NamedTuple):
 
 def filename(micros: int, sender: str, priority: int, token: str) -> str:
     """A name that sorts by time and is nobody else's. It begins as the seed's does: the second, the sender."""
-    return f"{micros // 1_000_000}.{micros % 1_000_000:06}_{sender}_p{priority}-{token}{SUFFIX}"
+    plain = re.sub(r"\.{2,}", "-", sender)  # an agent's name may have two dots in a row, a file's may not
+    return f"{micros // 1_000_000}.{micros % 1_000_000:06}_{plain}_p{priority}-{token}{SUFFIX}"
 
 
 @lru_cache(maxsize=1024)

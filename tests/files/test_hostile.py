@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from postoffice_files import MailboxManager
 from tests.doors.callers import Callers, send
 from tests.doors.served import Served, serving
 from tests.engines import SQLiteEngine
@@ -175,6 +176,20 @@ class TestFolders:
             # What lies behind the link is not looked at: nothing is known of the first.
             await stands(alice, first["message_id"], "leased")
         assert len(list((tmp_path / "elsewhere" / "inbox").iterdir())) == 1
+        await goes_on(desk, root)
+
+    async def test_a_bug_that_one_folder_meets_keeps_nobody_else_from_being_served(
+        self, desk: Served, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        poll = MailboxManager.poll
+
+        def stumble(mail: MailboxManager, agent: str, **named: Any) -> list[dict[str, Any]]:
+            if agent == "m":
+                raise OverflowError
+            return poll(mail, agent, **named)
+
+        monkeypatch.setattr(MailboxManager, "poll", stumble)
+        drop(root, "m", WHOLE)
         await goes_on(desk, root)
 
     async def test_cards_that_are_none_harm_nobody(self, desk: Served, root: Path) -> None:

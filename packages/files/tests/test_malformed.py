@@ -301,3 +301,10 @@ def test_a_folder_that_became_a_link_is_not_followed(mail: MailboxManager, root:
     with pytest.raises(NotAMailbox, match="symbolic link"):
         mail.mark_processed("y", message["filename"])
     assert not list((tmp_path / "elsewhere").iterdir())
+
+
+@pytest.mark.parametrize("name", ["999999999999_x.msg.json", "0_x.msg.json"])
+def test_a_name_that_tells_of_no_time_on_any_calendar_is_a_name_all_the_same(mail: MailboxManager, root: Path, name: str) -> None:
+    (root / "y" / "inbox" / name).write_text(GOOD)
+    (message,) = mail.poll("y")
+    assert message["timestamp"] == ("9999-12-31T23:59:59.999Z" if name.startswith("9") else "1970-01-01T00:00:00.000Z")

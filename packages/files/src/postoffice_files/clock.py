@@ -8,6 +8,8 @@ from functools import lru_cache
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 SECOND = 1_000_000
+_FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
 class Clock:
@@ -23,8 +25,8 @@ class Clock:
 
 
 def instant(micros: int) -> str:
-    """A time as messages and cards carry it."""
-    seconds, rest = divmod(micros, SECOND)
+    """A time as messages and cards carry it; what no calendar has is the first or the last that it has."""
+    seconds, rest = divmod(min(max(micros, _FIRST), _LAST), SECOND)
     return f"{_to_the_second(seconds)}.{rest // 1000:03}Z"
 
 

@@ -142,9 +142,12 @@ class FileBridge:
             await resident.look()
             waiting = await self._tree.waiting(agent) if through else None
             archived = await self._tree.archived(agent) if archive else set()
-        except (FileMailError, OSError) as error:  # what is odd about one folder must not keep the others from being read
+        except MailError:
+            raise  # the office's own trouble is everybody's
+        except Exception as error:  # noqa: BLE001 - what is odd about one folder must not keep the others from being read
             if self._odd.get(agent) != str(error):
-                _log.warning("the files of %s cannot be served: %s", agent, error)
+                bug = not isinstance(error, FileMailError | OSError)
+                _log.warning("the files of %s cannot be served: %s", agent, error, exc_info=bug)
                 self._odd[agent] = str(error)
             return []
         self._odd.pop(agent, None)

@@ -119,3 +119,18 @@ def test_a_folder_among_the_claims_stops_nobody(mail: MailboxManager, claims: Pa
     for _ in range(2):
         cycle(mail)
     assert not list((claims.parent / "inbox").iterdir())
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_claim_with_any_number_keeps_nobody_waiting(mail: MailboxManager, claims: Path, clock: Any, waits: Any) -> None:
+    name = "foo.msg.json"
+    if waits:
+        (claims.parent / "inbox" / name).write_text('{"from": "x", "content": "hi"}')
+    stray = claims / f"{name}.9999999999"
+    stray.write_bytes(b"")
+    os.utime(stray, (clock.now() / 1e6, clock.now() / 1e6))
+    clock.sleep(31)
+    for message in mail.poll("y"):
+        mail.mark_processed("y", message["filename"])
+    assert not list((claims.parent / "inbox").iterdir())
+    assert [path.name for path in claims.iterdir()] == [".spare"]

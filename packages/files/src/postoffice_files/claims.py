@@ -8,7 +8,6 @@ a power cut ends every poller, so a claim it loses held nothing any more.
 """
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -99,9 +98,14 @@ class Claims:
 
     def clear(self, handle: str, highest: int) -> None:
         """Forget all claims on a message that has left the inbox."""
-        for number in range(1, highest + 1):
-            with suppress(OSError):  # it holds nothing any more, and is swept again
+        # Downward, and no further than they reach: somebody may have left a file with any number there.
+        for number in range(highest, 0, -1):
+            try:
                 disk.replace(self._path(handle, number), self._spare)
+            except FileNotFoundError:
+                return
+            except OSError:
+                continue  # it holds nothing any more, and is swept again
 
     def sweep(self, waiting: set[str], numbers: dict[str, int]) -> None:
         """Clear what a killed poller left behind. The numbers must be older than the list of what is waiting."""

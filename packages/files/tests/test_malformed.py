@@ -1,5 +1,6 @@
 """Whatever lies in an inbox: never followed, never a crash, never a hang; in bad/ with the reason."""
 
+import errno
 import json
 import os
 import socket
@@ -308,3 +309,25 @@ def test_a_name_that_tells_of_no_time_on_any_calendar_is_a_name_all_the_same(mai
     (root / "y" / "inbox" / name).write_text(GOOD)
     (message,) = mail.poll("y")
     assert message["timestamp"] == ("9999-12-31T23:59:59.999Z" if name.startswith("9") else "1970-01-01T00:00:00.000Z")
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE, errno.ENOMEM])
+def test_what_we_have_too_little_of_is_not_the_file_s_fault(
+    mail: MailboxManager, root: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    (root / "y" / "inbox" / "good.msg.json").write_text(GOOD)
+    look = os.open
+
+    def lack(path: Any, flags: int, *mode: int, **named: Any) -> int:
+        if str(path).endswith(("good.msg.json", "_registry.json")):
+            raise OSError(code, os.strerror(code))
+        return look(path, flags, *mode, **named)
+
+    with monkeypatch.context() as lacking:
+        lacking.setattr(os, "open", lack)
+        for act in (mail.poll, mail.heartbeat):
+            with pytest.raises(OSError, match=os.strerror(code)):
+                act("y")
+    assert (root / "y" / "inbox" / "good.msg.json").exists()
+    assert [card["agent_id"] for card in mail.list_agents() or ()] == ["y"]
+    assert not list(root.glob("_registry.bad-*"))

@@ -3,6 +3,7 @@
 # ruff: noqa: PTH102, PTH104, PTH105, PTH108
 # These are asked for with every message, where making a Path costs more than the call it is made for.
 
+import errno
 import os
 import stat
 import sys
@@ -30,6 +31,8 @@ _KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
+_OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+"""What we have too much or too little of for now; the file is as good as it was."""
 _PIECE = 64 * 1024
 _PATIENCE = 50
 """Windows refuses to replace a file somebody is just reading; so many times we try again."""
@@ -60,7 +63,7 @@ def lstat(path: Where) -> os.stat_result | None:
 
 
 def read(path: Where, limit: int) -> tuple[bytes, os.stat_result]:
-    """A whole file. Raises FileNotFoundError, or Unreadable with the reason."""
+    """A whole file. Raises FileNotFoundError, or Unreadable with the reason; OSError if it may well be read another time."""
     try:
         # Looked at before it is opened as well: merely opening some devices does something.
         if (what := kind(os.lstat(path))) is not None:
@@ -69,7 +72,7 @@ def read(path: Where, limit: int) -> tuple[bytes, os.stat_result]:
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise Unreadable(why=f"it cannot be opened: {error.strerror}") from error
+        raise _at_fault(error, "opened") from None
     try:
         status = os.fstat(descriptor)
         if (what := kind(status)) is not None:
@@ -83,7 +86,7 @@ def read(path: Where, limit: int) -> tuple[bytes, os.stat_result]:
         if len(data) > limit:
             raise Unreadable(why=f"it is more than the {limit} bytes allowed")
     except OSError as error:
-        raise Unreadable(why=f"it cannot be read: {error.strerror}") from error
+        raise _at_fault(error, "read") from None
     finally:
         os.close(descriptor)
     return data, status
@@ -172,6 +175,11 @@ def folder(path: Where) -> None:
         status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode):
         raise NotAMailbox(path=path, what=kind(status) or "a file")
+
+
+def _at_fault(error: OSError, done: str) -> OSError | Unreadable:
+    """What stands against reading a file: we ourselves, or it."""
+    return error if error.errno in _OURS else Unreadable(why=f"it cannot be {done}: {error.strerror}")
 
 
 def _overwrite(path: str, data: bytes) -> bool:

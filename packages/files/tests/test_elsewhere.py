@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from postoffice_files import BadFilename, ClaimLost, MailboxManager, NoSuchMessage, Settings, UnknownAgent
+from postoffice_files.home import Home
 from postoffice_files.names import filename, place
 
 AT = 1_745_659_200_000_000
@@ -163,7 +164,6 @@ def test_one_that_cannot_be_entered_keeps_nobody_else_out(mail: MailboxManager, 
     bad = [
         elsewhere("linked"),
         elsewhere("file"),
-        elsewhere("dotted."),
         elsewhere("owner"),
         elsewhere("nul"),
         elsewhere("texts", allow_from="*"),
@@ -174,6 +174,18 @@ def test_one_that_cannot_be_entered_keeps_nobody_else_out(mail: MailboxManager, 
     assert listed is not None
     assert [card["agent_id"] for card in listed] == ["alice"]
     assert not (root / "texts").exists()
+
+
+def test_a_folder_that_may_not_be_entered_does_not_keep_the_others_out(mail: MailboxManager, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = Home.build
+
+    def refuse(home: Home) -> None:
+        if home.agent == "theirs":
+            raise PermissionError(13, "Permission denied")
+        build(home)
+
+    monkeypatch.setattr(Home, "build", refuse)
+    assert mail.mirror([elsewhere("theirs"), elsewhere("alice")]) == ["alice"]
 
 
 # Delivering in another's order

@@ -149,7 +149,7 @@ class MailboxManager:
 
         def act(known: Cards) -> None:
             for card in cards:
-                with suppress(FileMailError):
+                with suppress(FileMailError, OSError):
                     name = check_free(card["agent_id"])
                     before = known.get(entry(known, name) or name)
                     if isinstance(before, dict) and not before.get("home"):

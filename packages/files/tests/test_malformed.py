@@ -331,3 +331,18 @@ def test_what_we_have_too_little_of_is_not_the_file_s_fault(
     assert (root / "y" / "inbox" / "good.msg.json").exists()
     assert [card["agent_id"] for card in mail.list_agents() or ()] == ["y"]
     assert not list(root.glob("_registry.bad-*"))
+
+
+def test_what_is_moved_back_and_set_aside_again_is_so_for_the_new_reason(mail: MailboxManager, root: Path) -> None:
+    bad = root / "y" / "bad"
+    mail.send("x", "y", {"content": "hi"})
+    for reason in ("first", "second", "third"):
+        (message,) = mail.poll("y")
+        mail.refuse("y", message["filename"], reason)
+        assert json.loads((bad / f"{message['filename']}.reason.json").read_text())["reason"] == reason
+        (bad / message["filename"]).rename(root / "y" / "inbox" / message["filename"])
+        if reason == "second":  # refused by somebody who never polled it
+            MailboxManager(root).refuse("y", message["filename"], "unpolled")
+            (bad / message["filename"]).rename(root / "y" / "inbox" / message["filename"])
+    told = [notice["metadata"]["reason"] for notice in mail.poll("x")]
+    assert told == ["first", "second", "unpolled", "third"]

@@ -70,9 +70,7 @@ class Inbox:
 
     def failed(self, name: str, reason: str, retry_in: float) -> bool:
         """It could not be handled: try again, or set it aside for good, which is True."""
-        claim = self._own(name) or self._claims.take(name, 1, attempt=1, of=self._print(name), seconds=self._settings.claim_for)
-        if claim is None:
-            raise ClaimLost(filename=name)
+        claim = self._settling(name)
         if claim.attempt < self._settings.max_attempts:
             self._claims.change(name, claim, until=self._clock.now() + int(retry_in * SECOND), attempt=claim.attempt)
             self._held.pop(name, None)
@@ -82,9 +80,7 @@ class Inbox:
 
     def refused(self, name: str, reason: str, *, tell: bool) -> None:
         """It must not be handled: set it aside for good, whatever attempts are left."""
-        claim = self._own(name) or self._claims.take(name, 1, attempt=1, of=self._print(name), seconds=self._settings.claim_for)
-        if claim is None:
-            raise ClaimLost(filename=name)
+        claim = self._settling(name)
         self._set_aside(name, claim, reason, self._found(name) if tell else None, claim.attempt)
 
     def released(self, name: str) -> None:
@@ -161,6 +157,8 @@ class Inbox:
         key, claim = handle(name), self._claim(name, number, seconds)
         if claim is None:
             return None
+        if claim.number == 1:
+            self._begin_anew(key)
         tries = claim.attempt - 1
         try:
             message, read_print = read_letter(self._path(name), self.home.agent, self._settings)
@@ -200,6 +198,22 @@ class Inbox:
         # Seed 002's calls carry no token: one program may poll and another, run later, may mark.
         number = self._claims.numbers().get(name, 0)
         return self._claims.read(name, number) if number else None
+
+    def _settling(self, name: str) -> Claim:
+        """The same, or the first one, made now."""
+        if (claim := self._own(name)) is not None:
+            return claim
+        claim = self._claims.take(name, 1, attempt=1, of=self._print(name), seconds=self._settings.claim_for)
+        if claim is None:
+            raise ClaimLost(filename=name)
+        self._begin_anew(name)
+        return claim
+
+    def _begin_anew(self, key: str) -> None:
+        """Before anybody has had it: whoever moved it back out of bad/ may have left the reason of that time there."""
+        with suppress(OSError, NotAMailbox):
+            self.home.need(self.home.bad)
+            os.unlink(f"{self.home.bad}/{free(self.home.bad, key)}.reason.json")  # noqa: PTH108 - as on disk
 
     def _print(self, name: str) -> str:
         status = disk.lstat(self._path(name))

@@ -7,10 +7,11 @@ from typing import Any
 import httpx
 import pytest
 
+from postoffice.core.errors import Unavailable
 from postoffice_files import task_update
 from tests.doors.callers import Callers, done, send, take
 from tests.doors.served import serving
-from tests.engines import Engine
+from tests.engines import Engine, SQLiteEngine
 from tests.files.agent import FileAgent, drop, text_of
 from tests.files.conftest import Settle
 from tests.files.waiting import known
@@ -78,6 +79,61 @@ class TestCopies:
         one.send("other", "word by the library")
         old = name.startswith("1745659200")  # April 2025: the office may have forgotten by now that it has it
         assert len(await history(owner, "one", "other", 1 if old else 2)) == (1 if old else 2)
+
+    async def test_a_name_that_comes_again_is_kept_again(self, owner: httpx.AsyncClient, at_home: Settle, root: Path) -> None:
+        at_home("one")
+        other = at_home("other")
+        for count in range(1, 4):
+            drop(root, "other", {"from": "one", "content": "word of the night"}, "nightly.msg.json")
+            await other.take()
+            await history(owner, "one", "other", count)
+
+    async def test_a_file_written_in_place_is_kept_once_it_is_whole(self, owner: httpx.AsyncClient, at_home: Settle) -> None:
+        one, other = at_home("one"), at_home("other")
+        with (other.home / "inbox" / "slow.msg.json").open("w") as file:
+            file.write('{"from": "one", ')
+            file.flush()
+            one.send("other", "word meanwhile")
+            await history(owner, "one", "other", 1)
+            file.write('"content": "word by word"}')
+        await history(owner, "one", "other", 2)
+
+    async def test_a_report_on_mail_more_than_a_week_old_is_kept(self, owner: httpx.AsyncClient, at_home: Settle) -> None:
+        """It bears the time of what it answers in its name, so that it is sent once, and its own within."""
+        one = at_home("one")
+        at_home("other")
+        now = datetime.now(UTC)
+        asked = int((now - timedelta(days=8)).timestamp()) * 1_000_000
+        one.mail.deliver("one", "other", {"content": "word at last", "timestamp": now.isoformat()}, at=asked, key="last")
+        await history(owner, "one", "other", 1)
+
+    async def test_no_rate_keeps_out_what_is_delivered_already(self, tmp_path: Path, root: Path) -> None:
+        one, other = FileAgent(root, "one").join(), FileAgent(root, "other").join()
+        async with serving(SQLiteEngine(tmp_path), files=root, limits={"sends_per_minute": 2}) as served, Callers(served) as callers:
+            owner = await callers.owner()
+            await known(owner, "one", "other")
+            for n in range(5):
+                one.send("other", f"word {n}")
+            await other.take(5)
+            await history(owner, "one", "other", 5)
+
+    async def test_what_was_handled_while_the_office_could_not_keep_it_is_kept_later(
+        self, callers: Callers, owner: httpx.AsyncClient, at_home: Settle, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        one, other = at_home("one"), at_home("other")
+        await known(owner, "one", "other")
+        tried: list[object] = []
+
+        async def away(*given: object) -> None:
+            tried.append(given)
+            raise Unavailable(why="the database is away")
+
+        with monkeypatch.context() as outage:
+            outage.setattr(callers.served.office, "send", away)
+            one.send("other", "word in between")
+            await other.take()
+            await until(lambda: tried)
+        await history(owner, "one", "other", 1)
 
     async def test_what_was_written_while_the_office_was_closed_is_kept_in_order(self, engine: Engine, root: Path) -> None:
         """The one who asked comes first in the alphabet, so its inbox, with the answer, is looked into first."""

@@ -217,7 +217,17 @@ class TestFromTheFiles:
         drop(root, "alice", {"from": "coder", "content": "by hand too"}, "anything.msg.json")
         letters = await arrived(alice, 2)
         assert sorted(letter["content"] for letter in letters) == ["by hand", "by hand too"]
-        assert {letter["client_id"] for letter in letters} == {"msg_1745659200_coder", "msg_anything"}
+        assert "msg_1745659200_coder" in {letter["client_id"] for letter in letters}
+
+    async def test_the_same_words_under_the_same_name_are_another_message_another_night(
+        self, callers: Callers, at_home: Settle, root: Path
+    ) -> None:
+        at_home("nightly")
+        (alice,) = await callers.named("alice")
+        for _ in range(3):
+            drop(root, "alice", {"from": "nightly", "content": "The build is red."}, "red.msg.json")
+            assert [letter["content"] for letter in await arrived(alice)] == ["The build is red."]
+            await until(lambda: not list((root / "alice" / "inbox").iterdir()))
 
     async def test_nobody_has_to_be_known_to_get_a_file_on_an_open_server(self, callers: Callers, at_home: Settle) -> None:
         at_home("coder").send("newcomer", "welcome")

@@ -83,9 +83,20 @@ def test_the_seeds_own_files_are_read(mail: MailboxManager, root: Path) -> None:
 def test_a_message_written_by_hand_needs_a_sender_and_no_more(mail: MailboxManager, root: Path) -> None:
     drop(root, "coder", "hello.msg.json", {"from": "me.sh", "content": "hi"})
     (message,) = mail.poll("coder")
-    assert message["id"] == "msg_hello"
     assert (message["to"], message["type"], message["ttl"], message["trace"]) == ("coder", "message", 3, ["me.sh"])
     assert texts([message]) == ["hi"]
+
+
+def test_the_same_name_and_words_another_night_are_another_message(mail: MailboxManager, root: Path) -> None:
+    ids = []
+    for _ in range(2):
+        drop(root, "coder", "red.msg.json", {"from": "nightly", "content": "The build is red."})
+        (message,) = mail.poll("coder")
+        mail.release("coder", message["filename"])
+        assert mail.poll("coder")[0]["id"] == message["id"]
+        mail.mark_processed("coder", message["filename"])
+        ids.append(message["id"])
+    assert len(set(ids)) == 2
 
 
 def test_the_senders_dict_is_left_alone(mail: MailboxManager) -> None:

@@ -1,5 +1,6 @@
 """A message file as its reader finds it: a message, or the reason why it is none."""
 
+import os
 from typing import Any
 
 from postoffice_files import disk, jsontext
@@ -41,7 +42,7 @@ def read_letter(path: disk.Where, agent: str, settings: Settings) -> tuple[dict[
     written = place(name).micros
     message = fill(
         found,
-        id=f"msg_{name.removesuffix(SUFFIX)}"[:200],
+        id=_id(name, status),
         sender=found.get("from", ""),
         to=agent,
         timestamp=instant(status.st_mtime_ns // 1000 if written is None else written),
@@ -55,3 +56,9 @@ def read_letter(path: disk.Where, agent: str, settings: Settings) -> tuple[dict[
         reason = f"it has run in a circle: {' → '.join(message['trace'])} → {agent}"
         raise NoLetter(reason, found=message)
     return message, disk.print_of(status)
+
+
+def _id(name: str, status: os.stat_result) -> str:
+    """For a message that brings none. A name that tells no time comes again with another message: there the file itself tells them apart."""
+    stays = f"{status.st_mtime_ns}-{status.st_ino}"  # through every move, and whatever name it gets there
+    return f"msg_{stays if place(name).micros is None else name.removesuffix(SUFFIX)}"[:200]

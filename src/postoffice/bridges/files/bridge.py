@@ -10,7 +10,7 @@ from typing import Self
 from postoffice.bridges.files.collector import Collector
 from postoffice.bridges.files.directory import Directory
 from postoffice.bridges.files.resident import Resident
-from postoffice.bridges.files.tree import Tree
+from postoffice.bridges.files.tree import File, Tree
 from postoffice.core.errors import MailError
 from postoffice.core.names import folded
 from postoffice.office import PostOffice
@@ -23,9 +23,6 @@ _PAUSE = 1.0
 _BATCH = 100
 _MOST_COPIED = 100_000
 _WATCHING = "watching the files"
-
-File = tuple[str, str]
-"""An agent and the name of a file in its inbox."""
 
 
 class FileBridge:
@@ -43,6 +40,7 @@ class FileBridge:
         self._handing: dict[str, asyncio.Task[None]] = {}
         self._seen: set[File] = set()  # files between file agents that have been copied
         self._odd: dict[str, str] = {}  # folders that cannot be served, and why
+        self._missed = True  # whether files may have been handled that nobody told us of
         self._turn = asyncio.Lock()
         self.status = "opening"
 
@@ -85,6 +83,7 @@ class FileBridge:
             await asyncio.sleep(_PAUSE)
 
     async def _watch(self) -> None:
+        self._missed = True
         async for changes in self._tree.changes():
             agents: defaultdict[str, set[str]] = defaultdict(set)
             for agent, folder, name in changes:
@@ -96,17 +95,17 @@ class FileBridge:
                 await self._copy([file for agent, names in agents.items() for file in await self._look(agent, names)])
 
     async def _poll(self) -> None:
-        first = True
+        self._missed = True
         while True:
             async with self._turn:
                 await self._renew()
                 await self._sync(everyone=True)
-                new = [file for agent in await self._tree.folders() for file in await self._look(agent, through=True, archive=first)]
-            new.sort(key=lambda file: file[1])
+                archive, self._missed = self._missed, False
+                new = [file for agent in await self._tree.folders() for file in await self._look(agent, through=True, archive=archive)]
+            new.sort(key=lambda file: file.name)
             for begin in range(0, len(new), _BATCH):
                 async with self._turn:  # others have a turn in between: there may be a week's files
                     await self._copy(new[begin : begin + _BATCH])
-            first = False
             self.status = "open"
             await asyncio.sleep(_SLOW_POLL)
 
@@ -142,6 +141,8 @@ class FileBridge:
             await resident.look()
             waiting = await self._tree.waiting(agent) if through else None
             archived = await self._tree.archived(agent) if archive else set()
+            found = {name for name in {*names, *(waiting or ()), *archived} if not resident.has_handed(name)}
+            files = await self._tree.files(agent, found)
         except MailError:
             raise  # the office's own trouble is everybody's
         except Exception as error:  # noqa: BLE001 - what is odd about one folder must not keep the others from being read
@@ -151,14 +152,13 @@ class FileBridge:
                 self._odd[agent] = str(error)
             return []
         self._odd.pop(agent, None)
-        found = {*names, *(waiting or ()), *archived}
-        return [(agent, name) for name in found if not resident.has_handed(name) and (agent, name) not in self._seen]
+        return [file for file in files if file not in self._seen]
 
     async def _copy(self, files: list[File]) -> None:
         if not files:
             return
         # In the order they were written: a task before what was said of it.
-        await self._collector.copy(sorted(files, key=lambda file: file[1]))
+        await self._collector.copy(sorted(files, key=lambda file: file.name))
         if len(self._seen) > _MOST_COPIED:
             self._seen.clear()
         self._seen.update(files)

@@ -9,7 +9,7 @@ import msgspec
 
 from postoffice.bridges.files.directory import Directory
 from postoffice.bridges.files.letters import another_id, to_draft, to_update
-from postoffice.bridges.files.tree import Tree
+from postoffice.bridges.files.tree import File, Tree
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import next_try
 from postoffice.core.errors import IdConflict, KeyRequired, MailboxFull, MailError, NoRegistry, NotAtHome, RateLimited, Unavailable
@@ -74,7 +74,7 @@ class Collector:
             if len(letters) < _BATCH:
                 return
 
-    async def copy(self, files: list[tuple[str, str]]) -> None:
+    async def copy(self, files: list[File]) -> None:
         """Keep what file agents wrote to each other: it is delivered already."""
         found = await self._tree.read(files)
         await self._meet([letter for _, letter in found])

@@ -5,11 +5,11 @@ import logging
 import secrets
 import stat
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from watchfiles import awatch
 
@@ -32,6 +32,15 @@ _LONG_REASON = 400
 _REASON_BYTES = 64 * 1024
 _WEEK = 7 * 24 * 3600.0
 REGISTRY = "_registry.json"
+
+
+class File(NamedTuple):
+    """A file that lies in an agent's inbox, or among what it has handled."""
+
+    agent: str
+    name: str
+    print: str
+    """What tells it from another that was put under the same name, and from itself while it was not whole."""
 
 
 class Tree:
@@ -130,11 +139,26 @@ class Tree:
 
         return await self._do(look)
 
-    async def read(self, files: list[tuple[str, str]]) -> list[tuple[str, dict[str, Any]]]:
-        """Messages (agent, file) that lie or lay in an inbox, without taking them. What is no message is left out, and what is old."""
+    async def files(self, agent: str, names: Iterable[str]) -> list[File]:
+        """Of these, those that lie in an agent's inbox or among what it has handled, and are not old."""
+
+        def look() -> list[File]:
+            if (home := find(self.root, agent)) is None:
+                return []
+            lying = ((name, disk.lstat(home.inbox / name) or disk.lstat(home.processed / name)) for name in names)
+            return [
+                File(agent, name, disk.print_of(status))
+                for name, status in lying
+                if status is not None and not _is_old(place(name).micros, status.st_mtime_ns // 1000)
+            ]
+
+        return await self._do(look)
+
+    async def read(self, files: list[File]) -> list[tuple[str, dict[str, Any]]]:
+        """The messages in these, for whom each is, without taking them. What is no message is left out, and what is old."""
 
         def look() -> list[tuple[str, dict[str, Any]]]:
-            return [(agent, letter) for agent, name in files if not _is_old(name) and (letter := self._read(agent, name)) is not None]
+            return [(file.agent, letter) for file in files if (letter := self._read(file.agent, file.name)) is not None]
 
         return await self._do(look)
 
@@ -200,7 +224,7 @@ class Tree:
             try:
                 if _is_folder(folder):
                     letter, _ = read_letter(folder / name, agent, _PATIENT)
-                    return None if _is_old(name, parse_instant(letter["timestamp"])) else letter | {"filename": name}
+                    return None if _is_old(place(name).micros, parse_instant(letter["timestamp"])) else letter | {"filename": name}
             except (FileNotFoundError, NoLetter):
                 continue
         return None
@@ -265,7 +289,7 @@ def _reason(path: Path) -> str:
     return reason[:_LONG_REASON] if isinstance(reason, str) and reason else "its reader set it aside"
 
 
-def _is_old(name: str, otherwise: int | None = None) -> bool:
-    """Whether a message is older than the office may remember, by its file's name or, where that does not tell, by what it says."""
-    written = place(name).micros or otherwise
-    return written is not None and time.time() - written / SECOND > _WEEK
+def _is_old(*told: int | None) -> bool:
+    """Whether a message is older than the office may remember, by all that tells: a report bears the time of what it answers."""
+    latest = max((micros for micros in told if micros is not None), default=None)
+    return latest is not None and time.time() - latest / SECOND > _WEEK

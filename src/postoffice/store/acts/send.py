@@ -110,7 +110,7 @@ class Send(Act[Accepted]):
         encoded = _encode(message)
         check_size(len(encoded), desk.limits)
         body = encoded.decode()
-        if desk.limits.sends_per_minute is not None:
+        if desk.limits.sends_per_minute is not None and not draft.settled:
             desk.count(f"send:{self.sender}", desk.limits.sends_per_minute, _MINUTE)
         # From here on nothing is refused.
         desk.new_agents += unseen

@@ -1,5 +1,6 @@
 """Work that was asked for: reported as begun, and done with what the command printed."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from tests.runner.bench import Bench
@@ -71,6 +72,16 @@ class TestATask:
         until_task(bench, id, "completed")
         assert bench.until_state(id, "acked")["attempts"] == 2
         assert ("completed", "fine") in updates(bench)
+
+    def test_whose_deadline_has_passed_is_rejected_and_not_begun(self, bench: Bench) -> None:
+        deadline = (datetime.now(UTC) - timedelta(minutes=1)).isoformat()
+        id = str(bench.send("do it", type="task", task={"deadline": deadline})["message_id"])
+        bench.run("sh", "-c", "echo ran >> ran")
+        until_task(bench, id, "rejected")
+        assert bench.until_state(id, "acked")["attempts"] == 1
+        ((state, why),) = updates(bench)
+        assert (state, "deadline" in why) == ("rejected", True)
+        assert not (bench.here / "ran").exists()
 
     def test_that_somebody_finished_meanwhile_is_done_with(self, bench: Bench) -> None:
         """Nothing is left to do, so nothing is left leased, to be run again and die."""

@@ -11,6 +11,7 @@ import msgspec
 
 from postoffice.bridges.conversations import Conversations
 from postoffice.bridges.preset import Answer, Preset, fill
+from postoffice.bridges.taking_up import taken_up
 from postoffice.client.mailbox import Mailbox
 from postoffice.client.message import Message, decode
 from postoffice.client.wire import until_answered
@@ -94,8 +95,10 @@ class Runner:
             return
         self._say(f"{letter.sender}: {letter.id} (try {letter.attempt})")
         try:
-            if letter.type == TASK:
-                await message.report("working")
+            if letter.type == TASK and not await taken_up(message, f"run-{letter.id}"):
+                self._say(f"{letter.id}: the task is over, or too late")
+                await message.ack()
+                return
             answer = await self._run(message)
             await self._answer(message, answer)
             await message.ack()

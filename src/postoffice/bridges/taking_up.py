@@ -1,0 +1,17 @@
+"""The beginning of a task: reported as under way, unless it is too late for that."""
+
+from postoffice.client.message import Message
+from postoffice.core.errors import DeadlinePassed, TaskFinal
+from postoffice.core.task import TaskState
+
+
+async def taken_up(message: Message, id: str) -> bool:
+    """Whether there is work to do. A task whose deadline has passed is rejected, and of one that is over nothing is left."""
+    try:
+        await message.report(TaskState.WORKING)
+    except TaskFinal:
+        return False
+    except DeadlinePassed as error:
+        await message.report(TaskState.REJECTED, str(error), id=id)
+        return False
+    return True

@@ -29,6 +29,8 @@ class Errand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Random, and in what the gateway was told: by it the message is found again in the gateway's history."""
     asked_at: float
     correlation_id: str | None = None
+    task: bool = False
+    """It asked for work: the reply is the result."""
     run_id: str | None = None
     late: bool = False
     """The gateway has it and answers later; the message itself is acked."""

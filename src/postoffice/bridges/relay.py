@@ -15,14 +15,16 @@ from postoffice.bridges.openclaw import NO_SESSION, Gateway
 from postoffice.bridges.outcome import Away, Failed, Later, Outcome, Replied, Silent, Unknown
 from postoffice.bridges.relay_settings import RelaySettings
 from postoffice.bridges.replies import Replies
+from postoffice.bridges.taking_up import taken_up
 from postoffice.client import credentials
 from postoffice.client.mailbox import Mailbox
 from postoffice.client.message import Message, decode
 from postoffice.client.wire import Wire, pauses, until_answered
 from postoffice.core.delivery import next_try
-from postoffice.core.errors import Conflict, MailError, NotFound
+from postoffice.core.errors import Conflict, Forbidden, Limited, MailError, NotFound
 from postoffice.core.fence import Fence
 from postoffice.core.letter import Letter
+from postoffice.core.message import TASK
 from postoffice.core.names import SYSTEM, folded
 
 log = logging.getLogger(__name__)
@@ -153,12 +155,22 @@ class Relay:
         letter = message.letter
         if folded(letter.sender) == SYSTEM:
             return Silent()
-        if self._replies.are_spent(message.session_id, automatic=letter.automatic is True):
+        # A task's result is no reply, and is never refused for the budget's sake.
+        if self._replies.are_spent(message.session_id, automatic=letter.automatic is True) and letter.type != TASK:
             log.warning("message %s is not relayed: the automatic replies of its session are spent", letter.id)
             return Silent()
         errand = self._book.errand(letter.id)
         found = None if errand is None else await self._look_back(errand)
+        if found is None and letter.type == TASK:
+            found = await self._take_up(message)
         return await self._ask(message) if found is None else found
+
+    async def _take_up(self, message: Message) -> Outcome | None:
+        """Why a task is not handed over; None if it is to be."""
+        try:
+            return None if await taken_up(message, f"relay-{message.id}") else Silent()
+        except (Forbidden, Limited) as error:
+            return Failed(str(error))
 
     async def _look_back(self, errand: Errand) -> Outcome | None:
         """What became of a message handed over before this process, or the answer, was lost; None to hand it over again."""
@@ -191,12 +203,14 @@ class Relay:
                 gateway_session=session,
                 mark=secrets.token_hex(6),
                 asked_at=time.time(),
+                task=letter.type == TASK,
             )
             self._book.keep(errand)
             outcome = await self._gateway.ask(session, words(letter, errand.mark, first=known is None))
         if isinstance(outcome, Failed) and NO_SESSION in outcome.why:
             self._book.move(session_id)  # the next try goes where a new conversation would
-        return outcome
+        # A task is done also where nothing is said of it.
+        return Replied("") if errand.task and isinstance(outcome, Silent) else outcome
 
     async def _settle(self, message: Message, outcome: Outcome) -> None:
         errand = self._book.errand(message.id)

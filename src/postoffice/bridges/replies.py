@@ -12,6 +12,7 @@ from postoffice.bridges.openclaw import Gateway
 from postoffice.bridges.outcome import Away, Replied
 from postoffice.client.mailbox import Mailbox
 from postoffice.core.errors import BudgetSpent, IdConflict, Limited, MailError
+from postoffice.core.task import TaskState
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +42,7 @@ class Replies:
     async def post(self, message_id: str, text: str) -> None:
         """Answer a message that is still in hand. Written down first: whatever happens now, its agent is not asked again."""
         errand = self._book.errand(message_id)
-        if errand is None or not errand.session_id:
+        if errand is None or not (errand.session_id or errand.task):
             return  # mail to oneself, or a note: nobody waits there
         errand = msgspec.structs.replace(errand, reply=text)
         self._book.keep(errand)
@@ -53,7 +54,7 @@ class Replies:
         errand = self._book.errand(message_id)
         if errand is None:
             return
-        if not errand.session_id:
+        if not (errand.session_id or errand.task):
             self._book.done(message_id)
             return
         self._book.keep(msgspec.structs.replace(errand, late=True, run_id=run_id or errand.run_id))
@@ -97,20 +98,8 @@ class Replies:
 
     async def _send(self, errand: Errand, text: str) -> bool:
         """Whether that settles it: said now, said before, or not to be said at all. Otherwise it is said later."""
-        fields: dict[str, Any] = {
-            "id": f"relay-{errand.message_id}",
-            "session_id": errand.session_id,
-            "reply_to": errand.message_id,
-            "automatic": True,
-        }
-        if errand.correlation_id is not None:
-            fields["correlation_id"] = errand.correlation_id
-        text = text.replace("\x00", "\\u0000").encode()[:_LONGEST].decode(errors="ignore")
-        content = text if len(text) <= _CONTENT else None
-        if content is None:
-            fields["parts"] = [{"type": "text", "text": text}]
         try:
-            await self._box.send(errand.to, content, **fields)
+            await self._say(errand, text.replace("\x00", "\\u0000").encode()[:_LONGEST].decode(errors="ignore"))
         except IdConflict:
             log.info("message %s was answered before", errand.message_id)
         except BudgetSpent as error:
@@ -122,3 +111,13 @@ class Replies:
         except MailError as error:
             log.warning("the reply to message %s was refused: %s", errand.message_id, error)
         return True
+
+    async def _say(self, errand: Errand, text: str) -> None:
+        said: dict[str, Any] = {"id": f"relay-{errand.message_id}"}
+        said |= {"content": text} if len(text) <= _CONTENT else {"parts": [{"type": "text", "text": text}]}
+        if errand.task:
+            await self._box.call("POST", f"/tasks/{errand.message_id}/update", {"state": TaskState.COMPLETED, **said})
+            return
+        if errand.correlation_id is not None:
+            said["correlation_id"] = errand.correlation_id
+        await self._box.send(errand.to, session_id=errand.session_id, reply_to=errand.message_id, automatic=True, **said)

@@ -45,6 +45,22 @@ async def test_a_reply_is_heard_and_the_call_is_made_as_the_facts_say(gateway: G
     assert gateway.waits == {120}
 
 
+async def test_a_reply_cut_in_the_middle_of_an_emoji_is_heard(gateway: Gateway, there: Client) -> None:
+    gateway.act = lambda _: Act(reply="👋 and so \ud83d")
+    assert await there.ask(MAIN, "x") == Replied("👋 and so ?")
+    async with client(gateway, mode="chat") as chatting:
+        assert await chatting.ask(MAIN, "x") == Replied("👋 and so ?")
+
+
+@pytest.mark.parametrize("answer", ["<html>", "", '{"ok": true, "result": {"deta', "[" * 100_000])
+async def test_an_answer_that_cannot_be_read_is_neither_yes_nor_no(
+    gateway: Gateway, there: Client, monkeypatch: pytest.MonkeyPatch, answer: str
+) -> None:
+    monkeypatch.setattr(gateway, "answer", lambda *_: (200, answer))
+    assert isinstance(await there.ask(MAIN, "x"), Unknown)
+    assert isinstance(await there.probe(), Away)
+
+
 @pytest.mark.parametrize("status", ["accepted", "queued", "timeout"])
 async def test_a_run_that_goes_on_is_answered_later(gateway: Gateway, there: Client, status: str) -> None:
     gateway.act = lambda _: Act(status=status)

@@ -1,5 +1,6 @@
 """The OpenClaw gateway: hand it a message, hear how that ended, and find a late reply in its history."""
 
+import json
 from http import HTTPStatus
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -185,14 +186,24 @@ class Gateway:
         except httpx2.HTTPError as error:
             return Unknown(self._clean(f"the gateway stopped answering ({type(error).__name__})"))
         try:
-            answer = _decode(response.content)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+            answer = _read(response.content)
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            if response.status_code == HTTPStatus.OK:  # whatever was asked for has been done
+                return Unknown(f"{self._settings.gateway} answers with what is no JSON; see OPENCLAW_GATEWAY_URL")
             answer = None
         return _Answer(response.status_code, answer if isinstance(answer, dict) else {})
 
     def _clean(self, text: str) -> str:
         """Words of the gateway's that may be logged and sent on."""
         return text.replace(self._settings.token, "…") if self._settings.token else text
+
+
+def _read(content: bytes) -> Any:
+    """JSON as gateways write it: text cut in the middle of an emoji has half of it left, which is no text for anybody else."""
+    try:
+        return _decode(content)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _decode(json.dumps(json.loads(content), ensure_ascii=False).encode(errors="replace"))
 
 
 def _agent(session: str) -> str:

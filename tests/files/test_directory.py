@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from postoffice_files import MailboxManager
 from tests.cli.home import Home, opened
 from tests.doors.callers import Callers, done, send, take
 from tests.doors.served import Served, serving
-from tests.engines import SQLiteEngine
+from tests.engines import Engine, SQLiteEngine
 from tests.files.agent import FileAgent, drop, text_of
 from tests.files.conftest import Settle
 from tests.files.waiting import stands
@@ -225,6 +226,39 @@ class TestMovingOut:
             await stands(alice, ref, state)
         assert [letter["content"] for letter in await take(same)] == ["left"]
         await until(lambda: not coder.waiting)
+
+    @pytest.mark.usefixtures("_at_once")
+    async def test_what_it_has_not_handled_waits_again_also_if_it_moved_out_while_nobody_served(self, engine: Engine, root: Path) -> None:
+        coder = FileAgent(root, "coder").join()
+        async with serving(engine, files=root) as served, Callers(served) as callers:
+            (alice,) = await callers.named("alice")
+            refs = [(await send(alice, "coder", text))["message_id"] for text in ("done", "refused", "left")]
+            first, second, _ = await coder.hold(3)
+            for ref in refs:
+                await stands(alice, ref, "leased")
+        coder.done(first)
+        coder.mail.refuse("coder", second["filename"], "no")
+        self.forget(root, "coder")
+        async with serving(engine, files=root) as served, Callers(served) as callers:
+            alice, same = await callers.named("alice", "coder")
+            for ref, state in zip(refs, ("acked", "dead", "pending"), strict=True):
+                await stands(alice, ref, state)
+            assert [letter["content"] for letter in await take(same)] == ["left"]
+            await until(lambda: not coder.waiting)
+
+    @pytest.mark.usefixtures("_at_once")
+    async def test_one_that_took_its_folder_along_has_handled_nothing_by_that(self, engine: Engine, root: Path) -> None:
+        coder = FileAgent(root, "coder").join()
+        async with serving(engine, files=root) as served, Callers(served) as callers:
+            (alice,) = await callers.named("alice")
+            ref = (await send(alice, "coder", "left"))["message_id"]
+            await stands(alice, ref, "leased")
+            await until(lambda: coder.waiting)
+        self.forget(root, "coder")
+        shutil.rmtree(coder.home)
+        async with serving(engine, files=root) as served, Callers(served) as callers:
+            (alice,) = await callers.named("alice")
+            await stands(alice, ref, "pending")
 
     @pytest.mark.usefixtures("_at_once")
     async def test_one_that_comes_back_gets_it_as_a_file_again(self, callers: Callers, at_home: Settle, root: Path) -> None:

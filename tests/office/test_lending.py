@@ -61,6 +61,17 @@ class TestLending:
         await write(office, alice, "bob")
         await take(office, bob)
         assert (await office.lent(bob)).items == ()
+        assert await office.borrowers() == ()
+
+    async def test_borrowers_are_those_to_whom_something_is_lent(self, office: PostOffice) -> None:
+        alice, bob, carol = await people(office, "alice", "Bob", "carol")
+        for name in ("bob", "bob", "carol", "alice"):
+            await write(office, alice, name)
+        await office.lend(bob, 10, within=0)
+        (lent,) = await office.lend(carol, 10, within=0)
+        assert await office.borrowers() == ("Bob", "carol")
+        await office.settle(carol, [Ack(lent.message.id, lent.token)])
+        assert await office.borrowers() == ("Bob",)
 
     async def test_what_is_refused_is_dead_at_once_and_its_sender_told(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")

@@ -28,3 +28,7 @@ class LendingVerbs(Counter):
     async def lent(self, caller: Caller, cursor: str | None = None, limit: int | None = None) -> Page[Lent]:
         """What has been lent and is neither settled nor given back, oldest first."""
         return await self.store.lent(caller.name, cursor, self._page(limit))
+
+    async def borrowers(self) -> tuple[str, ...]:
+        """Everybody to whom something is lent."""
+        return await self.store.borrowers()

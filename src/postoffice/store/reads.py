@@ -165,6 +165,9 @@ class Reads:
         ]
         return Page(tuple(items), str(rows[limit - 1].number) if len(rows) > limit else None)
 
+    async def borrowers(self) -> tuple[str, ...]:
+        return tuple(name for (name,) in await self.fetch("borrowers"))
+
     async def dead_letters(self, name: str | None, cursor: str | None, limit: int) -> Page[DeadLetter]:
         if name is None:
             id, _, mailbox = (cursor or f"{_LAST_ID}.").partition(".")

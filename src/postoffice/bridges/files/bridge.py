@@ -11,6 +11,7 @@ from postoffice.bridges.files.collector import Collector
 from postoffice.bridges.files.directory import Directory
 from postoffice.bridges.files.resident import Resident
 from postoffice.bridges.files.tree import File, Tree
+from postoffice.core.agent import Caller
 from postoffice.core.errors import MailError
 from postoffice.core.names import folded
 from postoffice.office import PostOffice
@@ -40,6 +41,7 @@ class FileBridge:
         self._handing: dict[str, asyncio.Task[None]] = {}
         self._seen: set[File] = set()  # files between file agents that have been copied
         self._odd: dict[str, str] = {}  # folders that cannot be served, and why
+        self._swept = False  # whether those who moved out unseen have been looked for
         self._missed = True  # whether files may have been handled that nobody told us of
         self._turn = asyncio.Lock()
         self.status = "opening"
@@ -100,6 +102,7 @@ class FileBridge:
             async with self._turn:
                 await self._renew()
                 await self._sync(everyone=True)
+                await self._sweep()
                 archive, self._missed = self._missed, False
                 new = [file for agent in await self._tree.folders() for file in await self._look(agent, through=True, archive=archive)]
             new.sort(key=lambda file: file.name)
@@ -130,6 +133,15 @@ class FileBridge:
             if key not in self._residents:
                 self._residents[key] = resident = Resident(self._office, self._tree, caller)
                 self._handing[key] = asyncio.create_task(self._forever(f"handing over {caller.name}'s mail", resident.run))
+
+    async def _sweep(self) -> None:
+        """Once: whoever moved out while nobody served these files took nothing along that was not handled."""
+        if self._swept or not self._directory.complete:
+            return
+        for name in await self._office.borrowers():
+            if folded(name) not in self._residents:
+                await Resident(self._office, self._tree, Caller(name, verified=False)).leave()
+        self._swept = True
 
     async def _look(self, agent: str, names: Iterable[str] = (), *, through: bool = False, archive: bool = False) -> list[File]:
         """Do what one agent's folders ask for; gives the files in them that another file agent may have written."""

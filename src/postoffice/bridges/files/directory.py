@@ -35,8 +35,11 @@ class Directory:
         self._shown_at = 0.0
         self._refused: set[str] = set()
         self._names: set[str] = set()
+        self._begun: float | None = None
         self.at_home: dict[str, Caller] = {}
         self.readable = True
+        self.complete = False
+        """Whether everybody whose card was missing has had the time to be back: whoever still is has moved out."""
 
     def find(self, name: str) -> Caller | None:
         """The agent of that name, if it is at home in the files."""
@@ -54,6 +57,8 @@ class Directory:
             return  # spoilt just now; nobody has moved out for that
         agents = {folded(agent.name): agent for agent in await self._everyone()} if everyone else {}
         now = asyncio.get_running_loop().time()
+        self._begun = now if self._begun is None else self._begun
+        self.complete = now - self._begun >= _STAYS
         keyed = {key for key, agent in agents.items() if agent.has_key}
         found = {key: caller for key, caller in self.at_home.items() if now - self._there[key] < _STAYS and key not in keyed}
         for card in cards:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import NamedTuple
 
 from postoffice.bridges.files.letters import to_file
@@ -69,19 +69,17 @@ class Resident:
 
     async def leave(self) -> None:
         """It has moved out: what it has not handled waits in the office again."""
-        await self.look()
-        cursor: str | None = None
-        while True:
-            page = await self._office.lent(self.caller, cursor, _BATCH)
-            for lent in page.items:
-                if (name := self._name_of(lent)) is not None:
-                    self._handed[name] = Handover(lent.message.id, lent.token)
+        unwritten = [lent async for page in self._elsewhere() for lent in page if lent.where is None]
+        async with self._turn:
+            # Only what lies among the handled has been: where its folder went with it, an empty one may stand in its place.
+            reasons = await self._tree.reasons(self.caller.name, list(self._handed))
+            handled = {*reasons, *await self._tree.archived(self.caller.name)}
+            await self._settle([name for name in self._handed if name in handled], reasons)
             # Given back before the file is taken away: killed in between, it is at worst there twice, and never nowhere.
-            await self._put([GiveBack(lent.message.id, lent.token) for lent in page.items])
-            if (cursor := page.cursor) is None:
-                break
-        await self._tree.withdraw(self.caller.name, list(self._handed))
-        self._handed.clear()
+            await self._put([GiveBack(*one) for one in self._handed.values()])
+            await self._put([GiveBack(lent.message.id, lent.token) for lent in unwritten])
+            await self._tree.withdraw(self.caller.name, list(self._handed))
+            self._handed.clear()
 
     def has_handed(self, name: str) -> bool:
         """Whether a file is one of ours, or was lately."""
@@ -93,17 +91,22 @@ class Resident:
         return len(self._handed)
 
     async def _recover(self) -> None:
+        async for unwritten in self._elsewhere():
+            await self._hand_over(unwritten)
+
+    async def _elsewhere(self) -> AsyncIterator[list[Lent]]:
+        """What is lent and does not lie in this tree, page by page; the rest is known as handed over from then on."""
         cursor: str | None = None
         while True:
             page = await self._office.lent(self.caller, cursor, _BATCH)
-            unwritten = []
+            elsewhere = []
             async with self._turn:
                 for lent in page.items:
                     if (name := self._name_of(lent)) is None:
-                        unwritten.append(lent)
+                        elsewhere.append(lent)
                     else:
                         self._handed[name] = Handover(lent.message.id, lent.token)
-            await self._hand_over(unwritten)
+            yield elsewhere
             if (cursor := page.cursor) is None:
                 return
 

@@ -132,6 +132,9 @@ ORDER BY d.priority, d.number LIMIT :limit;
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.state = 'leased' AND d.due_at IS NULL AND d.mailbox = :agent AND d.number > :after ORDER BY d.number LIMIT :limit;
 
+-- name: borrowers
+SELECT name FROM agents WHERE agent IN (SELECT mailbox FROM deliveries WHERE state = 'leased' AND due_at IS NULL) ORDER BY agent;
+
 -- name: dead_letters
 SELECT {delivery}, a.name FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox
 WHERE d.state = 'dead' AND d.mailbox = :agent AND d.number < :before ORDER BY d.number DESC LIMIT :limit;

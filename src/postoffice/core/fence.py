@@ -25,8 +25,10 @@ class Fence:
         return f"=== {self._boundary} words of {one_line(who)} ===\n{visible(text)}\n=== {self._boundary} end ==="
 
     def _letter(self, letter: Letter) -> str:
+        """A message. Its heading holds nothing that its sender could choose: an id may read like the rest of a heading."""
         proof = "verified" if letter.from_verified else "not verified"
         about = {
+            "sender's id": letter.client_id,
             "subject": letter.subject,
             "type": letter.type,
             "session": letter.session_id,
@@ -34,7 +36,7 @@ class Fence:
             "task": letter.task.state if letter.task else None,
         }
         facts = [f"{name}: {one_line(value)}" for name, value in about.items() if isinstance(value, str) and value]
-        head = f"=== {self._boundary} message {one_line(letter.client_id or letter.id)} from {one_line(letter.sender)} ({proof}) ==="
+        head = f"=== {self._boundary} message {letter.id} from {one_line(letter.sender)} ({proof}) ==="
         return "\n".join([head, *facts, "", visible(text_of_letter(letter)), f"=== {self._boundary} end ==="])
 
 

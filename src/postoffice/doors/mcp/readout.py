@@ -117,12 +117,12 @@ def _directory(result: gives.Directory) -> str:
 
 
 def _task(result: gives.TaskResult) -> str:
-    return f"Task {one_line(result.task.id)} is {result.task.state}."
+    return f"Task {result.task.message_id} is {result.task.state}."
 
 
 def _tasks(result: gives.TaskList) -> str:
     lines = [
-        f"Task {one_line(task.id)}: {task.state}, asked by {task.requester} of {task.assignee}"
+        f"Task {task.message_id}: {task.state}, asked by {task.requester} of {task.assignee}"
         + (f", due {task.deadline:%Y-%m-%d %H:%M} UTC" if task.deadline else "")
         for task in result.tasks
     ]

@@ -18,6 +18,9 @@ HIDDEN = {
     "left-to-right mark": "\u200e",
     "Arabic letter mark": "\u061c",
     "tag": "\U000e0041",
+    "tag of no name yet": "\U000e0000",
+    "variation selector": "\U000e0100",
+    "letter that shows nothing": "\u3164",
     "escape": "\x1b[2J\x1b[31m",
     "backspace": "\x08",
     "carriage return": "\r",
@@ -39,7 +42,8 @@ IMPERATIVES = re.compile(
 
 def hidden_in(text: str) -> set[str]:
     """Characters that work without being seen."""
-    return {char for char in text if char not in "\n\t\u200c\u200d" and unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")}
+    working = {char for char in text if unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")}
+    return (working - set("\n\t\u200c\u200d")) | (set(text) & set("".join(HIDDEN.values())) - set(map(chr, range(128))))
 
 
 def boundary_of(text: str) -> str:
@@ -158,7 +162,7 @@ class TestWhatIsHidden:
                 assert (mail["content"], mail["subject"], mail["payload"]) == (words, words, {words: words}), what
                 assert hidden_in(said) == set(), what
                 escaped = f"\\u{ord(char[0]):04x}" if ord(char[0]) <= 0xFFFF else f"\\U{ord(char[0]):08x}"
-                assert said.count(f"a{escaped}") == 2, what
+                assert said.count(f"a{escaped}") >= 2, what
                 await call(bob, "mailbox_ack", message_id=sent["id"])
 
     async def test_words_of_all_scripts_stay_as_they_are(self, desk: Served) -> None:
@@ -207,13 +211,12 @@ class TestWhatIsHidden:
             await call(alice, "mailbox_connect", target_agent_name="bob", message=NASTY[:500])
             await call(bob, "mailbox_receive")
             await call(bob, "mailbox_nack", message_id=sent["id"], reason=NASTY[:200])
-            for said in (await told(bob, "mailbox_agents"), await told(bob, "mailbox_check")):
+            status = await told(alice, "mailbox_status", message_id=sent["id"])
+            for said in (await told(bob, "mailbox_agents"), await told(bob, "mailbox_check"), status):
                 assert hidden_in(said) == set()
                 assert "FORGED" in said
                 assert "FORGED" not in "\n".join(outside(said))
-            status = await told(alice, "mailbox_status", message_id=sent["id"])
-            assert hidden_in(status) == set()
-            assert len(status.split("\n")) == 2
+            assert outside(status) == [f"{sent['id']}:", "bob: pending, 1 tries"]
 
     async def test_before_consent_a_stranger_has_no_words_where_people_pass_the_codes(self, vault: Served) -> None:
         alice_key, bob_key = await join(vault, "alice"), await join(vault, "bob")

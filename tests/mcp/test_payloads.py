@@ -60,6 +60,25 @@ class TestOverMcp:
             assert "payload" not in without
             assert null["payload"] is None
 
+    @pytest.mark.parametrize("era", ERAS)
+    async def test_what_stands_beside_the_content_is_told_as_well(self, desk: Served, era: str) -> None:
+        """A popped message is never given out again: whatever was not told of it would be lost."""
+        parts = [{"type": "text", "text": "a part"}, {"type": "file", "path": "plan.txt"}]
+        mixed: list[dict[str, Any]] = [{"content": "words", "payload": {"n": 1}}, {"content": "words", "parts": parts}]
+        async with client(desk, "/agents/alice/mcp", era=era) as alice, client(desk, "/agents/bob/mcp", era=era) as bob:
+            for body in [*mixed, *mixed, {"parts": parts, "payload": {"n": 1}}]:
+                await call(alice, "mailbox_send", to="bob", **body)
+            said = await told(bob, "mailbox_receive", limit=2)
+            assert '\n\nwords\n\n{\n  "n": 1\n}\n===' in said
+            assert "\n\nwords\n\na part\n\n[file: plan.txt]\n===" in said
+            assert '"n": 1' in await told(bob, "check_mail")
+            popped = (await call(bob, "check_mail"))["message"]
+            assert (popped["content"], popped["parts"], "payload" in popped) == ("words", parts, False)
+        async with desk.client() as http:
+            popped = (await post(http, "/agents/bob/mcp", "check_mail")).json()
+            assert popped.keys() == {"id", "from", "content", "parts", "payload"}
+            assert (popped["content"], popped["payload"]) == ("a part\n\n[file: plan.txt]", {"n": 1})
+
     async def test_a_model_can_read_every_one(self, desk: Served) -> None:
         async with client(desk, "/agents/alice/mcp") as alice, client(desk, "/agents/bob/mcp") as bob:
             for payload in (2**64, {"deep": {"number": 7}}, "words", "null"):

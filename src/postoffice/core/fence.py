@@ -4,9 +4,14 @@ import secrets
 import unicodedata
 from collections.abc import Sequence
 
-from postoffice.core.letter import Letter, text_of_letter
+from msgspec import UNSET
+
+from postoffice.core.letter import Letter
+from postoffice.core.text import render
 
 _HIDDEN = frozenset({"Cc", "Cf", "Co", "Cs", "Zl", "Zp"})
+_BLANK = frozenset("\u3164\uffa0")  # letters that show nothing
+_TAGS = range(0xE0000, 0xE1000)  # tags, selectors, and what else may come to be ignored when shown
 _HARMLESS = frozenset("\n\t\u200c\u200d")  # joiners hold scripts and emoji together
 
 
@@ -37,19 +42,31 @@ class Fence:
         }
         facts = [f"{name}: {one_line(value)}" for name, value in about.items() if isinstance(value, str) and value]
         head = f"=== {self._boundary} message {letter.id} from {one_line(letter.sender)} ({proof}) ==="
-        return "\n".join([head, *facts, "", visible(text_of_letter(letter)), f"=== {self._boundary} end ==="])
+        return "\n".join([head, *facts, "", visible(_said(letter)), f"=== {self._boundary} end ==="])
 
 
 def visible(text: str) -> str:
     """Text in which control, bidi and tag characters can be seen instead of working."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(char if char in _HARMLESS or unicodedata.category(char) not in _HIDDEN else _escaped(char) for char in text)
+    return text.translate({ord(char): _escaped(char) for char in set(text) if _is_hidden(char)})
 
 
 def one_line(text: str) -> str:
     """The same, for a heading: nothing in it can begin a line of its own."""
     return visible(text).replace("\n", "\\n").replace("\t", " ")
+
+
+def _said(letter: Letter) -> str:
+    """All that a message says, one after the other: its content, its parts, its payload."""
+    parts = letter.parts if isinstance(letter.parts, tuple) else ()
+    payload = None if letter.payload is UNSET else letter.payload
+    return "\n\n".join(filter(None, [letter.content, render(None, parts), render(None, (), payload)]))
+
+
+def _is_hidden(char: str) -> bool:
+    works = unicodedata.category(char) in _HIDDEN or char in _BLANK or ord(char) in _TAGS
+    return works and char not in _HARMLESS
 
 
 def _escaped(char: str) -> str:

@@ -132,13 +132,14 @@ def _tasks(result: gives.TaskList) -> str:
 def _whereabouts(result: gives.Whereabouts) -> str:
     if result.purged_at is not None:
         return f"{result.message_id} was purged at {result.purged_at:%Y-%m-%d %H:%M} UTC."
-    lines = [
-        f"{item.recipient}: {item.in_words}, {item.attempts} tries"
-        + (f" ({one_line(item.reason)})" if item.reason else "")
-        + _on_ledger(item)
-        for item in result.standings
-    ]
-    return "\n".join([f"{result.message_id}:", *lines])
+    fence, lines = Fence(), [f"{result.message_id}:"]
+    for item in result.standings:
+        lines.append(f"{item.recipient}: {item.in_words}, {item.attempts} tries{_on_ledger(item)}")
+        if item.reason:
+            lines.append(fence.words(item.recipient, item.reason))
+        if isinstance(item.ledger, OnLedger) and item.ledger.trouble:
+            lines.append(fence.words("the ledger", item.ledger.trouble))
+    return "\n".join(lines)
 
 
 def _on_ledger(item: Standing) -> str:
@@ -147,7 +148,7 @@ def _on_ledger(item: Standing) -> str:
         return ""
     if found.sequence is not None:
         return f"; on the ledger: topic {found.topic_id}, message {found.sequence}, at {found.consensus_at}"
-    return f"; for topic {found.topic_id}" + (f": {one_line(found.trouble)}" if found.trouble else "")
+    return f"; for topic {found.topic_id}"
 
 
 def _hits(result: gives.Hits) -> str:

@@ -46,7 +46,11 @@ class PoppedMail(Result, frozen=True, kw_only=True, rename={"sender": "from"}):
     id: str
     sender: str
     content: str
+    """Always text."""
     from_verified: bool
+    parts: tuple[dict[str, Any], ...] | UnsetType = UNSET
+    payload: Any | UnsetType = UNSET
+    """As sent: it will not be given out again."""
 
 
 class Popped(Result, frozen=True, kw_only=True):
@@ -57,8 +61,8 @@ class Popped(Result, frozen=True, kw_only=True):
     """The same with all that was sent, for whoever reads it out."""
 
     def bare(self) -> object:
-        mail = self.message
-        return None if mail is None else {"id": mail.id, "from": mail.sender, "content": mail.content}
+        shown = msgspec.to_builtins(self.message)
+        return shown and {name: value for name, value in shown.items() if name != "from_verified"}
 
     def structured(self) -> Any:
         return {"message": msgspec.to_builtins(self.message)}

@@ -67,11 +67,16 @@ async def check_mail(visit: Visit, _: takes.CheckMail) -> gives.Popped:
     taken = await visit.office.pop(await visit.caller())
     if not taken:
         return gives.Popped(message=None)
-    message = taken[0].message
+    message, whole = taken[0].message, letter(taken[0].message, taken[0].session_id)
     shown = gives.PoppedMail(
-        id=message.client_id or message.id, sender=message.sender, content=text_of(message), from_verified=message.from_verified
+        id=message.client_id or message.id,
+        sender=message.sender,
+        content=text_of(message),
+        from_verified=message.from_verified,
+        parts=whole.parts,
+        payload=whole.payload,
     )
-    return gives.Popped(message=shown, letter=letter(message, taken[0].session_id))
+    return gives.Popped(message=shown, letter=whole)
 
 
 # The queue

@@ -100,10 +100,15 @@ class TestDescriptions:
         seeds = {"from", "to", "type", "payload", "correlation_id", "subject", "content", "session_id"}
         assert seeds <= send.input_schema["properties"].keys()
 
-    async def test_a_wait_is_25_seconds_unless_asked_and_240_at_most(self, desk: Served) -> None:
+    async def test_a_wait_is_240_seconds_at_most(self, desk: Served) -> None:
         (wait,) = [tool for tool in await tools_at(desk, "/mcp") if tool.name == "mailbox_wait"]
-        timeout = wait.input_schema["properties"]["timeout_ms"]
-        assert (timeout["default"], timeout["maximum"]) == (25_000, 240_000)
+        assert wait.input_schema["properties"]["timeout_ms"] == {"type": "integer", "minimum": 0, "maximum": 240_000}
+
+    async def test_only_what_may_be_repeated_without_harm_says_so(self, desk: Served) -> None:
+        """Sending the same words twice without an id is two messages."""
+        hints = {tool.name: tool.annotations for tool in await tools_at(desk, "/mcp?tools=all")}
+        harmless = {name for name, hint in hints.items() if hint is not None and hint.idempotent_hint and not hint.read_only_hint}
+        assert harmless == {"mailbox_ack", "mailbox_read"}
 
     @pytest.mark.parametrize("era", ERAS)
     async def test_every_conversation_pays_little_for_them(self, desk: Served, era: str) -> None:

@@ -2,13 +2,17 @@
 
 import asyncio
 from contextlib import AsyncExitStack
+from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
+from postoffice.core.limits import Limits
 from postoffice.doors.mcp import verbs
-from tests.doors.served import Served
+from tests.doors.served import Served, serving
+from tests.engines import SQLiteEngine
 from tests.mail import people, write
-from tests.mcp.calling import ERAS, PATIENCE, as_agent, call, post, result_of, told, waiting
+from tests.mcp.calling import ERAS, PATIENCE, as_agent, call, post, refusal, result_of, told, waiting
 
 LONG = 60_000
 
@@ -59,6 +63,20 @@ class TestWaiting:
             assert len((await call(bob, "mailbox_wait"))["messages"]) == 1
             assert len((await call(bob, "mailbox_wait", limit=5))["messages"]) == 2
 
+    @pytest.mark.parametrize("era", ERAS)
+    async def test_what_is_not_asked_for_goes_by_the_settings(self, tmp_path: Path, era: str) -> None:
+        """An office that gives out less, or lets nobody wait for long, is no reason to be refused."""
+        few = Limits(receive=3, batch=5, wait=timedelta(0), wait_most=timedelta(seconds=20))
+        async with serving(SQLiteEngine(tmp_path), limits=few) as strict:
+            (alice,) = await people(strict.office, "alice")
+            for number in range(4):
+                await write(strict.office, alice, "bob", str(number))
+            async with as_agent(strict, "bob", era=era) as bob, asyncio.timeout(PATIENCE):
+                assert len((await call(bob, "mailbox_receive"))["messages"]) == 3
+                assert len((await call(bob, "mailbox_wait"))["messages"]) == 1
+                assert (await call(bob, "mailbox_wait"))["messages"] == []
+                assert (await refusal(bob, "mailbox_receive", limit=6)).endswith("[bad_limit]")
+
     async def test_many_waiters_each_get_their_own(self, served: Served) -> None:
         async with AsyncExitStack() as stack:
             clients = [await stack.enter_async_context(as_agent(served, "bob", era=ERAS[n % 2])) for n in range(8)]
@@ -80,9 +98,9 @@ class TestWaiting:
 
 
 class TestProgress:
-    @pytest.mark.parametrize("era", ERAS)
+    @pytest.mark.parametrize(("era", "arguments", "lasts"), [(ERAS[0], {"timeout_ms": LONG}, LONG / 1000), (ERAS[1], {}, 25)])
     async def test_a_client_that_asks_hears_that_it_is_still_served(
-        self, served: Served, era: str, monkeypatch: pytest.MonkeyPatch
+        self, served: Served, era: str, arguments: dict[str, int], lasts: float, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(verbs, "_EVERY", 0.05)
         heard: list[tuple[float, float | None]] = []
@@ -94,14 +112,14 @@ class TestProgress:
                 enough.set()
 
         async with as_agent(served, "bob", era=era) as bob, asyncio.timeout(PATIENCE):
-            task = asyncio.create_task(bob.call_tool("mailbox_wait", {"timeout_ms": LONG}, progress_callback=progress))
+            task = asyncio.create_task(bob.call_tool("mailbox_wait", arguments, progress_callback=progress))
             await enough.wait()
             (alice,) = await people(served.office, "alice")
             await write(served.office, alice, "bob", "at last")
             result = await task
         assert [mail["content"] for mail in (result.structured_content or {})["messages"]] == ["at last"]
         assert [done for done, _ in heard] == sorted({done for done, _ in heard})
-        assert {total for _, total in heard} == {LONG / 1000}
+        assert {total for _, total in heard} == {lasts}
 
     async def test_a_timeout_after_progress_is_still_an_empty_answer(self, desk: Served, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(verbs, "_EVERY", 0.02)

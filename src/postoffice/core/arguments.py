@@ -53,7 +53,7 @@ class Receive(Arguments, frozen=True, kw_only=True):
     """What `mailbox_receive` takes."""
 
     agent_id: _Me | None = None
-    limit: _Limit = 10
+    limit: _Limit | None = None
     ack: Annotated[list[str], _says("Ids handled before: acked first.")] = []
     correlation_id: Annotated[str, _says("Only mail with this mark.")] | None = None
     session_id: Annotated[str, _says("Only mail of this conversation.")] | None = None
@@ -63,7 +63,7 @@ class Wait(Arguments, frozen=True, kw_only=True):
     """What `mailbox_wait` takes."""
 
     agent_id: _Me | None = None
-    timeout_ms: Annotated[int, Meta(ge=0, le=240_000)] = 25_000
+    timeout_ms: Annotated[int, Meta(ge=0, le=240_000)] | None = None
     limit: _Limit = 1
     ack: Annotated[list[str], _says("Ids handled before: acked first.")] = []
     correlation_id: Annotated[str, _says("Only mail with this mark.")] | None = None

@@ -28,7 +28,7 @@ def _tool(name: str, arguments: type[takes.Arguments], description: str, **hints
 TOOLS = {
     tool.name: tool
     for tool in (
-        _tool("send_to_agent", takes.SendToAgent, "Put a message into another agent's mailbox. Returns its id.", repeatable=True),
+        _tool("send_to_agent", takes.SendToAgent, "Put a message into another agent's mailbox. Returns its id."),
         _tool("check_mail", takes.CheckMail, "Take the oldest message out of your mailbox; null if it is empty.", takes_away=True),
         _tool(
             "mailbox_send",
@@ -39,7 +39,7 @@ TOOLS = {
         _tool(
             "mailbox_receive",
             takes.Receive,
-            "Take waiting messages, at once, perhaps none. Each is yours for 30 seconds: mailbox_ack it when handled, or it is delivered again.",
+            "Take waiting messages, at once, perhaps none. Each is yours until its leased_until: mailbox_ack it when handled, or it is delivered again.",
         ),
         _tool(
             "mailbox_wait",

@@ -34,7 +34,8 @@ async def run_tool(visit: Visit, name: str, arguments: object, progress: Progres
     verb, _ = VERBS[name]
     if progress is None:
         return await verb(visit, given)
-    return await _with_progress(verb(visit, given), progress, getattr(given, "timeout_ms", 0) / 1000)
+    lasts = _within(given) or visit.office.house.limits.wait
+    return await _with_progress(verb(visit, given), progress, lasts.total_seconds())
 
 
 async def _with_progress(work: Awaitable[gives.Result], progress: Progress, lasts: float) -> gives.Result:
@@ -115,8 +116,7 @@ async def wait(visit: Visit, given: takes.Wait) -> gives.Mail:
     """Wait for something to take."""
     me = await visit.caller(given.agent_id)
     acks = [Ack(ref) for ref in given.ack]
-    within = timedelta(milliseconds=given.timeout_ms)
-    turned = await visit.office.wait(me, given.limit, within=within, **_wish(given, acks))
+    turned = await visit.office.wait(me, given.limit, within=_within(given), **_wish(given, acks))
     return _mail(visit, me, turned.leased, _outcomes(acks, turned.settled))
 
 
@@ -252,6 +252,11 @@ VERBS: dict[str, tuple[Callable[[Visit, Any], Awaitable[gives.Result]], type[giv
     "post_note": (post_note, gives.Sent),
 }
 """By tool: what runs it, and what it gives."""
+
+
+def _within(given: takes.Wait) -> timedelta | None:
+    """How long to wait; None is as long as the office is set to."""
+    return None if given.timeout_ms is None else timedelta(milliseconds=given.timeout_ms)
 
 
 def _wish(given: takes.Receive | takes.Wait, acks: Sequence[Settlement]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from tests.mcp.tour import tour
 ALL = (*SHARED, *PER_AGENT)
 BODIES = {
     b'{"tool": "check_mail", "args": {}': (400, "bad_json"),
+    b'{"tool": "send_to_agent", "args": {"name": "bob", "msg": "\xff"}}': (400, "bad_json"),
     b'{"tool": 5}': (400, "bad_json"),
     b'{"tool": "check_mail", "args": NaN}': (400, "bad_json"),
     b'["tool"]': (400, "bad_json"),

@@ -71,7 +71,7 @@ class Wire:
             raise NoAnswer(server=self.server) from error
         try:
             answer = _decode(response.content) if response.content else None
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             raise NoAnswer(server=self.server) from None
         if response.status in _GOOD:
             return answer

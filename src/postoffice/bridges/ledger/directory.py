@@ -40,7 +40,7 @@ async def _by_profile(mirror: Mirror, account: str, memo: str) -> str | None:
     for whole in gather(await mirror.all_messages(reference), 0).whole:
         try:
             told = msgspec.json.decode(whole.data)
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             continue
         candidate = _inbound(told)
         topic = None if candidate is None else await mirror.topic(candidate)

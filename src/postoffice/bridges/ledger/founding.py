@@ -181,7 +181,7 @@ class Founding:
             try:
                 told = msgspec.json.decode(whole.data)["agent"]
                 found[told["slug"]] = told
-            except (msgspec.DecodeError, KeyError, TypeError):
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError):
                 continue  # not one of ours
         return found
 

@@ -107,7 +107,7 @@ def _plain_call(body: bytes) -> _Call | None:
         return None
     try:
         call = _decode_call(body)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadJson(why=f'{error}; send {{"tool": …, "args": {{…}}}}') from None
     return None if call.tool is UNSET or call.jsonrpc is not UNSET else call
 

@@ -17,18 +17,43 @@ from postoffice.doors.mcp.visit import Visit
 
 _ERA = "2026-07-28"
 _META = "io.modelcontextprotocol"
-_HEADERS = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name", b"accept"})
+_HEADERS = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name", b"accept", b"content-type"})
+_JSON, _STREAM = b"application/json", b"text/event-stream"
 _INFO = {f"{_META}/serverInfo": {"name": "postoffice", "title": "Postoffice", "version": __version__}}
 _encode = msgspec.json.Encoder().encode
 
 
-class _Params(msgspec.Struct):
+class _Maker(msgspec.Struct, forbid_unknown_fields=True):
     name: str
-    meta: dict[str, Any] = msgspec.field(name="_meta")
+    version: str
+    title: str | None = None
+
+
+class _Capabilities(msgspec.Struct, forbid_unknown_fields=True):
+    roots: dict[str, Any] = {}
+    sampling: dict[str, dict[str, Any]] = {}
+    elicitation: dict[str, dict[str, Any]] = {}
+    experimental: dict[str, dict[str, Any]] = {}
+    extensions: dict[str, dict[str, Any]] = {}
+
+
+class _Meta(msgspec.Struct):
+    """What a call says of itself. It may say more, as long as that is not the protocol's own."""
+
+    era: str = msgspec.field(name=f"{_META}/protocolVersion")
+    capabilities: _Capabilities = msgspec.field(name=f"{_META}/clientCapabilities")
+    maker: _Maker | None = msgspec.field(name=f"{_META}/clientInfo", default=None)
+    log_level: None = msgspec.field(name=f"{_META}/logLevel", default=None)
+    progress: str | int | None = msgspec.field(name="progressToken", default=None)
+
+
+class _Params(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    meta: _Meta = msgspec.field(name="_meta")
     arguments: dict[str, Any] | None = None
 
 
-class QuickCall(msgspec.Struct):
+class QuickCall(msgspec.Struct, forbid_unknown_fields=True):
     """A tool call as the newest era writes it."""
 
     jsonrpc: str
@@ -52,19 +77,23 @@ def quick_call(scope: Scope, body: bytes, visit: Visit) -> QuickCall | None:
         return None
     try:
         call = _decode(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    params, accept = call.params, headers.get(b"accept", b"")
+    params = call.params
     ordinary = (
         (call.jsonrpc, call.method, params.name.encode()) == ("2.0", "tools/call", headers.get(b"mcp-name"))
-        and params.meta.get(f"{_META}/protocolVersion") == _ERA
-        and isinstance(params.meta.get(f"{_META}/clientCapabilities"), dict)
-        and b"application/json" in accept
-        and b"text/event-stream" in accept
+        and params.meta.era == _ERA
+        and _kinds(headers.get(b"content-type", b"")) == {_JSON}
+        and _kinds(headers.get(b"accept", b"")) >= {_JSON, _STREAM}
         and params.name in visit.tools
-        and not (call.waits and "progressToken" in params.meta)
+        and not (call.waits and params.meta.progress is not None)
     )
     return call if ordinary else None
+
+
+def _kinds(header: bytes) -> set[bytes]:
+    """The media types a header names."""
+    return {kind.partition(b";")[0].strip().lower() for kind in header.split(b",")}
 
 
 def _headers(scope: Scope) -> dict[bytes, bytes] | None:

@@ -1,0 +1,92 @@
+"""Calls that are answered without the SDK: only those of ordinary shape, and never otherwise than by it."""
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from postoffice.core.tools import TOOLS
+from postoffice.doors.credentials import Credentials
+from postoffice.doors.mcp.quick import quick_call
+from postoffice.doors.mcp.visit import Visit
+from tests.doors.served import Served
+from tests.mcp.calling import MODERN
+
+OWN = "io.modelcontextprotocol"
+HEADERS = {
+    "content-type": "application/json",
+    "accept": "application/json, text/event-stream",
+    "mcp-protocol-version": MODERN,
+    "mcp-method": "tools/call",
+    "mcp-name": "mailbox_receive",
+}
+META = {
+    f"{OWN}/protocolVersion": MODERN,
+    f"{OWN}/clientInfo": {"name": "somebody", "version": "1"},
+    f"{OWN}/clientCapabilities": {"roots": {"listChanged": True}, "elicitation": {"form": {}}},
+}
+ODD_HEADERS: list[dict[str, str]] = [
+    {"content-type": "text/plain"},
+    {"content-type": ""},
+    {"accept": "application/jsonx, text/event-streamx"},
+    {"accept": "application/json"},
+    {"mcp-name": "mailbox_wait"},
+    {"mcp-param-limit": "1"},
+]
+ODD_META: list[dict[str, Any]] = [
+    {f"{OWN}/clientInfo": "somebody"},
+    {f"{OWN}/clientInfo": {"name": 5, "version": "1"}},
+    {f"{OWN}/clientCapabilities": []},
+    {f"{OWN}/clientCapabilities": {"roots": 5}},
+    {f"{OWN}/clientCapabilities": {"elicitation": {"form": True}}},
+    {f"{OWN}/logLevel": "loud"},
+    {"progressToken": {}},
+    {"progressToken": True},
+]
+ODD_PARAMS: list[dict[str, Any]] = [{"task": {}}, {"inputResponses": {}}, {"requestState": "x"}, {"arguments": []}]
+
+
+def body(meta: dict[str, Any] | None = None, **params: Any) -> bytes:
+    asked = {"name": "mailbox_receive", "arguments": {}, "_meta": META | (meta or {})} | params
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}).encode()
+
+
+def is_quick(desk: Served, content: bytes, headers: dict[str, str] | None = None) -> bool:
+    given = [(name.encode(), value.encode()) for name, value in (HEADERS | (headers or {})).items()]
+    return quick_call({"headers": given}, content, Visit(desk.office, Credentials(None, "bob"), TOOLS)) is not None
+
+
+async def test_only_what_is_of_ordinary_shape_is_answered_quickly(desk: Served) -> None:
+    assert is_quick(desk, body())
+    assert is_quick(desk, body({"traceparent": "00-1-2-3", "progressToken": 7}), {"content-type": "application/json; charset=utf-8"})
+    for headers in ODD_HEADERS:
+        assert not is_quick(desk, body(), headers), headers
+    for meta in ODD_META:
+        assert not is_quick(desk, body(meta)), meta
+    for params in ODD_PARAMS:
+        assert not is_quick(desk, body(**params)), params
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        (body({f"{OWN}/clientInfo": "somebody"}), -32602),
+        (body().replace(b"somebody", b"\xff"), -32700),
+    ],
+    ids=["odd", "not UTF-8"],
+)
+async def test_what_is_not_right_is_the_callers_fault(desk: Served, content: bytes, code: int) -> None:
+    async with desk.client(name="bob") as http:
+        answer = await http.post("/agents/bob/mcp", content=content, headers=HEADERS)
+    assert answer.status_code == httpx.codes.BAD_REQUEST, answer.text
+    assert answer.json()["error"]["code"] == code
+
+
+@pytest.mark.parametrize("arguments", [{"limit": "\ud800"}, {"\ud800": 1}, {"ack": {"\ud800": 1}}])
+async def test_a_lone_surrogate_is_told_as_such_wherever_it_stands(desk: Served, arguments: dict[str, Any]) -> None:
+    async with desk.client(name="bob") as http:
+        answer = await http.post("/agents/bob/mcp", content=body(arguments=arguments), headers=HEADERS)
+    result = answer.json()["result"]
+    assert result["isError"]
+    assert result["content"][0]["text"].endswith(("[bad_text]", "[invalid]"))

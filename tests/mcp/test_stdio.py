@@ -79,6 +79,12 @@ class TestTheConversation:
             assert [resource.uri for resource in (await carol.list_resources()).resources] == ["mailbox://carol/inbox"]
             assert (await carol.get_prompt("mailbox_loop")).messages
 
+    async def test_a_proxy_is_not_between_an_agent_and_an_office_on_its_own_machine(self, desk: Served) -> None:
+        """It would be shown the key."""
+        away = dict.fromkeys(("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"), f"http://127.0.0.1:{running.free_port()}")
+        async with started(desk, "--as", "carol", extra=away | {"no_proxy": "", "NO_PROXY": ""}) as carol:
+            assert "empty" in await told(carol, "mailbox_check")
+
     async def test_a_process_that_ends_in_the_middle_of_a_wait_takes_no_mail_with_it(self, desk: Served) -> None:
         (alice,) = await people(desk.office, "alice")
         async with started(desk, "--as", "bob", "--tools", "queue") as bob:
@@ -138,6 +144,7 @@ class TestTheStreams:
         assert rest == b""
         assert {item["jsonrpc"] for item in heard} == {"2.0"}
         by_id = {item.get("id"): item for item in heard}
+        assert "data" in by_id[1]["result"]["instructions"]
         assert [tool["name"] for tool in by_id[2]["result"]["tools"]] == FIVE
         assert by_id[3]["result"]["structuredContent"]["sessions"] == []
         assert "error" in by_id[4]

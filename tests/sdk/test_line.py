@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from postoffice.client.line import Answer, Line, suits
+from postoffice.client.wire import Wire
+from postoffice.core.errors import NoAnswer
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 Script = Callable[["Server", bytes, asyncio.StreamWriter], None]
@@ -142,6 +144,13 @@ async def test_what_is_no_http_is_no_answer() -> None:
             await line.call("GET", "/", None, {})
 
 
+async def test_an_answer_that_is_no_text_is_none() -> None:
+    odd = b'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n"\xff"'
+    async with line_to(always(odd)) as (line, _), Wire(f"http://127.0.0.1:{line._port}") as wire:
+        with pytest.raises(NoAnswer):
+            await wire.get("/agents/me")
+
+
 async def test_nobody_there_is_no_answer() -> None:
     async with line_to(always(OK)) as (line, _):
         pass
@@ -191,5 +200,8 @@ def test_tls_and_proxies_are_left_to_the_general_client(monkeypatch: pytest.Monk
     assert not suits("https://mail.example.com")
     monkeypatch.setenv("http_proxy", "http://proxy.example.com:3128")
     assert not suits("http://mail.example.com")
+    for here in ("127.0.0.1", "localhost", "[::1]"):
+        assert suits(f"http://{here}:8787")  # a proxy is for the world outside, and would be shown the key
+        assert not suits(f"https://{here}:8787")
     monkeypatch.setenv("no_proxy", "127.0.0.1,mail.example.com")
     assert suits("http://mail.example.com:8787")

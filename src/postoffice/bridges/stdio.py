@@ -14,8 +14,9 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from postoffice import __version__
+from postoffice.client.line import suits
 from postoffice.core.errors import NoAnswer
-from postoffice.core.tools import STDIO, input_schema, toolset
+from postoffice.core.tools import INSTRUCTIONS, STDIO, input_schema, toolset
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
@@ -40,7 +41,8 @@ class Mailbox(msgspec.Struct, frozen=True, kw_only=True):
 async def serve_stdio(mailbox: Mailbox) -> None:
     """Answer whoever started this process until it closes our input."""
     toolset(mailbox.tools)  # a wrong name is told before anybody waits
-    async with httpx2.AsyncClient(headers=mailbox.headers(), timeout=_PATIENCE) as http, stdio_server() as (read, write):
+    outside = not suits(mailbox.server)  # a proxy in the environment is for the world outside, and would be shown the key
+    async with httpx2.AsyncClient(headers=mailbox.headers(), timeout=_PATIENCE, trust_env=outside) as http, stdio_server() as (read, write):
         server = _relay(mailbox, _Office(mailbox, http))
         await server.run(read, write, server.create_initialization_options())
 
@@ -89,6 +91,7 @@ def _relay(mailbox: Mailbox, office: _Office) -> Server[Any]:
     return Server(
         "postoffice",
         version=__version__,
+        instructions=INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=lambda _, __: office.ask(lambda there: there.list_resources()),

@@ -13,6 +13,8 @@ from urllib.request import getproxies, proxy_bypass
 
 import httptools
 
+from postoffice.core.hosts import is_loopback
+
 _MOST = 100  # connections at once; whoever comes later waits
 _KEPT = 20  # idle ones
 _CONNECT = 30.0
@@ -30,8 +32,13 @@ class Answer(NamedTuple):
 
 
 def suits(server: str) -> bool:
-    """Whether a server is reached by a plain line: no TLS, and no proxy in between."""
+    """Whether a server is reached by a plain line: no TLS, and no proxy in between.
+
+    A proxy in the environment is for the world outside, and would be shown the key.
+    """
     parts = urlsplit(server)
+    if is_loopback(parts.hostname or ""):
+        return parts.scheme == "http"
     proxies = getproxies()
     return parts.scheme == "http" and (not proxies.keys() & {"http", "all"} or bool(proxy_bypass(parts.netloc)))
 

@@ -68,6 +68,14 @@ class TestReading:
         (session,) = home.ask("inbox", "--unread", "--as", bob)["sessions"]
         assert (session["other_agent_name"], session["unread_count"]) == (alice, 2)
 
+    def test_what_belongs_to_no_conversation_is_in_the_inbox_as_well(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        home.ask("send", "--to", bob, "remember the milk", "--as", bob)
+        home.ask("note", "T-7", "begun", "--notify", bob, "--as", alice)
+        assert [note["content"] for note in home.ask("inbox", "--as", bob)["notes"]] == ["remember the milk", "begun"]
+        home.ask("send", "--to", bob, "hello", "--as", alice)
+        assert len(home.ask("inbox", "--as", bob)["notes"]) == 2
+
     def test_reading_settles_and_peeking_does_not(self, home: Home) -> None:
         alice, bob = home.names("alice", "bob")
         session = home.ask("send", "--to", bob, "hello", "--as", alice)["session_id"]

@@ -107,7 +107,7 @@ class TestAServerThatComesAndGoes:
             assert "postoffice serve" in said
             serve = (*running.COMMAND, "serve", "--port", str(port), "--data", str(tmp_path / "data"))
             with running.serving(*serve, port=port, here=tmp_path):
-                assert await call(alice, "mailbox_check") == {"sessions": [], "pending_connections": [], "cursor": None}
+                assert await call(alice, "mailbox_check") == {"sessions": [], "pending_connections": [], "cursor": None, "notes": []}
             assert "postoffice serve" in await refusal(alice, "mailbox_check")
 
 

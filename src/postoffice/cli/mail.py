@@ -91,10 +91,14 @@ def _sent(console: "Console", answer: Any) -> None:
 
 
 async def inbox(wire: "Wire", options: Options) -> Any:
-    """Conversations, newest first, and notes, which belong to none."""
+    """Conversations, newest first, and what belongs to none: notes, and mail to oneself."""
     answer = await wire.get("/inbox", unread_only=options["unread"], limit=options["limit"])
     waiting = (await wire.get("/messages/waiting", limit=options["limit"]))["messages"]
-    return answer | {"notes": [letter for letter in waiting if letter["type"].endswith(".note")]}
+    return answer | {"notes": [letter for letter in waiting if letter["type"].endswith(".note") or _to_oneself(letter)]}
+
+
+def _to_oneself(letter: Any) -> bool:
+    return letter["to"] in (letter["from"], [letter["from"]])
 
 
 def _inbox(console: "Console", answer: Any) -> None:

@@ -91,6 +91,7 @@ class Check(Arguments, frozen=True, kw_only=True):
 
     agent_id: _Me | None = None
     unread_only: bool = False
+    cursor: str | None = None
 
 
 class Connect(Arguments, frozen=True, kw_only=True):
@@ -140,6 +141,7 @@ class Tasks(Arguments, frozen=True, kw_only=True):
     agent_id: _Me | None = None
     asked_by_me: bool = False
     state: str | None = None
+    cursor: str | None = None
 
 
 class Status(Arguments, frozen=True, kw_only=True):

@@ -52,7 +52,7 @@ TOOLS = {
         _tool(
             "mailbox_check",
             takes.Check,
-            "Look into your mailbox: conversations with unread counts and last messages, and who asks to connect. Takes nothing.",
+            "Look into your mailbox: conversations with unread counts and last messages, notes that wait, and who asks to connect. Takes nothing.",
             reads_only=True,
         ),
         _tool(

@@ -68,13 +68,18 @@ def _settled(result: gives.Settled) -> str:
 
 def _overview(result: gives.Overview) -> str:
     inbox, fence = result.inbox, Fence()
-    if not inbox.sessions and not inbox.pending_connections:
-        return "The mailbox is empty: no conversations and nobody asking to connect."
+    if not inbox.sessions and not inbox.notes and not inbox.pending_connections:
+        empty = "The mailbox is empty: no conversations, no notes, and nobody asking to connect."
+        return "Nothing is unread, and nobody asks to connect." if result.unread_only else empty
     lines = []
     for session in inbox.sessions:
         lines.append(f"Session {session.session_id} with {session.other_agent_name}: {session.unread_count} unread.")
         if session.recent_messages:
             lines.append(fence.around([line.message for line in session.recent_messages]))
+    if inbox.cursor:
+        lines.append(_more(inbox.cursor))
+    if inbox.notes:
+        lines += [f"Outside of sessions: {len(inbox.notes)} waiting.", fence.around(inbox.notes)]
     for pending in inbox.pending_connections:
         lines.append(f"{pending.from_agent_name} asks to connect; code {pending.verification_code}.")
         if pending.message:
@@ -112,8 +117,12 @@ def _directory(result: gives.Directory) -> str:
         if card:
             lines.append(fence.words(agent.name, card))
     if result.cursor:
-        lines.append(f"There are more: cursor {one_line(result.cursor)}.")
+        lines.append(_more(result.cursor))
     return "\n".join(lines)
+
+
+def _more(cursor: str) -> str:
+    return f"There are more: cursor {one_line(cursor)}."
 
 
 def _task(result: gives.TaskResult) -> str:
@@ -126,6 +135,8 @@ def _tasks(result: gives.TaskList) -> str:
         + (f", due {task.deadline:%Y-%m-%d %H:%M} UTC" if task.deadline else "")
         for task in result.tasks
     ]
+    if result.cursor:
+        lines.append(_more(result.cursor))
     return "\n".join(lines) or "No tasks."
 
 

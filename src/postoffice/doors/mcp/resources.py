@@ -12,13 +12,13 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 
 from postoffice.core.agent import Caller
-from postoffice.core.connection import Status
 from postoffice.core.errors import MailError, NotFound, OwnerOnly
 from postoffice.core.names import folded
 from postoffice.doors.mcp import results as gives
 from postoffice.doors.mcp.readout import read_out
+from postoffice.doors.mcp.verbs import overview
 from postoffice.doors.mcp.visit import Visit
-from postoffice.doors.thread import history_view, inbox_view
+from postoffice.doors.thread import history_view
 
 _URI = re.compile(r"mailbox://([^/]+)/(?:(inbox)|sessions/([^/]+))")
 _LOOK = timedelta(seconds=20)
@@ -64,9 +64,7 @@ async def read_resource(visit: Visit, uri: str) -> types.ReadResourceResult:
     address = Address(uri)
     me = await _admitted(visit, address)
     if address.session is None:
-        page = await visit.office.inbox(me)
-        pending = await visit.office.connections(me, Status.PENDING)
-        result: gives.Result = gives.Overview(inbox=inbox_view(page, pending.items, me))
+        result: gives.Result = await overview(visit, me)
     else:
         result = gives.Conversation(history=history_view(await visit.office.history(me, address.session, peek=True)))
     raw = msgspec.json.encode(result.bare()).decode()

@@ -105,12 +105,20 @@ class Settled(Result, frozen=True, kw_only=True):
     results: tuple[dict[str, Any], ...] | UnsetType = UNSET
 
 
+class WholeInbox(Inbox, frozen=True, kw_only=True):
+    """An inbox, and what waits outside of its sessions: notes, and mail to oneself."""
+
+    notes: tuple[Letter, ...]
+
+
 class Overview(Result, frozen=True, kw_only=True):
     """A mailbox at a glance."""
 
-    inbox: Inbox
+    inbox: WholeInbox
+    unread_only: bool = False
+    """Whether what was read is left out of it."""
 
-    def bare(self) -> Inbox:
+    def bare(self) -> WholeInbox:
         return self.inbox
 
 
@@ -161,6 +169,7 @@ class TaskList(Result, frozen=True, kw_only=True):
     """Tasks, newest first."""
 
     tasks: tuple[Task, ...]
+    cursor: str | None
 
 
 class Whereabouts(Result, frozen=True, kw_only=True):
@@ -179,7 +188,7 @@ class Hits(Result, frozen=True, kw_only=True):
 
 def output_schema(shape: type[Result]) -> dict[str, Any]:
     """The shape of an answer as JSON schema, one level deep: whoever wants more looks at the answer."""
-    carried = {Overview: Inbox, Conversation: History, TaskResult: Task}.get(shape, shape)
+    carried = {Overview: WholeInbox, Conversation: History, TaskResult: Task}.get(shape, shape)
     found = msgspec.json.schema(carried)["$defs"][carried.__name__]
     properties = {name: _shallow(schema) for name, schema in found["properties"].items() if name not in ("letter", "unseen")}
     return {"type": "object", "properties": properties, "required": found["required"]}

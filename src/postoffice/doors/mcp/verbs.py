@@ -15,6 +15,7 @@ from postoffice.core.delivery import Settled as Outcome
 from postoffice.core.errors import Invalid
 from postoffice.core.letter import letter, text_of
 from postoffice.core.message import TASK, Accepted, Draft, TaskRef
+from postoffice.core.session import has_session
 from postoffice.core.task import TaskState
 from postoffice.core.tools import read_arguments
 from postoffice.doors.listing import listing
@@ -137,10 +138,17 @@ async def nack(visit: Visit, given: takes.Nacked) -> gives.Result:
 
 async def check(visit: Visit, given: takes.Check) -> gives.Overview:
     """Look into the mailbox."""
-    me = await visit.caller(given.agent_id)
-    page = await visit.office.inbox(me, unread_only=given.unread_only)
-    waiting = await visit.office.connections(me, Status.PENDING, limit=_MOST)
-    return gives.Overview(inbox=inbox_view(page, waiting.items, me))
+    return await overview(visit, await visit.caller(given.agent_id), given.cursor, unread_only=given.unread_only)
+
+
+async def overview(visit: Visit, me: Caller, cursor: str | None = None, *, unread_only: bool = False) -> gives.Overview:
+    """A mailbox at a glance, or where its sessions go on."""
+    page = await visit.office.inbox(me, cursor, unread_only=unread_only)
+    pending = await visit.office.connections(me, Status.PENDING, limit=_MOST)
+    waiting = await visit.office.waiting(me)
+    notes = tuple(letter(message) for message in waiting.items if not has_session(message, me.name))
+    shown = msgspec.structs.asdict(inbox_view(page, pending.items, me))
+    return gives.Overview(inbox=gives.WholeInbox(**shown, notes=notes), unread_only=unread_only)
 
 
 async def connect(visit: Visit, given: takes.Connect) -> gives.Requested:
@@ -168,7 +176,7 @@ async def read(visit: Visit, given: takes.Read) -> gives.Conversation:
 
 async def agents(visit: Visit, given: takes.Agents) -> gives.Directory:
     """Who is there."""
-    if visit.name is None and given.agent_id is not None:
+    if given.agent_id is not None:
         await visit.caller(given.agent_id)
     page = await visit.office.agents(given.cursor)
     return gives.Directory(agents=tuple(map(listing, page.items)), cursor=page.cursor)
@@ -187,7 +195,8 @@ async def tasks(visit: Visit, given: takes.Tasks) -> gives.TaskList:
     me = await visit.caller(given.agent_id)
     state = None if given.state is None else _state(given.state)
     asked_by, asked_of = (me.name, None) if given.asked_by_me else (None, me.name)
-    return gives.TaskList(tasks=(await visit.office.tasks(me, assignee=asked_of, requester=asked_by, state=state)).items)
+    page = await visit.office.tasks(me, assignee=asked_of, requester=asked_by, state=state, cursor=given.cursor)
+    return gives.TaskList(tasks=page.items, cursor=page.cursor)
 
 
 async def status(visit: Visit, given: takes.Status) -> gives.Whereabouts:

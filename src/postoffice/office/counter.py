@@ -152,4 +152,5 @@ class Counter:
     async def _unknown(self, name: str) -> NoSuchAgent:
         """A refusal that names the fix."""
         close = difflib.get_close_matches(folded(name), [folded(known) for known in await self.store.names()], 1)
-        return NoSuchAgent(name=name, hint=f"did you mean {close[0]!r}" if close else "see who is in the directory")
+        guess = f"did you mean {close[0]!r}? Otherwise " if close else ""
+        return NoSuchAgent(name=name, hint=f"{guess}see who is in the directory")

@@ -174,7 +174,10 @@ def test_killed_registrars_lose_no_entry_and_leave_no_lock(root: Path, start: An
     expected: set[str] = set()
     for life in range(4):
         both = [start(REGISTRAR, f"a{life}"), start(REGISTRAR, f"b{life}")]
-        time.sleep(0.4)
+        registry, end = root / "_registry.json", time.monotonic() + 20
+        while time.monotonic() < end and not (registry.exists() and f'"b{life}-0"' in registry.read_text()):
+            time.sleep(0.02)  # until they are at it, however long a busy machine takes to start them
+        time.sleep(0.3)
         for name, process in zip("ab", both, strict=True):
             expected |= {f"{name}{life}-{n}" for n in killed(process)}
     begun = time.monotonic()

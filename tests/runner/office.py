@@ -45,6 +45,12 @@ class Office:
             self._process.kill()
             self._process.wait(PATIENCE)
 
+    def stop(self) -> None:
+        """As a service manager does it."""
+        if self._process is not None:
+            self._process.terminate()
+            self._process.wait(PATIENCE)
+
     def close(self) -> None:
         self.kill()
         self._http.close()

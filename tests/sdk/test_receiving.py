@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from postoffice import Mailbox
+from postoffice.client import mailbox
 from postoffice.core.errors import NoReply
 from tests.sdk.conftest import Town
 
@@ -37,6 +38,14 @@ class TestGoingOn:
             assert [message.text async for message in box.receive(limit=2, within=0.1)] == ["one", "two", "three"]
             assert [town.state(id) for id in ids] == [("acked", 1)] * 3
 
+    async def test_waits_as_long_as_it_was_told_though_one_wait_is_shorter(self, town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(mailbox, "_LONGEST", 0.05)
+        async with box_of(town) as box:
+            waiting = asyncio.ensure_future(anext(box.receive(within=WITHIN)))
+            await asyncio.sleep(0.3)
+            write(town, "late")
+            assert (await waiting).text == "late"
+
 
 class TestLeaving:
     @pytest.mark.parametrize("how", ["break", "return"])
@@ -66,6 +75,64 @@ class TestLeaving:
             await work()
         standing = town.office.standing(town.ann, id)
         assert (standing["state"], standing["reason"]) == ("pending", "RuntimeError: no good")
+
+    @pytest.mark.parametrize("before", ["receiving", "asking"])
+    async def test_by_an_exception_gives_back_what_was_read_after_something_else(self, town: Town, before: str) -> None:
+        ids = write(town, "one", "two")
+
+        async def work() -> None:
+            async with box_of(town) as box, box_of(town, town.ann) as ann:
+                if before == "asking":
+                    answering = asyncio.create_task(answer_one(ann))
+                    await box.ask(town.ann, "why?", within=WITHIN)
+                    await answering
+                async for message in box.receive():
+                    if before == "asking":
+                        raise ValueError(message.text)
+                    break
+                async for message in box.receive():
+                    raise ValueError(message.text)
+
+        failed = {"asking": "one", "receiving": "two"}[before]
+        with pytest.raises(ValueError, match=failed):
+            await work()
+        standing = town.office.standing(town.ann, ids[["one", "two"].index(failed)])
+        assert (standing["state"], standing["reason"]) == ("pending", f"ValueError: {failed}")
+
+    async def test_by_an_exception_gives_back_what_every_worker_was_at(self, town: Town) -> None:
+        ids = write(town, "one", "two")
+        both = asyncio.Barrier(2)
+
+        async def worker(box: Mailbox) -> None:
+            async for message in box.receive():
+                await both.wait()
+                if message.text == "two":
+                    raise ValueError(message.text)
+                await asyncio.sleep(60)
+
+        async def work() -> None:
+            async with box_of(town) as box, asyncio.TaskGroup() as group:
+                group.create_task(worker(box))
+                group.create_task(worker(box))
+
+        with pytest.raises(ExceptionGroup):
+            await work()
+        assert [town.state(id) for id in ids] == [("pending", 1)] * 2
+
+    async def test_by_an_exception_that_cannot_be_spelt_still_settles_everything(self, town: Town) -> None:
+        ids = write(town, "one", "two")
+
+        async def work() -> None:
+            async with box_of(town) as box:
+                async for message in box.receive(limit=2):
+                    if message.text == "two":
+                        msg = "\0\ud800"
+                        raise ValueError(msg)
+
+        with pytest.raises(ValueError, match="\0"):
+            await work()
+        assert town.state(ids[0]) == ("acked", 1)
+        assert town.office.standing(town.ann, ids[1])["reason"] == "ValueError: ??"
 
     async def test_by_cancelling_gives_the_mail_back(self, town: Town) -> None:
         (id,) = write(town, "one")
@@ -134,6 +201,34 @@ class TestOneBlock:
                 break
         assert [town.state(id)[0] for id in ids] == ["acked", "acked", "pending"]
 
+    async def test_may_have_a_worker_begin_while_another_is_at_it(self, town: Town) -> None:
+        ids = write(town, "one", "two", "three")
+        async with box_of(town) as box:
+
+            async def second() -> None:
+                async for message in box.receive():
+                    assert message.text == "two"
+                    return
+
+            async for message in box.receive(within=WITHIN):
+                if message.text == "one":
+                    await asyncio.create_task(second())
+                    assert town.state(ids[0]) == ("leased", 1)
+                    continue
+                assert message.text == "three"
+                break
+        assert [town.state(id) for id in ids] == [("acked", 1)] * 3
+
+    async def test_may_receive_in_the_middle_of_receiving(self, town: Town) -> None:
+        ids = write(town, "one", "two", "three")
+        async with box_of(town) as box:
+            async for message in box.receive(within=0.1):
+                if message.text == "one":
+                    async for inner in box.receive(within=WITHIN):
+                        assert inner.text == "two"
+                        break
+        assert [town.state(id) for id in ids] == [("acked", 1)] * 3
+
     async def test_may_ask_while_it_holds_a_message(self, town: Town) -> None:
         (id,) = write(town, "one")
         async with box_of(town) as box, box_of(town, town.ann) as ann:
@@ -198,6 +293,13 @@ class TestAsking:
             await answering
             assert (answer.sender, answer.text) == (town.ann, "because")
         assert [found["content"] for found in town.office.waiting(town.bob)] == ["unrelated"]
+
+    async def test_is_done_with_the_answer_as_it_gets_it(self, town: Town) -> None:
+        async with box_of(town) as box, box_of(town, town.ann) as ann:
+            answering = asyncio.create_task(answer_one(ann))
+            answer = await box.ask(town.ann, "why?", within=WITHIN)
+            await answering
+            assert town.office.standing(town.ann, answer.id)["state"] == "acked"
 
     async def test_without_an_answer_says_so_and_the_question_stays(self, town: Town) -> None:
         town.office.call(town.ann, "/agents/me")

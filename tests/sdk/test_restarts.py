@@ -1,6 +1,9 @@
 """The server dies by kill -9 and comes back: programs go on as if nothing had been."""
 
 import asyncio
+from typing import Any
+
+import pytest
 
 from postoffice import Mailbox
 from tests.sdk.conftest import Town
@@ -8,8 +11,8 @@ from tests.sdk.conftest import Town
 PATIENCE = 20.0
 
 
-async def restart(town: Town, away: float = 0.3) -> None:
-    await asyncio.to_thread(town.office.kill)
+async def restart(town: Town, away: float = 0.3, *, politely: bool = False) -> None:
+    await asyncio.to_thread(town.office.stop if politely else town.office.kill)
     await asyncio.sleep(away)
     await asyncio.to_thread(town.office.start)
 
@@ -78,9 +81,39 @@ class TestReceiving:
             await asyncio.to_thread(mortal.office.start)
         assert mortal.state(id) == ("acked", 1)
 
+    async def test_for_a_bounded_time_is_not_over_because_the_server_closes(self, mortal: Town) -> None:
+        async with asyncio.timeout(PATIENCE), Mailbox(mortal.bob, server=mortal.office.url) as box:
+            waiting = asyncio.ensure_future(anext(box.receive(within=PATIENCE)))
+            await asyncio.sleep(0.3)
+            await restart(mortal, politely=True)
+            mortal.office.send(mortal.ann, mortal.bob, "hello")
+            assert (await waiting).text == "hello"
+
+
+class TestLeaving:
+    async def test_waits_once_for_a_server_that_is_gone_however_much_is_at_hand(
+        self, mortal: Town, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for number in range(5):
+            mortal.office.send(mortal.ann, mortal.bob, str(number))
+        called = []
+        async with Mailbox(mortal.bob, server=mortal.office.url, patience=0.2) as box:
+            async for _ in box.receive(limit=5):
+                break
+            mortal.office.kill()
+            call = box.call
+
+            async def counted(method: str, path: str, *rest: Any) -> Any:
+                called.append(path)
+                return await call(method, path, *rest)
+
+            monkeypatch.setattr(box, "call", counted)
+        assert called == ["/messages/settle"]
+
 
 class TestAsking:
-    async def test_gets_its_answer_through_a_restart(self, mortal: Town) -> None:
+    @pytest.mark.parametrize("how", ["killed", "stopped"])
+    async def test_gets_its_answer_through_a_restart(self, mortal: Town, how: str) -> None:
         async with (
             asyncio.timeout(PATIENCE),
             Mailbox(mortal.bob, server=mortal.office.url) as bob,
@@ -88,7 +121,7 @@ class TestAsking:
         ):
             asking = asyncio.create_task(bob.ask(mortal.ann, "why?", within=PATIENCE))
             async for message in ann.receive():
-                await restart(mortal)
+                await restart(mortal, politely=how == "stopped")
                 await message.reply("because")
                 break
             assert (await asking).text == "because"

@@ -7,10 +7,10 @@
 A message is acked by going on to the next one or by leaving the block, and given back by an exception.
 """
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Any, Self
 from uuid import uuid4
 
@@ -34,15 +34,15 @@ class Mailbox:
         kept = credentials.load(address, agent) if key is None else None
         self._wire = Wire(address, key=kept.key if kept else key, agent=agent)
         self._patience = patience
-        self._hands: list[_Hand] = []
-        self._reading: _Hand | None = None
+        self._hands: set[_Hand] = set()
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         try:
-            await self._let_go(error)
+            # Whatever anybody was still at when it failed was not done.
+            await asyncio.gather(*(self._let_go(hand, error) for hand in self._hands))
         finally:
             await self._wire.__aexit__()
 
@@ -58,12 +58,14 @@ class Mailbox:
         return results
 
     async def ask(self, to: str, content: str | None = None, *, within: float = 120.0, **fields: Any) -> Message:
-        """Send, and wait for the answer that carries the same mark."""
+        """Send, and wait for the answer that carries the same mark; it is acked as it is given."""
         mark = str(fields.setdefault("correlation_id", str(uuid4())))
         await self._send(to, content, fields)
-        async for message in self._take(self._hand(), 1, None, within, {"correlation_id": mark}):
+        hand = _Hand()
+        async for message in self._take(hand, 1, _VISIBLE, within, {"correlation_id": mark}):
             task = message.letter.task
             if not task or task.state not in _UNDER_WAY:
+                await self._let_go(hand)  # kept until the block ends, the answers of a long life would pile up
                 return message
         raise NoReply(to=to, seconds=int(within))
 
@@ -72,11 +74,14 @@ class Mailbox:
     ) -> AsyncIterator[Message]:
         """Messages as they come, without end unless `within` seconds bound the waiting for each."""
         wish = {"one_per_session": one_per_session} if one_per_session else {}
-        if self._reading is not None:
-            await self._reading.let_go()  # whoever reads anew has done with what it read before
-        self._reading = hand = self._hand()
-        async for message in self._take(hand, limit, visible_for, within, wish, endless=within is None):
-            yield message
+        hand = _Hand()
+        for earlier in [one for one in self._hands if one.reader is hand.reader or one.closed]:
+            await self._let_go(earlier)  # whoever reads anew has done with what it read before
+        try:
+            async for message in self._take(hand, limit, visible_for, within, wish):
+                yield message
+        finally:
+            hand.closed = True
 
     async def tasks(self, *, asked_by_me: bool = False, state: str | None = None) -> list[dict[str, Any]]:
         """Tasks asked of this agent, or by it."""
@@ -99,56 +104,82 @@ class Mailbox:
     async def _send(self, to: str | Sequence[str], content: str | None, fields: dict[str, Any]) -> Any:
         return await self.call("POST", "/messages/send", _letter(to=to, content=content, **fields))
 
-    def _hand(self) -> "_Hand":
-        hand = _Hand()
-        self._hands.append(hand)
-        return hand
-
     async def _take(
-        self, hand: "_Hand", limit: int, visible_for: float | None, within: float | None, wish: dict[str, Any], *, endless: bool = False
+        self, hand: "_Hand", limit: int, visible_for: float, within: float | None, wish: dict[str, Any]
     ) -> AsyncIterator[Message]:
-        seconds = _VISIBLE if visible_for is None else visible_for
-        wish = {"limit": limit, "visible_for": seconds, "wait": _WAIT if within is None else min(within, _LONGEST), **wish}
+        wish = {"limit": limit, "visible_for": visible_for, **wish}
+        until = _until(within)
         while True:
-            acks = [{"id": item.id, "token": item.letter.token} for item in hand.done]
-            answer = await until_answered(partial(self._wire.post, "/messages/wait", wish | {"ack": acks}), None)
+            self._hands.add(hand)
+            found = await self._wait(wish | {"ack": [item.lease for item in hand.done]}, until)
             for item in hand.done:
                 item.settle()
             hand.done.clear()
-            hand.waiting = [Message(self, decode(raw), seconds) for raw in answer["messages"]]
-            if not hand.waiting and not endless:
+            hand.waiting = [Message(self, decode(raw), visible_for) for raw in found]
+            # A server that closes sends its waiters home early, and none waits longer than its longest: that is not the end.
+            if not hand.waiting and _left(until) == 0:
+                self._hands.discard(hand)
                 return
             while hand.waiting:
                 hand.current = hand.waiting.pop(0)
                 yield hand.current
-                hand.done.append(hand.current)
-                hand.current = None
+                hand.go_on()
+                until = _until(within)
 
-    async def _let_go(self, error: BaseException | None) -> None:
-        hands, self._hands = self._hands, []
-        for number, hand in enumerate(hands):
-            # An exception is about what the outermost reader was at; what was asked for meanwhile has been answered.
-            await hand.let_go(error if number == 0 else None)
+    async def _wait(self, wish: dict[str, Any], until: float | None) -> list[Any]:
+        async def wait() -> Any:
+            return await self._wire.post("/messages/wait", wish | {"wait": min(_left(until), _LONGEST)})
+
+        found: list[Any] = (await until_answered(wait, None))["messages"]
+        return found
+
+    async def _let_go(self, hand: "_Hand", error: BaseException | None = None) -> None:
+        self._hands.discard(hand)
+        settlements = hand.let_go(error)
+        if any(settlements.values()):
+            with suppress(MailError):  # then it comes back by itself
+                await self.call("POST", "/messages/settle", settlements)
 
 
 class _Hand:
     """What one reader of a mailbox has in hand."""
 
     def __init__(self) -> None:
+        self.reader = asyncio.current_task()
+        self.closed = False
         self.done: list[Message] = []
         self.current: Message | None = None
         self.waiting: list[Message] = []
 
-    async def let_go(self, error: BaseException | None = None) -> None:
-        """What was handled is acked, what failed is given back with the reason, what was not begun without one."""
-        current, self.current = self.current, None
-        settling = [*(message.ack() for message in self.done), *(message.nack() for message in self.waiting)]
-        if current is not None:
-            settling.append(current.ack() if error is None else current.nack(f"{type(error).__name__}: {error}"[:_REASON]))
-        self.done, self.waiting = [], []
-        for settled in settling:
-            with suppress(MailError):  # a lease that was lost is somebody else's now
-                await settled
+    def go_on(self) -> None:
+        """The one at hand is done, unless it was let go of meanwhile."""
+        if self.current is not None:
+            self.done.append(self.current)
+            self.current = None
+
+    def let_go(self, error: BaseException | None) -> dict[str, list[dict[str, Any]]]:
+        """What was handled is to be acked, what failed given back with the reason, what was not begun without one."""
+        if error is None:
+            self.go_on()
+        done, failed, waiting = self.done, self.current, self.waiting
+        self.done, self.current, self.waiting = [], None, []
+        back = [message.lease for message in waiting if message.settle()]
+        if failed is not None and failed.settle():
+            back.append(failed.lease | {"reason": _reason(error)})
+        return {"ack": [message.lease for message in done if message.settle()], "nack": back}
+
+
+def _reason(error: BaseException | None) -> str:
+    """What went wrong, in letters that can be sent whatever is in it."""
+    return f"{type(error).__name__}: {error}"[:_REASON].replace("\0", "?").encode(errors="replace").decode()
+
+
+def _until(within: float | None) -> float | None:
+    return None if within is None else asyncio.get_running_loop().time() + within
+
+
+def _left(until: float | None) -> float:
+    return _WAIT if until is None else max(until - asyncio.get_running_loop().time(), 0)
 
 
 def _letter(*, to: str | Sequence[str], content: str | None = None, **fields: Any) -> dict[str, Any]:

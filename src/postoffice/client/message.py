@@ -55,6 +55,11 @@ class Message:
         """Its conversation."""
         return self.letter.session_id if isinstance(self.letter.session_id, str) else None
 
+    @property
+    def lease(self) -> dict[str, Any]:
+        """What names it to the office when it is settled."""
+        return {"id": self.id, "token": self.letter.token}
+
     async def reply(self, content: str | None = None, **fields: Any) -> str:
         """Answer in the same conversation, with the same mark. Sent twice by accident it is still one answer."""
         letter = self.letter

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -43,6 +44,12 @@ class TestSending:
             status = await box.status(id)
         assert (status["message"]["content"], status["message"]["metadata"]) == ("hello", {"a": 1})
         assert status["standings"][0]["state"] == "pending"
+
+    async def test_under_any_id_can_be_asked_after(self, town: Town) -> None:
+        async with box_of(town, town.ann) as box:
+            for id in ("50%?#1", "..", "ü b"):
+                sent = await box.send(town.bob, "hello", id=id)
+                assert (await box.status(id))["message_id"] == sent
 
     async def test_takes_payloads_and_several_recipients(self, town: Town) -> None:
         async with box_of(town, town.ann) as box:
@@ -88,6 +95,30 @@ class TestTasks:
                 break
             (task,) = await ann.tasks(asked_by_me=True)
             assert (task["state"], await ann.tasks()) == ("completed", [])
+
+    async def test_are_moved_once_though_the_answer_was_lost(self, town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+        async with box_of(town, town.ann) as ann, box_of(town, town.bob) as bob:
+            await ann.send(town.bob, "do it", type="task")
+            call, lost = bob._wire.call, ["the first answer"]
+
+            async def lose(method: str, path: str, *rest: Any, **query: Any) -> Any:
+                answer = await call(method, path, *rest, **query)
+                if lost:
+                    lost.pop()
+                    raise NoAnswer(server=town.office.url)
+                return answer
+
+            async for message in bob.receive():
+                monkeypatch.setattr(bob._wire, "call", lose)
+                await message.report("completed", "done")
+                break
+        assert [found["content"] for found in town.office.waiting(town.ann)] == ["done"]
+
+
+class TestAnyOtherCall:
+    async def test_goes_by_the_method_it_was_given(self, town: Town) -> None:
+        async with box_of(town, town.ann) as box:
+            assert (await box.call("PATCH", "/agents/me", {"description": "new"}))["description"] == "new"
 
 
 class TestRefusals:

@@ -17,6 +17,7 @@ from uuid import uuid4
 from postoffice.client import credentials
 from postoffice.client.address import DEFAULT, read_address
 from postoffice.client.message import Message, decode
+from postoffice.client.path import part
 from postoffice.client.wire import Wire, until_answered
 from postoffice.core.errors import MailError, NoReply
 
@@ -92,14 +93,12 @@ class Mailbox:
 
     async def status(self, message_id: str) -> dict[str, Any]:
         """Where a message stands."""
-        answer: dict[str, Any] = await self.call("GET", f"/messages/{message_id}/status")
+        answer: dict[str, Any] = await self.call("GET", f"/messages/{part(message_id)}/status")
         return answer
 
     async def call(self, method: str, path: str, body: object = None, **query: object) -> Any:
         """Any other call of the REST door, as this agent, repeated while the server is away."""
-        if method == "GET":
-            return await until_answered(lambda: self._wire.get(path, **query), self._patience)
-        return await until_answered(lambda: self._wire.post(path, body, **query), self._patience)
+        return await until_answered(lambda: self._wire.call(method, path, body, **query), self._patience)
 
     async def _send(self, to: str | Sequence[str], content: str | None, fields: dict[str, Any]) -> Any:
         return await self.call("POST", "/messages/send", _letter(to=to, content=content, **fields))

@@ -2,6 +2,7 @@
 
 import asyncio
 from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import msgspec
 from msgspec import UNSET
@@ -71,8 +72,8 @@ class Message:
         return await self._box.send(letter.sender, content, reply_to=letter.id, **fields)
 
     async def report(self, state: TaskState | str, content: str | None = None, **fields: Any) -> None:
-        """Move the task this message asks for."""
-        body = {"state": TaskState(state), "content": content} | fields
+        """Move the task this message asks for. Told twice by accident it is still one report."""
+        body = {"state": TaskState(state), "content": content, "id": str(uuid4())} | fields
         await self._box.call("POST", f"/tasks/{self.id}/update", {name: value for name, value in body.items() if value is not None})
 
     async def ack(self) -> None:

@@ -48,21 +48,22 @@ class Wire:
 
     async def get(self, path: str, **query: object) -> Any:
         """Ask."""
-        return await self._call("GET", path, None, query)
+        return await self.call("GET", path, **query)
 
     async def post(self, path: str, body: object = None, **query: object) -> Any:
         """Do."""
-        return await self._call("POST", path, body, query)
+        return await self.call("POST", path, body, **query)
 
     async def put(self, path: str, body: object, **query: object) -> Any:
         """Have it so."""
-        return await self._call("PUT", path, body, query)
+        return await self.call("PUT", path, body, **query)
 
     async def patch(self, path: str, body: object, **query: object) -> Any:
         """Change."""
-        return await self._call("PATCH", path, body, query)
+        return await self.call("PATCH", path, body, **query)
 
-    async def _call(self, method: str, path: str, body: object, query: dict[str, object]) -> Any:
+    async def call(self, method: str, path: str, body: object = None, **query: object) -> Any:
+        """Any of these."""
         content = None if body is None else _encode(body)
         wanted = {name: str(value) for name, value in query.items() if value is not None and value is not False}
         try:

@@ -32,6 +32,19 @@ async def refused_soon(client: httpx.AsyncClient) -> None:
     refused(await client.get("/agents/me"), 401, "bad_key")
 
 
+async def waits(callers: Callers, client: httpx.AsyncClient, way: str) -> asyncio.Task[httpx.Response]:
+    """A call of bob's that waits for mail or for news."""
+    cursor = done(await client.get("/events"))["cursor"]
+    news = way == "/events"
+    call = client.get(way, params={"after": cursor, "wait": 20}) if news else client.post(way, json={"wait": 20})
+    waiting = asyncio.create_task(call)
+    async with asyncio.timeout(10):
+        while "bob" not in callers.served.office._bells.names():  # noqa: ASYNC110 - a bell says nothing when it is hung up
+            await asyncio.sleep(0.01)
+    await callers.served.office.store.ping()
+    return waiting
+
+
 class TestTheDirectory:
     async def test_everyone_is_listed_with_card_and_presence(self, callers: Callers) -> None:
         alice = await callers.join("alice", description="reviews code", capabilities=["review"], model="m-1", display_name="Alice")
@@ -134,6 +147,23 @@ class TestKeys:
         assert [(key["prefix"], key["revoked_at"] is None) for key in revoked] == [(old_key[:8], False)]
         refused(await old.get("/agents/me"), 401, "bad_key")
         done(await new.get("/agents/me"))
+
+    @pytest.mark.parametrize("way", ["/messages/wait", "/events"])
+    async def test_a_key_that_is_revoked_is_refused_where_it_waits_and_nothing_is_taken_with_it(self, callers: Callers, way: str) -> None:
+        key = await callers.register("bob", allow_from=["*"])
+        bob, alice, owner = await callers.client(key=key), await callers.join("alice"), await callers.owner()
+        waiting = await waits(callers, bob, way)
+        done(await owner.post("/agents/me/keys/revoke?of=bob"))
+        refused(await asyncio.wait_for(waiting, 10), 401, "bad_key")
+        await send(alice, "bob")
+        assert done(await owner.get("/mailbox", params={"of": "bob"}))["pending"] == 1
+
+    @pytest.mark.parametrize("way", ["/messages/wait", "/events"])
+    async def test_a_bare_name_that_gets_a_key_is_refused_where_it_waits(self, locals_: Callers, way: str) -> None:
+        ((bob,), owner) = await locals_.named("bob"), await locals_.owner()
+        waiting = await waits(locals_, bob, way)
+        done(await owner.post("/agents/register", json={"name": "bob"}), 201)
+        refused(await asyncio.wait_for(waiting, 10), 401, "key_required")
 
     async def test_a_key_nobody_has_cannot_be_revoked(self, callers: Callers) -> None:
         alice = await callers.join("alice")

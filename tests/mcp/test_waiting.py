@@ -9,10 +9,11 @@ import pytest
 
 from postoffice.core.limits import Limits
 from postoffice.doors.mcp import verbs
+from tests.doors.callers import refused
 from tests.doors.served import Served, serving
 from tests.engines import SQLiteEngine
 from tests.mail import people, write
-from tests.mcp.calling import ERAS, PATIENCE, as_agent, call, post, refusal, result_of, told, waiting
+from tests.mcp.calling import ERAS, PATIENCE, as_agent, call, join, post, refusal, result_of, told, waiting
 
 LONG = 60_000
 
@@ -88,6 +89,25 @@ class TestWaiting:
                 got = [[mail["content"] for mail in answer["messages"]] for answer in await asyncio.gather(*tasks)]
         assert sorted(content for contents in got for content in contents) == [str(number) for number in range(8)]
         assert {len(contents) for contents in got} == {1}
+
+    async def test_a_key_that_is_revoked_meanwhile_takes_nothing(self, vault: Served) -> None:
+        key = await join(vault, "bob", "*")
+        alice = await vault.office.identify(key=await join(vault, "alice"))
+        async with vault.client(key=key) as http, asyncio.timeout(PATIENCE):
+            task = asyncio.create_task(post(http, "/agents/bob/mcp", "mailbox_wait", timeout_ms=LONG))
+            await waiting(vault, "bob")
+            await vault.office.revoke_keys(await vault.office.identify(key=key))
+            refused(await task, 401, "bad_key")
+            await write(vault.office, alice, "bob")
+            assert (await vault.office.counts(vault.office.owner(), of="bob")).pending == 1
+
+    @pytest.mark.parametrize(("path", "said"), [("/agents/bob/mcp", {}), ("/mcp", {"agent_id": "bob"})])
+    async def test_a_bare_name_that_gets_a_key_meanwhile_takes_nothing(self, desk: Served, path: str, said: dict[str, str]) -> None:
+        async with desk.client() as http, asyncio.timeout(PATIENCE):
+            task = asyncio.create_task(post(http, path, "mailbox_wait", timeout_ms=LONG, **said))
+            await waiting(desk, "bob")
+            await desk.office.register("bob", by=desk.office.owner())
+            refused(await task, 401, "key_required")
 
     async def test_an_office_that_closes_lets_it_go(self, desk: Served) -> None:
         async with as_agent(desk, "bob") as bob, asyncio.timeout(PATIENCE):

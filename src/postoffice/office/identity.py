@@ -1,5 +1,7 @@
 """Who is calling: decided here, once, for every door."""
 
+from collections.abc import Awaitable, Callable
+
 from postoffice.core.agent import KEYS_OF, Caller, key_hash
 from postoffice.core.clock import steady
 from postoffice.core.errors import BadKey, KeyRequired, NotYou, Unidentified
@@ -8,6 +10,8 @@ from postoffice.core.policy import Auth
 from postoffice.store.protocol import Store
 from postoffice.wake.protocol import EVERYBODY
 
+Again = Callable[[], Awaitable[object]]
+"""Identifies once more somebody who has waited: its key may have ended since, or its bare name have got one."""
 _REMEMBERED_NS = 1_000_000_000  # a key revoked in another process is refused here within a second
 _MOST = 10_000
 

@@ -17,6 +17,7 @@ from postoffice.core.message import TASK_UPDATE, Accepted, Draft, LedgerWish, ch
 from postoffice.core.names import EVERYONE, folded
 from postoffice.core.policy import Auth
 from postoffice.office.counter import Counter
+from postoffice.office.identity import Again
 from postoffice.store.acts.turn import Turned
 
 _NOW = timedelta(0)
@@ -132,7 +133,9 @@ class MailVerbs(Counter):
         )
         return await self._turn(caller, self._settlements(settle), wish)
 
-    async def wait(self, caller: Caller, limit: int | None = None, *, within: timedelta | None = None, **wish: Any) -> Turned:
+    async def wait(
+        self, caller: Caller, limit: int | None = None, *, within: timedelta | None = None, again: Again | None = None, **wish: Any
+    ) -> Turned:
         """Like receive, but wait for mail. A waiter that goes away leaves no lease behind."""
         patience = bounded("wait", within, self._limits.wait, _NOW, self._limits.wait_most)
         until = asyncio.get_running_loop().time() + patience.total_seconds()
@@ -141,6 +144,8 @@ class MailVerbs(Counter):
         with self.waiters, self._bells.waiting(folded(caller.name)) as bell:
             while True:
                 bell.still()
+                if woken and again is not None:
+                    await again()
                 turned = await self.receive(caller, limit, **wish)
                 settled = settled or turned.settled
                 wish.pop("settle", None)

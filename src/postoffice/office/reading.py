@@ -22,6 +22,7 @@ from postoffice.core.names import check_name, folded
 from postoffice.core.session import Thread
 from postoffice.core.views import DeadLetter, Entity, Found, MailboxCounts, Page, Proof, Totals
 from postoffice.office.counter import Counter
+from postoffice.office.identity import Again
 
 _NOW = timedelta(0)
 _LAST_NUMBER = 2**62
@@ -145,7 +146,9 @@ class ReadingVerbs(Counter):
 
     # News and numbers
 
-    async def news(self, caller: Caller, after: int = 0, limit: int | None = None, *, within: timedelta = _NOW) -> list[Event]:
+    async def news(
+        self, caller: Caller, after: int = 0, limit: int | None = None, *, within: timedelta = _NOW, again: Again | None = None
+    ) -> list[Event]:
         """The agent's log after a number; waits for something to happen if nothing has."""
         most = self._page(limit)
         if not 0 <= after < _LAST_NUMBER:
@@ -158,6 +161,8 @@ class ReadingVerbs(Counter):
                 left = until - asyncio.get_running_loop().time()
                 if events or left <= 0 or self._closing or not await bell.rings(left) or self._closing:
                     return events
+                if again is not None:
+                    await again()
 
     async def all_news(self, owner: Caller, after: str = "0", limit: int | None = None) -> list[Event]:
         """Everyone's log, for the owner, after a cursor it gave."""

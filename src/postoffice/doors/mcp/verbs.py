@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -117,7 +118,8 @@ async def wait(visit: Visit, given: takes.Wait) -> gives.Mail:
     """Wait for something to take."""
     me = await visit.caller(given.agent_id)
     acks = [Ack(ref) for ref in given.ack]
-    turned = await visit.office.wait(me, given.limit, within=_within(given), **_wish(given, acks))
+    again = partial(visit.again, given.agent_id)
+    turned = await visit.office.wait(me, given.limit, within=_within(given), again=again, **_wish(given, acks))
     return _mail(visit, me, turned.leased, _outcomes(acks, turned.settled))
 
 

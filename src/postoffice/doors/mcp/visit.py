@@ -51,10 +51,10 @@ class Visit:
             return await self.office.identify(key=key, name=claimed)
         raise NotYou(claimed=claimed, name=self._known.name)
 
-    async def again(self) -> Caller:
+    async def again(self, claimed: str | None = None) -> Caller:
         """The same caller some time later: a key may have ended since."""
         await self.enter()
-        return await self.caller()
+        return await self.caller(claimed)
 
     def tool(self, name: str) -> Tool:
         """A tool this address offers."""

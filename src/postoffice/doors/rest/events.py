@@ -1,6 +1,7 @@
 """Events: an agent's log after a cursor, and for the owner everyone's."""
 
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Annotated, Any
 
 import msgspec
@@ -15,7 +16,7 @@ from postoffice.doors.rest.agents import Limit, Of
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import router
 from postoffice.doors.rest.examples import MESSAGE_ID, WHEN
-from postoffice.doors.rest.visit import Visitor
+from postoffice.doors.rest.visit import Visitor, visitor
 
 routes = router("events")
 
@@ -77,7 +78,8 @@ async def events(
 ) -> Response:
     """The caller's log after a cursor."""
     office, me = visit
-    found = await unless_hung_up(request, office.news(me, after, limit, within=timedelta(seconds=wait)))
+    news = office.news(me, after, limit, within=timedelta(seconds=wait), again=partial(visitor, request))
+    found = await unless_hung_up(request, news)
     frames = [frame for event in found if (frame := await frame_of(office, me, event)) is not None]
     return answer(Events(tuple(frames), found[-1].cursor if found else str(after)))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -15,7 +16,7 @@ from postoffice.doors.rest.answer import Problem, answer, gives
 from postoffice.doors.rest.body import Body, router
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, WHEN
 from postoffice.doors.rest.messages import MessageId, problem
-from postoffice.doors.rest.visit import Visit, Visitor
+from postoffice.doors.rest.visit import Visit, Visitor, visitor
 
 routes = router("messages")
 
@@ -155,7 +156,8 @@ async def wait(request: Request, visit: Visitor, body: WaitBody | None = None) -
     office, me = visit
     wanted = body or WaitBody()
     wish = wanted.wish(office.house.limits.visibility)
-    turned = await unless_hung_up(request, office.wait(me, wanted.limit, within=_span(wanted.wait), **wish))
+    waiting = office.wait(me, wanted.limit, within=_span(wanted.wait), again=partial(visitor, request), **wish)
+    turned = await unless_hung_up(request, waiting)
     return _handed(visit, wish, turned.leased, turned.settled)
 
 

@@ -247,11 +247,15 @@ class TestNews:
     async def test_a_place_from_another_office_means_everything(self, http: httpx.AsyncClient) -> None:
         assert '"kinds":["everything"]' in await _hear(http, {"Last-Event-ID": "999999999999"})
 
+    @pytest.mark.parametrize("after", ["%00", "x" * 300, "nonsense"])
+    async def test_a_place_that_is_none_means_everything_too(self, http: httpx.AsyncClient, after: str) -> None:
+        assert '"kinds":["everything"]' in await _hear(http, {}, f"?after={after}")
 
-async def _hear(http: httpx.AsyncClient, headers: dict[str, str]) -> str:
+
+async def _hear(http: httpx.AsyncClient, headers: dict[str, str], query: str = "") -> str:
     """What is said until the first news is whole."""
     said = ""
-    async with http.stream("GET", "/page/news", headers=headers) as answer:
+    async with http.stream("GET", f"/page/news{query}", headers=headers) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         async for text in answer.aiter_text():
             said += text

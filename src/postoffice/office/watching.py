@@ -8,7 +8,7 @@ from datetime import timedelta
 import msgspec
 
 from postoffice.core.agent import Caller, presence
-from postoffice.core.errors import BadCursor, BadLink, NotYou, NoVisit, OwnerOnly
+from postoffice.core.errors import BadCursor, BadLink, Invalid, NotYou, NoVisit, OwnerOnly
 from postoffice.core.event import Event
 from postoffice.core.names import OWNER, check_free, folded
 from postoffice.core.task import FINAL, Task, TaskState
@@ -120,7 +120,7 @@ class WatchingVerbs(Counter):
     async def _pulse(self, caller: Caller, cursor: str) -> Pulse:
         try:
             events = await self._events(caller, cursor)
-        except BadCursor:
+        except Invalid:  # what nobody could have given out is no place either
             return Pulse(await self.place(caller), missed=True)
         if len(events) > _TOLD:
             return Pulse(await self.place(caller), missed=True)

@@ -106,6 +106,21 @@ class TestFromWhichPage:
             async with wired(served.url) as wire:
                 assert (await wire.upgrade("/ws?agent=bob", {"Origin": EVIL})).status == 403
 
+    async def test_pages_it_was_told_of_may_read_why_they_are_refused(self, tmp_path: Path) -> None:
+        async with serving(SQLiteEngine(tmp_path), cors_origins=(APP,)) as served, served.client() as client:
+            client.headers["Origin"] = APP
+            alice = {"X-Agent": "alice"}
+            answers = [
+                await client.post("/messages/send", json={}, headers=alice),
+                await client.post("/messages/receive", json={"limit": 0}, headers=alice),
+                await client.get("/agents/me"),
+                await client.get("/agents/nobody", headers=alice),
+                await client.post("/mcp", json={"tool": "nonsense", "args": {}}),
+                await client.post("/agents/alice/mcp", content=b"{", headers={"Content-Type": "application/json"}),
+            ]
+        assert [answer.is_client_error for answer in answers] == [True] * len(answers)
+        assert [answer.headers.get("Access-Control-Allow-Origin") for answer in answers] == [APP] * len(answers)
+
     async def test_what_a_form_can_send_never_acts(self, desk: Served) -> None:
         """With or without an Origin: what needs no leave from the server must not do anything there."""
         kinds = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", None)

@@ -118,6 +118,24 @@ def error_response(error: MailError, headers: Iterable[tuple[str, str]] = ()) ->
     return Response(msgspec.json.encode({"detail": str(error), "code": error.code}), status, extra, "application/json")
 
 
+class Answered:
+    """ASGI middleware: refusals become answers here already, for whatever stands between here and the edge and adds to answers."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        try:
+            await self._app(scope, receive, send)
+        except (MailError, Refusal) as error:
+            await _refusal(error)(scope, receive, send)
+
+
+def _refusal(error: MailError | Refusal) -> Response:
+    return error_response(error.error if isinstance(error, Refusal) else error)
+
+
 class Edge:
     """ASGI middleware around all doors that speak HTTP."""
 
@@ -176,7 +194,7 @@ class Edge:
             self._rules.check(scope)
             await self._app(scope, body.read, answer)
         except (MailError, Refusal) as error:
-            await error_response(error.error if isinstance(error, Refusal) else error)(scope, receive, answer)
+            await _refusal(error)(scope, receive, answer)
         except ClientDisconnect:
             status = _GONE
         except Exception as error:  # noqa: BLE001 - the last resort: whatever it was, the caller is told and the log has it

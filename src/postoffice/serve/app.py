@@ -9,7 +9,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from postoffice.config import Settings
-from postoffice.doors.edge import Edge, Rules
+from postoffice.doors.edge import Answered, Edge, Rules
 from postoffice.doors.mcp.door import McpDoor
 from postoffice.doors.mcp.protocol import Protocol
 from postoffice.doors.page.door import page_routes
@@ -35,7 +35,9 @@ def create_app(settings: Settings, build: Callable[[Settings], PostOffice] = bui
     front: ASGIApp = McpDoor(app.behind, lambda: app.state.office, protocol)
     front = Express(front, app)
     if rules.origins:
-        front = CORSMiddleware(front, allow_origins=list(rules.origins), allow_methods=["*"], allow_headers=["*"], expose_headers=["*"])
+        front = CORSMiddleware(
+            Answered(front), allow_origins=list(rules.origins), allow_methods=["*"], allow_headers=["*"], expose_headers=["*"]
+        )
     app.front = Edge(front, rules, app.state.metrics)
     return app
 

@@ -4,15 +4,17 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import httpx
 import pytest
 
+from postoffice.core.limits import Limits
 from tests.doors.callers import Callers, contents, done, events, refused, send, take
-from tests.doors.served import Served
-from tests.engines import Engine
+from tests.doors.served import Served, serving
+from tests.engines import Engine, SQLiteEngine
 
 PAYLOADS: list[Any] = [
     None,
@@ -90,6 +92,35 @@ class TestReceiving:
         for wish in ({"limit": 0}, {"limit": 101}, {"visible_for": 0}, {"visible_for": 43_201}, {"nonsense": 1}):
             refused(await bob.post("/messages/receive", json=wish), 422)
         refused(await bob.post("/messages/wait", json={"wait": 241}), 422)
+        refused(await bob.post("/messages/pop", json={"limit": 101}), 422)
+        refused(await bob.post("/messages/settle", json={"ack": [{"id": "x"}] * 101}), 422)
+        for wish in ({"visible_for": 0}, {"visible_for": 43_201}):
+            refused(await bob.post("/messages/settle", json={"extend": [{"id": "x", **wish}]}), 422)
+        refused(await bob.post("/messages/settle", json={"nack": [{"id": "x", "delay": 43_201}]}), 422)
+        refused(await bob.post("/messages/send", json={"to": "alice", "subject": "s", "content": "x", "ttl": 11}), 422)
+        for raw in (b'{"wait": 1e400}', b'{"wait": 1e300}', b'{"visible_for": 1e17}', b'{"limit": 1%s}' % (b"0" * 5000)):
+            answer = await bob.post("/messages/wait", content=raw, headers={"Content-Type": "application/json"})
+            assert answer.status_code in (400, 422), raw
+
+    async def test_wishes_are_bounded_by_the_settings(self, tmp_path: Path) -> None:
+        seconds = timedelta(seconds=1)
+        wide = Limits(
+            wait_most=600 * seconds, visibility_most=86_400 * seconds, visibility_least=seconds / 5, batch=500, ttl_most=20, depth=1000
+        )
+        async with serving(SQLiteEngine(tmp_path), limits=wide) as served, Callers(served) as callers:
+            alice, bob = await two(callers)
+            await send(alice, "bob", ttl=15)
+            (letter,) = await take(bob, visible_for=0.5, limit=200)
+            more = {"id": letter["id"], "token": letter["token"], "visible_for": 50_000}
+            (settled,) = done(await bob.post("/messages/settle", json={"extend": [more]}))["settled"]
+            assert settled["state"] == "leased"
+            later = {"token": letter["token"], "delay": 50_000}
+            done(await bob.post(f"/messages/{letter['id']}/nack", json=later))
+            many = [{"to": "bob", "subject": "s", "content": str(number)} for number in range(200)]
+            assert len(done(await alice.post("/messages/send/batch", json={"messages": many}))["results"]) == 200
+            assert len(done(await bob.post("/messages/wait", json={"wait": 300, "limit": 150}))["messages"]) == 150
+            assert len(done(await bob.post("/messages/pop", json={"limit": 150}))["messages"]) == 50
+            assert len(await events(bob, wait=300)) == 50
 
     async def test_popped_mail_is_settled(self, callers: Callers) -> None:
         alice, bob = await two(callers)

@@ -18,6 +18,9 @@ from postoffice.doors.rest.answer import PROBLEM
 from postoffice.doors.rest.visit import Visit, visitor
 
 _MOST_TOLD = 5
+# What is allowed are settings, which the office knows. These bounds only keep what is read within reach, whatever the settings say.
+MOST_SECONDS = 1_000_000_000
+MOST_ITEMS = 10_000
 
 
 class Body(BaseModel):

@@ -14,7 +14,7 @@ from postoffice.doors.hangup import unless_hung_up
 from postoffice.doors.news import frame_of
 from postoffice.doors.rest.agents import Limit, Of
 from postoffice.doors.rest.answer import answer, gives
-from postoffice.doors.rest.body import router
+from postoffice.doors.rest.body import MOST_SECONDS, router
 from postoffice.doors.rest.examples import MESSAGE_ID, WHEN
 from postoffice.doors.rest.visit import Visitor, visitor
 
@@ -74,7 +74,9 @@ async def events(
     visit: Visitor,
     after: Annotated[int, Query(ge=0, lt=2**62, description="The last cursor seen.")] = 0,
     limit: Limit = None,
-    wait: Annotated[float, Query(ge=0, le=240, description="Seconds to wait for something to happen.")] = 0,
+    wait: Annotated[
+        float, Query(ge=0, le=MOST_SECONDS, description="Seconds to wait for something to happen; at most 240 by default.")
+    ] = 0,
 ) -> Response:
     """The caller's log after a cursor."""
     office, me = visit

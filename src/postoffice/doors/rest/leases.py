@@ -13,14 +13,13 @@ from postoffice.core.delivery import Ack, Extend, Leased, Nack, Settled, Settlem
 from postoffice.core.letter import LeasedLetter, Letter, leased_letter, letter
 from postoffice.doors.hangup import LeaseResponse, unless_hung_up
 from postoffice.doors.rest.answer import Problem, answer, gives
-from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.body import MOST_ITEMS, MOST_SECONDS, Body, router
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, WHEN
 from postoffice.doors.rest.messages import MessageId, problem
 from postoffice.doors.rest.visit import Visit, Visitor, visitor
 
 routes = router("messages")
 
-_BATCH = 100
 _encode = msgspec.json.Encoder().encode
 
 
@@ -33,14 +32,14 @@ class AckBody(Body):
 class NackBody(AckBody):
     """The lease to give up."""
 
-    delay: float = Field(0, ge=0, le=43_200, description="Seconds before it is given out again.")
+    delay: float = Field(0, ge=0, le=MOST_SECONDS, description="Seconds before it is given out again; at most 43200 by default.")
     reason: str | None = Field(None, max_length=500)
 
 
 class ExtendBody(AckBody):
     """The lease to keep."""
 
-    visible_for: float | None = Field(None, ge=1, le=43_200, description="Seconds from now.")
+    visible_for: float | None = Field(None, ge=0, le=MOST_SECONDS, description="Seconds from now; 1 to 43200 by default.")
 
 
 class AckItem(AckBody):
@@ -62,26 +61,31 @@ class ExtendItem(ExtendBody):
 
 
 class SettleBody(Body):
-    """Several settlements, each answered by itself, in the order ack, nack, extend."""
+    """Several settlements, each answered by itself, in the order ack, nack, extend; at most 100 of them by default."""
 
-    ack: list[AckItem] = Field([], max_length=_BATCH)
-    nack: list[NackItem] = Field([], max_length=_BATCH)
-    extend: list[ExtendItem] = Field([], max_length=_BATCH)
+    ack: list[AckItem] = Field([], max_length=MOST_ITEMS)
+    nack: list[NackItem] = Field([], max_length=MOST_ITEMS)
+    extend: list[ExtendItem] = Field([], max_length=MOST_ITEMS)
 
     def settlements(self, default: timedelta) -> list[Settlement]:
         """The settlements as the office takes them."""
         return [
             *(Ack(item.id, item.token) for item in self.ack),
             *(Nack(item.id, item.token, timedelta(seconds=item.delay), item.reason) for item in self.nack),
-            *(Extend(item.id, _span(item.visible_for) or default, item.token) for item in self.extend),
+            *(
+                Extend(item.id, default if item.visible_for is None else timedelta(seconds=item.visible_for), item.token)
+                for item in self.extend
+            ),
         ]
 
 
 class ReceiveBody(SettleBody):
     """What to take, and what was handled before."""
 
-    limit: int | None = Field(None, ge=1, le=_BATCH)
-    visible_for: float | None = Field(None, ge=1, le=43_200, description="Seconds until an unsettled message is given out again.")
+    limit: int | None = Field(None, ge=1, description="At most so many: 10 unless said otherwise, and at most 100 by default.")
+    visible_for: float | None = Field(
+        None, ge=0, le=MOST_SECONDS, description="Seconds until an unsettled message is given out again; 1 to 43200 by default."
+    )
     one_per_session: bool = False
     session_id: str | None = Field(None, max_length=64)
     correlation_id: str | None = Field(None, max_length=255)
@@ -100,13 +104,13 @@ class ReceiveBody(SettleBody):
 class WaitBody(ReceiveBody):
     """What to wait for."""
 
-    wait: float | None = Field(None, ge=0, le=240, description="Seconds; 25 unless said otherwise.")
+    wait: float | None = Field(None, ge=0, le=MOST_SECONDS, description="Seconds; 25 unless said otherwise, at most 240 by default.")
 
 
 class PopBody(Body):
     """How many to take for good."""
 
-    limit: int = Field(1, ge=1, le=_BATCH)
+    limit: int = Field(1, ge=1, description="At most 100 by default.")
 
 
 class SettleResult(msgspec.Struct, frozen=True):

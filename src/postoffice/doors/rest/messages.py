@@ -15,7 +15,7 @@ from postoffice.core.names import EVERYONE
 from postoffice.core.views import Found, Proof
 from postoffice.doors.rest.agents import Cursor, Limit, Of
 from postoffice.doors.rest.answer import Problem, answer, gives
-from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.body import MOST_ITEMS, Body, router
 from postoffice.doors.rest.connections import Everyone
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, STANDING, WHEN
 from postoffice.doors.rest.visit import Visitor
@@ -23,7 +23,6 @@ from postoffice.doors.rest.visit import Visitor
 routes = router("messages")
 
 _CONTENT = 10_000
-_BATCH = 100
 MessageId = Annotated[str, Path(max_length=255, examples=[MESSAGE_ID])]
 _encode = msgspec.json.Encoder().encode
 
@@ -58,7 +57,7 @@ class SendBody(Body):
     correlation_id: str | None = None
     reply_to: str | None = None
     priority: int | None = Field(None, ge=1, le=5)
-    ttl: int | None = Field(None, ge=0, le=10)
+    ttl: int | None = Field(None, ge=0, description="How often it may be forwarded; at most 10 by default.")
     task: TaskBody | None = None
     callback: dict[str, Any] | None = None
     ref_id: str | None = None
@@ -106,9 +105,9 @@ class SendBody(Body):
 
 
 class SendManyBody(Body):
-    """Messages to send, each by itself."""
+    """Messages to send, each by itself; at most 100 by default."""
 
-    messages: list[SendBody] = Field(max_length=_BATCH)
+    messages: list[SendBody] = Field(max_length=MOST_ITEMS)
 
 
 class Sent(msgspec.Struct, frozen=True, kw_only=True):

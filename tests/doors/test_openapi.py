@@ -240,7 +240,7 @@ def _references(part: Any) -> Iterator[str]:
 
 def _declared(source: str) -> Iterator[tuple[str, str]]:
     for method, path in re.findall(r'@routes\.(\w+)\(\s*"([^"]+)"', source):
-        yield method.upper(), path
+        yield method.upper(), path.replace(":path}", "}")
 
 
 def _live_a_little(url: str, pool: Pool, owner: dict[str, str], mine: dict[str, str]) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 import httpx
 import pytest
@@ -42,6 +43,27 @@ async def kill(sender: httpx.AsyncClient, taker: httpx.AsyncClient, to: str, con
     failed = await taker.post(f"/messages/{letter['id']}/nack", json={"token": letter["token"], "reason": reason})
     assert done(failed)["state"] == "dead"
     return str(letter["id"])
+
+
+class TestIdsOfOnesOwn:
+    @pytest.mark.parametrize("id", ["build/7", "/a//ack", "50%", "..", "ü ?#"])
+    async def test_can_be_named_in_every_path_whatever_is_in_them(self, callers: Callers, id: str) -> None:
+        alice, bob = await callers.named("alice", "bob")
+        done(await bob.get("/agents/me"))
+        at = "%2E%2E" if id == ".." else quote(id, safe="")
+        await assign(alice, "bob", id=id, task={"id": id})
+        (asked,) = await take(bob)
+        token = {"token": asked["token"]}
+        assert done(await bob.get(f"/tasks/{at}"))["message_id"] == asked["id"]
+        assert done(await bob.post(f"/tasks/{at}/update", json={"state": "working"}))["state"] == "working"
+        assert done(await bob.post(f"/messages/{at}/extend", json=token))["state"] == "leased"
+        assert done(await bob.post(f"/messages/{at}/nack", json=token))["state"] == "pending"
+        (again,) = await take(bob)
+        assert done(await bob.post(f"/messages/{at}/ack", json={"token": again["token"]}))["state"] == "acked"
+        assert done(await alice.get(f"/messages/{at}/status"))["message_id"] == asked["id"]
+        refused(await alice.post(f"/dead-letters/{at}/requeue"), 404, "no_such_message")
+        done(await alice.post(f"/entities/{at}/notes", json={"entity_type": "task", "note": "n"}), 201)
+        assert [note["content"] for note in done(await alice.get(f"/entities/{at}/notes"))["messages"]] == ["n"]
 
 
 class TestTasks:

@@ -47,7 +47,7 @@ class TestSending:
 
     async def test_under_any_id_can_be_asked_after(self, town: Town) -> None:
         async with box_of(town, town.ann) as box:
-            for id in ("50%?#1", "..", "ü b"):
+            for id in ("50%?#1", "..", "ü b", "build/7", "/a//status"):
                 sent = await box.send(town.bob, "hello", id=id)
                 assert (await box.status(id))["message_id"] == sent
 

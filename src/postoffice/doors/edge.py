@@ -202,7 +202,7 @@ class Edge:
             if not status:
                 await error_response(MailError())(scope, receive, answer)
         seconds = time.perf_counter() - begun
-        route = scope["state"].get("route") or getattr(scope.get("route"), "path", "unmatched")
+        route = scope["state"].get("route") or getattr(scope.get("route"), "path_format", "unmatched")
         self._metrics.answered(scope["method"], route, status, seconds)
         _tell(scope, route, status, seconds, request_id.decode())
 

@@ -43,13 +43,13 @@ async def dead_letters(visit: Visitor, cursor: Cursor = None, limit: Limit = Non
     return answer(DeadLetters(tuple(DeadLetterView(letter(item.message), item.standing) for item in page.items), page.cursor))
 
 
-@routes.post("/dead-letters/{message_id}/requeue", **gives(Settled, {"message_id": MESSAGE_ID, "state": "pending"}))
+@routes.post("/dead-letters/{message_id:path}/requeue", **gives(Settled, {"message_id": MESSAGE_ID, "state": "pending"}))
 async def requeue(message_id: MessageId, visit: Visitor, of: Of = None) -> Response:
     """Give a dead letter another life, with all its tries."""
     return answer(await visit.office.requeue(visit.caller, message_id, of=of))
 
 
-@routes.post("/dead-letters/{message_id}/discard", **gives(Settled, {"message_id": MESSAGE_ID, "state": "acked"}))
+@routes.post("/dead-letters/{message_id:path}/discard", **gives(Settled, {"message_id": MESSAGE_ID, "state": "acked"}))
 async def discard(message_id: MessageId, visit: Visitor, of: Of = None) -> Response:
     """Be done with a dead letter."""
     return answer(await visit.office.discard(visit.caller, message_id, of=of))

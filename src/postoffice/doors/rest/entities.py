@@ -82,26 +82,26 @@ async def entities(visit: Visitor, cursor: Cursor = None, limit: Limit = None) -
     return answer(Entities(page.items, page.cursor))
 
 
-@routes.post("/entities/{entity_id}/notes", **gives(Noted, {"message_id": MESSAGE_ID, "notified": ["mindy"], "ledger": "direct"}, 201))
+@routes.post("/entities/{entity_id:path}/notes", **gives(Noted, {"message_id": MESSAGE_ID, "notified": ["mindy"], "ledger": "direct"}, 201))
 async def note(entity_id: EntityId, body: NoteBody, visit: Visitor) -> Response:
     """Keep a note with an entity, and send it to whoever should know."""
     kept = await visit.office.note(visit.caller, entity_id, body.entity_type, body.note, body.notify, client_id=body.id)
     return answer(Noted(kept.message_id, tuple(posted.recipient for posted in kept.posted), kept.ledger), 201)
 
 
-@routes.get("/entities/{entity_id}/notes", **gives(Letters, {"messages": [_NOTE], "cursor": None}))
+@routes.get("/entities/{entity_id:path}/notes", **gives(Letters, {"messages": [_NOTE], "cursor": None}))
 async def notes(entity_id: EntityId, visit: Visitor, cursor: Cursor = None, limit: Limit = None) -> Response:
     """The notes kept with an entity, newest first."""
     return _letters(await visit.office.notes(entity_id, cursor, limit))
 
 
-@routes.get("/entities/{entity_id}/events", **gives(Letters, {"messages": [_NOTE], "cursor": None}))
+@routes.get("/entities/{entity_id:path}/events", **gives(Letters, {"messages": [_NOTE], "cursor": None}))
 async def events(entity_id: EntityId, visit: Visitor, cursor: Cursor = None, limit: Limit = None, everyone: Everyone = False) -> Response:
     """What was said about an entity: its notes, and the messages naming it that the caller sent or got."""
     return _letters(await visit.office.about(visit.caller, entity_id, cursor, limit, everyone=everyone))
 
 
-@routes.post("/entities/{entity_id}/events", **gives(Told, {"messages": [MESSAGE_ID], "recipients": ["mindy"]}, 201))
+@routes.post("/entities/{entity_id:path}/events", **gives(Told, {"messages": [MESSAGE_ID], "recipients": ["mindy"]}, 201))
 async def happened(entity_id: EntityId, body: EventBody, visit: Visitor) -> Response:
     """Say that something happened to an entity: whoever the routes name is told by the office."""
     told = await visit.office.event(visit.caller, entity_id, body.type, body.data, entity_type=body.entity_type, client_id=body.id)

@@ -180,13 +180,13 @@ async def settle(body: SettleBody, visit: Visitor) -> Response:
     return answer(SettledMany(tuple(map(_settled, settlements, await office.settle(me, settlements)))))
 
 
-@routes.post("/messages/{message_id}/ack", **gives(Settled, _SETTLED))
+@routes.post("/messages/{message_id:path}/ack", **gives(Settled, _SETTLED))
 async def ack(message_id: MessageId, visit: Visitor, body: AckBody | None = None) -> Response:
     """Done with it."""
     return answer(await visit.office.ack(visit.caller, message_id, None if body is None else body.token))
 
 
-@routes.post("/messages/{message_id}/nack", **gives(Settled, _SETTLED | {"state": "pending"}))
+@routes.post("/messages/{message_id:path}/nack", **gives(Settled, _SETTLED | {"state": "pending"}))
 async def nack(message_id: MessageId, visit: Visitor, body: NackBody | None = None) -> Response:
     """Not done with it: give it back, at once or after a while."""
     why = body or NackBody()
@@ -194,7 +194,7 @@ async def nack(message_id: MessageId, visit: Visitor, body: NackBody | None = No
     return answer(await visit.office.nack(visit.caller, message_id, why.token, delay=delay, reason=why.reason))
 
 
-@routes.post("/messages/{message_id}/extend", **gives(Settled, _SETTLED | {"state": "leased"}))
+@routes.post("/messages/{message_id:path}/extend", **gives(Settled, _SETTLED | {"state": "leased"}))
 async def extend(message_id: MessageId, visit: Visitor, body: ExtendBody | None = None) -> Response:
     """Still at it: keep the lease longer."""
     more = body or ExtendBody()

@@ -200,7 +200,7 @@ async def waiting(visit: Visitor, cursor: Cursor = None, limit: Limit = None, of
 
 
 @routes.get(
-    "/messages/{message_id}/status",
+    "/messages/{message_id:path}/status",
     **gives(Whereabouts, {"message_id": MESSAGE_ID, "message": LETTER, "standings": [STANDING], "purged_at": None}),
 )
 async def status(message_id: MessageId, visit: Visitor) -> Response:

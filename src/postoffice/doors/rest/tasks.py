@@ -66,13 +66,13 @@ async def tasks(
     return answer(Tasks(page.items, page.cursor))
 
 
-@routes.get("/tasks/{task_id}", **gives(Task, _TASK))
+@routes.get("/tasks/{task_id:path}", **gives(Task, _TASK))
 async def task(task_id: TaskId, visit: Visitor) -> Response:
     """One task, for either side of it."""
     return answer(await visit.office.task(visit.caller, task_id))
 
 
-@routes.post("/tasks/{task_id}/update", **gives(Task, _TASK))
+@routes.post("/tasks/{task_id:path}/update", **gives(Task, _TASK))
 async def update(task_id: TaskId, body: TaskUpdateBody, visit: Visitor) -> Response:
     """Move a task, as its assignee; the requester gets an update with the task's callback."""
     report = Draft(

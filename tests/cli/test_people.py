@@ -2,10 +2,11 @@
 
 import json
 import stat
+from pathlib import Path
 
 import pytest
 
-from tests.cli.home import Home
+from tests.cli.home import Home, opened
 
 
 class TestKeys:
@@ -59,6 +60,27 @@ class TestKeys:
         home.refused(77, "inbox", extra={"POSTOFFICE_KEY": old})
         keys = home.ask("key", "list", "--as", coder)["keys"]
         assert {key["prefix"] for key in keys} == {old[:8], new[:8]}
+
+    def test_the_owner_s_new_key_takes_the_old_one_s_place_in_the_office(self, tmp_path: Path) -> None:
+        data = tmp_path / "data"
+        for round in range(2):  # and the next start finds it there
+            with opened(data) as office:
+                there = Home(tmp_path / "home", office)
+                old = office.owner_key
+                assert there.ask("key", "rotate", "--overlap", "0", "--as", "owner")["kept_in"] == str(data / "owner.key"), round
+                assert office.owner_key != old
+                assert stat.S_IMODE((data / "owner.key").stat().st_mode) == 0o600
+                assert there.ask("key", "list", "--as", "owner")["keys"]
+                assert list(there.keys.rglob("*.json")) == []
+
+    def test_an_owner_s_key_kept_by_a_login_is_the_owner_s_only(self, home: Home) -> None:
+        elsewhere = {"POSTOFFICE_DATA": "nowhere"}
+        home.run("login", said=f"{home.office.owner_key}\n", extra=elsewhere)
+        assert home.ask("key", "list", "--as", "owner", extra=elsewhere)["keys"]
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        (key,) = home.ask("key", "list", extra=elsewhere)["keys"]
+        assert key["agent"] == coder
 
     def test_a_revoked_key_opens_nothing(self, home: Home) -> None:
         (coder,) = home.names("coder")

@@ -31,17 +31,25 @@ def open_wire(options: Mapping[str, Any]) -> "Wire":
     from postoffice.client.wire import Wire  # noqa: PLC0415 - help and mistakes need no HTTP
 
     server, agent = server_of(options), agent_of(options)
-    if (key := os.environ.get("POSTOFFICE_KEY")) is not None:
+    if key := os.environ.get("POSTOFFICE_KEY"):
         return Wire(server, key=key, agent=agent)
     if agent == OWNER or (agent is None and (options.get("everyone") or options.get("of"))):
-        return Wire(server, key=owner_key(server))  # what only the owner may ask, asked where the owner's key is
+        return _as_owner(server)  # what only the owner may ask
     if agent is not None:
         kept = credentials.load(server, agent)
         return Wire(server, key=kept.key if kept else None, agent=agent)
-    known = credentials.known(server)
+    known = [kept for kept in credentials.known(server) if kept.agent != OWNER]
     if len(known) == 1:
         return Wire(server, key=known[0].key)
-    return Wire(server, key=owner_key(server))
+    return _as_owner(server)
+
+
+def _as_owner(server: str) -> "Wire":
+    """A wire with the owner's key: the office's own where it is kept here, else one that came by a login."""
+    from postoffice.client.wire import Wire  # noqa: PLC0415 - as above
+
+    kept = credentials.load(server, OWNER)
+    return Wire(server, key=owner_key(server) or (kept.key if kept else None))
 
 
 def owner_key(server: str) -> str | None:
@@ -54,14 +62,23 @@ def owner_key(server: str) -> str | None:
         return None
 
 
+def replace_owner_key(key: str) -> Path:
+    """Put a new key where the office keeps the owner's."""
+    from postoffice.setup.change import write_text  # noqa: PLC0415
+
+    path = (data_folder() / OWNER_KEY).resolve()
+    write_text(path, f"{key}\n", 0o600)
+    return path
+
+
 def found_here(wire: "Wire") -> bool:
     """Whether a key was taken from this machine's data directory, which may be another office's, rather than given."""
-    return "POSTOFFICE_KEY" not in os.environ and wire.key is not None and wire.key == owner_key(wire.server)
+    return not os.environ.get("POSTOFFICE_KEY") and wire.key is not None and wire.key == owner_key(wire.server)
 
 
 def data_folder() -> Path:
     """Where a server on this machine keeps its data."""
-    if (named := os.environ.get("POSTOFFICE_DATA")) is not None:
+    if named := os.environ.get("POSTOFFICE_DATA"):
         return Path(named)
     from platformdirs import user_data_path  # noqa: PLC0415
 

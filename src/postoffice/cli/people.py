@@ -5,10 +5,11 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from postoffice.cli.caller import found_here
+from postoffice.cli.caller import found_here, owner_key, replace_owner_key
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.show import ago, say, table
 from postoffice.core.errors import BadKey
+from postoffice.core.names import OWNER
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -94,8 +95,11 @@ async def key(wire: "Wire", options: Options) -> Any:
     of = options["of"]
     if options["act"] == "rotate":
         made = await wire.post("/agents/me/keys/rotate", {"overlap": options["overlap"]}, of=of)
-        name = made["key"]["agent"]
-        path = credentials.save(credentials.Credential(server=wire.server, agent=name, key=made["api_key"]))
+        name, new = made["key"]["agent"], made["api_key"]
+        if name == OWNER and wire.key == owner_key(wire.server):
+            path = replace_owner_key(new)
+        else:
+            path = credentials.save(credentials.Credential(server=wire.server, agent=name, key=new))
         return {"key": made["key"], "kept_in": str(path)}
     if options["act"] == "revoke":
         return await wire.post("/agents/me/keys/revoke", {"prefix": options["prefix"]}, of=of)

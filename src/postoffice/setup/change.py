@@ -62,8 +62,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
             return
         real.parent.mkdir(parents=True, exist_ok=True)
         if self.before is not None and not self.backed_up:
-            _write(self.backup, self.before, mode)
-        _write(real, self.after, mode)
+            write_text(self.backup, self.before, mode)
+        write_text(real, self.after, mode)
         if self.before is None or read_text(self.backup) == self.after:
             self.backup.unlink(missing_ok=True)  # an older file's, or needed no more
 
@@ -94,7 +94,7 @@ def _masked(found: re.Match[str]) -> str:
     return shown if "${" in shown else f"{found[1]}{'Bearer ' if 'Bearer ' in shown else ''}{MASK}{found[3]}"
 
 
-def _write(path: Path, text: str, mode: int) -> None:
+def write_text(path: Path, text: str, mode: int) -> None:
     """Whoever reads meanwhile sees the old file or the new one, never half of one."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:

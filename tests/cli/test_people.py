@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.home import Home, opened
+from tests.cli.terminal import plain, seen
 
 
 class TestKeys:
@@ -45,8 +46,18 @@ class TestKeys:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
     def test_a_wrong_key_is_not_kept(self, home: Home) -> None:
-        home.refused(77, "login", said="amb_" + "0" * 64)
+        for key in ("amb_" + "0" * 64, "amb_0", ""):
+            assert f"not one of {home.office.url}'s" in home.refused(77, "login", said=key)
         assert list(home.keys.rglob("*.json")) == []
+
+    def test_whoever_has_a_key_here_and_gives_no_other_gets_a_link(self, home: Home) -> None:
+        one, other = home.names("one", "other")
+        home.ask("register", one)
+        assert home.ask("login") == {"name": one, "page": f"{home.office.url}/"}
+        assert plain(seen(home, "login")).startswith(f"The page as {one} sees it:")
+        home.ask("register", other)
+        assert home.ask("login", extra={"POSTOFFICE_AGENT": one})["name"] == one
+        assert home.ask("login", said=home.key_of(other), extra={"POSTOFFICE_AGENT": one})["name"] == other
 
     def test_a_rotated_key_takes_the_old_one_s_place(self, home: Home) -> None:
         (coder,) = home.names("coder")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from postoffice.cli.caller import found_here, owner_key, replace_owner_key
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.show import ago, say, table
-from postoffice.core.errors import BadKey
+from postoffice.core.errors import BadKey, KeyRefused
 from postoffice.core.names import OWNER
 
 if TYPE_CHECKING:
@@ -46,18 +46,45 @@ def _registered(console: "Console", answer: Any) -> None:
 
 
 async def login(wire: "Wire", options: Options) -> Any:
-    """Keep a key that was made elsewhere, and give a link to the page; for whoever has a key here already, only the link."""
+    """Keep a key that was made elsewhere, and give a link to the page; for whoever has a key here and gives no other, only the link."""
     from postoffice.client import credentials  # noqa: PLC0415
     from postoffice.client.wire import Wire as NewWire  # noqa: PLC0415
 
-    if options.get("agent") and wire.key is not None:
-        link = await wire.post("/page/links")
-        return {"name": link["agent"], "page": link["address"]}
-    key = os.environ.get("POSTOFFICE_KEY") or (getpass.getpass("key: ") if sys.stdin.isatty() else sys.stdin.readline().strip())
-    async with NewWire(wire.server, key=key) as proven:
-        link = await proven.post("/page/links")
-    path = credentials.save(credentials.Credential(server=wire.server, agent=link["agent"], key=key))
-    return {"name": link["agent"], "kept_in": str(path), "page": link["address"]}
+    own = wire.key is not None and (bool(options.get("agent")) or not found_here(wire))
+    key = None if own and options.get("agent") else _given_key()
+    if own and key is None:
+        try:
+            return await _link(wire)
+        except BadKey:  # what was kept is good no more
+            if found_here(wire) or not _person():
+                raise
+    key = key or (getpass.getpass("key: ") if _person() else "")
+    try:
+        async with NewWire(wire.server, key=key) as proven:
+            answer = await _link(proven)
+    except BadKey:
+        raise KeyRefused(server=wire.server) from None
+    path = credentials.save(credentials.Credential(server=wire.server, agent=answer["name"], key=key))
+    return answer | {"kept_in": str(path)}
+
+
+def _given_key() -> str | None:
+    """A key from the environment or from standard input."""
+    if key := os.environ.get("POSTOFFICE_KEY"):
+        return key
+    if sys.stdin is None or sys.stdin.isatty():
+        return None
+    return sys.stdin.readline().strip() or None
+
+
+def _person() -> bool:
+    """Whether there is somebody to ask."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+async def _link(wire: "Wire") -> dict[str, str]:
+    link = await wire.post("/page/links")
+    return {"name": link["agent"], "page": link["address"]}
 
 
 def _logged_in(console: "Console", answer: Any) -> None:

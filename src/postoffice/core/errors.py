@@ -115,6 +115,10 @@ class AnotherOffice(BadKey):
     """The owner's key in {path} is not this office's; speak as an agent with --as, or say in POSTOFFICE_DATA where this office keeps its data."""
 
 
+class KeyRefused(Unidentified):
+    """The key that was given is not one of {server}'s, or is no longer; check it, and --server. Nothing was kept."""
+
+
 class BadLink(Unidentified):
     """That link was used already, is older than ten minutes, or was never made; `postoffice login` makes a new one."""
 

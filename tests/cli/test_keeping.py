@@ -1,5 +1,6 @@
 """Backups are taken beside a running office and brought back into a new one, or into its place."""
 
+import json
 import sqlite3
 import stat
 from contextlib import closing
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.home import Home, opened
+from tests.cli.home import Home, next_line, opened
 
 
 def kept(home: Home) -> Path:
@@ -57,6 +58,24 @@ def test_a_backup_takes_the_place_of_mail_that_is_being_served(home: Home, tmp_p
         there.ask("send", "--to", bob, "afterwards", "--as", alice)
         assert [there.ask("recv", "--as", bob)["content"] for _ in range(2)] == ["keep this", "afterwards"]
         assert there.run("recv", "--wait", "0", "--as", bob).returncode == 1
+
+
+def test_whoever_watches_is_told_that_a_backup_took_the_place_of_the_mail_and_goes_on(home: Home, tmp_path: Path) -> None:
+    data = ("--data", str(tmp_path / "own"))
+    with opened(tmp_path / "own") as office:
+        there = Home(home.folder, office)
+        assert there.run("backup", "own.backup", *data).returncode == 0
+        for text in ("one", "two", "three"):
+            there.ask("send", "--to", "bob", text, "--as", "alice")
+        with there.staying("watch", "--as", "bob", "--after", "0") as watch:
+            assert [json.loads(next_line(watch))["content"] for _ in range(3)] == ["one", "two", "three"]
+            assert there.run("restore", "own.backup", "--replace", *data).returncode == 0
+            there.ask("send", "--to", "bob", "it wakes who waits", "--as", "alice")
+            assert watch.stderr is not None
+            assert "going on from now" in watch.stderr.readline()
+            there.ask("send", "--to", "bob", "afterwards", "--as", "alice")
+            assert "afterwards" in next_line(watch)
+        assert "cursor" in there.refused(65, "watch", "--as", "bob", "--after", "20")
 
 
 @pytest.mark.parametrize("what", ["missing", "foreign", "another database", "cut short", "overwritten"])

@@ -166,6 +166,14 @@ class TestNews:
         assert [event.ref for event in (*first, *rest)] == ids
         assert await office.news(bob, after=rest[-1].number) == []
 
+    async def test_a_number_the_log_has_not_come_to_is_refused(self, office: PostOffice) -> None:
+        alice, bob, eve = await people(office, "alice", "bob", "eve")
+        await write(office, alice, "bob")
+        (last,) = await office.news(bob)
+        for caller, after in ((bob, last.number + 1), (eve, 1)):
+            with pytest.raises(BadCursor):
+                await office.news(caller, after=after)
+
     async def test_an_agent_hears_its_own_news_only(self, office: PostOffice) -> None:
         alice, _, eve = await people(office, "alice", "bob", "eve")
         await write(office, alice, "bob")

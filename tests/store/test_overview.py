@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -181,6 +182,18 @@ class TestWatching:
         for caller, cursor in ((owner, "x"), (owner, "9" * 18 + ".1"), (owner, "9" * 18), (alice, "-1"), (alice, "9" * 17), (alice, "1.2")):
             pulse = await anext(office.watch(caller, cursor))
             assert (pulse.missed, pulse.cursor) == (True, await office.place(caller))
+
+    async def test_whoever_watches_while_an_older_log_takes_the_place_of_this_one_is_told_so(
+        self, office: PostOffice, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        watching = office.watch(alice, await office.place(alice))
+        await write(office, bob, "alice")
+        pulse = await anext(watching)
+        assert pulse.events
+        monkeypatch.setattr(office, "place", AsyncMock(return_value=str(int(pulse.cursor) - 1)))
+        pulse = await anext(watching)
+        assert (pulse.missed, pulse.cursor) == (True, await office.place(alice))
 
     async def test_a_watcher_is_woken_by_mail_and_by_what_the_log_does_not_tell(self, engine: Engine) -> None:
         async with PostOffice(engine.store(), LocalWake(), House(tick=0.05)) as office:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from postoffice.cli.caller import open_wire
 from postoffice.cli.command import Options, add_caller, examples
 from postoffice.cli.show import for_programs
-from postoffice.core.errors import BadSetting
+from postoffice.core.errors import BadCursor, BadSetting
 from postoffice.core.fence import one_line
 
 if TYPE_CHECKING:
@@ -61,18 +61,25 @@ async def _events(options: Options) -> None:
     from postoffice.client.wire import until_answered  # noqa: PLC0415
 
     async with open_wire(options) as wire:
-        after = options["after"]
+        after, carried = options["after"], False
         if after is None:
-            after = (await wire.get("/mailbox"))["counted"]
+            after, carried = (await wire.get("/mailbox"))["counted"], True
         while True:
 
             async def ask(after: Any = after) -> Any:
                 return await wire.get("/events", after=after, wait=25, limit=100)
 
-            news = await until_answered(ask)
+            try:
+                news = await until_answered(ask)
+            except BadCursor:
+                if not carried:
+                    raise
+                after = (await until_answered(lambda: wire.get("/mailbox")))["counted"]
+                print("postoffice: a backup took the place of the mail here; going on from now", file=sys.stderr, flush=True)
+                continue
             for event in news["events"]:
                 print(json.dumps(event) if for_programs(options) else _line(event), flush=True)
-            after = news["cursor"]
+            after, carried = news["cursor"], True
 
 
 _TOLD = {

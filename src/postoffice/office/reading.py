@@ -149,7 +149,7 @@ class ReadingVerbs(Counter):
     async def news(
         self, caller: Caller, after: int = 0, limit: int | None = None, *, within: timedelta = _NOW, again: Again | None = None
     ) -> list[Event]:
-        """The agent's log after a number; waits for something to happen if nothing has."""
+        """The agent's log after a number; waits for something to happen if nothing has. A number the log has not come to is refused."""
         most = self._page(limit)
         if not 0 <= after < _LAST_NUMBER:
             raise BadCursor(cursor=after)
@@ -158,6 +158,8 @@ class ReadingVerbs(Counter):
             while True:
                 bell.still()
                 events = await self.store.events(caller.name, after, most)
+                if not events and after and after > await self.latest(caller):
+                    raise BadCursor(cursor=after)  # at each look: a backup may take the log's place while somebody waits
                 left = until - asyncio.get_running_loop().time()
                 if events or left <= 0 or self._closing or not await bell.rings(left) or self._closing:
                     return events

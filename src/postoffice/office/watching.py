@@ -97,10 +97,7 @@ class WatchingVerbs(Counter):
         The owner watches everyone. A place that is not one (of another office) is answered with the present one,
         and with the word that something was missed.
         """
-        place = await self.place(caller)
-        cursor, stood = after or place, None
-        if _beyond(cursor, place):
-            cursor = "?"
+        cursor, stood = after or await self.place(caller), None
         soon = False
         with self.watchers, self._bells.waiting(EVERYBODY if caller.owner else folded(caller.name)) as bell:
             while not self._closing:
@@ -128,10 +125,15 @@ class WatchingVerbs(Counter):
 
     async def _events(self, caller: Caller, cursor: str) -> list[Event]:
         if caller.owner:
-            return await self.store.all_events(self._ref(cursor, "cursor"), _TOLD + 1)
-        if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _DIGITS:
+            events = await self.store.all_events(self._ref(cursor, "cursor"), _TOLD + 1)
+        elif not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _DIGITS:
             raise BadCursor(cursor=cursor)
-        return await self.store.events(caller.name, int(cursor), _TOLD + 1)
+        else:
+            events = await self.store.events(caller.name, int(cursor), _TOLD + 1)
+        # At each look: a backup may take the log's place while it is watched.
+        if not events and _beyond(cursor, await self.place(caller)):
+            raise BadCursor(cursor=cursor)
+        return events
 
     async def _stands(self, caller: Caller) -> tuple[int, ...]:
         """What leases and returns change, of which the log says nothing."""

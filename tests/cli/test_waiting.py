@@ -1,12 +1,18 @@
 """Commands that wait: for an answer, for what happens, for the next message."""
 
 import json
+import re
+import shlex
 import signal
 from contextlib import ExitStack
 from pathlib import Path
 
+import pytest
+
 from tests.cli.home import Home, Office, next_line, opened
 from tests.serve.running import PATIENCE, free_port
+
+README = Path(__file__).parents[2] / "README.md"
 
 
 class TestWaitingForAnAnswer:
@@ -30,9 +36,17 @@ class TestWaitingForAnAnswer:
         assert f"{bob} did not answer" in home.refused(69, "send", "--to", bob, "hello", "--wait-reply", "0", "--as", alice)
         assert home.ask("recv", "--as", bob)["content"] == "hello"
 
-    def test_a_wait_nobody_can_keep_sends_nothing(self, home: Home) -> None:
+    def test_the_readme_s_own_question_is_answered(self, home: Home) -> None:
+        """There the text stands where the seconds could."""
+        (line,) = re.findall("^postoffice (send .*--wait-reply.*)$", README.read_text(), re.MULTILINE)
+        with home.staying("run", "coder", "--", "grep", "-o", "What does this repository do?"):
+            got = home.ask(*shlex.split(line), "--as", *home.names("alice"))
+        assert got["reply"]["content"] == "What does this repository do?"
+
+    @pytest.mark.parametrize("wait", ["-1", "241", "nan", "inf", "soon"])
+    def test_a_wait_nobody_can_keep_sends_nothing(self, home: Home, wait: str) -> None:
         alice, bob = home.names("alice", "bob")
-        home.refused(65, "send", "--to", bob, "hello", "--wait-reply", "-1", "--as", alice)
+        home.refused(65, "send", "--to", bob, "hello", "--wait-reply", wait, "--as", alice)
         assert home.ask("inbox", "--as", bob)["sessions"] == []
 
 

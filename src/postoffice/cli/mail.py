@@ -2,22 +2,20 @@
 
 import sys
 import time
-from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.show import ago, quote, say, table
 from postoffice.client.path import part
-from postoffice.core.errors import BadSetting, NoReply
-from postoffice.core.limits import bounded
+from postoffice.core.errors import BadLimit, BadSetting, NoReply
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from postoffice.client.wire import Wire
 
-_LONGEST = timedelta(seconds=240)
+_WAIT, _LONGEST = 120.0, 240.0
 _CONTENT = 10_000
 _MESSAGE = argument("message", metavar="MESSAGE", help="a message's id")
 
@@ -26,8 +24,7 @@ async def send(wire: "Wire", options: Options) -> Any:
     """Send text, a file, or what is piped in."""
     from uuid import uuid4  # noqa: PLC0415
 
-    if options["wait_reply"] is not None:
-        bounded("--wait-reply", timedelta(seconds=options["wait_reply"]), _LONGEST, timedelta(0), _LONGEST)
+    seconds = _seconds(options)
     content = _content(options)
     to = options["to"][0] if len(options["to"]) == 1 else options["to"]
     long = len(content) > _CONTENT  # what is longer than a letter's content may be goes as a part
@@ -41,11 +38,27 @@ async def send(wire: "Wire", options: Options) -> Any:
         "priority": options["priority"],
         "id": options["id"] or str(uuid4()),
     }
-    mark = str(uuid4()) if options["wait_reply"] is not None else None
+    mark = str(uuid4()) if seconds is not None else None
     sent = await wire.post("/messages/send", {k: v for k, v in (body | {"correlation_id": mark}).items() if v is not None})
-    if options["wait_reply"] is None:
+    if seconds is None:
         return sent
-    return {"sent": sent, "reply": await _reply(wire, options["to"][0], mark, options["wait_reply"])}
+    return {"sent": sent, "reply": await _reply(wire, options["to"][0], mark, seconds)}
+
+
+def _seconds(options: Options) -> float | None:
+    """How long to wait for the answer. What stands there and is no number is the text."""
+    given = options["wait_reply"]
+    if given is None:
+        return None
+    try:
+        seconds = float(given)
+    except ValueError:
+        if options["text"] is not None:
+            raise BadSetting(name="--wait-reply", why=f"{given!r} is not a number of seconds") from None
+        options["text"], seconds = given, _WAIT
+    if not 0 <= seconds <= _LONGEST:
+        raise BadLimit(what="--wait-reply", least=0, most=_LONGEST, value=seconds)
+    return seconds
 
 
 async def _reply(wire: "Wire", to: str, mark: str | None, seconds: float) -> Any:
@@ -223,7 +236,7 @@ COMMANDS = (
             argument("--type", help="another kind of message"),
             argument("--priority", type=int, choices=range(1, 6), help="1 urgent to 5 fyi"),
             argument("--id", help="your own id: a retry with it sends nothing twice"),
-            argument("--wait-reply", type=float, nargs="?", const=120.0, metavar="SECONDS", help="wait for the answer (120)"),
+            argument("--wait-reply", nargs="?", const=_WAIT, metavar="SECONDS", help="wait for the answer (120)"),
         ),
     ),
     Command(

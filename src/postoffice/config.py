@@ -13,7 +13,7 @@ from platformdirs import user_data_path
 
 from postoffice.core.connection import Handshake
 from postoffice.core.errors import BadSetting
-from postoffice.core.limits import Limits
+from postoffice.core.limits import LONGEST, MAY_BE_NONE, Limits, agreeing
 from postoffice.core.policy import Auth
 from postoffice.core.routing import Route
 from postoffice.core.secret import Secret
@@ -22,6 +22,8 @@ PREFIX = "POSTOFFICE_"
 # What seed 000's users have in their environment already.
 _OTHER_NAMES = {"DATABASE_URL": "database", "WS_PING_INTERVAL": "ws_ping_interval", "WS_PING_TIMEOUT": "ws_ping_timeout"}
 _LISTS = ("allowed_hosts", "cors_origins", "trusted_proxies", "file_agents")
+_DAY = 86_400
+_MOMENT = 0.001  # seconds
 _LIMITS = {field.name: field.type for field in msgspec.structs.fields(Limits)}
 
 
@@ -80,8 +82,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Seconds between two looks at a topic where something comes; idle ones wait up to fifteen times as long."""
     routes: tuple[Route, ...] = ()
     """Who is told of what happens to entities; in TOML as `[[routes]]`."""
-    ws_ping_interval: float = 30.0
-    ws_ping_timeout: float = 60.0
+    ws_ping_interval: Annotated[float, msgspec.Meta(gt=0, le=_DAY)] = 30.0
+    ws_ping_timeout: Annotated[float, msgspec.Meta(gt=0, le=_DAY)] = 60.0
     limits: Limits = Limits()
 
     @property
@@ -98,18 +100,21 @@ def read_settings(
     here = here or Path.cwd()
     given = {name: value for name, value in (flags or {}).items() if value is not None}
     dotenv = {name: value for name, value in dotenv_values(here / ".env").items() if value is not None}
-    toml = given.pop("config", None) or environ.get(f"{PREFIX}CONFIG")
-    merged: dict[str, Any] = _from_toml(here, None if toml is None else Path(str(toml)))
+    toml = given.pop("config", None) or environ.get(f"{PREFIX}CONFIG") or dotenv.get(f"{PREFIX}CONFIG")
+    merged: dict[str, Any] = _from_toml(here, Path(str(toml)) if toml else None)
+    if "limits" in merged:
+        raise BadSetting(name="limits", why="limits stand beside the other settings, not in a table of their own")
     merged |= _from_environment(dotenv) | _from_environment(environ) | given
     limits = {name: _span(name, merged.pop(name)) for name in list(merged) if name in _LIMITS}
     for name in _LISTS:
         if isinstance(merged.get(name), str):
             merged[name] = [item.strip() for item in merged[name].split(",") if item.strip()]
     try:
-        return msgspec.convert(merged | {"limits": limits}, Settings, strict=False, dec_hook=lambda kind, value: kind(value))
+        settings = msgspec.convert(merged | {"limits": limits}, Settings, strict=False, dec_hook=lambda kind, value: kind(value))
     except msgspec.ValidationError as error:
         why, _, path = str(error).partition(" - at `$.")
         raise BadSetting(name=path.rstrip("`") or "file", why=why) from None
+    return msgspec.structs.replace(settings, limits=agreeing(settings.limits, limits))
 
 
 def known_settings() -> set[str]:
@@ -142,9 +147,13 @@ def _from_toml(here: Path, path: Path | None) -> dict[str, Any]:
 
 def _span(name: str, value: Any) -> Any:
     """Durations are written in seconds."""
-    if _LIMITS[name] in (timedelta, timedelta | None) and isinstance(value, str):
-        try:
-            return float(value)
-        except ValueError:
-            raise BadSetting(name=name, why=f"{value!r} is not a number of seconds") from None
-    return value
+    if _LIMITS[name] not in (timedelta, timedelta | None):
+        return value
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError):
+        raise BadSetting(name=name, why=f"{value!r} is not a number of seconds") from None
+    least = 0 if name in MAY_BE_NONE else _MOMENT
+    if not least <= seconds <= LONGEST.total_seconds():
+        raise BadSetting(name=name, why=f"it is {value}, and may be from {least} to {LONGEST.total_seconds():.0f} seconds")
+    return seconds

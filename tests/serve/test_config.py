@@ -57,6 +57,28 @@ def test_durations_are_in_seconds(tmp_path: Path) -> None:
         ({}, "prot = 1", "file"),
         ({}, "port =", "config"),
         ({"POSTOFFICE_INBOX_SCHEMA": 'x"; --'}, "", "inbox_schema"),
+        ({}, "[limits]\ndepth = 5", "limits"),
+        ({"POSTOFFICE_VISIBILITY": "0"}, "", "visibility"),
+        ({"POSTOFFICE_VISIBILITY": "-5"}, "", "visibility"),
+        ({"POSTOFFICE_VISIBILITY": "1e13"}, "", "visibility"),
+        ({"POSTOFFICE_VISIBILITY": "nan"}, "", "visibility"),
+        ({"POSTOFFICE_VISIBILITY": "0.5"}, "", "visibility"),
+        ({"POSTOFFICE_VISIBILITY": "43201"}, "", "visibility"),
+        ({"POSTOFFICE_VISIBILITY_LEAST": "60", "POSTOFFICE_VISIBILITY_MOST": "30"}, "", "visibility_least"),
+        ({"POSTOFFICE_CODE_LIFE": "1e12"}, "", "code_life"),
+        ({"POSTOFFICE_WAIT": "-1"}, "", "wait"),
+        ({"POSTOFFICE_WAIT": "241"}, "", "wait"),
+        ({"POSTOFFICE_MAX_ATTEMPTS": "0"}, "", "limits.max_attempts"),
+        ({"POSTOFFICE_DEPTH": "-3"}, "", "limits.depth"),
+        ({"POSTOFFICE_BATCH": "0"}, "", "limits.batch"),
+        ({"POSTOFFICE_MESSAGE_BYTES": "0"}, "", "limits.message_bytes"),
+        ({"POSTOFFICE_RECEIVE": "101"}, "", "receive"),
+        ({"POSTOFFICE_TTL": "11"}, "", "ttl"),
+        ({"POSTOFFICE_SENDS_PER_MINUTE": "-1"}, "", "limits.sends_per_minute"),
+        ({}, "retention = -1", "retention"),
+        ({}, "priority = 6", "limits.priority"),
+        ({"WS_PING_INTERVAL": "-1"}, "", "ws_ping_interval"),
+        ({"POSTOFFICE_WS_PING_TIMEOUT": "nan"}, "", "ws_ping_timeout"),
     ],
 )
 def test_a_wrong_setting_is_named(tmp_path: Path, environ: dict[str, str], toml: str, named: str) -> None:
@@ -64,6 +86,22 @@ def test_a_wrong_setting_is_named(tmp_path: Path, environ: dict[str, str], toml:
     with pytest.raises(BadSetting) as caught:
         read_settings({}, environ, tmp_path)
     assert str(caught.value.facts["name"]).startswith(named)
+
+
+def test_a_default_follows_the_bounds_that_were_set(tmp_path: Path) -> None:
+    environ = {"POSTOFFICE_BATCH": "5", "POSTOFFICE_WAIT_MOST": "0", "POSTOFFICE_VISIBILITY_LEAST": "60", "POSTOFFICE_TTL_MOST": "0"}
+    limits = read_settings({}, environ, tmp_path).limits
+    assert (limits.receive, limits.wait, limits.visibility, limits.ttl) == (5, timedelta(0), timedelta(seconds=60), 0)
+
+
+@pytest.mark.parametrize("source", ["environment", ".env"])
+def test_the_file_may_be_named_in_either(tmp_path: Path, source: str) -> None:
+    (tmp_path / "other.toml").write_text("port = 7\n")
+    environ = {"POSTOFFICE_CONFIG": str(tmp_path / "other.toml")}
+    if source == ".env":
+        (tmp_path / ".env").write_text(f"POSTOFFICE_CONFIG={tmp_path}/other.toml\n")
+        environ = {"POSTOFFICE_CONFIG": ""}
+    assert read_settings({}, environ, tmp_path).port == 7
 
 
 def test_other_variables_of_ours_pass_by(tmp_path: Path) -> None:

@@ -1,13 +1,29 @@
 """The numbers the office goes by, each with its default."""
 
+from collections.abc import Collection
 from datetime import timedelta
-from typing import TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
-from postoffice.core.errors import BadLimit
+from postoffice.core.errors import BadLimit, BadSetting
 
 T = TypeVar("T", int, timedelta)
+_MOST = 2**31 - 1
+Count = Annotated[int, msgspec.Meta(ge=1, le=_MOST)]
+CountOrNone = Annotated[int, msgspec.Meta(ge=0, le=_MOST)]
+LONGEST = timedelta(days=36_525)
+"""No duration is longer than a hundred years: what comes after it is still a date."""
+MAY_BE_NONE = frozenset({"wait", "wait_most", "key_overlap"})
+"""Durations that may be none at all."""
+# What holds where a caller asks for nothing stands within what it may ask for.
+_WITHIN = {
+    "visibility": ("visibility_least", "visibility_most"),
+    "wait": (None, "wait_most"),
+    "receive": (None, "batch"),
+    "page": (None, "page_most"),
+    "ttl": (None, "ttl_most"),
+}
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -16,33 +32,48 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     visibility: timedelta = timedelta(seconds=30)
     visibility_least: timedelta = timedelta(seconds=1)
     visibility_most: timedelta = timedelta(hours=12)
-    max_attempts: int = 10
-    depth: int = 10_000
-    message_bytes: int = 1 << 20
-    subject_chars: int = 255
-    id_chars: int = 255
-    recipients: int = 1_000
-    batch: int = 100
-    receive: int = 10
+    max_attempts: Count = 10
+    depth: Count = 10_000
+    message_bytes: Count = 1 << 20
+    subject_chars: Count = 255
+    id_chars: Count = 255
+    recipients: Count = 1_000
+    batch: Count = 100
+    receive: Count = 10
     wait: timedelta = timedelta(seconds=25)
     wait_most: timedelta = timedelta(seconds=240)
-    page: int = 50
-    page_most: int = 200
-    priority: int = 3
-    ttl: int = 3
-    ttl_most: int = 10
-    automatic_replies: int = 100
+    page: Count = 50
+    page_most: Count = 200
+    priority: Annotated[int, msgspec.Meta(ge=1, le=5)] = 3
+    ttl: CountOrNone = 3
+    ttl_most: CountOrNone = 10
+    automatic_replies: CountOrNone = 100
     heartbeat_timeout: timedelta = timedelta(seconds=60)
     code_life: timedelta = timedelta(hours=1)
-    pending_requests: int = 20
-    wrong_codes_in_a_row: int = 5
-    wrong_codes_per_hour: int = 10
-    note_chars: int = 500
+    pending_requests: CountOrNone = 20
+    wrong_codes_in_a_row: Count = 5
+    wrong_codes_per_hour: Count = 10
+    note_chars: Count = 500
     dedupe_for: timedelta = timedelta(days=30)
     key_overlap: timedelta = timedelta(hours=24)
     retention: timedelta | None = None  # None keeps everything
-    sends_per_minute: int | None = None  # None: no limit
-    registrations_per_hour: int | None = None
+    sends_per_minute: CountOrNone | None = None  # None: no limit
+    registrations_per_hour: CountOrNone | None = None
+
+
+def agreeing(limits: Limits, chosen: Collection[str]) -> Limits:
+    """Limits of which none contradicts another: a default follows the bounds that somebody chose, a chosen number has to fit them."""
+    for name, (lowest, highest) in _WITHIN.items():
+        value: Any = getattr(limits, name)
+        least = value if lowest is None else getattr(limits, lowest)
+        most = getattr(limits, highest)
+        if lowest is not None and least > most:
+            raise BadSetting(name=lowest, why=f"it is more than {highest}")
+        bent = min(max(value, least), most)
+        if bent != value and name in chosen:
+            raise BadSetting(name=name, why=f"it is {'less than ' + str(lowest) if bent > value else 'more than ' + highest}")
+        limits = msgspec.structs.replace(limits, **{name: bent})
+    return limits
 
 
 def bounded(what: str, value: T | None, default: T, least: T, most: T) -> T:

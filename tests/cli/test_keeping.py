@@ -1,14 +1,25 @@
 """Backups are taken beside a running office and brought back into a new one, or into its place."""
 
 import json
+import signal
 import sqlite3
 import stat
+import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.cli.home import Home, next_line, opened
+from tests.serve.running import PATIENCE
+
+HALF = """
+import pathlib, sys, time
+(file,) = [word for word in sys.argv if word.startswith("--file=")]
+pathlib.Path(file.removeprefix("--file=")).write_text("half")
+time.sleep(60)
+"""
 
 
 def kept(home: Home) -> Path:
@@ -108,6 +119,25 @@ def test_postgresql_needs_its_own_tools(home: Home) -> None:
     assert "pg_dump is needed" in why
     home.refused(69, "backup", "mail.backup", *address)
     assert not (home.folder / "mail.backup").exists()
+
+
+def test_a_backup_that_is_broken_off_leaves_nothing_and_was_never_anybody_else_s_to_read(home: Home) -> None:
+    """With a `pg_dump` that gets no further than half."""
+    tools = home.folder / "tools"
+    tools.mkdir()
+    (tools / "pg_dump").write_text(f"#!{sys.executable}\n{HALF}")
+    (tools / "pg_dump").chmod(0o755)
+    words = ("backup", "mail.backup", "--database", "postgresql://127.0.0.1:1/mail")
+    with home.staying(*words, extra={"PATH": str(tools)}) as dumping:
+        begun = home.folder / "mail.backup.part"
+        while not (begun.exists() and begun.stat().st_size):
+            assert dumping.poll() is None
+            time.sleep(0.01)
+        assert stat.S_IMODE(begun.stat().st_mode) == 0o600
+        dumping.send_signal(signal.SIGINT)
+        dumping.wait(PATIENCE)
+    assert dumping.returncode == 130
+    assert list(home.folder.glob("mail.backup*")) == []
 
 
 def test_migrate_may_be_run_again(home: Home, tmp_path: Path) -> None:

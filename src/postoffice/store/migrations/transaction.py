@@ -1,10 +1,11 @@
 """One transaction around every step of a migration, and one migrator at a time."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 from alembic import context
-from sqlalchemy import create_engine, event, text
+from sqlalchemy import URL, create_engine, event, text
 from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
@@ -12,18 +13,18 @@ from sqlalchemy.pool import NullPool
 _MIGRATORS = 0x706F7374  # any number that only our migrators lock
 
 
-def migrate(url: str, schema: str, inbox_schema: str) -> None:
-    """Run what Alembic's configuration asks for against this database."""
+def migrate(database: Path | str, schema: str, inbox_schema: str) -> None:
+    """Run what Alembic's configuration asks for against this database: an SQLite file, or a PostgreSQL address."""
     context.config.attributes["schemas"] = (schema, inbox_schema)
-    if url.startswith("sqlite"):
-        _migrate_sqlite(url)
+    if isinstance(database, Path):
+        _migrate_sqlite(database)
     else:
-        asyncio.run(_migrate_postgres(url, schema))
+        asyncio.run(_migrate_postgres(database, schema))
 
 
-def _migrate_sqlite(url: str) -> None:
+def _migrate_sqlite(path: Path) -> None:
     """The driver begins nothing by itself; BEGIN IMMEDIATE keeps a half-way failure from leaving tables behind."""
-    engine = create_engine(url, poolclass=NullPool)
+    engine = create_engine(URL.create("sqlite", database=str(path)), poolclass=NullPool)
     event.listen(engine, "connect", lambda connection, _: setattr(connection, "isolation_level", None))
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
     with engine.connect() as connection:

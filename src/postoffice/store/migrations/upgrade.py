@@ -25,17 +25,17 @@ def upgrade_sqlite(path: Path) -> None:
     from sqlalchemy.exc import DBAPIError  # noqa: PLC0415 - as below
 
     try:
-        run_alembic(f"sqlite:///{path}")
+        run_alembic(path)
     except DBAPIError as error:
         raise error.orig or error from None
 
 
-def run_alembic(url: str, schema: str = "", inbox_schema: str = "") -> str:
+def run_alembic(database: Path | str, schema: str = "", inbox_schema: str = "") -> str:
     """`alembic upgrade head`; gives the schema there is then. Imported here: most starts find nothing to do and need not pay for it."""
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415
 
-    config = Config(attributes={"target": (url, schema, inbox_schema)})
+    config = Config(attributes={"target": (database, schema, inbox_schema)})
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.set_main_option("path_separator", "os")
     command.upgrade(config, "head")

@@ -1,6 +1,7 @@
 """A key goes from its own file into the client's, and nowhere else."""
 
 import json
+import stat
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,6 +47,17 @@ def name_of(person: Person) -> str:
 
 def setup(person: Person, *arguments: str) -> Any:
     return person.run("setup", *arguments, "--agent", name_of(person), "--yes")
+
+
+def test_a_file_with_a_key_in_it_is_nobody_else_s_to_read(keyed: Person) -> None:
+    keep_key(keyed)
+    for client, mode in (("cursor", 0o600), ("codex", 0o644)):  # Codex takes its key from a variable
+        path = keyed.path(client)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+        path.chmod(0o644)
+        assert setup(keyed, client).returncode == 0
+        assert stat.S_IMODE(path.stat().st_mode) == mode
 
 
 @pytest.mark.parametrize("client", FILES)

@@ -15,7 +15,7 @@ _NAMED_SECRET = re.compile(
 )
 _LONG = re.compile(r"""(["'])(?=[^"']*\d)(?=[^"']*[A-Za-z])[\w+=.~-]{24,}\1""", re.ASCII)
 MASK = "********"
-_PRIVATE = 0o600
+_PRIVATE, _OTHERS = 0o600, 0o077
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +26,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     after: str | None
     backed_up: bool = False
     """Whether an older backup holds what was there before us, or none is needed."""
+    private: bool = False
+    """Whether a key stands in it, which is nobody else's to read."""
     own_folder: bool = False
     """Whether the folder is ours as well."""
 
@@ -55,6 +57,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         if read_text(self.path) != self.before:
             raise Conflict(why=f"{self.path} was changed in the meantime; run the command again")
         mode = real.stat().st_mode & 0o7777 if self.before is not None else _PRIVATE
+        if self.private:
+            mode &= ~_OTHERS
         if self.after is None:
             real.unlink()
             if self.own_folder and not any(real.parent.iterdir()):

@@ -36,7 +36,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
 def setting_up(home: Home, wish: Wish) -> list[Change]:
     """Every change it takes."""
-    changes = [_edited(CLIENTS[wish.client].config(home), _entry(home, wish))]
+    changes = [_edited(CLIENTS[wish.client].config(home), _entry(home, wish), wish.endpoint.key)]
     if wish.hook:
         changes.append(_edited(claude_settings(home), _hooks(wish)))
     if wish.skill:
@@ -73,13 +73,14 @@ def _hooks(wish: Wish) -> list[Edit]:
     return list(hooks(wish.endpoint.server, wish.endpoint.agent))
 
 
-def _edited(path: Path, edits: Sequence[Edit]) -> Change:
+def _edited(path: Path, edits: Sequence[Edit], key: str | None = None) -> Change:
     editor, text = _editor(path), read_text(path)
     document = _read(editor, path, text or "", edits)
     after = put_in(editor, text or "", edits)
     _check_written(editor, path, document, after, edits)
     backed_up = any_of_ours(document, edits) and backup_of(path).exists()
-    return Change(path=path, before=text, after=after if after != (text or "") else text, backed_up=backed_up)
+    private = key is not None and key in after
+    return Change(path=path, before=text, after=after if after != (text or "") else text, backed_up=backed_up, private=private)
 
 
 def _unedited(path: Path, edits: Sequence[Edit]) -> Change:

@@ -51,6 +51,11 @@ def test_mail_that_came_meanwhile_keeps_an_agent_going_once(person: Person) -> N
     assert "bob" in hook(person, "hook-stop", hook_event_name="Stop")
 
 
+def test_what_cannot_be_kept_is_told_all_the_same(person: Person) -> None:
+    send(person, "alice", "hook-lost")
+    assert "alice" in person.run("hook", "--as", "hook-lost", extra={"XDG_CACHE_HOME": "/dev/null"}).stdout
+
+
 def test_what_is_leased_is_not_told_again(person: Person) -> None:
     send(person, "alice", "hook-leased")
     words = ["curl", "-sf", "-X", "POST", f"{person.server}/agents/hook-leased/mcp", "-d", '{"tool": "mailbox_receive"}']

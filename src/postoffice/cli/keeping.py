@@ -59,7 +59,7 @@ def _restore(options: Options) -> None:
 
 
 def _progress(done: int, total: int) -> None:
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():
         end = "\n" if done >= total else ""
         print(f"\r{100 * done // max(total, 1):3d} %", end=end, file=sys.stderr, flush=True)
 

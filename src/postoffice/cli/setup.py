@@ -5,7 +5,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TextIO
 
 from postoffice.core.errors import Invalid
 
@@ -121,16 +121,21 @@ def _wish(options: dict[str, Any]) -> Any:
 
 
 def _show(lines: Sequence[str]) -> None:
-    colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    colour = _on_terminal(sys.stdout) and not os.environ.get("NO_COLOR")
     for line in lines:
         tint = _COLOURS.get(line[:1]) if colour else None
         print(f"{tint}{line}{_PLAIN}" if tint else line)
 
 
+def _on_terminal(stream: TextIO | None) -> bool:
+    """One that was closed before we began is None."""
+    return stream is not None and stream.isatty()
+
+
 def _agreed(options: dict[str, Any]) -> bool:
     if options.get("yes"):
         return True
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (_on_terminal(sys.stdin) and _on_terminal(sys.stdout)):
         print("Nothing was written: run the command again with --yes to make this change.")
         return False
     try:

@@ -9,6 +9,7 @@ import shlex
 import shutil
 import sys
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -70,7 +71,8 @@ async def _unread(wire: Wire, agent: str, event: dict[str, Any]) -> str | None:
     if event.get("hook_event_name") == "Stop" and (event.get("stop_hook_active") or counts["counted"] <= _read(told)):
         return None  # once is enough: an agent that has heard of it may stop
     senders = Counter(message["from"] for message in (await wire.get("/messages/waiting", limit=_LOOK))["messages"])
-    _write(told, counts["counted"])
+    with suppress(OSError):  # what cannot be kept is told of once more
+        _write(told, counts["counted"])
     return describe(agent, counts["pending"], senders)
 
 
@@ -87,7 +89,7 @@ def describe(agent: str, waiting: int, senders: Counter[str]) -> str:
 def _event() -> dict[str, Any]:
     """What the client says of the moment. A person at a terminal says nothing, and neither does a pipe that nobody writes to."""
     text = b""
-    if not sys.stdin.isatty():
+    if sys.stdin is not None and not sys.stdin.isatty():
         while select.select([sys.stdin], [], [], 0.5)[0] and (more := os.read(sys.stdin.fileno(), 1 << 16)):
             text += more
     try:

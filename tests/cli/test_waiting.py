@@ -24,6 +24,12 @@ class TestWaitingForAnAnswer:
         assert got["reply"]["session_id"] == got["sent"]["session_id"]
         assert home.ask("inbox", "--unread", "--as", alice)["sessions"] == []
 
+    def test_dashes_in_the_midst_of_a_command_are_the_command_s(self, home: Home) -> None:
+        alice, echo = home.names("alice", "echo")
+        with home.staying("run", echo, "printf", "%s.", "one", "--", "two"):
+            got = home.ask("send", "--to", echo, "hello", "--wait-reply", "20", "--as", alice)
+        assert got["reply"]["content"] == "one.--.two."
+
     def test_a_task_s_result_is_its_answer(self, home: Home) -> None:
         """As the help's own example has it: `git diff | postoffice send --to reviewer --task … --wait-reply 120`."""
         alice, echo = home.names("alice", "echo")

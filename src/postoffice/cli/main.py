@@ -54,13 +54,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _read(arguments: list[str]) -> Options:
     """The options. What comes after `--` is somebody else's command, wherever our own flags stand before it."""
-    ours, dashes, theirs = arguments, "", []
-    if "--" in arguments:
-        at = arguments.index("--")
-        ours, dashes, theirs = arguments[:at], "--", arguments[at + 1 :]
-    options = vars(parser().parse_args(ours if "run" in ours[:1] else arguments))
-    if dashes and "words" in options and not options["words"]:
-        options["words"] = theirs
+    if arguments[:1] != ["run"] or "--" not in arguments:
+        return vars(parser().parse_args(arguments))
+    at = arguments.index("--")
+    options = vars(parser().parse_args(arguments[:at]))
+    begun = options["words"]
+    options["words"] = begun + arguments[at:] if begun else arguments[at + 1 :]  # in the midst of a command it belongs to it
     return options
 
 

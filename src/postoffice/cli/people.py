@@ -9,12 +9,15 @@ from postoffice.cli.caller import found_here, owner_key, replace_owner_key
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.show import ago, say, table
 from postoffice.core.errors import BadKey, KeyRefused
+from postoffice.core.limits import bounded
 from postoffice.core.names import OWNER
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from postoffice.client.wire import Wire
+
+_AGENTS, _MOST_AGENTS = 1_000, 1_000_000
 
 
 async def register(wire: "Wire", options: Options) -> Any:
@@ -97,14 +100,15 @@ def _logged_in(console: "Console", answer: Any) -> None:
 
 async def agents(wire: "Wire", options: Options) -> Any:
     """Who is there."""
+    most = bounded("--limit", options["limit"], _AGENTS, 1, _MOST_AGENTS)
     found: list[Any] = []
     cursor = None
     while True:
         page = await wire.get("/agents", cursor=cursor)
         found += page["agents"]
         cursor = page["cursor"]
-        if cursor is None or len(found) >= options["limit"]:
-            return {"agents": found[: options["limit"]]}
+        if cursor is None or len(found) >= most:
+            return {"agents": found[:most]}
 
 
 def _agents(console: "Console", answer: Any) -> None:
@@ -171,7 +175,7 @@ COMMANDS = (
         ("postoffice agents",),
         agents,
         _agents,
-        (argument("--limit", type=int, default=1000),),
+        (argument("--limit", type=int, default=_AGENTS),),
     ),
     Command(
         "key",

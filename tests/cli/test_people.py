@@ -143,6 +143,14 @@ class TestIdentity:
             home.ask("register", name)
         assert self.me(home) == ("owner", True)
 
+    def test_an_empty_variable_says_nothing(self, home: Home) -> None:
+        names = ("POSTOFFICE_KEY", "POSTOFFICE_AGENT")
+        assert self.me(home, extra=dict.fromkeys(names, "")) == ("owner", True)
+        at_home = home.folder / "data" / "postoffice"
+        at_home.mkdir(parents=True)
+        (at_home / "owner.key").write_text(home.office.owner_key)
+        assert self.me(home, extra={"POSTOFFICE_DATA": "", "XDG_DATA_HOME": str(home.folder / "data")}) == ("owner", True)
+
     def test_another_office_s_owner_still_takes_a_name_here_and_is_told_of_the_mistake(self, home: Home) -> None:
         elsewhere = home.folder / "elsewhere"
         elsewhere.mkdir(exist_ok=True)

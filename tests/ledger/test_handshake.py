@@ -145,6 +145,31 @@ async def test_a_request_that_lies_about_who_asks_is_set_aside(at: Town, strange
     assert (await at.office.connections(at.office.owner(), everyone=True)).items == ()
 
 
+@pytest.mark.parametrize("words", ["a\0b", "made up"])
+async def test_a_request_that_nobody_could_take_is_set_aside_and_what_comes_after_it_is_taken(
+    at: Town, stranger: Stranger, words: str
+) -> None:
+    operator = f"0.0.999999999999999999@{stranger.account.id}" if words == "made up" else stranger.operator_id
+    await stranger.post(at.accounts["quinn"].inbound_topic_id, "connection_request", operator_id=operator, m=words)
+    at.plant("quinn", "mindy", "after")
+    await at.set_aside()
+    assert [mail.content for mail in await at.arrived("quinn")] == ["after"]
+    assert (await at.office.connections(at.office.owner(), everyone=True)).items == ()
+
+
+@pytest.mark.parametrize("said", [{"type": "task.blocked"}, {"type": "task.note", "note": "x", "notify": ["mindy"]}])
+async def test_whoever_only_asked_is_not_believed_on_entities_topics(at: Town, stranger: Stranger, said: dict[str, Any]) -> None:
+    await closed(at)
+    await stranger.post(at.accounts["quinn"].inbound_topic_id, "connection_request")
+    await asked(at)
+    topic = at.ledger.new_topic()
+    await at.office.watch_topic(at.office.owner(), topic.id, "entity", "task")
+    at.ledger.plant(topic.id, json.dumps(said | {"from_agent": stranger.account.id}), payer=stranger.account.id)
+    (record,) = await at.records(topic.id)
+    assert record.verdict == "quarantined"
+    assert await at.waiting("mindy") == []
+
+
 async def test_whoever_asks_again_is_told_again_and_no_second_topic_is_made(at: Town, stranger: Stranger) -> None:
     inbound = at.accounts["quinn"].inbound_topic_id
     await stranger.post(inbound, "connection_request")

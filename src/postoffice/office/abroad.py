@@ -50,7 +50,9 @@ class AbroadVerbs(LedgerVerbs):
 
     async def asked_from_abroad(self, target: str, peer: str, note: str | None) -> None:
         """An agent of other software asks one of ours: like any other request, and granted at once where its list admits the asker."""
-        made = await self._requested(peer, target, None if note is None else note[: self._limits.note_chars])
+        if note is not None:
+            note = self._ref(note[: self._limits.note_chars], "note", self._limits.note_chars)
+        made = await self._requested(peer, target, note)
         found = await self.store.agent(target)
         if made is not None and found is not None and admitted(peer, target, found.card.allow_from, connected=False):
             await self._grant(made)

@@ -22,7 +22,8 @@ from tests.ledger.emulator.transaction import Record
 if TYPE_CHECKING:
     from tests.ledger.emulator.ledger import Ledger
 
-_NAME = re.compile(r"\d+\.\d+\.\d+")
+_NAME = re.compile(r"\d+\.\d+\.(\d+)")
+_LAST_NUMBER = 2**38 - 1
 _TRANSACTION = re.compile(r"(\d+\.\d+\.\d+)-(\d+)-(\d{1,9})")
 _ROOM_FOR_HEADERS = 160
 
@@ -76,7 +77,7 @@ class Mirror:
 
     def _name(self, asking: Asking) -> str:
         name = str(asking.path_params["id"])
-        if not _NAME.fullmatch(name):
+        if (known := _NAME.fullmatch(name)) is None or int(known[1]) > _LAST_NUMBER:
             raise NotOk(400, "Invalid parameter: id")
         return name
 

@@ -8,7 +8,7 @@ from postoffice.bridges.ledger.mirror import Mirror
 from postoffice.bridges.ledger.network import LedgerNetwork, public_key
 from postoffice.bridges.ledger.sightings import Book, or_refused, refused, sighting
 from postoffice.core.chunks import Whole
-from postoffice.core.errors import Forbidden, Forged, Limited, NotOurs
+from postoffice.core.errors import Forbidden, Forged, Invalid, Limited, NotOurs
 from postoffice.core.ledger import (
     CONNECTION,
     CREATED_MEMO,
@@ -48,7 +48,7 @@ class Handshake:
             if (known := book.known(envelope, whole.payer)) is None:
                 known = await self._meet(envelope, whole.payer)
             await self._ask(envelope, known, owner, whole.sequence)
-        except (NotOurs, Limited, Forbidden) as error:
+        except (Invalid, Limited, Forbidden) as error:
             return refused(whole, error)
         return sighting(whole, sender=known, verdict=ASKED)
 

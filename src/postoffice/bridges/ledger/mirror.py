@@ -49,11 +49,11 @@ class Mirror:
 
     async def account(self, account_id: str) -> dict[str, Any] | None:
         """What is known of an account."""
-        return await self._get(f"/api/v1/accounts/{account_id}?transactions=false")
+        return await self._get(f"/api/v1/accounts/{account_id}?transactions=false", made_up=True)
 
     async def topic(self, topic_id: str) -> dict[str, Any] | None:
         """What is known of a topic."""
-        return await self._get(f"/api/v1/topics/{topic_id}")
+        return await self._get(f"/api/v1/topics/{topic_id}", made_up=True)
 
     async def transaction(self, name: str) -> dict[str, Any] | None:
         """What became of a transaction; nothing where it is not known."""
@@ -61,7 +61,8 @@ class Mirror:
         found = (answer or {}).get("transactions") or ()
         return next((one for one in found if isinstance(one, dict)), None)
 
-    async def _get(self, path: str) -> dict[str, Any] | None:
+    async def _get(self, path: str, *, made_up: bool = False) -> dict[str, Any] | None:
+        """What there is. An id that others gave us may be `made_up`: mirrors call one that nothing can have a bad request."""
         await self._pace()
         self.asked += 1
         try:
@@ -69,7 +70,7 @@ class Mirror:
             if answer.status_code == _SLOW_DOWN:
                 raise self._away(why=_TOO_OFTEN, retry_after=answer.headers.get("retry-after", ""))
             self._failures = 0
-            if answer.status_code == httpx2.codes.NOT_FOUND:
+            if answer.status_code == httpx2.codes.NOT_FOUND or (made_up and answer.status_code == httpx2.codes.BAD_REQUEST):
                 return None
             if not answer.is_success:
                 raise LedgerBusy(why=f"the mirror says {answer.status_code}")

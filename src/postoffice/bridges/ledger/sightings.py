@@ -34,7 +34,7 @@ class Book:
         self._by_agent = {folded(account.agent): account for account in accounts}
         self._by_inbound: Mapping[str, Account] = {account.inbound_topic_id: account for account in accounts}
         self._by_account: dict[str, list[Account]] = {}
-        for account in accounts:
+        for account in (one for one in accounts if not one.outside):  # whoever only asked speaks for nobody here
             self._by_account.setdefault(account.account_id, []).append(account)
 
     def signed_by(self, envelope: Envelope, payer: str) -> Account:
@@ -64,11 +64,11 @@ class Book:
             raise NotOurs(why=f"{payer}, who paid for it, is not known here")
 
     def named(self, agent: str, payer: str) -> Account:
-        """The agent of that name, if its account paid."""
+        """The agent of ours of that name, if its account paid."""
         for account in self._by_account.get(payer, ()):
             if folded(account.agent) == folded(agent):
                 return account
-        raise Forged(why=f"it says to be from {agent[:100]}, whose account did not pay for it")
+        raise Forged(why=f"it says to be from {agent[:100]!r}, and no agent of that name here has the account {payer}, which paid for it")
 
 
 def operation(whole: Whole) -> str | None:

@@ -172,7 +172,7 @@ class Materialise(Act[int]):
             desk.write("confirm_post", (note, None), (note, None))
             return "confirmed", note, None
         if one.body is not None and one.body.hash is not None:
-            return "quarantined", one.body.id, "only its hash is there, and the message is not ours"
+            return "quarantined", one.body.id if is_id(one.body.id or "") else None, "only its hash is there, and the message is not ours"
         taken, refusals = None, []
         for send in self.sends[one.sequence]:  # each by itself: one who refuses takes nothing from the others
             try:
@@ -202,7 +202,7 @@ def _confirm(desk: Desk, one: Sighting, row: DeliveryRow) -> tuple[str, str | No
 
 def _ours(one: Sighting) -> tuple[str, str] | None:
     """The delivery it may be the confirmation of."""
-    if one.body is None or one.body.id is None or one.mailbox is None:
+    if one.body is None or one.mailbox is None or one.body.id is None or not is_id(one.body.id):
         return None
     return one.body.id, folded(one.mailbox)
 

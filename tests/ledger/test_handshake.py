@@ -11,7 +11,7 @@ from postoffice.bridges.ledger.handshake import Handshake
 from postoffice.bridges.ledger.sightings import Book
 from postoffice.core.connection import Status
 from postoffice.core.delivery import State
-from postoffice.core.errors import MirrorAway, OutOfReach
+from postoffice.core.errors import Conflict, MirrorAway, OutOfReach, TopicTaken, TopicWatched
 from postoffice.core.message import Draft
 from tests.engines import SQLiteEngine
 from tests.ledger.emulator import Account as LedgerAccount
@@ -224,6 +224,51 @@ async def test_ours_asks_theirs_and_the_answer_opens_the_connection(at: Town, st
     await at.confirmed("quinn", sent.message_id)
     await stranger.post(meeting.id, "message", data="indeed")
     assert [mail.content for mail in await at.arrived("quinn")] == ["indeed"]
+
+
+@pytest.mark.parametrize("whose", ["inbound", "outbound", "entity", "connection"])
+async def test_an_answer_takes_over_no_topic_that_is_anothers(at: Town, stranger: Stranger, ledger: Emulator, whose: str) -> None:
+    quinn, mindy = at.accounts["quinn"], at.accounts["mindy"]
+    entity, other = ledger.new_topic(), Stranger(ledger)
+    await at.office.watch_topic(at.office.owner(), entity.id, "entity", "task")
+    await other.post(quinn.inbound_topic_id, "connection_request")
+    connection = (await other.answer(at, quinn.inbound_topic_id))["connection_topic_id"]
+    wanted = {"inbound": mindy.inbound_topic_id, "outbound": mindy.outbound_topic_id, "entity": entity.id, "connection": connection}[whose]
+    before = await at.office.ledger_topics()
+    await at.office.ask_abroad(await at.me("mindy"), stranger.account.id, stranger.inbound.id)
+
+    async def requested() -> Any:
+        return at.bodies(stranger.inbound.id)
+
+    await until(requested)
+    created = {"connection_topic_id": wanted, "connected_account_id": ledger.operator_id, "connection_id": 1}
+    await stranger.post(stranger.inbound.id, "connection_created", **created)
+    (why,) = await at.set_aside()
+    assert "already" in why
+    assert [topic for topic in await at.office.ledger_topics() if topic.kind != "asked"] == before
+    assert (await at.office.connections(await at.me("mindy"), Status.ACTIVE)).items == ()
+
+
+async def test_nobody_of_ours_takes_over_a_topic_or_a_known_agent_by_asking(at: Town, stranger: Stranger, ledger: Emulator) -> None:
+    quinn, mindy, entity = at.accounts["quinn"], await at.me("mindy"), ledger.new_topic()
+    await at.office.watch_topic(at.office.owner(), entity.id, "entity", "task")
+    await stranger.post(quinn.inbound_topic_id, "connection_request")
+    connection = (await stranger.answer(at, quinn.inbound_topic_id))["connection_topic_id"]
+    before = (await at.office.ledger_topics(), await at.office.ledger_accounts())
+    for topic in (entity.id, connection):
+        with pytest.raises(TopicWatched):
+            await at.office.ask_abroad(mindy, "0.0.424242", topic)
+    for topic in (quinn.inbound_topic_id, quinn.outbound_topic_id or "", stranger.inbound.id):
+        with pytest.raises(TopicTaken):
+            await at.office.ask_abroad(mindy, "0.0.424242", topic)
+    with pytest.raises(Conflict, match="only a request of its own"):
+        await at.office.ask_abroad(mindy, stranger.account.id, "0.0.777777")
+    assert (await at.office.ledger_topics(), await at.office.ledger_accounts()) == before
+    # It may move by itself, though.
+    stranger.inbound = ledger.new_topic(f"hcs-10:0:60:0:{stranger.account.id}")
+    await stranger.post(quinn.inbound_topic_id, "connection_request")
+    await stranger.post(connection, "message", data="from my new topic")
+    assert [mail.content for mail in await at.arrived("quinn")] == ["from my new topic"]
 
 
 async def test_the_other_side_closes_the_connection(at: Town, stranger: Stranger) -> None:

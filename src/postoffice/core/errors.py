@@ -259,6 +259,10 @@ class TopicTaken(Conflict):
     """Topic {topic} is {agent}'s already; every agent has its own."""
 
 
+class TopicWatched(TopicTaken):
+    """Topic {topic} is listened to already, and for another reason ({kind}); name another."""
+
+
 class TaskFinal(Conflict):
     """Task {task} is {state} already, which is final."""
 

@@ -6,7 +6,6 @@ from postoffice.core.agent import Caller
 from postoffice.core.connection import Connection, Status
 from postoffice.core.errors import AlreadyConnected, AlreadyRequested, NoLedger, OutOfReach
 from postoffice.core.ledger import (
-    ASKED,
     CONNECTION,
     NEW_TOPIC,
     REQUEST_MEMO,
@@ -38,8 +37,7 @@ class AbroadVerbs(LedgerVerbs):
         mine = next((one for one in await self.store.accounts() if folded(one.agent) == folded(caller.name)), None)
         if mine is None or mine.outside:
             raise OutOfReach(recipient=account_id, sender=f"{caller.name}, which has no topics of its own,")
-        await self.store.meet(account_id, inbound_topic_id)
-        await self.store.watch_topic(inbound_topic_id, ASKED, mine.agent, account_id)
+        await self.store.meet(account_id, inbound_topic_id, mine.agent)
         return await self.store.put_post(inbound_topic_id, write_request(mine, note), REQUEST_MEMO, mine.account_id)
 
     # For the bridge
@@ -72,10 +70,10 @@ class AbroadVerbs(LedgerVerbs):
 
     async def answered_from_abroad(self, agent: str, peer: str, topic_id: str) -> None:
         """An agent of other software has agreed: the two are connected, and meet on this topic."""
+        await self.store.watch_topic(topic_id, CONNECTION, agent, peer)  # first: a topic that is another's is refused
         made = await self._requested(agent, peer, None)
         if made is not None:
             await self._grant(made)
-        await self.store.watch_topic(topic_id, CONNECTION, agent, peer)
 
     async def closed_from_abroad(self, agent: str, peer: str) -> None:
         """An agent of other software ends the connection."""

@@ -20,12 +20,13 @@ from postoffice.store.acts.abroad import Meet, Opened
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.agent import AddKey, Appear, Register, RevokeKeys, Seen, UpdateCard
 from postoffice.store.acts.connection import Approve, Conclude, Request
-from postoffice.store.acts.ledger import KeepAccount, Materialise, PutPost, SettlePost, SignPost, WatchTopic
+from postoffice.store.acts.ledger import KeepAccount, Materialise, PutPost, SettlePost, SignPost
 from postoffice.store.acts.letters import Discard, Release, Requeue
 from postoffice.store.acts.read import ReadSession
 from postoffice.store.acts.send import Send
 from postoffice.store.acts.sweep import ExpireRequests, ReportOverdue, ReturnDue
 from postoffice.store.acts.task import MoveTask
+from postoffice.store.acts.topics import WatchTopic
 from postoffice.store.acts.turn import Turn, Turned
 from postoffice.store.acts.upkeep import Forget, HoldRole, IndexSearch, Purge
 from postoffice.store.acts.visit import EndVisit, MakeLink, UseLink
@@ -123,8 +124,8 @@ class GroupedStore(Overviews, LedgerReads):
     async def sign_post(self, id: str, signed: str | None, instead_of: str | None = None) -> str | None:
         return await self.submit(SignPost(id, signed, instead_of))
 
-    async def meet(self, account_id: str, inbound_topic_id: str) -> None:
-        await self.submit(Meet(account_id, inbound_topic_id))
+    async def meet(self, account_id: str, inbound_topic_id: str, asked_by: str | None = None) -> None:
+        await self.submit(Meet(account_id, inbound_topic_id, asked_by))
 
     async def opened(self, post_id: str, opening: Opening, topic_id: str) -> None:
         await self.submit(Opened(post_id, opening, topic_id))

@@ -143,7 +143,9 @@ class Store(Protocol):
     async def on_ledger(self, message_id: str) -> dict[str, OnLedger]:
         """By recipient: where a message stands on its way over the ledger."""
 
-    async def meet(self, account_id: str, inbound_topic_id: str) -> None: ...
+    async def meet(self, account_id: str, inbound_topic_id: str, asked_by: str | None = None) -> None:
+        """Know an agent of other software. Where one of ours asks it, its topic is another's word: what is known stays."""
+
     async def openings(self) -> dict[str, Opening]:
         """By connection: consent that an agent of other software was given, and no topic yet to meet on."""
 

@@ -8,7 +8,7 @@ from postoffice.bridges.ledger.mirror import Mirror
 from postoffice.bridges.ledger.network import LedgerNetwork, public_key
 from postoffice.bridges.ledger.sightings import Book, or_refused, refused, sighting
 from postoffice.core.chunks import Whole
-from postoffice.core.errors import Forbidden, Forged, Invalid, Limited, NotOurs
+from postoffice.core.errors import Conflict, Forbidden, Forged, Invalid, Limited, NotOurs, TopicTaken
 from postoffice.core.ledger import (
     CONNECTION,
     CREATED_MEMO,
@@ -48,7 +48,7 @@ class Handshake:
             if (known := book.known(envelope, whole.payer)) is None:
                 known = await self._meet(envelope, whole.payer)
             await self._ask(envelope, known, owner, whole.sequence)
-        except (Invalid, Limited, Forbidden) as error:
+        except (Invalid, Limited, Forbidden, Conflict) as error:
             return refused(whole, error)
         return sighting(whole, sender=known, verdict=ASKED)
 
@@ -101,7 +101,10 @@ class Handshake:
         topic = envelope.connection_topic_id
         if agent is None or topic is None or not is_ledger_id(topic):
             return None
-        await self._office.answered_from_abroad(agent, peer, topic)
+        try:
+            await self._office.answered_from_abroad(agent, peer, topic)
+        except TopicTaken as error:
+            return refused(whole, error)
         return sighting(whole, sender=peer, verdict=ANSWERED)
 
     async def _asker(self, topic_id: str, envelope: Envelope, book: Book, batch: dict[int, Whole]) -> str | None:

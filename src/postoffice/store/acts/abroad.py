@@ -1,32 +1,41 @@
 """Acts about agents of other software: they are met on the ledger, and each has a topic with whoever of ours it talks to."""
 
 from postoffice.core.agent import Card
-from postoffice.core.errors import NotOurs
-from postoffice.core.ledger import CONNECTION, CREATED_MEMO, Account, Opening, write_created
+from postoffice.core.errors import Conflict
+from postoffice.core.ledger import ASKED, CONNECTION, CREATED_MEMO, Account, Opening, write_created
 from postoffice.core.names import SYSTEM, folded
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.posts import ask_for_topics, known_accounts, put_post
+from postoffice.store.acts.topics import WatchTopic
 from postoffice.store.desk import Desk, Needs
 
 
 class Meet(Act[None]):
-    """An agent of other software is known from now on, by its account."""
+    """An agent of other software is known from now on, by its account; where one of ours asks it, its answer is listened for."""
 
-    def __init__(self, account_id: str, inbound_topic_id: str) -> None:
+    def __init__(self, account_id: str, inbound_topic_id: str, asked_by: str | None) -> None:
+        """`asked_by` one of ours, who says which topic it has; by nobody, where it asks itself and the ledger has told that."""
         self.account_id = account_id
         self.inbound_topic_id = inbound_topic_id
+        self.asked = asked_by is not None
+        self.watch = WatchTopic(inbound_topic_id, ASKED, asked_by, account_id)
 
     def ask(self, needs: Needs) -> None:
-        needs.boxes.update((SYSTEM, self.account_id))
-        ask_for_topics(needs)
+        needs.boxes.add(self.account_id)
+        self.watch.ask(needs)
 
     def run(self, desk: Desk) -> None:
-        accounts = known_accounts(desk)
-        known = accounts.get(self.account_id)
-        if known is not None and known.inbound_topic_id == self.inbound_topic_id:
-            return
-        if (known is not None and not known.outside) or any(one.inbound_topic_id == self.inbound_topic_id for one in accounts.values()):
-            raise NotOurs(why=f"topic {self.inbound_topic_id} is another agent's")
+        known = known_accounts(desk).get(self.account_id)
+        elsewhere = known is not None and known.inbound_topic_id != self.inbound_topic_id
+        if elsewhere and self.asked:
+            raise Conflict(why=f"{self.account_id} is known by another inbound topic, and only a request of its own changes that")
+        self.watch.check(desk)
+        if known is None or elsewhere:
+            self._keep(desk)
+        if self.asked:
+            self.watch.run(desk)
+
+    def _keep(self, desk: Desk) -> None:
         if self.account_id not in desk.boxes:
             box = desk.new_box(self.account_id, Card(description="An agent of other software, reached over the ledger."), acted=True)
             desk.boxes[box.agent] = box

@@ -36,19 +36,6 @@ class KeepAccount(Act[None]):
         desk.write("put_ledger_account", row, row[0])
 
 
-class WatchTopic(Act[None]):
-    """A topic is listened to from now on."""
-
-    def __init__(self, topic_id: str, kind: str, agent: str | None, about: str) -> None:
-        self.row = (topic_id, kind, None if agent is None else folded(agent), about)
-
-    def ask(self, needs: Needs) -> None:
-        needs.boxes.add(SYSTEM)
-
-    def run(self, desk: Desk) -> None:
-        desk.write("put_ledger_topic", (*self.row, desk.now), self.row[0])
-
-
 class PutPost(Act[str]):
     """Something other than a message is to be put on a topic. Gives the post's id."""
 

@@ -340,6 +340,9 @@ SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
 ON CONFLICT (agent) DO UPDATE SET account_id = excluded.account_id, inbound_topic_id = excluded.inbound_topic_id,
   outbound_topic_id = excluded.outbound_topic_id, profile = coalesce(excluded.profile, ledger_accounts.profile);
 
+-- name: watched_topic
+SELECT kind, agent, about FROM ledger_topics WHERE topic_id = ANY ($1::text[]);
+
 -- name: put_ledger_topic
 INSERT INTO ledger_topics (topic_id, kind, agent, about, created_at)
 SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])

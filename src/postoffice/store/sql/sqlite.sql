@@ -272,6 +272,9 @@ INSERT INTO ledger_accounts (agent, account_id, inbound_topic_id, outbound_topic
 ON CONFLICT (agent) DO UPDATE SET account_id = excluded.account_id, inbound_topic_id = excluded.inbound_topic_id,
   outbound_topic_id = excluded.outbound_topic_id, profile = coalesce(excluded.profile, profile);
 
+-- name: watched_topic
+SELECT kind, agent, about FROM ledger_topics WHERE topic_id = ?1;
+
 -- name: put_ledger_topic
 INSERT INTO ledger_topics (topic_id, kind, agent, about, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
 ON CONFLICT (topic_id) DO UPDATE SET kind = excluded.kind, agent = excluded.agent, about = excluded.about;

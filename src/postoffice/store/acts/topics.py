@@ -1,0 +1,37 @@
+"""Whose a topic is: whoever names one takes over neither another's nor one that is listened to for another reason."""
+
+from postoffice.core.errors import TopicTaken, TopicWatched
+from postoffice.core.ledger import ASKED, CONNECTION
+from postoffice.core.names import SYSTEM, folded
+from postoffice.store.acts.act import Act
+from postoffice.store.acts.posts import ask_for_topics, known_accounts
+from postoffice.store.desk import Desk, Needs
+
+
+class WatchTopic(Act[None]):
+    """A topic is listened to from now on."""
+
+    def __init__(self, topic_id: str, kind: str, agent: str | None, about: str) -> None:
+        self.row = (topic_id, kind, None if agent is None else folded(agent), about)
+        self.name = f"watched_topic:{topic_id}"
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(SYSTEM)
+        needs.extra[self.name] = self.row[:1]
+        ask_for_topics(needs)
+
+    def check(self, desk: Desk) -> None:
+        """Refuse what is another's already."""
+        topic_id, kind, agent, about = self.row
+        for one in known_accounts(desk).values():
+            theirs_to_ask_on = kind == ASKED and one.outside and one.agent == about
+            if topic_id in (one.inbound_topic_id, one.outbound_topic_id) and not theirs_to_ask_on:
+                raise TopicTaken(topic=topic_id, agent=one.agent)
+        for known, *two in desk.extra[self.name]:
+            if known != kind or (kind == CONNECTION and two != [agent, about]):
+                raise TopicWatched(topic=topic_id, kind=known)
+
+    def run(self, desk: Desk) -> None:
+        self.check(desk)
+        desk.extra[self.name] = [self.row[1:]]
+        desk.write("put_ledger_topic", (*self.row, desk.now), self.row[0])

@@ -78,6 +78,12 @@ def test_anything_else_is_text(data: str) -> None:
     assert read_body(read_envelope(raw.encode())).content == data
 
 
+@pytest.mark.parametrize("data", [{"text": "Hello", "amount": 5}, {"id": "x", "text": "Hello"}, {}])
+def test_json_of_other_softwares_own_making_is_kept_as_it_is(data: Any) -> None:
+    raw = json.dumps({"p": "hcs-10", "op": "message", "operator_id": "0.0.1@0.0.2", "data": json.dumps(data)})
+    assert read_body(read_envelope(raw.encode())) == Body(payload=data)
+
+
 @given(some.binary(max_size=60) | some_json.map(lambda value: json.dumps(value).encode()))
 def test_whatever_stands_on_a_topic_is_read_or_refused(raw: bytes) -> None:
     with suppress(NotOurs):

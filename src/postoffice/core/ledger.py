@@ -72,6 +72,10 @@ class Body(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     hash: str | None = None
 
 
+_SAYS: Final = frozenset({"message_type", "subject", "content", "parts", "payload", "hash"})
+"""Of these a body has at least one; what has none of them is no body of ours."""
+
+
 class Envelope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An HCS-10 operation."""
 
@@ -285,6 +289,8 @@ def read_body(envelope: Envelope) -> Body:
         return Body(content=str(envelope.data))  # other software sends plain text
     if not isinstance(data, dict):
         return Body(content=str(envelope.data))
+    if not data.keys() & _SAYS:
+        return Body(payload=data)  # or JSON of its own making
     try:
         return msgspec.convert(data, Body)
     except msgspec.ValidationError as error:

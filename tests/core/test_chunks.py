@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as some
 
-from postoffice.core.chunks import gather
+from postoffice.core.chunks import all_whole, gather
 
 
 def row(sequence: int, data: bytes, chunk: tuple[str, int, int] | None = None) -> dict[str, Any]:
@@ -84,3 +84,15 @@ def test_a_message_is_as_late_as_its_last_piece() -> None:
 
 def test_nothing_is_nothing() -> None:
     assert gather([], 7).through == 7
+
+
+@given(
+    sizes=some.lists(some.integers(1, 4), max_size=8),
+    lost=some.lists(some.integers(0, 20), max_size=3),
+    chance=some.randoms(use_true_random=False),
+)
+def test_all_that_is_whole_is_given_in_order_whatever_is_missing_of_others(sizes: list[int], lost: list[int], chance: Random) -> None:
+    rows, whole, torn = topic_of(sizes, lost, chance)
+    found = all_whole(rows)
+    assert sorted(one.data for one in found) == sorted(data for name, data in whole.items() if name not in torn)
+    assert [one.sequence for one in found] == sorted(one.sequence for one in found)

@@ -1,12 +1,14 @@
 """Verify from within: a mirror that lies is found out by the chain of hashes, whatever the office remembers."""
 
 import json
+import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from postoffice.bridges.ledger import listener
 from postoffice.bridges.ledger.audit import Audit
 from postoffice.bridges.ledger.mirror import Mirror
 from postoffice.client.wire import Wire
@@ -19,6 +21,7 @@ from tests.ledger.house import Town
 class Checked(NamedTuple):
     at: Town
     served: Served
+    engine: SQLiteEngine
 
     async def findings(self) -> set[tuple[str, int]]:
         mirror = Mirror(self.at.ledger.mirror_url, 200)
@@ -40,10 +43,11 @@ async def checked(request: pytest.FixtureRequest, tmp_path: Path, ledger: Emulat
         "ledger_rate": 200.0,
         "ledger_privacy": request.param,
     }
-    async with serving(SQLiteEngine(tmp_path), **settings) as served:
+    engine = SQLiteEngine(tmp_path)
+    async with serving(engine, **settings) as served:
         at = Town(served.office, ledger, None)  # type: ignore[arg-type]  # the served office has its own
         await at.settle("quinn", "mindy")
-        yield Checked(at, served)
+        yield Checked(at, served, engine)
 
 
 async def test_all_is_well_until_the_mirror_lies(checked: Checked) -> None:
@@ -81,3 +85,27 @@ async def test_a_changed_body_or_hash_and_a_forged_sender_are_named(checked: Che
     at.plant("mindy", "quinn", "it is me", payer=at.ledger.new_account().id)
     await at.set_aside()
     assert await checked.findings() == {("altered", 1), ("forged", 2)}
+
+
+async def test_half_a_message_hides_nothing_that_comes_after_it(checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "_PIECES_WAIT", 0.1)
+    at, thief = checked.at, checked.at.ledger.new_account()
+    topic = at.ledger.topic(at.accounts["mindy"].inbound_topic_id)
+    at.ledger.plant_chunks(topic.id, [b"a", b"b"], order=[0], payer=thief.id)
+    at.plant("mindy", "quinn", {"subject": "pay 5"})
+    at.plant("mindy", "quinn", "it is me", payer=thief.id)
+    await at.set_aside(2)
+    await at.arrived("mindy")
+    assert await checked.findings() == {("forged", 3)}
+    topic.alter(2, topic.messages[1].body.replace(b"pay 5", b"pay 9"))
+    assert await checked.findings() == {("altered", 2), ("forged", 3)}
+
+
+async def test_a_sender_that_was_changed_in_the_office_is_named(checked: Checked) -> None:
+    at = checked.at
+    id = await at.send("quinn", "mindy", subject="pay 5")
+    await at.confirmed("quinn", id)
+    with sqlite3.connect(checked.engine.path) as database:
+        database.execute("UPDATE messages SET body = replace(body, '\"quinn\"', '\"boss\"') WHERE id = ?", (id,))
+    database.close()
+    assert await checked.findings() == {("altered", 1)}

@@ -12,6 +12,7 @@ from typing import Any
 import httpx
 import pytest
 
+from postoffice.bridges.ledger.network import LedgerNetwork
 from tests.cli.terminal import plain, seen
 from tests.ledger.emulator import Remote, emulator_process
 from tests.ledger.process import Server, server, until
@@ -72,6 +73,20 @@ def test_setup_gives_topics_with_the_seeds_memos_publishes_profiles_and_is_idemp
     again = home.answer("ledger", "setup", "--agents", "quinn,justin")
     assert [(one["topics"], one["profile"], one["memo"]) for one in again["agents"]] == [("kept", "kept", "kept")] * 2
     assert (again["cost"], set(remote.call("topics"))) == (0, topics)
+
+
+def test_a_profile_that_broke_off_has_none_published_twice(office: Server, remote: Remote) -> None:
+    home = office.home
+    known(office, "whole")
+    topic = home.answer("ledger", "setup", "--agents", "whole")["definitions"]
+    nodes = ",".join(f"{address}={account}" for address, account in remote.nodes.items())
+    network = LedgerNetwork(nodes, remote.operator_id, {remote.operator_id: remote.operator_key})
+    network.submit(network.sign(topic, "", "x" * 1500, None).split(",")[0])
+    network.close()
+    known(office, "late")
+    for how in ("published", "kept"):
+        made = home.answer("ledger", "setup", "--agents", "whole,late")
+        assert [one["profile"] for one in made["agents"]] == ["kept", how]
 
 
 def test_setup_shows_cost_and_progress_and_waits_where_the_network_is_busy(office: Server, remote: Remote) -> None:
@@ -186,6 +201,8 @@ def test_verify_names_what_is_wrong_and_its_exit_code_says_so(office: Server, re
     inbound = found["bob"]["inbound_topic_id"]
     sent = home.ask("ledger", "send", "bob", "for the record", "--as", "alice")
     until(lambda: home.ask("status", sent["message_id"], "--as", "alice")["standings"][0]["state"] == "pending")
+    for nobody in ("bbo", ""):
+        assert f"no agent '{nobody}'" in home.refused(66, "ledger", "verify", "--agents", nobody)
     rebuilt = home.answer("ledger", "verify", "--agents", "bob", "--show")
     assert rebuilt["findings"] == []
     assert [line["subject"] for line in rebuilt["inbox"]] == ["for the record"]

@@ -29,9 +29,7 @@ class Gathered(msgspec.Struct, frozen=True):
 def gather(rows: Sequence[dict[str, Any]], after: int, *, give_up: Collection[str] = ()) -> Gathered:
     """Put messages together. Rows may come twice and out of order; groups named in `give_up` are left behind as they are."""
     unique = {int(row["sequence_number"]): row for row in rows if int(row["sequence_number"]) > after}
-    groups: dict[str, list[dict[str, Any]]] = {}
-    for sequence in sorted(unique):
-        groups.setdefault(group_key(unique[sequence]) or f"{sequence}", []).append(unique[sequence])
+    groups = _groups(unique)
     complete = {key: _is_complete(rows) for key, rows in groups.items()}
     spans = {key: (int(rows[0]["sequence_number"]), int(rows[-1]["sequence_number"])) for key, rows in groups.items()}
     settled = {key for key in groups if complete[key] or key in give_up}
@@ -44,6 +42,12 @@ def gather(rows: Sequence[dict[str, Any]], after: int, *, give_up: Collection[st
     return Gathered(tuple(one for one in taken if one.sequence in whole), through, tuple(one for one in taken if one.sequence not in whole))
 
 
+def all_whole(rows: Sequence[dict[str, Any]]) -> list[Whole]:
+    """Every message of a topic of which nothing is missing, in order, whatever is missing of others."""
+    groups = _groups({int(row["sequence_number"]): row for row in rows})
+    return sorted((_joined(pieces) for pieces in groups.values() if _is_complete(pieces)), key=lambda one: one.sequence)
+
+
 def group_key(row: dict[str, Any]) -> str | None:
     """What the pieces of one message have in common; nothing for a message in one piece."""
     chunk = row.get("chunk_info")
@@ -51,6 +55,14 @@ def group_key(row: dict[str, Any]) -> str | None:
         return None
     first = chunk["initial_transaction_id"]
     return f"{first['account_id']}@{first['transaction_valid_start']}"
+
+
+def _groups(unique: dict[int, dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The pieces of each message, in order."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for sequence in sorted(unique):
+        groups.setdefault(group_key(unique[sequence]) or f"{sequence}", []).append(unique[sequence])
+    return groups
 
 
 def _is_complete(rows: Sequence[dict[str, Any]]) -> bool:

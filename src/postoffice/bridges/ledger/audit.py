@@ -10,10 +10,11 @@ from postoffice.bridges.ledger.sightings import Book, on_connection, on_entity, 
 from postoffice.client.path import part
 from postoffice.client.wire import Wire
 from postoffice.core.chain import broken_links
-from postoffice.core.chunks import Whole, gather
-from postoffice.core.errors import NotFound
+from postoffice.core.chunks import Whole, all_whole
+from postoffice.core.errors import NoSuchAgent, NotFound
 from postoffice.core.ledger import CONNECTION, ENTITY, Account, Body, Record, Sighting, Topic, body_of, fingerprint, matches
 from postoffice.core.message import Draft, Message, is_note
+from postoffice.core.names import folded
 
 MISSING, ALTERED, FORGED = "missing", "altered", "forged"
 _MAIL = ("confirmed", "delivered")
@@ -49,7 +50,9 @@ class Audit:
         topics = [msgspec.convert(one, Topic) for one in (await self._wire.get("/ledger/topics"))["topics"]]
         book = Book(accounts, self._operator)
         ours = [Topic(topic_id=one.inbound_topic_id, kind="inbound", agent=one.agent, about="") for one in accounts if not one.outside]
-        watched = [one for one in ours + topics if agents is None or (one.agent or "").lower() in agents]
+        if agents is not None and (unknown := agents - {folded(one.agent or "") for one in ours}):
+            raise NoSuchAgent(name=min(unknown), hint="nobody of that name has topics here; `postoffice ledger status` tells who has")
+        watched = [one for one in ours + topics if agents is None or folded(one.agent or "") in agents]
         for number, topic in enumerate(watched, 1):
             self._tell(f"[{number}/{len(watched)}] topic {topic.topic_id}, of {topic.agent or topic.about}")
             if topic.kind in ("inbound", CONNECTION, ENTITY):
@@ -71,7 +74,7 @@ class Audit:
         for sequence, record in records.items():
             if sequence not in there:
                 self._found(MISSING, topic, sequence, "the office has seen it, and the ledger does not have it", record.message_id)
-        for whole in gather(rows, 0).whole:
+        for whole in all_whole(rows):
             await self._compare(topic, whole, _read(topic, whole, book), records.get(whole.sequence))
 
     async def _records(self, topic_id: str) -> dict[int, Record]:
@@ -147,6 +150,8 @@ def _unrouted(*_: object, **__: object) -> list[Draft]:
 
 
 def _same(topic: Topic, seen: Sighting, record: Record, message: Message) -> bool:
+    if seen.sender is not None and folded(seen.sender) != folded(message.sender):
+        return False
     if topic.kind == ENTITY:
         return not seen.deliveries or seen.deliveries[0].draft.content == message.content
     if record.verdict == "confirmed":

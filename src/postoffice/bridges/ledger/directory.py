@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from postoffice.bridges.ledger.mirror import Mirror
-from postoffice.core.chunks import gather
+from postoffice.core.chunks import all_whole
 from postoffice.core.errors import NoInbound
 from postoffice.core.ledger import check_ledger_id, inbound_owner
 
@@ -37,7 +37,7 @@ async def _by_profile(mirror: Mirror, account: str, memo: str) -> str | None:
     if not memo.startswith(_REFERENCE):
         return None
     inbound = None
-    for whole in gather(await mirror.all_messages(reference), 0).whole:
+    for whole in all_whole(await mirror.all_messages(reference)):
         try:
             told = msgspec.json.decode(whole.data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -14,7 +14,7 @@ from postoffice.bridges.ledger.pieces import PIECE_BYTES, mirror_names
 from postoffice.client.path import part
 from postoffice.client.wire import Wire
 from postoffice.core.agent import Card
-from postoffice.core.chunks import gather
+from postoffice.core.chunks import all_whole
 from postoffice.core.errors import Expired, LedgerBusy, Spent
 from postoffice.core.ledger import OUTBOUND_MEMO, Account, inbound_memo
 from postoffice.core.profile import definition
@@ -177,7 +177,7 @@ class Founding:
     async def _published(self, topic: str) -> dict[str, Any]:
         """By agent: the profile that was published last."""
         found: dict[str, Any] = {}
-        for whole in gather(await self._mirror.all_messages(topic), 0).whole:
+        for whole in all_whole(await self._mirror.all_messages(topic)):
             try:
                 told = msgspec.json.decode(whole.data)["agent"]
                 found[told["slug"]] = told

@@ -11,7 +11,7 @@ import pytest
 
 from postoffice.bridges.ledger import listener
 from postoffice.config import Settings
-from tests.engines import PostgresEngine, PostgresServer, SQLiteEngine
+from tests.engines import Engine, SQLiteEngine
 from tests.ledger.emulator import Chunk, Emulator, Throttle, running_emulator
 from tests.ledger.house import Town, town, until
 from tests.ledger.sdk import connected, in_thread, message
@@ -98,27 +98,23 @@ async def test_what_no_other_door_would_take_is_not_taken_here(at: Town, data: A
 
 
 @pytest.mark.parametrize("data", [{"id": "\0"}, {"id": "\0", "hash": "x"}, {"id": "\0", "subject": "s"}])
-async def test_an_id_that_no_database_keeps_stops_no_topic(postgres: PostgresServer, ledger: Emulator, data: Any) -> None:
-    url = await postgres.borrow()
-    async with town(PostgresEngine(url), ledger) as at:
+async def test_an_id_that_no_database_keeps_stops_no_topic(engine: Engine, ledger: Emulator, data: Any) -> None:
+    async with town(engine, ledger) as at:
         await at.settle("quinn", "mindy")
         at.plant("mindy", "quinn", data)
         at.plant("mindy", "quinn", "after")
         records = await at.records(at.accounts["mindy"].inbound_topic_id, 2)
         assert records[1].verdict == "delivered"
-    await postgres.give_back(url)
 
 
-async def test_a_name_that_no_database_keeps_stops_no_topic(postgres: PostgresServer, ledger: Emulator) -> None:
-    url = await postgres.borrow()
-    async with town(PostgresEngine(url), ledger) as at:
+async def test_a_name_that_no_database_keeps_stops_no_topic(engine: Engine, ledger: Emulator) -> None:
+    async with town(engine, ledger) as at:
         await at.settle("quinn", "mindy")
         topic = ledger.new_topic()
         await at.office.watch_topic(at.office.owner(), topic.id, "entity", "task")
         ledger.plant(topic.id, json.dumps({"type": "task.note", "from_agent": "a\0", "note": "n", "notify": []}))
         (why,) = await at.set_aside()
         assert "forged" in why
-    await postgres.give_back(url)
 
 
 async def test_an_altered_copy_of_a_message_of_ours_is_set_aside(at: Town) -> None:

@@ -1,6 +1,7 @@
 """From the outbox to the ledger: what fails is tried again with the same bytes, or told with what to do; nobody else waits."""
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -13,7 +14,7 @@ import pytest
 from postoffice.bridges.ledger import submitter
 from postoffice.core.delivery import State
 from postoffice.core.message import Draft
-from tests.engines import SQLiteEngine
+from tests.engines import Engine, SQLiteEngine
 from tests.ledger.emulator import Emulator, running_emulator
 from tests.ledger.emulator.fees import MESSAGE
 from tests.ledger.house import Town, network_of, town, until
@@ -43,6 +44,44 @@ async def test_busy_is_tried_again_and_makes_one_message(at: Town) -> None:
     id = await at.send("quinn", "mindy")
     await at.confirmed("quinn", id)
     assert on_topic(at) == 1
+
+
+async def test_whatever_is_tried_again_what_goes_to_a_topic_goes_in_order(at: Town) -> None:
+    at.ledger.faults.busy(3)
+    for number in range(4):
+        id = await at.send("quinn", "mindy", subject=f"n{number}")
+    await at.confirmed("quinn", id)
+    subjects = [json.loads(body["data"])["subject"] for body in at.bodies(at.accounts["mindy"].inbound_topic_id)]
+    assert subjects == ["n0", "n1", "n2", "n3"]
+
+
+async def test_what_waits_behind_another_try_is_not_due_and_holds_up_no_other_topic(engine: Engine, ledger: Emulator) -> None:
+    async with town(engine, ledger, silent=True) as at:
+        await at.settle("quinn", "mindy", "justin")
+        for to in ("mindy", "mindy", "mindy", "justin"):
+            await at.send("quinn", to)
+        first, other = await at.office.posts_due(2)
+        assert (first.mailbox, other.mailbox) == ("mindy", "justin")
+        await at.office.settle_post(first, error="busy", retry_in=timedelta(minutes=1))
+        assert [post.id for post in await at.office.posts_due(10)] == [other.id]
+        await engine.advance(timedelta(minutes=1))
+        again = [post.mailbox for post in await at.office.posts_due(10)]
+        assert again == ["mindy", "justin", "mindy", "mindy"]
+        assert (await at.office.posts_due(1))[0].id == first.id
+
+
+async def test_however_much_goes_to_one_topic_another_waits_for_little_of_it(
+    tmp_path: Path, ledger: Emulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(submitter, "_TURN", 0.0)
+    async with town(SQLiteEngine(tmp_path), ledger, silent=True) as at:
+        await at.settle("quinn", "mindy", "justin")
+        for to in (*("mindy",) * 60, "justin"):
+            await at.send("quinn", to)
+        await at.bridge._submitter.submit_due(lambda: True, lambda _: None)
+        assert [len(at.ledger.topic(at.accounts[name].inbound_topic_id).messages) for name in ("mindy", "justin")] == [1, 1]
+        at.bridge._network.close()
+        await at.bridge._mirror.close()
 
 
 async def test_a_node_that_is_down_is_waited_for(at: Town) -> None:

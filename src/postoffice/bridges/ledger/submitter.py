@@ -22,6 +22,7 @@ from postoffice.office import PostOffice
 _log = logging.getLogger(__name__)
 _BATCH = 50
 _AT_ONCE = 8
+_TURN = 1.0  # seconds after which a topic lets others go first, and what has become due since
 _OWNERS_PAUSE = timedelta(minutes=1)
 _LIVES = 180.0  # seconds that signed bytes can be submitted
 _MIRROR_BEHIND = 60.0  # seconds after which a mirror knows what happened
@@ -31,7 +32,7 @@ Run = Callable[..., Awaitable[Any]]
 
 
 class Submitter:
-    """What goes to one topic goes in order; topics do not wait for each other."""
+    """What goes to one topic goes in order; however much that is, other topics wait for little of it."""
 
     def __init__(self, office: PostOffice, network: LedgerNetwork, mirror: Mirror, handshake: Handshake, run: Run) -> None:
         """`run` has threads of its own: whatever the network does, nobody else waits for one."""
@@ -53,11 +54,15 @@ class Submitter:
         return len(posts)
 
     async def _in_order(self, posts: list[Post], speaking: Callable[[], bool], sent: Callable[[str], None]) -> None:
+        loop = asyncio.get_running_loop()
         async with self._hands:
+            until = loop.time() + _TURN
             for post in posts:
                 if not speaking() or not await self._submit(post):
                     return
                 sent(post.topic_id)
+                if loop.time() > until:
+                    return
 
     async def _submit(self, post: Post) -> bool:
         """Whether the next one of the topic may go."""

@@ -280,8 +280,13 @@ SELECT topic_id, kind, agent, about FROM ledger_topics ORDER BY topic_id;
 SELECT name, value FROM cursors WHERE name LIKE 'ledger:%';
 
 -- name: posts_due
-SELECT id, topic_id, memo, payer, body, message_id, mailbox, attempts, signed FROM ledger_outbox
-WHERE state = 'waiting' AND due_at <= office_now() ORDER BY due_at, id LIMIT :limit;
+-- What one account pays for on one topic goes in order: nothing is due before what was put there earlier. Of each such line the
+-- first come first, so that none fills the page alone. Topics that are yet to be made are lines of their own.
+SELECT o.id, o.topic_id, o.memo, o.payer, o.body, o.message_id, o.mailbox, o.attempts, o.signed
+FROM (SELECT id, created_at, max(due_at) OVER line AS due_at, row_number() OVER line AS place FROM ledger_outbox WHERE state = 'waiting'
+      WINDOW line AS (PARTITION BY CASE topic_id WHEN '' THEN id ELSE topic_id END, payer ORDER BY created_at, id)) AS w
+JOIN ledger_outbox o ON o.id = w.id
+WHERE w.due_at <= office_now() ORDER BY w.place, w.created_at, w.id LIMIT :limit;
 
 -- name: posts_by_state
 SELECT state, count(*), min(created_at) FROM ledger_outbox GROUP BY state;

@@ -11,6 +11,8 @@ import pytest
 
 from postoffice.bridges.ledger import listener
 from postoffice.config import Settings
+from postoffice.core.limits import Limits
+from postoffice.store.protocol import Store
 from tests.engines import Engine, SQLiteEngine
 from tests.ledger.emulator import Chunk, Emulator, Throttle, running_emulator
 from tests.ledger.house import Town, town, until
@@ -263,6 +265,18 @@ async def test_it_catches_up_after_days(tmp_path: Path, ledger: Emulator) -> Non
         assert (
             len(ledger.requests.at("mirror", f"/api/v1/topics/{accounts['mindy'].inbound_topic_id}/messages?sequencenumber=gte:102")) <= 1
         )
+
+
+async def test_catching_up_is_held_to_no_rate(tmp_path: Path, ledger: Emulator) -> None:
+    class Strict(SQLiteEngine):
+        def store(self, limits: Limits | None = None) -> Store:
+            return super().store(limits or Limits(sends_per_minute=3))
+
+    async with town(Strict(tmp_path), ledger) as at:
+        await at.settle("quinn", "mindy")
+        for number in range(10):
+            at.plant("mindy", "quinn", f"n{number}")
+        assert len(await at.arrived("mindy", 10)) == 10
 
 
 async def test_pages_given_twice_refused_and_cut_off_lose_and_double_nothing(at: Town) -> None:

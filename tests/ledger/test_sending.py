@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import AsyncIterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from postoffice.core.delivery import State
 from postoffice.core.message import Draft
-from tests.engines import SQLiteEngine
+from tests.engines import Engine, SQLiteEngine
 from tests.ledger.emulator import Emulator
 from tests.ledger.house import Town, town
 
@@ -63,6 +64,20 @@ async def test_the_fast_path_and_the_listener_give_one_message(at: Town, priorit
     await at.confirmed("quinn", id)
     assert [message.id for message in await at.waiting("mindy")] == [id]
     assert await at.office.ledger_posts() == {"confirmed": 1}
+
+
+async def test_what_was_read_and_purged_before_the_ledger_tells_of_it_is_not_delivered_again(engine: Engine, ledger: Emulator) -> None:
+    async with town(engine, ledger) as at:
+        await at.settle("quinn", "mindy")
+        ledger.freeze_mirror()
+        id = await at.send("quinn", "mindy", priority=1)
+        await at.office.pop(await at.me("mindy"))
+        await engine.advance(timedelta(days=3))
+        assert await at.office.store.purge(timedelta(days=1)) == 1
+        ledger.thaw_mirror()
+        (record,) = await at.records(at.accounts["mindy"].inbound_topic_id)
+        assert (record.verdict, record.message_id) == ("confirmed", id)
+        assert await at.waiting("mindy") == []
 
 
 async def test_a_long_message_goes_in_pieces_and_arrives_whole(at: Town) -> None:

@@ -166,6 +166,18 @@ async def test_a_topic_that_does_not_exist_is_a_refusal_for_good(at: Town) -> No
     assert (await at.standing("quinn", id)).state is State.DEAD
 
 
+async def test_what_was_read_and_purged_before_its_refusal_is_refused_once(engine: Engine, ledger: Emulator) -> None:
+    async with town(engine, ledger, silent=True) as at:
+        await at.settle("quinn", "mindy")
+        await at.send("quinn", "mindy", priority=1)
+        (post,) = await at.office.posts_due(1)
+        await at.office.pop(await at.me("mindy"))
+        await engine.advance(timedelta(days=3))
+        assert await at.office.store.purge(timedelta(days=1)) == 1
+        await at.office.settle_post(post, error="INVALID_TOPIC_ID")
+        assert await at.office.ledger_posts() == {"failed": 1}
+
+
 async def test_bytes_that_were_never_taken_and_are_too_old_are_signed_anew(tmp_path: Path, ledger: Emulator) -> None:
     engine = SQLiteEngine(tmp_path)
     await ledger.node_down()

@@ -1,10 +1,11 @@
 """Acts of the ledger: who has topics, what became of a post, and what was seen there."""
 
+from contextlib import suppress
 from datetime import timedelta
 
 from postoffice.core.clock import is_id, micros
 from postoffice.core.delivery import UNREAD, State
-from postoffice.core.errors import MailError, TopicTaken
+from postoffice.core.errors import MailError, NoSuchMessage, TopicTaken
 from postoffice.core.ledger import Account, Sighting, matches
 from postoffice.core.names import SYSTEM, folded
 from postoffice.store.acts.act import Act
@@ -96,7 +97,8 @@ class SettlePost(Act[None]):
 
     def run(self, desk: Desk) -> None:
         if self.refusal is not None:
-            self.refusal.run(desk)
+            with suppress(NoSuchMessage):  # delivered at once, read, and purged since
+                self.refusal.run(desk)
         state = "submitted" if self.error is None else "failed" if self.retry_in is None else "waiting"
         due_at = desk.now + micros(self.retry_in or timedelta(0))
         desk.write("settle_post", (self.id, state, due_at, self.error), self.id)
@@ -111,7 +113,10 @@ class Materialise(Act[int]):
         self.through = through
         self.seen = seen
         self.sends = {
-            one.sequence: [Send(mail.sender, mail.draft, verified=mail.verified, strangers=strangers) for mail in one.deliveries]
+            # Whoever put it on the ledger has paid for it there; and after days away all of it comes in one minute.
+            one.sequence: [
+                Send(mail.sender, mail.draft, verified=mail.verified, strangers=strangers, counted=False) for mail in one.deliveries
+            ]
             for one in seen
         }
 
@@ -129,6 +134,9 @@ class Materialise(Act[int]):
                 send.ask(needs)
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
+        for key in map(_ours, self.seen):
+            if key is not None and key not in desk.mail:
+                needs.extra[_purged_by(key)] = key
         for sends in self.sends.values():
             for send in sends:
                 send.ask_more(needs, desk)
@@ -155,9 +163,9 @@ class Materialise(Act[int]):
         row = None if key is None else desk.mail.get(key)
         if row is not None:
             return _confirm(desk, one, row)
-        if (note := _our_note(one)) is not None and desk.extra[f"sender_of:{note}"] == [(folded(one.sender or ""),)]:
-            desk.write("confirm_post", (note, None), (note, None))
-            return "confirmed", note, None
+        if (post := _known_again(desk, one)) is not None:
+            desk.write("confirm_post", post, post)
+            return "confirmed", post[0], None
         if one.body is not None and one.body.hash is not None:
             return "quarantined", one.body.id if is_id(one.body.id or "") else None, "only its hash is there, and the message is not ours"
         taken, refusals = None, []
@@ -192,6 +200,19 @@ def _ours(one: Sighting) -> tuple[str, str] | None:
     if one.body is None or one.mailbox is None or one.body.id is None or not is_id(one.body.id):
         return None
     return one.body.id, folded(one.mailbox)
+
+
+def _known_again(desk: Desk, one: Sighting) -> tuple[str, str | None] | None:
+    """The post it confirms where there is no delivery: a note's, or that of mail which was purged since."""
+    key, note, sender = _ours(one), _our_note(one), [(folded(one.sender or ""),)]
+    if key is not None:
+        return key if desk.extra[_purged_by(key)] == sender else None
+    return (note, None) if note is not None and desk.extra[f"sender_of:{note}"] == sender else None
+
+
+def _purged_by(key: tuple[str, str]) -> str:
+    """What tells who sent it, if it was delivered at once, read and purged before the ledger told of it."""
+    return f"purged_by:{key[0]}:{key[1]}"
 
 
 def _our_note(one: Sighting) -> str | None:

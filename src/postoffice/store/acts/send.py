@@ -41,11 +41,12 @@ _MINUTE = timedelta(minutes=1)
 class Send(Act[Accepted]):
     """One message accepted, with a delivery for each recipient."""
 
-    def __init__(self, sender: str, draft: Draft, *, verified: bool, strangers: bool) -> None:
+    def __init__(self, sender: str, draft: Draft, *, verified: bool, strangers: bool, counted: bool = True) -> None:
         self.sender = folded(sender)
         self.draft = draft
         self.verified = verified
         self.strangers = strangers
+        self.counted = counted and not draft.settled  # against the sender's rate
         self.to_all = draft.to == EVERYONE
         self.names = () if self.to_all else (draft.to,) if isinstance(draft.to, str) else draft.to
         self.subject_key = subject_key(draft.subject) if draft.subject else ""
@@ -110,7 +111,7 @@ class Send(Act[Accepted]):
         encoded = _encode(message)
         check_size(len(encoded), desk.limits)
         body = encoded.decode()
-        if desk.limits.sends_per_minute is not None and not draft.settled:
+        if self.counted and desk.limits.sends_per_minute is not None:
             desk.count(f"send:{self.sender}", desk.limits.sends_per_minute, _MINUTE)
         # From here on nothing is refused.
         desk.new_agents += unseen

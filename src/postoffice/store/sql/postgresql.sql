@@ -367,6 +367,11 @@ FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS v (id, state, d
 UPDATE ledger_outbox o SET state = 'confirmed', error = NULL, signed = NULL
 FROM unnest($1::text[], $2::text[]) AS v (message_id, mailbox) WHERE o.message_id = v.message_id AND o.mailbox IS NOT DISTINCT FROM v.mailbox;
 
+-- name: purged_by
+-- Who sent a message that went to a mailbox over the ledger and is purged by now.
+SELECT t.sender FROM tombstones t JOIN ledger_outbox o ON o.message_id = CAST(t.message_id AS text)
+WHERE t.message_id = ANY ($1::uuid[]) AND o.mailbox = ANY ($2::text[]);
+
 -- name: sender_of
 SELECT sender FROM messages WHERE id = ANY ($1::uuid[]);
 

@@ -295,6 +295,10 @@ UPDATE ledger_outbox SET state = CASE WHEN state = 'confirmed' THEN state ELSE ?
 -- name: confirm_post
 UPDATE ledger_outbox SET state = 'confirmed', error = NULL, signed = NULL WHERE message_id = ?1 AND mailbox IS ?2;
 
+-- name: purged_by
+-- Who sent a message that went to a mailbox over the ledger and is purged by now.
+SELECT t.sender FROM tombstones t JOIN ledger_outbox o ON o.message_id = t.message_id WHERE t.message_id = ?1 AND o.mailbox = ?2;
+
 -- name: sender_of
 SELECT sender FROM messages WHERE id = ?1;
 

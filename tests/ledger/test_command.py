@@ -135,6 +135,31 @@ def test_wrong_settings_are_told_in_a_line_and_no_key_with_them(office: Server, 
     assert "ledger_account" in home.refused(65, "ledger", "setup", extra={"POSTOFFICE_LEDGER_ACCOUNT": ""})
 
 
+@pytest.mark.parametrize(
+    ("act", "name", "value"),
+    [
+        ("setup", "LEDGER", "tesnet"),
+        ("setup", "LEDGER", "127.0.0.1:1=banana"),
+        ("setup", "LEDGER", "127.0.0.1=0.0.3"),
+        ("setup", "LEDGER_ACCOUNT", "banana"),
+        ("verify", "LEDGER", "tesnet"),
+        ("verify", "LEDGER_MIRROR", "http://[::"),
+        ("verify", "LEDGER_MIRROR", "banana"),
+    ],
+)
+def test_a_wrong_setting_is_named_with_its_value(office: Server, act: str, name: str, value: str) -> None:
+    told = office.home.refused(65, "ledger", act, "--agents", "sender", extra={f"POSTOFFICE_{name}": value})
+    assert name.lower() in told
+    assert value in told
+
+
+def test_no_topic_is_paid_for_whose_type_the_office_refuses(office: Server, remote: Remote) -> None:
+    before = set(remote.call("topics"))
+    for type in ("", "x" * 101):
+        assert "--type" in office.home.refused(65, "ledger", "topic", "--create", "--type", type)
+    assert set(remote.call("topics")) == before
+
+
 # Mail
 
 

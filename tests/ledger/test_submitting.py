@@ -13,6 +13,7 @@ import pytest
 
 from postoffice.bridges.ledger import submitter
 from postoffice.core.delivery import State
+from postoffice.core.errors import OtherLedger
 from postoffice.core.message import Draft
 from tests.engines import Engine, SQLiteEngine
 from tests.ledger.emulator import Emulator, running_emulator
@@ -233,3 +234,16 @@ async def test_with_two_nodes_a_cut_off_answer_is_one_message(tmp_path: Path) ->
         ledger.faults.cut()
         await at.confirmed("quinn", await at.send("quinn", "mindy"))
         assert on_topic(at) == 1
+
+
+async def test_another_ledger_over_the_same_data_is_refused(engine: Engine, ledger: Emulator) -> None:
+    async with town(engine, ledger):
+        pass
+    async with town(engine, ledger, silent=True) as at:
+        at.bridge._network.name = "mainnet"
+        with pytest.raises(OtherLedger, match=r"'own'.*'mainnet'"):
+            await at.bridge.__aenter__()
+        await at.bridge.__aexit__()
+    async with town(engine, ledger) as at:
+        await at.settle("quinn", "mindy")
+        await at.confirmed("quinn", await at.send("quinn", "mindy"))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _SETTINGS = ("config", "ledger", "ledger_mirror", "ledger_account", "ledger_key_file")
 _JOURNAL = "ledger-setup.jsonl"
 _ASKS_A_SECOND = 10.0
+_TYPE_CHARS = 100  # that the office takes
 
 
 class NetworkCommand(NamedTuple):
@@ -59,6 +60,9 @@ def _settings(options: Options) -> "Settings":
     settings = read_settings({name: options.get(name) for name in _SETTINGS})
     if settings.ledger is None:
         raise BadSetting(name="ledger", why="say which one: --ledger testnet, or POSTOFFICE_LEDGER")
+    from postoffice.bridges.ledger.network import read_nodes  # noqa: PLC0415
+
+    read_nodes(settings.ledger)
     return settings
 
 
@@ -149,6 +153,8 @@ def _founded(console: "Console", answer: Any) -> None:
 
 def _topic(options: Options) -> None:
     settings = _settings(options)
+    if not 1 <= len(options["type"]) <= _TYPE_CHARS:  # before anything is paid for
+        raise BadSetting(name="--type", why=f"it has 1 to {_TYPE_CHARS} characters")
 
     async def work(wire: "Wire") -> Any:
         import asyncio  # noqa: PLC0415

@@ -71,6 +71,10 @@ class NotSafe(Invalid):
     """Not started: {why}."""
 
 
+class OtherLedger(BadSetting):
+    """The office's topics are on the ledger {known!r}, and mean something else on {network!r}; give another ledger an office with data of its own."""
+
+
 class BadJson(Invalid):
     """The body cannot be read as JSON: {why}."""
 

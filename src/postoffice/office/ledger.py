@@ -109,6 +109,10 @@ class LedgerVerbs(MailVerbs):
 
     # For the bridge
 
+    async def keep_network(self, network: str) -> None:
+        """Speak with this ledger from now on; where topics are another's, they are not taken for its."""
+        await self.store.keep_network(network)
+
     async def hold_ledger(self, holder: str, lasts: timedelta) -> bool:
         """Be the one process that speaks with the ledger, for a while."""
         return await self.store.hold_role("ledger", holder, lasts)

@@ -20,7 +20,7 @@ from postoffice.store.acts.abroad import Meet, Opened
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.agent import AddKey, Appear, Register, RevokeKeys, Seen, UpdateCard
 from postoffice.store.acts.connection import Approve, Conclude, Request
-from postoffice.store.acts.ledger import KeepAccount, Materialise, PutPost, SettlePost, SignPost
+from postoffice.store.acts.ledger import KeepAccount, KeepNetwork, Materialise, PutPost, SettlePost, SignPost
 from postoffice.store.acts.letters import Discard, Release, Requeue
 from postoffice.store.acts.read import ReadSession
 from postoffice.store.acts.send import Send
@@ -114,6 +114,9 @@ class GroupedStore(Overviews, LedgerReads):
 
     async def keep_account(self, account: Account, profile: str | None) -> None:
         await self.submit(KeepAccount(account, profile))
+
+    async def keep_network(self, network: str) -> None:
+        await self.submit(KeepNetwork(network))
 
     async def watch_topic(self, topic_id: str, kind: str, agent: str | None, about: str) -> None:
         await self.submit(WatchTopic(topic_id, kind, agent, about))

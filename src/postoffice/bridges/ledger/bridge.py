@@ -52,6 +52,7 @@ class LedgerBridge:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
+        await self._office.keep_network(self._network.name)
         for what, act in (("the ledger's lease", self._hold), ("submitting", self._submit), ("listening", self._listen)):
             self._tasks.append(asyncio.create_task(self._forever(what, act)))
         return self

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import httpx2
 
-from postoffice.core.errors import LedgerBusy, MirrorAway
+from postoffice.core.errors import BadSetting, LedgerBusy, MirrorAway
 
 PAGE: Final = 100
 """Messages a page, at most."""
@@ -18,7 +18,7 @@ class Mirror:
     """Reads topics. All who ask share one pace, and one patience when it does not answer."""
 
     def __init__(self, url: str, per_second: float) -> None:
-        self._http = httpx2.AsyncClient(base_url=url.rstrip("/"), timeout=20)
+        self._http = httpx2.AsyncClient(base_url=_checked(url), timeout=20)
         self._gap = 1 / per_second
         self._next = 0.0
         self._failures = 0
@@ -99,3 +99,14 @@ class Mirror:
         self._next = at + self._gap
         while (pause := max(at, self._quiet_until) - loop.time()) > 0:  # noqa: ASYNC110 - what is waited for is time
             await asyncio.sleep(pause)
+
+
+def _checked(url: str) -> httpx2.URL:
+    """A mirror's address, if it is one."""
+    try:
+        found = httpx2.URL(url.rstrip("/"))
+    except httpx2.InvalidURL:
+        found = None
+    if found is None or found.scheme not in ("http", "https") or not found.host:
+        raise BadSetting(name="ledger_mirror", why=f"{url!r} is not an address such as https://testnet.mirrornode.hedera.com")
+    return found

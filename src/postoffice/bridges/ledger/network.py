@@ -27,6 +27,7 @@ from hiero_sdk_python.transaction.transaction import Transaction
 
 from postoffice.bridges.ledger.pieces import PIECE_BYTES, PIECES, pieces
 from postoffice.core.errors import BadSetting, Expired, LedgerBusy, LedgerRefused, NeedsOwner, Spent
+from postoffice.core.ledger import is_ledger_id
 
 _CALL = 20.0  # seconds for one call
 _LIVES = 180  # seconds that signed bytes can be submitted; more is not allowed
@@ -49,8 +50,11 @@ class LedgerNetwork:
 
     def __init__(self, network: str, operator: str, keys: dict[str, str]) -> None:
         """The network's name, or its nodes as `host:port=0.0.3,…`; keys by account."""
-        self.name = network if "=" not in network else "own"
+        self._nodes = read_nodes(network)
+        self.name = network if self._nodes is None else "own"
         self._network = network
+        if not is_ledger_id(operator):
+            raise BadSetting(name="ledger_account", why=f"{operator!r} is not an account such as 0.0.12345")
         self._operator = operator
         self._keys = {account: read_key(account, key) for account, key in keys.items()}
         self._client: Client | None = None
@@ -133,11 +137,10 @@ class LedgerNetwork:
 
     def _connect(self) -> Client:
         client: Client
-        if "=" in self._network:
-            pairs = (entry.strip().rpartition("=") for entry in self._network.split(","))
-            client = Client.for_network({address: AccountId.from_string(account) for address, _, account in pairs})
-        else:
+        if self._nodes is None:
             client = Client(Nodes(self._network))
+        else:
+            client = Client.for_network({address: AccountId.from_string(account) for address, account in self._nodes.items()})
         client.set_operator(AccountId.from_string(self._operator), self._keys[self._operator])
         client.set_max_attempts(3).set_grpc_deadline(_CALL / 2).set_request_timeout(_CALL)
         client.logger.set_level(LogLevel.DISABLED)  # it writes to standard output
@@ -174,6 +177,21 @@ class LedgerNetwork:
             return LedgerBusy(why=_name(error.last_error))
         self.close()  # a client that lost its nodes does not look for them again for long
         return LedgerBusy(why=str(error))
+
+
+def read_nodes(network: str) -> dict[str, str] | None:
+    """A network's nodes and their accounts by address, as `host:port=0.0.3,…`; nothing where the SDK knows it by its name."""
+    if network in Nodes.MIRROR_NODE_URLS:
+        return None
+    nodes = {}
+    for entry in network.split(","):
+        address, _, account = entry.strip().rpartition("=")
+        host, _, port = address.rpartition(":")
+        if not host or not (port.isascii() and port.isdecimal()) or not is_ledger_id(account):
+            names = ", ".join(Nodes.MIRROR_NODE_URLS)
+            raise BadSetting(name="ledger", why=f"{entry!r} is neither one of {names}, nor a node such as 127.0.0.1:50211=0.0.3")
+        nodes[address] = account
+    return nodes
 
 
 def mirror_of(network: str) -> str | None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from postoffice.core.clock import is_id, micros
 from postoffice.core.delivery import UNREAD, State
-from postoffice.core.errors import MailError, NoSuchMessage, TopicTaken
+from postoffice.core.errors import MailError, NoSuchMessage, OtherLedger, TopicTaken
 from postoffice.core.ledger import Account, Sighting, matches
 from postoffice.core.names import SYSTEM, folded
 from postoffice.store.acts.act import Act
@@ -14,6 +14,24 @@ from postoffice.store.acts.posts import ask_for_topics, known_accounts, put_post
 from postoffice.store.acts.send import Send
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import DeliveryRow
+
+
+class KeepNetwork(Act[None]):
+    """Which ledger this office's topics are on: the first one it has known, and no other after that."""
+
+    def __init__(self, network: str) -> None:
+        self.network = network
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(SYSTEM)
+        needs.extra["cursor:network"] = ("network",)
+
+    def run(self, desk: Desk) -> None:
+        for (known,) in desk.extra["cursor:network"]:
+            if known != self.network:
+                raise OtherLedger(known=known, network=self.network)
+        desk.extra["cursor:network"] = [(self.network,)]
+        desk.write("put_cursor", ("network", self.network), "network")
 
 
 class KeepAccount(Act[None]):

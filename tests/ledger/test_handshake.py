@@ -187,6 +187,31 @@ async def test_whoever_asks_again_is_told_again_and_no_second_topic_is_made(at: 
     assert len(at.ledger.topics) == made
 
 
+async def test_whoever_asks_again_after_the_end_is_told_once_somebody_has_consented_again(at: Town, stranger: Stranger) -> None:
+    await closed(at)
+    inbound = at.accounts["quinn"].inbound_topic_id
+    await stranger.post(inbound, "connection_request")
+    first = await asked(at)
+    await at.office.approve_for(at.office.owner(), first.id)
+    answer = await stranger.answer(at, inbound)
+    await at.office.end_connection(await at.me("quinn"), first.id)
+    await stranger.post(inbound, "connection_request")
+    second = await asked(at)
+    await at.records(inbound, 3)
+    assert await at.office.posts_due(10) == []
+    assert [body["op"] for body in at.bodies(inbound)] == ["connection_request", "connection_created", "connection_request"]
+    made = len(at.ledger.topics)
+    await at.office.approve_for(at.office.owner(), second.id)
+
+    async def told() -> Any:
+        return [body for body in at.bodies(inbound)[3:] if body["op"] == "connection_created"]
+
+    assert await until(told) == [answer | {"connection_id": 3}]
+    assert len(at.ledger.topics) == made
+    await stranger.post(answer["connection_topic_id"], "message", data="again")
+    assert [mail.content for mail in await at.arrived("quinn")] == ["again"]
+
+
 async def test_without_a_connection_mail_to_other_software_is_refused_and_says_what_to_do(at: Town, stranger: Stranger) -> None:
     await closed(at)
     await stranger.post(at.accounts["quinn"].inbound_topic_id, "connection_request")

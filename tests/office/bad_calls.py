@@ -346,7 +346,19 @@ CANNOT_BE_WRONG = {
     "watch",
 }
 CANNOT_BE_WRONG |= {"ledger_accounts", "ledger_posts", "ledger_status", "ledger_topics", "topic_cursors", "hold_ledger", "materialise"}
-CANNOT_BE_WRONG |= {"posts_due", "put_post", "settle_post", "sign_post", "opened", "openings", "open_connection", "routed", "event", "meet"}
+CANNOT_BE_WRONG |= {
+    "posts_due",
+    "put_post",
+    "settle_post",
+    "sign_post",
+    "opened",
+    "openings",
+    "open_connection",
+    "keep_network",
+    "routed",
+    "event",
+    "meet",
+}
 CANNOT_BE_WRONG |= {"answered_from_abroad", "ask_abroad", "asked_from_abroad", "closed_from_abroad"}
 
 

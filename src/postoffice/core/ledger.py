@@ -130,8 +130,8 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     """What it is, where it is neither mail nor to be set aside."""
 
 
-class Opening(msgspec.Struct, frozen=True, kw_only=True):
-    """A topic that is to be made so that an agent of ours and one of other software can meet there."""
+class Opening(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An agent of ours and one of other software are to meet, on a topic that is made for them."""
 
     agent: str
     peer: str
@@ -140,6 +140,8 @@ class Opening(msgspec.Struct, frozen=True, kw_only=True):
     """Where it asked, and where it is answered."""
     connection_id: int
     """The number of its request there."""
+    topic_id: str | None = None
+    """Where they have met before; they meet there again."""
 
 
 class Topic(msgspec.Struct, frozen=True, kw_only=True):

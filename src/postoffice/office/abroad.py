@@ -46,17 +46,21 @@ class AbroadVerbs(LedgerVerbs):
         """Know an agent of other software from now on."""
         await self.store.meet(account_id, inbound_topic_id)
 
-    async def asked_from_abroad(self, target: str, peer: str, note: str | None) -> None:
-        """An agent of other software asks one of ours: like any other request, and granted at once where its list admits the asker."""
+    async def asked_from_abroad(self, target: str, peer: str, note: str | None) -> bool:
+        """An agent of other software asks one of ours: like any other request, and granted at once where its list admits the asker.
+
+        Gives whether the two are connected already.
+        """
         if note is not None:
             note = self._ref(note[: self._limits.note_chars], "note", self._limits.note_chars)
         made = await self._requested(peer, target, note)
         found = await self.store.agent(target)
         if made is not None and found is not None and admitted(peer, target, found.card.allow_from, connected=False):
             await self._grant(made)
+        return made is None
 
     async def openings(self) -> dict[str, Opening]:
-        """By connection: consent that was given to an agent of other software, and no topic yet to meet on."""
+        """By connection: consent that an agent of other software was given and has not been told of."""
         return await self.store.openings()
 
     async def open_connection(self, id: str, opening: Opening, owner: Account) -> None:

@@ -43,7 +43,7 @@ class LedgerReads(Reads):
 
     async def openings(self) -> dict[str, Opening]:
         return {
-            row[0]: Opening(agent=row[1], peer=row[2], inbound_topic_id=row[3], connection_id=row[4])
+            row[0]: Opening(agent=row[1], peer=row[2], inbound_topic_id=row[3], connection_id=row[4], topic_id=row[5])
             for row in await self.fetch("openings")
         }
 

@@ -150,7 +150,7 @@ class Store(Protocol):
         """Know an agent of other software. Where one of ours asks it, its topic is another's word: what is known stays."""
 
     async def openings(self) -> dict[str, Opening]:
-        """By connection: consent that an agent of other software was given, and no topic yet to meet on."""
+        """By connection: consent that an agent of other software was given and has not been told of."""
 
     async def opened(self, post_id: str, opening: Opening, topic_id: str) -> None: ...
 

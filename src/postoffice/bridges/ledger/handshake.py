@@ -64,7 +64,8 @@ class Handshake:
         return account
 
     async def _ask(self, envelope: Envelope, peer: str, owner: Account, sequence: int) -> None:
-        await self._office.asked_from_abroad(owner.agent, peer, envelope.m)
+        if not await self._office.asked_from_abroad(owner.agent, peer, envelope.m):
+            return  # it is told once somebody has consented
         for topic in await self._office.ledger_topics():
             if topic.kind == CONNECTION and (topic.agent, topic.about) == (folded(owner.agent), peer):
                 # The two meet already; whoever asks again is told again.
@@ -73,11 +74,15 @@ class Handshake:
                 await self._office.put_post(owner.inbound_topic_id, body, CREATED_MEMO, owner.account_id, id=name)
 
     async def open_due(self, book: Book) -> None:
-        """Have a topic made for everybody who was given consent and has none."""
+        """Have everybody told who was given consent, on a topic that is made for the two unless they have one."""
         for id, opening in (await self._office.openings()).items():
             if (owner := book.of(opening.agent)) is not None:
                 _log.info("%s and %s are to meet on a topic of their own", opening.agent, opening.peer)
-                await self._office.open_connection(id, opening, owner)
+                if opening.topic_id is None:
+                    await self._office.open_connection(id, opening, owner)
+                else:
+                    body = write_created(owner, opening, opening.topic_id)
+                    await self._office.put_post(owner.inbound_topic_id, body, CREATED_MEMO, owner.account_id, id=id)
 
     async def writers(self, post: Post) -> tuple[str, ...]:
         """Who may write where two meet: both, if the other one's key is known; else anybody can, and is looked at twice."""

@@ -312,14 +312,14 @@ LEFT JOIN ledger_records r ON r.message_id = o.message_id AND r.topic_id = o.top
 WHERE o.message_id = :id AND o.mailbox IS NOT NULL ORDER BY o.mailbox, r.sequence DESC;
 
 -- name: openings
--- Consent that an agent of other software was given, and no topic yet to meet on.
-SELECT CAST(c.id AS text), a.name, l.account_id, o.inbound_topic_id, max(r.sequence)
+-- Consent that an agent of other software was given and has not been told of; with the topic where the two have met before, if they have.
+SELECT CAST(c.id AS text), a.name, l.account_id, o.inbound_topic_id, max(r.sequence),
+  (SELECT min(t.topic_id) FROM ledger_topics t WHERE t.kind = 'connection' AND t.agent = c.target AND t.about = c.requester)
 FROM connections c
 JOIN ledger_accounts l ON l.agent = c.requester AND l.outbound_topic_id IS NULL
 JOIN ledger_accounts o ON o.agent = c.target AND o.outbound_topic_id IS NOT NULL
 JOIN agents a ON a.agent = c.target
 JOIN ledger_records r ON r.topic_id = o.inbound_topic_id AND r.payer = l.account_id AND r.verdict = 'asked'
 WHERE c.status = 'ACTIVE'
-  AND NOT EXISTS (SELECT 1 FROM ledger_topics t WHERE t.kind = 'connection' AND t.agent = c.target AND t.about = c.requester)
   AND NOT EXISTS (SELECT 1 FROM ledger_outbox p WHERE p.id = CAST(c.id AS text))
 GROUP BY c.id, a.name, l.account_id, o.inbound_topic_id;

@@ -82,6 +82,16 @@ def test_a_message_is_as_late_as_its_last_piece() -> None:
     assert (whole.sequence, whole.at, whole.data) == (5, "5.000000000", b"ab")
 
 
+def test_what_the_mirror_leaves_out_is_not_passed_unless_it_is_given_up() -> None:
+    rows = [row(4, b"a"), row(6, b"c"), row(9, b"d")]
+    gathered = gather(rows, 3)
+    assert ([one.sequence for one in gathered.whole], gathered.through, gathered.waiting) == ([4], 4, frozenset(("gap 5", "gap 7")))
+    assert gather(rows, 3, give_up={"gap 5"}).through == 6
+    passed = gather(rows, 3, give_up=gathered.waiting)
+    assert ([one.sequence for one in passed.whole], passed.through, passed.torn) == ([4, 6, 9], 9, ())
+    assert gather([*rows, row(5, b"b")], 3).through == 6
+
+
 def test_nothing_is_nothing() -> None:
     assert gather([], 7).through == 7
 

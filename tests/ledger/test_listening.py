@@ -245,6 +245,29 @@ async def test_pieces_that_never_become_whole_are_set_aside_and_pass(at: Town, m
 # The mirror
 
 
+async def test_a_message_that_the_mirror_leaves_out_for_a_while_is_taken_in_its_place(at: Town) -> None:
+    topic = at.ledger.topic(at.accounts["mindy"].inbound_topic_id)
+    at.ledger.freeze_mirror()
+    for number in range(3):
+        at.plant("mindy", "quinn", f"n{number}")
+    late = topic.messages.pop(1)
+    at.ledger.thaw_mirror()
+    assert [found.content for found in await at.arrived("mindy")] == ["n0"]
+    topic.messages.insert(1, late)
+    assert [found.content for found in await at.arrived("mindy", 3)] == ["n0", "n1", "n2"]
+
+
+async def test_a_message_that_the_mirror_never_tells_of_is_passed(at: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "_PIECES_WAIT", 0.1)
+    topic = at.ledger.topic(at.accounts["mindy"].inbound_topic_id)
+    at.ledger.freeze_mirror()
+    for number in range(3):
+        at.plant("mindy", "quinn", f"n{number}")
+    topic.messages.pop(1)
+    at.ledger.thaw_mirror()
+    assert [found.content for found in await at.arrived("mindy", 2)] == ["n0", "n2"]
+
+
 async def test_it_catches_up_after_days(tmp_path: Path, ledger: Emulator) -> None:
     engine = SQLiteEngine(tmp_path)
     async with town(engine, ledger) as at:

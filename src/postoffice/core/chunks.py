@@ -2,6 +2,7 @@
 
 from base64 import b64decode
 from collections.abc import Collection, Sequence
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -24,22 +25,31 @@ class Gathered(msgspec.Struct, frozen=True):
     through: int
     torn: tuple[Whole, ...] = ()
     """What was given up: as much of each as there is."""
+    waiting: frozenset[str] = frozenset()
+    """What is not whole yet, or was left out by the mirror: to be named if it is to be given up."""
 
 
 def gather(rows: Sequence[dict[str, Any]], after: int, *, give_up: Collection[str] = ()) -> Gathered:
-    """Put messages together. Rows may come twice and out of order; groups named in `give_up` are left behind as they are."""
+    """Put messages together. Rows may come twice and out of order; what is named in `give_up` is left behind as it is."""
     unique = {int(row["sequence_number"]): row for row in rows if int(row["sequence_number"]) > after}
     groups = _groups(unique)
     complete = {key: _is_complete(rows) for key, rows in groups.items()}
     spans = {key: (int(rows[0]["sequence_number"]), int(rows[-1]["sequence_number"])) for key, rows in groups.items()}
-    settled = {key for key in groups if complete[key] or key in give_up}
+    # A topic counts without a gap: what is left out is yet to be told.
+    spans |= {f"gap {last + 1}": (last + 1, last + 1) for last, following in pairwise([after, *sorted(unique)]) if following > last + 1}
+    settled = {key for key in spans if complete.get(key) or key in give_up}
     through = max(unique, default=after)
     # Whatever is not handed on now must be asked for again from its first piece on.
     while kept := [first for key, (first, last) in spans.items() if first <= through and (key not in settled or last > through)]:
         through = min(kept) - 1
-    taken = sorted((_joined(groups[key]) for key in settled if spans[key][1] <= through), key=lambda one: one.sequence)
-    whole = {spans[key][1] for key in settled if complete[key]}
-    return Gathered(tuple(one for one in taken if one.sequence in whole), through, tuple(one for one in taken if one.sequence not in whole))
+    taken = sorted((_joined(groups[key]) for key in settled & groups.keys() if spans[key][1] <= through), key=lambda one: one.sequence)
+    whole = {spans[key][1] for key in groups if complete[key]}
+    return Gathered(
+        tuple(one for one in taken if one.sequence in whole),
+        through,
+        tuple(one for one in taken if one.sequence not in whole),
+        frozenset(spans.keys() - settled),
+    )
 
 
 def all_whole(rows: Sequence[dict[str, Any]]) -> list[Whole]:

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from postoffice.bridges.ledger.handshake import Handshake
 from postoffice.bridges.ledger.mirror import PAGE, Mirror
 from postoffice.bridges.ledger.sightings import Book, on_connection, on_entity, on_inbound, operation, torn
-from postoffice.core.chunks import Gathered, Whole, gather, group_key
+from postoffice.core.chunks import Gathered, Whole, gather
 from postoffice.core.errors import MailError, MirrorAway
 from postoffice.core.ledger import ASKED, CONNECTION, ENTITY, Sighting
 from postoffice.office import PostOffice
 
 _log = logging.getLogger(__name__)
-_PIECES_WAIT = 240.0  # seconds; what has not become whole by then never will: a piece can be submitted for three minutes
+_PIECES_WAIT = 240.0  # seconds; what is not whole by then never will be: a piece can be submitted for three minutes
 _MOST_PAGES = 20  # that are looked at together for the pieces of one message
 _AT_ONCE = 4
 _NEWCOMERS = 5.0  # seconds until a topic that is watched from now on is noticed
@@ -146,9 +146,8 @@ class Listener:
 
     def _gather(self, topic_id: str, rows: list[dict[str, Any]], after: int) -> Gathered:
         gathered = gather(rows, after)
-        left = {key for row in rows if int(row["sequence_number"]) > gathered.through and (key := group_key(row)) is not None}
         now = asyncio.get_running_loop().time()
-        since = {key: self._waiting_since.get(f"{topic_id} {key}", now) for key in left}
+        since = {key: self._waiting_since.get(f"{topic_id} {key}", now) for key in gathered.waiting}
         self._waiting_since = {name: at for name, at in self._waiting_since.items() if not name.startswith(f"{topic_id} ")}
         self._waiting_since |= {f"{topic_id} {key}": at for key, at in since.items()}
         given_up = {key for key, at in since.items() if now - at > _PIECES_WAIT}

@@ -93,6 +93,13 @@ class TestTasks:
         assert completed["task"]["state"] == "completed"
         assert done(await alice.get(f"/tasks/{id}")) == done(await bob.get(f"/tasks/{id}"))
 
+    async def test_a_result_in_parts_stands_among_the_steps_too(self, callers: Callers) -> None:
+        alice, bob = await callers.named("alice", "bob")
+        done(await bob.get("/agents/me"))
+        id = await assign(alice, "bob")
+        finished = done(await update(bob, id, "completed", parts=[{"type": "text", "text": "At length."}]))
+        assert finished["steps"][-1]["text"] == "At length."
+
     async def test_final_is_final_and_only_the_assignee_moves(self, callers: Callers) -> None:
         alice, bob, eve = await callers.named("alice", "bob", "eve")
         done(await bob.get("/agents/me"))

@@ -11,6 +11,7 @@ from postoffice.core.delivery import Ack, State
 from postoffice.core.errors import Closed
 from postoffice.core.names import folded
 from postoffice.office import PostOffice
+from postoffice.office.bells import Bells
 from postoffice.store.acts.turn import Turn, Turned
 from tests.engines import Engine
 from tests.mail import office_with, people, standing, take, taken, write
@@ -238,3 +239,12 @@ class TestWaitingForNews:
         monkeypatch.undo()
         await office.upkeep.tick()
         assert len(await soon(waiter)) == 1
+
+
+async def test_a_look_that_shows_a_shorter_log_wakes_whoever_stands_beyond_it() -> None:
+    bells = Bells()
+    with bells.waiting("bob", 5) as bell:
+        bells.compare({"bob": (0, 5)})
+        assert not bell.still()
+        bells.compare({"bob": (0, 3)})
+        assert bell.still()

@@ -77,7 +77,7 @@ async def update(task_id: TaskId, body: TaskUpdateBody, visit: Visitor) -> Respo
     """Move a task, as its assignee; the requester gets an update with the task's callback."""
     report = Draft(
         to=visit.caller.name,
-        content="" if body.content is None else body.content,
+        content="" if body.content is None and not body.parts else body.content,
         parts=tuple(body.parts or ()),
         payload=body.payload if "payload" in body.model_fields_set else msgspec.UNSET,
         client_id=body.id,

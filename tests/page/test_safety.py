@@ -203,6 +203,17 @@ class TestFragments:
             found = (await http.get(path, headers={"X-Fragment": ",".join(names)})).text
             assert re.findall(r'data-fragment="(\w+)"', found) == names, path
 
+    async def test_what_only_another_view_has_is_left_out(self, served: Served, http: httpx.AsyncClient) -> None:
+        async with served.client(name="alice") as alice:
+            done(await alice.post("/messages/send", json={"to": "bob", "subject": "Lunch", "content": "Noon?"}), 201)
+        everything = "thread,letter,flow,board,dead,waiting,active,found,attention,numbers,agents,latest,bridges,light,list,nav"
+        for path in PATHS:
+            answer = await http.get(path, headers={"X-Fragment": everything})
+            assert answer.status_code < 500, path
+            assert 'data-fragment="nav"' in answer.text, path
+        beside = await http.get("/page/mail", headers={"X-Fragment": "flow,list,thread"})
+        assert re.findall(r'data-fragment="(\w+)"', beside.text) == ["list"]
+
 
 class TestRefusalsArePages:
     async def test_each_has_its_status_and_a_way_on(self, http: httpx.AsyncClient) -> None:

@@ -99,6 +99,8 @@ def test_a_new_office_says_how_to_begin(browser: Browser, tmp_path: Path) -> Non
         expect(page.locator(".snippet")).to_contain_text(f"{new.url}/agents/coder/mcp")
         page.screenshot(path=SCREENS / "welcome-light.png")
         assert shut_out(lookout) == []
+        new.town.call("coder", "GET", "/inbox")
+        expect(page.locator("#light.lit")).to_contain_text("coder has called")
 
 
 def test_bridges_that_are_in_use_are_shown(browser: Browser, tmp_path: Path) -> None:

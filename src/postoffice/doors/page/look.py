@@ -39,6 +39,11 @@ class Look:
         """A word of the address, if it says anything."""
         return (self.request.query_params.get(name) or "").strip() or None
 
+    @property
+    def fragments(self) -> list[str]:
+        """The fragments that are asked for; none for a whole page."""
+        return [name for name in self.request.headers.get(FRAGMENT, "").split(",") if name]
+
     def part(self, name: str) -> str:
         """A part of the path."""
         return str(self.request.path_params[name])
@@ -53,7 +58,7 @@ class Look:
 
     async def show(self, template: str, status: int = HTTPStatus.OK, **facts: Any) -> Response:
         """A whole page, or the fragments of it that were asked for: from the same template either way."""
-        wanted = [name for name in self.request.headers.get(FRAGMENT, "").split(",") if name]
+        wanted = self.fragments
         facts |= await self._around(nav=not wanted or "nav" in wanted)
         work = run_in_threadpool(render_blocks, template, wanted, facts) if wanted else run_in_threadpool(render, template, facts)
         return HTMLResponse(await work, status, {"Vary": FRAGMENT})

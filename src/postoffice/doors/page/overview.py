@@ -35,14 +35,15 @@ async def overview(look: Look) -> Response:
 async def _everyone(look: Look) -> dict[str, Any]:
     office, caller = look.office, look.caller
     agents = await office.roster(caller, look.asked("cursor"), _AGENTS)
-    fresh = not agents.items and look.asked("cursor") is None
+    # Whoever looks at the welcome of an empty office goes on asking for its light when the first agent is here.
+    welcomed = "light" in look.fragments or (not agents.items and look.asked("cursor") is None)
     return {
         "agents": agents,
         "totals": await office.totals(),
         "longest": await office.longest_waiting(caller, _LONGEST),
         "requests": await office.connections(caller, Status.PENDING, limit=_AGENTS, everyone=True),
         "letters": await office.glances(caller, limit=_LETTERS),
-        **(await introduction(look) if fresh else {"snippets": ()}),
+        **(await introduction(look) if welcomed else {"snippets": ()}),
     }
 
 

@@ -8,7 +8,8 @@ from urllib.parse import quote, urlencode
 from zlib import crc32
 
 import msgspec
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, UndefinedError
+from jinja2.runtime import Context
 from markupsafe import Markup
 
 from postoffice import __version__
@@ -77,8 +78,15 @@ def render(template: str, facts: Mapping[str, Any]) -> str:
 
 
 def render_blocks(template: str, names: Sequence[str], facts: Mapping[str, Any]) -> str:
-    """Some of a page's blocks by name, from wherever they stand; a name that nothing has is left out."""
+    """Some of a page's blocks by name, from wherever they stand; what the page does not have is left out."""
     page = _templates.get_template(template)
     homes = ((name, page if name in page.blocks else _templates.get_template(_HOMES[name])) for name in names if name in _HOMES)
     context = page.new_context(dict(facts))
-    return "".join(piece for name, home in homes for piece in home.blocks[name](context))
+    return "".join(_block(home, name, context) for name, home in homes)
+
+
+def _block(home: Template, name: str, context: Context) -> str:
+    try:
+        return "".join(home.blocks[name](context))
+    except UndefinedError:  # a block of the page that was left just now: this one has nothing to say in it
+        return ""

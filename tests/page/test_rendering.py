@@ -2,6 +2,7 @@
 
 import re
 from datetime import UTC, datetime, timedelta
+from time import thread_time
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from postoffice.core.traffic import Exchange, Slot, Traffic
 from postoffice.doors.page.graph import draw
 from postoffice.doors.page.highlight import highlighted, stylesheet
-from postoffice.doors.page.markdown import markdown
+from postoffice.doors.page.markdown import LONG, markdown
 from postoffice.doors.page.plot import bars, lines
 from postoffice.doors.page.times import age, span
 from postoffice.doors.page.tree import tree
@@ -93,6 +94,13 @@ class TestCode:
         assert highlighted("<b>", "no-such-language") == "&lt;b&gt;"
         assert highlighted("<b>", "") == "&lt;b&gt;"
         assert "<b>" not in highlighted("x = '<b>'", "python")
+
+    def test_code_that_keeps_a_lexer_busy_is_shown_without_colours(self) -> None:
+        endless = "a\n" * 9_000
+        assert highlighted(endless, "cs", until=thread_time()) == endless
+        assert "hl-" not in markdown(f"```cs\n{endless}```", LONG)
+        assert "hl-" not in highlighted("a::" * 6_000, "console"), "one long line is one long try"
+        assert "hl-" in markdown("```python\ndef f(): pass\n```")
 
     def test_every_colour_is_the_pages_own(self) -> None:
         rules = stylesheet()

@@ -215,6 +215,20 @@ class TestFragments:
         assert re.findall(r'data-fragment="(\w+)"', beside.text) == ["list"]
 
 
+class TestLength:
+    async def test_of_all_the_parts_of_a_letter_only_so_much_is_rendered(self, served: Served, http: httpx.AsyncClient) -> None:
+        parts = [{"type": "text", "text": f"begin{number} " + "x" * 4_000} for number in range(9)]
+        async with served.client(name="alice") as alice:
+            sent = done(await alice.post("/messages/send", json={"to": "bob", "subject": "Parts", "parts": parts}), 201)
+        thread = (await http.get(f"/page/thread/{sent['session_id']}")).text
+        letter = (await http.get(f"/page/letter/{sent['message_id']}")).text
+        pane = thread.partition('id="thread"')[2]
+        assert [number for number in range(9) if f"begin{number}" in pane] == [0, 1]
+        assert pane.count("more characters") == 8
+        assert [number for number in range(9) if f"begin{number}" in letter.partition('id="letter"')[2]] == [0, 1, 2, 3, 4]
+        assert "begin8" in (await http.get(f"/page/letter/{sent['message_id']}/text")).text
+
+
 class TestRefusalsArePages:
     async def test_each_has_its_status_and_a_way_on(self, http: httpx.AsyncClient) -> None:
         cases = {

@@ -1,17 +1,24 @@
 """Code as agents quote it, coloured by classes; the colours themselves are the page's."""
 
+from collections.abc import Iterable, Iterator
 from functools import cache
 from html import escape
+from io import StringIO
+from math import inf
+from time import thread_time
+from typing import TypeVar
 
-from pygments import highlight as coloured
 from pygments.formatters.html import HtmlFormatter
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES
 from pygments.util import ClassNotFound
 
+Token = TypeVar("Token")
+
 _PREFIX = "hl-"
 _MOST = 20_000
+_WIDEST = 2_000  # of a longer line a lexer may try every beginning with every end, and cannot be stopped meanwhile
 # What agents write in. A lexer for every language ever is a way to keep the server busy.
 # fmt: off
 _LANGUAGES = frozenset({
@@ -46,10 +53,17 @@ CLASSES = frozenset(f"{_PREFIX}{short}" for short in STANDARD_TYPES.values() if 
 """Every class that coloured code may carry."""
 
 
-def highlighted(code: str, language: str) -> str:
-    """Code as HTML, escaped; coloured where the language is one we know."""
-    lexer = _lexer(language.lower()) if len(code) <= _MOST else None
-    return escape(code) if lexer is None else str(coloured(code, lexer, _formatter))
+def highlighted(code: str, language: str, until: float = inf) -> str:
+    """Code as HTML, escaped; coloured where the language is one we know and it is done by then, by this thread's clock."""
+    lexer = _lexer(language.lower())
+    if lexer is None or len(code) > _MOST or max(map(len, code.split("\n"))) > _WIDEST:
+        return escape(code)
+    made = StringIO()
+    try:
+        _formatter.format(_soon(lexer.get_tokens(code), until), made)
+    except TimeoutError:
+        return escape(code)
+    return made.getvalue()
 
 
 def stylesheet() -> str:
@@ -60,6 +74,14 @@ def stylesheet() -> str:
         if fitting:
             rules.append(f".{_PREFIX}{short} {{ color: var(--code-{fitting[0]}); }}")
     return "\n".join(rules)
+
+
+def _soon(tokens: Iterable[Token], until: float) -> Iterator[Token]:
+    """What a lexer finds, while there is time: a few thousand empty lines keep some for minutes."""
+    for token in tokens:
+        if thread_time() > until:
+            raise TimeoutError
+        yield token
 
 
 @cache

@@ -3,6 +3,7 @@
 from collections.abc import MutableMapping, Sequence
 from functools import lru_cache
 from html import escape
+from time import thread_time
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,8 +18,10 @@ from postoffice.doors.page.highlight import CLASSES, highlighted
 
 SHORT = 6_000
 """Characters of a message shown in a conversation."""
-LONG = 60_000
-"""Characters shown where one message is all there is."""
+LONG = 20_000
+"""Characters shown where one message is all there is. What it takes grows with the square of them, if somebody means harm."""
+_COLOURING = 0.25
+"""Seconds for colouring whatever code is in one text."""
 _SCHEMES = {"http", "https", "mailto"}
 # fmt: off
 _TAGS = {
@@ -53,10 +56,11 @@ class _Renderer(RendererHTML):
     def heading_close(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
         return f"</{_below(tokens[index].tag)}>"
 
-    def fence(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
+    def fence(self, tokens: Sequence[Token], index: int, _options: Any, env: MutableMapping[str, Any]) -> str:
         token = tokens[index]
+        until = env.setdefault("until", thread_time() + _COLOURING)
         language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
-        return f'<pre class="code"><code>{highlighted(token.content, language)}</code></pre>'
+        return f'<pre class="code"><code>{highlighted(token.content, language, until)}</code></pre>'
 
     def code_block(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
         return f'<pre class="code"><code>{escape(tokens[index].content)}</code></pre>'

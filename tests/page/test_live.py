@@ -132,7 +132,7 @@ class TestTheLine:
             page.get_by_label("Message").fill("do not lose me")
             restarting.close()
             page.get_by_role("button", name="Send").click()
-            expect(page.get_by_role("alert")).to_contain_text("The office does not answer")
+            expect(page.get_by_role("alert")).to_contain_text("it may have heard you or not")
             restarting.open()
             page.get_by_role("button", name="Send").click()
             expect(page.locator(".letter").last).to_contain_text("do not lose me")

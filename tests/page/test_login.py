@@ -168,6 +168,63 @@ def test_a_code_can_be_pasted_without_scripts_and_leads_on(browser: Browser, gua
         expect(lookout.page.get_by_role("heading", level=1)).to_have_text("Tasks")
 
 
+def test_a_wrong_code_is_told_and_the_way_on_remembered(browser: Browser, guarded: House) -> None:
+    for scripts in (True, False):
+        with looking(browser, guarded.url, java_script_enabled=scripts) as lookout:
+            page = lookout.go("/page/search?q=alice")
+            for code in ("wrong", "wrong again"):
+                page.get_by_label("Or paste the code").fill(code)
+                page.get_by_role("button", name="Come in").click()
+                expect(page.get_by_role("alert")).to_contain_text("used already")
+            page.get_by_label("Or paste the code").fill(link(guarded, "alice").partition("#")[2])
+            page.get_by_role("button", name="Come in").click()
+            expect(page.get_by_label("Words")).to_have_value("alice")
+
+
+def test_a_link_works_in_a_tab_that_is_at_the_login_page_already(out: Lookout, guarded: House) -> None:
+    out.go("/page/login")
+    visit(out, guarded, "alice")
+    assert "#" not in out.page.url
+
+
+def end_the_visit(lookout: Lookout, house: House) -> None:
+    """From elsewhere."""
+    (cookie,) = lookout.context.cookies()
+    said = {"Origin": house.url, "Cookie": f"{cookie['name']}={cookie['value']}"}
+    assert httpx.post(f"{house.url}/page/logout", headers=said).status_code == 303
+
+
+def test_what_was_written_outlives_the_visit(out: Lookout, guarded: House) -> None:
+    visit(out, guarded, "alice")
+    page = out.go("/page/mail")
+    page.locator(".row").first.click()
+    page.get_by_label("Answer").fill("written for twenty minutes")
+    expect(page.locator("#line")).to_have_text("Live")
+    end_the_visit(out, guarded)
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("alert")).to_contain_text("Your visit is over")
+    guarded.run("send", "--to", "alice", "--subject", "News for alice", "quick", "--as", "bob")
+    expect(page.locator("#line")).to_have_text("Your visit is over")
+    other = out.context.new_page()
+    other.goto(link(guarded, "alice"))
+    expect(other.get_by_role("heading", level=1)).to_have_text("Overview")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator(".letter").last).to_contain_text("written for twenty minutes")
+
+
+def test_a_change_after_the_visit_leads_back_to_its_page(browser: Browser, guarded: House) -> None:
+    with looking(browser, guarded.url, java_script_enabled=False) as lookout:
+        page = lookout.go("/page/compose?to=bob")
+        for _ in range(2):
+            page.get_by_label("Or paste the code").fill(link(guarded, "alice").partition("#")[2])
+            page.get_by_role("button", name="Come in").click()
+            expect(page.get_by_label("To", exact=True)).to_have_value("bob")
+            end_the_visit(lookout, guarded)
+            page.get_by_label("Message").fill("too late")
+            page.get_by_role("button", name="Send").click()
+            expect(page.get_by_role("heading", level=1)).to_have_text("Come in")
+
+
 def test_an_agent_is_registered_and_its_key_shown_once(out: Lookout, guarded: House) -> None:
     visit(out, guarded, "owner")
     page = out.go("/page/connect?name=erin&client=curl")

@@ -2,6 +2,7 @@
 
 from http import HTTPStatus
 
+from starlette.datastructures import URL
 from starlette.responses import Response
 
 from postoffice.core.errors import MailError
@@ -39,10 +40,18 @@ async def leave(look: Look) -> Response:
 
 async def form(look: Look, status: HTTPStatus, error: MailError | None = None) -> Response:
     """The page that asks for a code, and afterwards leads on to where somebody wanted to go."""
-    path = look.request.url.path
-    wanted = "" if path == PATH else path + (f"?{look.request.url.query}" if look.request.url.query else "")
     here = Look(look.request, look.office, None)
-    return await here.show("login.html", status, error=error, next=wanted)
+    return await here.show("login.html", status, error=error, next=await _wanted(look))
+
+
+async def _wanted(look: Look) -> str:
+    """Where to go afterwards. A change cannot be looked at, but the page that it was made on can."""
+    url, change = look.request.url, look.request.method == "POST"
+    if url.path == PATH:
+        return (await look.form()).get("next", "") if change else ""
+    if change:
+        url = URL(look.request.headers.get("referer", "/"))
+    return url.path + (f"?{url.query}" if url.query else "")
 
 
 def _ours(wanted: str) -> str:

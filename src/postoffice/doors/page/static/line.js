@@ -2,7 +2,7 @@
 import { morph } from "./morph.js";
 import { parse } from "./markup.js";
 
-const WORDS = { live: "Live", opening: "Connecting…", lost: "Connection lost, trying again…", asleep: "Asleep" };
+const WORDS = { live: "Live", opening: "Connecting…", lost: "Connection lost, trying again…", asleep: "Asleep", over: "Your visit is over" };
 const HIDDEN_FOR = 60_000; // a tab nobody looks at gives its connection back after a while
 const PACE = 400; // milliseconds between two looks at the same fragment, at least
 let source = null;
@@ -48,7 +48,11 @@ async function ask() {
   const here = location.href;
   try {
     const answer = await fetch(here, { headers: { "X-Fragment": names.join(",") } });
-    if (answer.status === 401) return location.reload();
+    if (answer.status === 401) {
+      // The visit is over, but what somebody is writing is still theirs.
+      const writing = [...document.querySelectorAll("main textarea")].some((field) => field.value);
+      return writing ? say("over") : location.reload();
+    }
     if (answer.ok && location.href === here) show(parse(await answer.text()), names);
   } catch {
     // The line will say so, and catch up when it is back.

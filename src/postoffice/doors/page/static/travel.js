@@ -2,6 +2,8 @@
 import { morph } from "./morph.js";
 import { parse } from "./markup.js";
 
+const OVER = "Your visit is over. Nothing was sent: come in again in another tab, then send this.";
+const SILENT = "The office does not answer; it may have heard you or not. Try again when it does: a letter sent twice is one letter.";
 let travelling = 0;
 
 export const ours = (url) => url.origin === location.origin && (url.pathname === "/" || url.pathname.startsWith("/page/"));
@@ -16,18 +18,18 @@ export async function travel(href, { push = true, body = null } = {}) {
     if (!(answer.headers.get("content-type") || "").startsWith("text/html")) throw new Error("no page");
     const text = await answer.text();
     if (trip !== travelling) return null;
-    if (answer.status === 401) {
+    if (answer.status === 401 && (!body || answer.redirected)) {
       location.assign(answer.url); // the visit is over: the whole page is another
       return null;
     }
-    if (body && !answer.ok) return { problem: parse(text).querySelector("[data-error]")?.textContent || answer.statusText };
+    if (body && !answer.ok) return { problem: parse(text).querySelector("[data-error]")?.textContent || (answer.status === 401 ? OVER : answer.statusText) };
     const there = new URL(answer.url);
     there.hash = there.hash || url.hash;
     if (push) history.pushState({}, "", there);
     arrive(parse(text), there);
     return {};
   } catch (error) {
-    if (body) return { problem: "The office does not answer. Nothing was sent; try again when it does." };
+    if (body) return { problem: SILENT };
     location.assign(url);
     return null;
   } finally {

@@ -7,6 +7,7 @@ import re
 import sqlite3
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -233,10 +234,31 @@ def test_an_agent_is_registered_and_its_key_shown_once(out: Lookout, guarded: Ho
     key = page.locator(".secret code").inner_text()
     assert re.fullmatch(r"amb_[0-9a-f]{64}", key)
     expect(page.locator(".snippet")).to_contain_text("Bearer amb_")
+    expect(page.locator("#light")).to_contain_text("Waiting for the first call of erin")
+    with page.expect_request(lambda request: request.headers.get("x-fragment") == "light") as asked:
+        pass
+    assert "name=erin" in asked.value.url
+    with out.context.expect_page() as opened_beside:
+        page.get_by_role("link", name="Python").click()
+    expect(opened_beside.value.locator(".snippet")).to_contain_text("erin")
+    expect(page.locator(".secret code")).to_have_text(key)
     assert httpx.get(f"{guarded.url}/agents/me", headers={"X-API-Key": key}).json()["description"] == "paints"
     page.goto("/page/connect?name=erin")
     assert key not in page.content()
     expect(page.locator("#light.lit")).to_contain_text("erin has called")
+
+
+def test_whoever_used_a_name_without_a_key_can_be_given_one(browser: Browser, tmp_path: Path) -> None:
+    with opened(tmp_path) as house:
+        house.town.call("frank", "GET", "/agents/me")
+    with opened(tmp_path, "--auth", "keys") as house, looking(browser, house.url) as lookout:
+        visit(lookout, house, "owner")
+        page = lookout.go("/page/connect?name=frank")
+        page.get_by_role("button", name="Register and show its key").click()
+        key = page.locator(".secret code").inner_text()
+        assert httpx.get(f"{house.url}/agents/me", headers={"X-API-Key": key}).json()["name"] == "frank"
+        page.goto("/page/connect?name=frank")
+        expect(page.locator("main")).to_contain_text("frank is registered")
 
 
 def test_only_a_proven_caller_gets_a_link(guarded: House) -> None:

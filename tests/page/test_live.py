@@ -45,6 +45,16 @@ class TestWithinASecond:
         house.town.call("atlas", "POST", f"/messages/{message['id']}/ack", {"token": message["token"]})
         expect(row).to_have_text("0")
 
+    def test_a_mailboxes_numbers_follow(self, lookout: Lookout, house: House) -> None:
+        page = lookout.go("/page/mail?of=Wren")
+        wait_for_the_line(page)
+        house.town.send("scout", "Wren", "count me", subject="Counting")
+        unread = house.town.call("Wren", "GET", "/agents/me")["unread"]
+        expect(page.locator(".tabs .badge")).to_contain_text(f"{unread} unread", timeout=SECOND)
+        expect(page.locator(".card-of")).to_contain_text(f"{unread} waiting")
+        expect(page.locator("#of option[value=Wren]")).to_have_text(f"Wren · {unread}")
+        expect(page.get_by_label("Mailbox")).to_have_value("Wren")
+
     def test_requests_and_badges_follow(self, lookout: Lookout, house: House) -> None:
         page = lookout.go("/page/connections")
         wait_for_the_line(page)

@@ -37,6 +37,13 @@ class TestWriting:
         assert sent["other_agent_name"] == "owner"
         assert sent["recent_messages"][0]["message"]["from_verified"]
 
+    def test_a_letter_may_begin_with_space(self, out: Lookout) -> None:
+        page = out.go("/page/compose?to=docs")
+        page.get_by_label("Subject").fill("Indented")
+        page.get_by_label("Message").fill("    one\n    two")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".letter pre").last).to_have_text("one\ntwo\n")
+
     def test_the_owner_lends_its_voice_to_whoever_has_no_key(self, out: Lookout, town: Town) -> None:
         page = out.go("/page/compose?to=docs&as=Wren")
         page.get_by_label("Message").fill("Wren says hello")
@@ -102,6 +109,28 @@ class TestMailboxes:
         expect(page.locator(".rows .badge")).to_have_count(len(sessions))
         shown = [int(text.split()[0]) for text in page.locator(".rows .badge").all_inner_texts()]
         assert sum(shown) == sum(item["unread_count"] for item in sessions)
+
+    def test_going_back_shows_the_mailbox_and_the_words_of_that_view(self, lookout: Lookout) -> None:
+        page = lookout.go("/page/mail")
+        page.get_by_label("Mailbox").select_option("atlas")
+        expect(page.get_by_role("heading", level=1)).to_have_text("atlas's mail")
+        page.go_back()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Everyone's mail")
+        expect(page.get_by_label("Mailbox")).to_have_value("")
+        page.goto("/page/search")
+        for word in ("green", "branch"):
+            page.get_by_label("Words").fill(word)
+            page.keyboard.press("Enter")
+            expect(page).to_have_url(re.compile(f"q={word}$"))
+        page.go_back()
+        expect(page.get_by_label("Words")).to_have_value("green")
+        page.goto("/page/compose")
+        page.get_by_label("To", exact=True).fill("docs")
+        page.get_by_label("Message").fill("half a letter")
+        page.evaluate("document.querySelector('#nav .write').href = '/page/compose?to=atlas'")
+        page.locator("#nav .write").click()
+        expect(page.get_by_label("To", exact=True)).to_have_value("atlas")
+        expect(page.get_by_label("Message")).to_have_value("half a letter")
 
     def test_the_timeline_tells_of_tries_and_reasons(self, lookout: Lookout, town: Town) -> None:
         sent = town.send("atlas", "Wren", "catch", subject="A ball", priority=1)

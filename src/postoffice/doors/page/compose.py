@@ -115,6 +115,6 @@ def _addressed(text: str) -> str | tuple[str, ...]:
 
 
 def _said(form: dict[str, str]) -> str:
-    if not form.get("content"):
+    if not form.get("content", "").strip():
         raise Invalid(what="message", why="it says nothing; write something")
     return form["content"].replace("\r\n", "\n")

@@ -49,10 +49,11 @@ class Look:
         return str(self.request.path_params[name])
 
     async def form(self) -> dict[str, str]:
-        """What a form says; of a field given twice the last."""
+        """What a form says; of a field given twice the last. Space around it says nothing, but it may around a message."""
         try:
             text = (await self.request.body()).decode()
-            return {name: value.strip() for name, value in parse_qsl(text, keep_blank_values=True, max_num_fields=_FIELDS)}
+            fields = parse_qsl(text, keep_blank_values=True, max_num_fields=_FIELDS)
+            return {name: value if name == "content" else value.strip() for name, value in fields}
         except ValueError:
             raise Invalid(what="form", why="it cannot be read; open the page and try again") from None
 

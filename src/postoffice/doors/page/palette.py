@@ -14,7 +14,7 @@ async def palette(look: Look) -> Response:
     typed = look.asked("q") or ""
     try:
         # A list is asked for what comes after a name: what begins with it comes right after what is just before it.
-        before = typed[:-1] + chr(ord(typed[-1]) - 1) + "~" if typed else ""
+        before = typed[:-1] + chr(ord(typed[-1]) - 1) + "~" if typed and typed.isprintable() else ""
         found = (await look.office.agents(before, _SHOWN)).items
     except MailError:
         found = ()

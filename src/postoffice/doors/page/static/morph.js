@@ -52,6 +52,9 @@ export function morph(old, fresh, marking = false) {
   // What somebody is writing is theirs.
   if (old.hasAttribute("data-keep") && old.contains(document.activeElement)) return;
   setAttributes(old, fresh);
+  // A field that somebody touched no longer follows its attributes. On another view it does; for news it is theirs.
+  if (!marking && old.nodeName === "INPUT") old.value = old.defaultValue;
+  if (!marking && old.nodeName === "OPTION") old.selected = old.defaultSelected;
   if (old.nodeName === "TEXTAREA") return;
   morphChildren(old, fresh, marking);
 }

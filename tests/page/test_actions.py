@@ -155,6 +155,23 @@ class TestMailboxes:
         page.get_by_role("link", name="To the newest").click()
         expect(page.locator(".letter").last).to_contain_text("run 24")
 
+    def test_an_old_letter_opens_the_part_of_its_conversation_that_it_is_in(self, lookout: Lookout, town: Town) -> None:
+        for number in range(30):
+            town.send("nightly", "scout", f"walk number {number}.", subject="Many walks")
+        page = lookout.go("/page/mail")
+        page.locator(".row").filter(has_text="walk number 5.").click()
+        expect(page.locator(".letter").last).to_contain_text("walk number 5.")
+        expect(page.locator(".letter")).to_have_count(6)
+        expect(page.locator(".letter .timeline").last).to_contain_text("Waiting")
+        page.get_by_role("link", name="To the newest").click()
+        expect(page.locator(".letter").last).to_contain_text("walk number 29.")
+        page.locator(".row").filter(has_text="walk number 28.").click()
+        expect(page).to_have_url(re.compile(r"\?at="))
+        expect(page.locator(".letter").last).to_contain_text("walk number 29.")
+        answer = page.goto(f"{page.url.partition('?')[0]}?at=nonsense")
+        assert answer is not None
+        assert answer.status == 422
+
 
 class TestSearching:
     def test_words_and_filters_stand_in_the_address(self, out: Lookout) -> None:

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import msgspec
 from starlette.responses import PlainTextResponse, Response
 
 from postoffice.core.fence import visible
 from postoffice.core.letter import text_of
 from postoffice.core.names import OWNER, folded
-from postoffice.core.session import Thread
+from postoffice.core.session import Line, Thread
 from postoffice.doors.page.compose import ways
 from postoffice.doors.page.look import Look
 
@@ -22,9 +23,11 @@ async def mail(look: Look) -> Response:
 
 
 async def thread(look: Look) -> Response:
-    """One conversation, the newest part of it or what came before a message."""
-    before = look.asked("before")
+    """One conversation: the newest part of it, what came before a message, or a message and what came before it."""
+    before, at = look.asked("before"), look.asked("at")
     found = await look.office.history(look.caller, look.part("session"), before=before, limit=_LINES, peek=True)
+    if at is not None and at not in [line.message.id for line in found.lines]:
+        before, found = at, await _up_to(look, at)
     facts: dict[str, Any] = {
         "thread": found,
         "earlier": found.lines[-1].message.id if len(found.lines) == _LINES and found.lines[-1].number > 1 else None,
@@ -34,6 +37,18 @@ async def thread(look: Look) -> Response:
         "sides": _sides(found),
     }
     return await look.show("mail.html", proof=None, **facts, **await _list(look))
+
+
+async def _up_to(look: Look, id: str) -> Thread:
+    """A message that is not among the newest of its conversation, and what came before it."""
+    found = await look.office.history(look.caller, look.part("session"), before=id, limit=_LINES - 1, peek=True)
+    proof = await look.office.status(look.caller, id)
+    standing = next((standing for standing in proof.standings if standing.session_id == found.id), None)
+    if proof.message is None or standing is None:
+        return found  # forgotten meanwhile
+    number = found.lines[0].number + 1 if found.lines else 1
+    line = Line(message=proof.message, to=folded(standing.recipient), state=standing.state, number=number, standing=standing)
+    return msgspec.structs.replace(found, lines=(line, *found.lines))
 
 
 async def letter(look: Look) -> Response:

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.page.conftest import looking
-from tests.page.house import House
+from tests.page.house import House, opened
 from tests.page.lookout import Lookout
 from tests.page.town import Town
 
@@ -245,6 +246,20 @@ class TestConnections:
         page.get_by_role("button", name="End the connection").click()
         expect(page.locator("#active tr").filter(has_text=name)).to_have_count(0)
 
+    def test_one_on_a_later_page_is_ended_there(self, browser: Browser, tmp_path: Path) -> None:
+        with opened(tmp_path) as house, looking(browser, house.url, java_script_enabled=False) as lookout:
+            house.town.call("hub", "GET", "/agents/me")
+            for number in range(52):
+                made = house.town.call(f"spoke-{number:02}", "POST", "/connections/request", {"target_agent_name": "hub"})
+                house.town.call("hub", "POST", "/connections/approve", {"verification_code": made["verification_code"]})
+            page = lookout.go("/page/connections")
+            page.get_by_role("link", name="Older").click()
+            expect(page.locator("#active tbody tr")).to_have_count(2)
+            page.locator("#active tr").filter(has_text="spoke-01").get_by_role("link", name="End").click()
+            page.locator("dialog[open]").get_by_role("button", name="End the connection").click()
+            expect(page.locator("#active tbody tr")).to_have_count(1)
+            expect(page.locator("#active tbody tr")).to_contain_text("spoke-00")
+
 
 class TestDeadLetters:
     def test_a_dead_letter_waits_again(self, out: Lookout, town: Town) -> None:
@@ -274,6 +289,31 @@ class TestDeadLetters:
         expect(page.locator(".dead-letter").filter(has_text=subject)).to_have_count(0)
         (standing,) = town.call("nightly", "GET", f"/messages/{message}/status")["standings"]
         assert standing["state"] == "acked"
+
+    def test_what_is_on_a_later_page_is_discarded_there(self, browser: Browser, tmp_path: Path) -> None:
+        with opened(tmp_path) as house, looking(browser, house.url, java_script_enabled=False) as lookout:
+            town = house.town
+            for number in range(41):
+                town.kill("a", "z", f"Number {number:02}", "no")
+            town.call("a", "POST", "/messages/send", {"to": ["y", "z"], "subject": "Both", "content": "both", "priority": 1})
+            for name in ("y", "z"):
+                for _ in range(10):
+                    town.settle(name, "nack", reason="no")
+            page = lookout.go("/page/dead?of=z")
+            page.get_by_role("link", name="Older").click()
+            expect(page.locator(".dead-letter")).to_have_count(2)
+            letter = page.locator(".dead-letter").filter(has_text="Number 01")
+            letter.get_by_role("link", name="Discard").click()
+            page.locator("dialog[open]").get_by_role("button", name="Discard").click()
+            expect(page.locator(".dead-letter")).to_have_count(1)
+            expect(page.locator("h1")).to_have_text("Dead letters of z")
+            page.locator(".dead-letter").get_by_role("button", name="Requeue").click()
+            page.get_by_role("link", name="To the newest").click()
+            expect(page.locator(".dead-letter")).to_have_count(40)
+            page.goto("/page/dead")
+            page.locator(".dead-letter").filter(has_text="Both").filter(has_text="to y").get_by_role("link", name="Discard").click()
+            expect(page.locator("dialog[open]")).to_have_count(1)
+            expect(page.locator("dialog[open]")).to_contain_text("y will never get it")
 
 
 class TestConnecting:

@@ -82,6 +82,39 @@ def test_a_view_fits_a_phone(browser: Browser, house: House, name: str) -> None:
         assert shut_out(lookout) == []
 
 
+_BURST = """() => [...document.querySelectorAll("main, main *")]
+  .filter((box) => !["auto", "scroll", "hidden"].includes(getComputedStyle(box).overflowX) && getComputedStyle(box).display !== "inline")
+  .filter((box) => box.checkVisibility() && box.clientWidth && box.scrollWidth > box.clientWidth + 1)
+  .map((box) => `${box.tagName} ${box.className} by ${box.scrollWidth - box.clientWidth}`)"""
+"""What does not hold its content."""
+
+
+def test_the_longest_name_bursts_nothing(browser: Browser, tmp_path: Path) -> None:
+    name = "An-agent-with-a-very-long-name." + "x" * 69
+    with opened(tmp_path) as house:
+        town = house.town
+        town.populate()
+        town.call(name, "PATCH", "/agents/me", {"description": "d" * 300, "capabilities": ["c" * 60]})
+        sent = town.send(name, "owner", "Hello", subject="S" * 200)
+        town.ask(name, "owner", "T" * 200, hours=-50)
+        town.move(name, town.ask("coder", name, "Work"), "completed")
+        town.call(name, "POST", "/connections/request", {"target_agent_name": "docs", "message": "n" * 300})
+        made = town.call(name, "POST", "/connections/request", {"target_agent_name": "coder"})
+        town.call("coder", "POST", "/connections/approve", {"verification_code": made["verification_code"]})
+        town.kill("docs", name, "Dead", "r" * 300)
+        paths = [path for path, _ in VIEWS.values() if path.startswith("/")]
+        paths += [
+            f"/page/thread/{sent['session_id']}",
+            f"/page/letter/{sent['message_id']}",
+            f"/page/mail?of={name}",
+            f"/page/dead?of={name}",
+        ]
+        for viewport in (DESKTOP, PHONE):
+            with looking(browser, house.url, viewport=viewport) as lookout:
+                burst = {path: found for path in paths if (found := lookout.go(path).evaluate(_BURST))}
+                assert burst == {}, viewport
+
+
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_view_can_be_read_without_scripts(browser: Browser, house: House, name: str) -> None:
     with looking(browser, house.url, java_script_enabled=False) as lookout:

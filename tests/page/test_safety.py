@@ -229,6 +229,17 @@ class TestLength:
         assert "begin8" in (await http.get(f"/page/letter/{sent['message_id']}/text")).text
 
 
+class TestCounts:
+    async def test_what_is_not_counted_to_its_end_says_so(self, served: Served, http: httpx.AsyncClient) -> None:
+        async with served.client(name="alice") as alice:
+            for number in range(51):
+                late = {"to": "bob", "content": "x", "type": "task", "task": {"deadline": "2020-01-01T00:00:00Z"}}
+                done(await alice.post("/messages/send", json=late | {"subject": str(number)}), 201)
+                if number == 49:
+                    assert "<b>50</b> tasks are stuck" in (await http.get("/")).text
+        assert "<b>50+</b> tasks are stuck" in (await http.get("/")).text
+
+
 class TestRefusalsArePages:
     async def test_each_has_its_status_and_a_way_on(self, http: httpx.AsyncClient) -> None:
         cases = {

@@ -104,6 +104,9 @@ class TestTheBoard:
         await office.update_task(bob, refused.message_id, TaskState.REJECTED)
         for caller in (office.owner(), alice, bob):
             assert [task.message_id for task in await office.finished_tasks(caller)] == [refused.message_id, done.message_id]
+            assert [task.message_id for task in await office.finished_tasks(caller, 1)] == [refused.message_id], (
+                "open ones count for nothing"
+            )
         (eve,) = await people(office, "eve")
         assert await office.finished_tasks(eve) == ()
 

@@ -66,9 +66,11 @@ class WatchingVerbs(Counter):
         most = self._page(limit)
         if caller.owner:
             return (await self.store.finished_tasks(None, most)).items
-        asked = await self.store.tasks(assignee=caller.name, limit=most)
-        mine = await self.store.tasks(requester=caller.name, limit=most)
-        found = {task.message_id: task for task in (*asked.items, *mine.items) if task.state in FINAL}
+        found: dict[str, Task] = {}
+        for state in FINAL:
+            asked = await self.store.tasks(assignee=caller.name, state=state, limit=most)
+            mine = await self.store.tasks(requester=caller.name, state=state, limit=most)
+            found |= {task.message_id: task for task in (*asked.items, *mine.items)}
         return tuple(found[id] for id in sorted(found, reverse=True)[:most])
 
     async def traffic(self, caller: Caller, span: Span) -> Traffic:

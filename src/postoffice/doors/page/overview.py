@@ -29,7 +29,8 @@ class Bridge(msgspec.Struct, frozen=True):
 async def overview(look: Look) -> Response:
     """Everything at a glance, for the owner; for an agent its own mailbox and who else is there."""
     facts = await (_everyone(look) if look.caller.owner else _own(look))
-    return await look.show("overview.html", stuck=await _stuck(look), bridges=await _bridges(look), **facts)
+    stuck, more = await _stuck(look)
+    return await look.show("overview.html", stuck=stuck, more=more, bridges=await _bridges(look), **facts)
 
 
 async def _everyone(look: Look) -> dict[str, Any]:
@@ -58,12 +59,15 @@ async def _own(look: Look) -> dict[str, Any]:
     }
 
 
-async def _stuck(look: Look) -> list[Card]:
+async def _stuck(look: Look) -> tuple[list[Card], bool]:
+    """What is stuck of the tasks that are open longest, and whether there are others."""
     found: list[Card] = []
+    more = False
     for state in (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING):
         page = await look.office.open_tasks(look.caller, state, limit=_TASKS)
         found += [shown for task in page.items if (shown := card(task)).stuck]
-    return found
+        more = more or page.cursor is not None
+    return found, more
 
 
 async def _bridges(look: Look) -> list[Bridge]:

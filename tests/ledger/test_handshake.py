@@ -242,9 +242,10 @@ async def test_ours_asks_theirs_and_the_answer_opens_the_connection(at: Town, st
     await stranger.post(stranger.inbound.id, "connection_created", **created)
 
     async def connected_now() -> Any:
-        return [topic.topic_id for topic in await at.office.ledger_topics() if topic.kind == "connection"]
+        return (await at.office.connections(await at.me("quinn"), Status.ACTIVE)).items
 
-    assert await until(connected_now) == [meeting.id]
+    assert await until(connected_now)
+    assert [topic.topic_id for topic in await at.office.ledger_topics() if topic.kind == "connection"] == [meeting.id]
     sent = await at.office.send(await at.me("quinn"), Draft(to=stranger.account.id, content="at last"))
     await at.confirmed("quinn", sent.message_id)
     await stranger.post(meeting.id, "message", data="indeed")
@@ -292,6 +293,11 @@ async def test_nobody_of_ours_takes_over_a_topic_or_a_known_agent_by_asking(at: 
     # It may move by itself, though.
     stranger.inbound = ledger.new_topic(f"hcs-10:0:60:0:{stranger.account.id}")
     await stranger.post(quinn.inbound_topic_id, "connection_request")
+
+    async def moved() -> bool:  # topics are listened to one by one: what comes next must not overtake the request
+        return stranger.inbound.id in [one.inbound_topic_id for one in await at.office.ledger_accounts()]
+
+    assert await until(moved)
     await stranger.post(connection, "message", data="from my new topic")
     assert [mail.content for mail in await at.arrived("quinn")] == ["from my new topic"]
 

@@ -53,7 +53,8 @@ async function ask() {
       const writing = [...document.querySelectorAll("main textarea")].some((field) => field.value);
       return writing ? say("over") : location.reload();
     }
-    if (answer.ok && location.href === here) show(parse(await answer.text()), names);
+    const text = await answer.text();
+    if (answer.ok && location.href === here) show(parse(text), names);
   } catch {
     // The line will say so, and catch up when it is back.
   } finally {

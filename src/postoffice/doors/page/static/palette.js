@@ -45,8 +45,9 @@ async function look() {
   show([...places(typed), ...search]);
   try {
     const answer = await fetch(`/page/palette?q=${encodeURIComponent(typed)}`);
-    if (!answer.ok || mine !== asked) return;
-    const agents = [...parse(await answer.text()).querySelectorAll("a")].map((link) => ({ text: link.textContent, href: link.getAttribute("href"), kind: "agent" }));
+    const text = await answer.text();
+    if (!answer.ok || mine !== asked) return; // somebody has typed on meanwhile
+    const agents = [...parse(text).querySelectorAll("a")].map((link) => ({ text: link.textContent, href: link.getAttribute("href"), kind: "agent" }));
     show([...places(typed), ...agents, ...search]);
   } catch {
     // Without an answer there are still the views.

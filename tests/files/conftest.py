@@ -1,11 +1,13 @@
 """What the tests of file mailboxes share: an office that serves a folder of them, and who is at home there."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
 
 from postoffice.bridges.files import bridge
+from postoffice.bridges.files.tree import Tree
 from tests.doors.callers import Callers
 from tests.doors.served import Served, serving
 from tests.engines import Engine, SQLiteEngine
@@ -23,6 +25,17 @@ def root(tmp_path: Path) -> Path:
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     """What no file tells of is looked for often, so that nobody waits for it here."""
     monkeypatch.setattr(bridge, "_SLOW_POLL", 0.2)
+
+
+@pytest.fixture
+def deaf(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system tells nothing of what happens to files."""
+
+    async def silence(_: Tree) -> AsyncIterator[set[tuple[str, str, str]]]:
+        await asyncio.Event().wait()
+        yield set()
+
+    monkeypatch.setattr(Tree, "changes", silence)
 
 
 @pytest.fixture

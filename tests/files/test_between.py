@@ -58,6 +58,17 @@ class TestCopies:
         assert (standing["recipient"], standing["state"], standing["attempts"]) == ("other", "acked", 0)
         assert other.waiting == []
 
+    @pytest.mark.usefixtures("deaf")
+    async def test_what_was_handled_before_the_system_tells_of_a_new_folder_is_kept(self, tmp_path: Path, root: Path) -> None:
+        """News of a folder comes once it is watched, and that takes the system a moment."""
+        async with serving(SQLiteEngine(tmp_path), files=root) as served, Callers(served) as callers:
+            owner = await callers.owner()
+            one, other = FileAgent(root, "one").join(), FileAgent(root, "other").join()
+            await known(owner, "one", "other")
+            one.send("other", "word")
+            await other.take()
+            await history(owner, "one", "other", 1)
+
     async def test_a_reply_is_kept_in_the_conversation_it_answers(self, owner: httpx.AsyncClient, at_home: Settle) -> None:
         one, other = at_home("one"), at_home("other")
         one.send("other", "word", subject="Build")

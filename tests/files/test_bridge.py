@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from postoffice.bridges.files import bridge
-from postoffice.bridges.files.tree import Tree
 from tests.doors.callers import Callers, done, send, take
 from tests.doors.served import Served, serving
 from tests.doors.sockets import heard_of, plugged
@@ -328,14 +327,8 @@ class TestNews:
                 coder.send("alice", f"{n}")
                 assert [letter["content"] for letter in await arrived(alice)] == [f"{n}"]
 
-    async def test_what_the_system_does_not_tell_of_is_found_all_the_same(
-        self, tmp_path: Path, root: Path, at_home: Settle, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        async def deaf(_: Tree) -> Any:
-            await asyncio.Event().wait()
-            yield set()
-
-        monkeypatch.setattr(Tree, "changes", deaf)
+    @pytest.mark.usefixtures("deaf")
+    async def test_what_the_system_does_not_tell_of_is_found_all_the_same(self, tmp_path: Path, root: Path, at_home: Settle) -> None:
         async with serving(SQLiteEngine(tmp_path), files=root) as served, Callers(served) as callers:
             (alice,) = await callers.named("alice")
             coder = at_home("coder")

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
@@ -20,6 +21,8 @@ from postoffice_files import FileMailError
 _log = logging.getLogger(__name__)
 _SLOW_POLL = 5.0
 """How often everything is looked at that no news from the system told of."""
+_LATE = 60.0
+"""How long before the last look something may have been handled unseen: news of a new folder comes once it is watched."""
 _PAUSE = 1.0
 _BATCH = 100
 _MOST_COPIED = 100_000
@@ -42,7 +45,7 @@ class FileBridge:
         self._seen: set[File] = set()  # files between file agents that have been copied
         self._odd: dict[str, str] = {}  # folders that cannot be served, and why
         self._swept = False  # whether those who moved out unseen have been looked for
-        self._missed = True  # whether files may have been handled that nobody told us of
+        self._unseen = 0.0  # since when files may have been handled that nobody told us of
         self._turn = asyncio.Lock()
         self.status = "opening"
 
@@ -85,7 +88,7 @@ class FileBridge:
             await asyncio.sleep(_PAUSE)
 
     async def _watch(self) -> None:
-        self._missed = True
+        self._unseen = 0.0
         async for changes in self._tree.changes():
             agents: defaultdict[str, set[str]] = defaultdict(set)
             for agent, folder, name in changes:
@@ -97,14 +100,14 @@ class FileBridge:
                 await self._copy([file for agent, names in agents.items() for file in await self._look(agent, names)])
 
     async def _poll(self) -> None:
-        self._missed = True
+        self._unseen = 0.0
         while True:
             async with self._turn:
                 await self._renew()
                 await self._sync(everyone=True)
                 await self._sweep()
-                archive, self._missed = self._missed, False
-                new = [file for agent in await self._tree.folders() for file in await self._look(agent, through=True, archive=archive)]
+                unseen, self._unseen = self._unseen, time.time() - _LATE
+                new = [file for agent in await self._tree.folders() for file in await self._look(agent, unseen=unseen)]
             new.sort(key=lambda file: file.name)
             for begin in range(0, len(new), _BATCH):
                 async with self._turn:  # others have a turn in between: there may be a week's files
@@ -143,7 +146,7 @@ class FileBridge:
                 await Resident(self._office, self._tree, Caller(name, verified=False)).leave()
         self._swept = True
 
-    async def _look(self, agent: str, names: Iterable[str] = (), *, through: bool = False, archive: bool = False) -> list[File]:
+    async def _look(self, agent: str, names: Iterable[str] = (), *, unseen: float | None = None) -> list[File]:
         """Do what one agent's folders ask for; gives the files in them that another file agent may have written."""
         try:
             resident = self._residents.get(folded(agent))
@@ -151,10 +154,9 @@ class FileBridge:
                 await self._collector.collect(agent)
                 return []
             await resident.look()
-            waiting = await self._tree.waiting(agent) if through else None
-            archived = await self._tree.archived(agent) if archive else set()
-            found = {name for name in {*names, *(waiting or ()), *archived} if not resident.has_handed(name)}
-            files = await self._tree.files(agent, found)
+            if unseen is not None:
+                names = {*(await self._tree.waiting(agent) or ()), *await self._tree.archived(agent, unseen)}
+            files = await self._tree.files(agent, [name for name in names if not resident.has_handed(name)])
         except MailError:
             raise  # the office's own trouble is everybody's
         except Exception as error:  # noqa: BLE001 - what is odd about one folder must not keep the others from being read

@@ -115,9 +115,16 @@ class Tree:
 
         return await self._do(look)
 
-    async def archived(self, agent: str) -> set[str]:
-        """The names of the files an agent has handled."""
-        return await self._do(lambda: self._names(agent, "processed")) or set()
+    async def archived(self, agent: str, since: float = 0.0) -> set[str]:
+        """The names of the files an agent has handled since a time."""
+
+        def look() -> set[str]:
+            home = find(self.root, agent)
+            if home is None or not _moved(home.processed, since):
+                return set()
+            return {name for name in self._names(agent, "processed") or () if _moved(home.processed / name, since)}
+
+        return await self._do(look)
 
     async def withdraw(self, agent: str, names: list[str]) -> None:
         """Take files out of an inbox again."""
@@ -270,6 +277,11 @@ def _is_folder(path: Path) -> bool:
     """Whether a real folder stands there: links are not followed."""
     status = disk.lstat(path)
     return status is not None and stat.S_ISDIR(status.st_mode)
+
+
+def _moved(path: Path, since: float) -> bool:
+    """Whether something was put there, or into it, since a time."""
+    return not since or ((status := disk.lstat(path)) is not None and max(status.st_mtime, status.st_ctime) >= since)
 
 
 def _is_name(name: str) -> bool:

@@ -76,7 +76,7 @@ class Home:
     def ask(self, *words: str, said: str = "", extra: Mapping[str, str] | None = None) -> Any:
         """The answer: one JSON value on one line, and nothing else."""
         done = self.run(*words, said=said, extra=extra)
-        assert (done.returncode, done.stderr) == (0, "")
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
         assert done.stdout.endswith("\n")
         assert done.stdout.count("\n") == 1
         return json.loads(done.stdout)

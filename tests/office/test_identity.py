@@ -1,5 +1,6 @@
 """Section 4, identity: who is calling, and what a key protects."""
 
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 
 import pytest
@@ -15,8 +16,10 @@ from postoffice.core.errors import (
     OwnerOnly,
     RateLimited,
     ReservedName,
+    Unavailable,
     Unidentified,
 )
+from postoffice.core.message import Draft
 from postoffice.office import Auth, PostOffice
 from tests.engines import Engine
 from tests.mail import member, office_with, people, person, take, taken, write
@@ -29,7 +32,27 @@ async def owner_key(office: PostOffice) -> str:
     return key
 
 
+GONE = Caller("gone", verified=False)
+"""Somebody who was known a moment ago, before a backup took the place of the mail."""
+ACTS_OF_THE_GONE: dict[str, Callable[[PostOffice], Awaitable[object]]] = {
+    "send": lambda office: office.send(GONE, Draft(to="bob", content="x")),
+    "ask": lambda office: office.request_connection(GONE, "bob"),
+    "ack": lambda office: office.ack(GONE, office.store.clock.new_id()),
+    "forward": lambda office: office.send(GONE, Draft(to="bob", forward_of=office.store.clock.new_id())),
+}
+
+
 class TestAnOpenServer:
+    @pytest.mark.parametrize("act", ACTS_OF_THE_GONE.values(), ids=list(ACTS_OF_THE_GONE))
+    async def test_whoever_went_with_the_mail_that_a_backup_replaced_is_told_to_try_again(
+        self, office: PostOffice, act: Callable[[PostOffice], Awaitable[object]]
+    ) -> None:
+        await person(office, "bob")
+        with pytest.raises(Unavailable, match="a backup"):
+            await act(office)
+        assert await office.identify(name="gone") == GONE
+        await write(office, GONE, "bob")
+
     async def test_a_name_without_a_key_is_used_by_whoever_says_it(self, office: PostOffice) -> None:
         assert await office.identify(name="alice") == Caller("alice", verified=False)
 

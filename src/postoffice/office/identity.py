@@ -12,7 +12,7 @@ from postoffice.wake.protocol import EVERYBODY
 
 Again = Callable[[], Awaitable[object]]
 """Identifies once more somebody who has waited: its key may have ended since, or its bare name have got one."""
-_REMEMBERED_NS = 1_000_000_000  # a key revoked in another process is refused here within a second
+REMEMBERED = 1.0  # seconds; a key revoked in another process is refused here within them
 _MOST = 10_000
 
 
@@ -74,5 +74,5 @@ class Identities:
     def _remember(self, key: str, caller: Caller) -> Caller:
         if len(self._known) >= _MOST:
             self._known.clear()
-        self._known[key] = (caller, steady() + _REMEMBERED_NS)
+        self._known[key] = (caller, steady() + int(REMEMBERED * 1e9))
         return caller

@@ -3,12 +3,14 @@
 import shutil
 import sqlite3
 import subprocess
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 from postoffice.config import Settings
 from postoffice.core.errors import BackupFailed
+from postoffice.office.identity import REMEMBERED
 from postoffice.store.claim import Claim
 from postoffice.store.migrations.upgrade import HEAD
 
@@ -47,17 +49,25 @@ def restore(settings: Settings, file: Path, progress: Progress, *, replace: bool
     if settings.database is not None:
         clean = ("--clean", "--if-exists") if replace else ()
         _run_tool("pg_restore", "--exit-on-error", "--single-transaction", *clean, f"--dbname={_plain(settings.database)}", str(file))
-        return f"{file} is restored"
+        where = ""
+    else:
+        _restore_sqlite(settings, file, progress, replace=replace)
+        where = f" into {settings.data}"
+    if replace:
+        time.sleep(REMEMBERED)  # whoever serves that mail may still take agents for known that are not in the backup
+    return f"{file} is restored{where}"
+
+
+def _restore_sqlite(settings: Settings, file: Path, progress: Progress, *, replace: bool) -> None:
     schema = _check(file)
-    if settings.sqlite_path.exists():
-        if not replace:
-            raise BackupFailed(
-                why=f"{settings.sqlite_path} has mail in it; choose another --data directory, or put the backup in its place with --replace"
-            )
+    if not settings.sqlite_path.exists():
+        _place(settings, file, progress)
+    elif replace:
         _replace(settings, file, schema, progress)
     else:
-        _place(settings, file, progress)
-    return f"{file} is restored into {settings.data}"
+        raise BackupFailed(
+            why=f"{settings.sqlite_path} has mail in it; choose another --data directory, or put the backup in its place with --replace"
+        )
 
 
 def _place(settings: Settings, file: Path, progress: Progress) -> None:

@@ -14,7 +14,7 @@ from msgspec.structs import astuple
 from postoffice.core.agent import KEYS_OF, Card
 from postoffice.core.clock import Clock, micros, moment
 from postoffice.core.delivery import UNREAD, State, Wish
-from postoffice.core.errors import RateLimited
+from postoffice.core.errors import RateLimited, Unavailable
 from postoffice.core.event import Kind
 from postoffice.core.limits import Limits
 from postoffice.core.message import NOTICE, Message
@@ -62,11 +62,18 @@ class Needs:
         self.extra: dict[str, Row] = {}  # named queries an act needs for itself alone
 
 
+class Boxes(dict[str, Box]):
+    """Mailboxes by agent. Whoever acts has one, but for somebody remembered from before a backup took the place of the mail."""
+
+    def __missing__(self, agent: str) -> Box:
+        raise Unavailable(why=f"there is no mailbox of {agent} any more, a backup has taken the place of the mail")
+
+
 class Drawer:
     """Rows that may stay at hand from one group to the next, where nobody else can change them."""
 
     def __init__(self) -> None:
-        self.boxes: dict[str, Box] = {}
+        self.boxes = Boxes()
         self.threads: dict[str, ThreadRow] = {}
         self.thread_keys: dict[ThreadKey, ThreadRow] = {}
         self.leased: dict[MailKey, DeliveryRow] = {}  # without their bodies, which settling does not need

@@ -23,6 +23,7 @@ from postoffice.core.message import Draft
 from postoffice.office import Auth, PostOffice
 from tests.engines import Engine
 from tests.mail import member, office_with, people, person, take, taken, write
+from tests.office.bad_calls import NO_ID
 
 RESERVED = ["all", "ALL", "system", "System", "me", "register", "owner", "Owner", "con", "NUL", "com1", "lpt9.txt"]
 
@@ -37,8 +38,8 @@ GONE = Caller("gone", verified=False)
 ACTS_OF_THE_GONE: dict[str, Callable[[PostOffice], Awaitable[object]]] = {
     "send": lambda office: office.send(GONE, Draft(to="bob", content="x")),
     "ask": lambda office: office.request_connection(GONE, "bob"),
-    "ack": lambda office: office.ack(GONE, office.store.clock.new_id()),
-    "forward": lambda office: office.send(GONE, Draft(to="bob", forward_of=office.store.clock.new_id())),
+    "ack": lambda office: office.ack(GONE, NO_ID),
+    "forward": lambda office: office.send(GONE, Draft(to="bob", forward_of=NO_ID)),
 }
 
 

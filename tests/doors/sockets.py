@@ -14,7 +14,7 @@ from websockets.exceptions import ConnectionClosed
 
 from tests.doors.served import Served
 
-PATIENCE = 10.0
+PATIENCE = 30.0
 
 
 @asynccontextmanager

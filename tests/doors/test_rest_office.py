@@ -45,7 +45,7 @@ class TestNews:
         await send(alice, "bob", "before")
         cursor = done(await bob.get("/events"))["cursor"]
         waiting = asyncio.create_task(events(bob, after=cursor, wait=20))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while "bob" not in callers.served.office._bells.names():  # noqa: ASYNC110 - a bell says nothing when it is hung up
                 await asyncio.sleep(0.01)
             await send(alice, "bob", "now")

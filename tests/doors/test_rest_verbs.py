@@ -50,7 +50,7 @@ async def two(callers: Callers) -> tuple[httpx.AsyncClient, httpx.AsyncClient]:
 
 async def waiter(callers: Callers, name: str) -> None:
     """Until somebody waits for this agent's mail or news."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         while name not in callers.served.office._bells.names():  # noqa: ASYNC110 - a bell says nothing when it is hung up
             await asyncio.sleep(0.01)
 
@@ -145,14 +145,14 @@ class TestWaiting:
         waiting = asyncio.create_task(bob.post("/messages/wait", json={"wait": 20}))
         await waiter(callers, "bob")
         await send(alice, "bob", "at last")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             (letter,) = done(await waiting)["messages"]
         assert (letter["content"], letter["attempt"]) == ("at last", 1)
 
     async def test_mail_that_is_there_is_not_waited_for(self, callers: Callers) -> None:
         alice, bob = await two(callers)
         await send(alice, "bob")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             assert len(done(await bob.post("/messages/wait", json={"wait": 240}))["messages"]) == 1
 
     async def test_nothing_in_time_is_an_empty_answer(self, callers: Callers) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-PATIENCE = 10.0
+PATIENCE = 30.0
 CLOSE = 8
 PING = 9
 _LINGER_ZERO = struct.pack("ii", 1, 0)

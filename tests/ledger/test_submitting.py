@@ -225,7 +225,7 @@ async def test_other_doors_never_wait_for_a_network_that_says_nothing(at: Town) 
     for _ in range(20):
         await at.office.send(await at.me("quinn"), Draft(to="mindy", content="by another door"))
         await at.waiting("mindy")
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 30
 
 
 async def test_with_two_nodes_a_cut_off_answer_is_one_message(tmp_path: Path) -> None:

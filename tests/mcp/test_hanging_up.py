@@ -130,7 +130,7 @@ class TestHangingUp:
                 wire.vanish()
             sent = await asyncio.gather(*(write(served.office, alice, "bob", str(number)) for number in range(12)))
             await waiting(served, "bob", 0)
-        async with asyncio.timeout(3):
+        async with asyncio.timeout(30):
             for item in sent:
                 while await standing_of(served, "alice", item.message_id) != ("pending", 0):  # noqa: ASYNC110 - as above
                     await asyncio.sleep(0.02)

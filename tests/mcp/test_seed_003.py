@@ -153,7 +153,7 @@ class TestCorrelation:
                 await notify(expert, from_=SCORING, to=GALLERY, type="answer", payload=["SPAQ"], correlation_id=mark, reply_to=asked["id"])
                 await call(expert, "mailbox_ack", agent_id=SCORING, message_id=asked["id"])
 
-            async with asyncio.timeout(15), asyncio.TaskGroup() as group:
+            async with asyncio.timeout(30), asyncio.TaskGroup() as group:
                 group.create_task(answer())
                 ref = await notify(asker, type="query", correlation_id="req-001", payload={"question": "What models are active?"})
                 (got,) = (await call(asker, "mailbox_wait", agent_id=GALLERY, correlation_id="req-001"))["messages"]

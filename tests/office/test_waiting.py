@@ -22,13 +22,13 @@ T = TypeVar("T")
 
 async def soon(awaited: Awaitable[T]) -> T:
     """The answer, long before anything but a wake-up could have brought it."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         return await awaited
 
 
 async def wait_until_waiting(office: PostOffice, name: str) -> None:
     """Let others run until somebody waits for this agent and has looked once."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(30):
         while folded(name) not in office._bells.names():  # noqa: ASYNC110 - a bell being hung is no event
             await asyncio.sleep(0)
     await office.store.ping()

@@ -5,11 +5,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Playwright, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
 from tools.browser import ABSENT, FLAGS, find
 
 from tests.page.house import House, opened
 from tests.page.lookout import Lookout
+
+PATIENCE = 30_000
+"""Milliseconds: far above what the page takes for anything, and far below forever."""
+expect.set_options(timeout=PATIENCE)
 
 
 # For each file anew: while it runs, Playwright's event loop is this thread's, and no other test could have one.
@@ -48,7 +52,7 @@ def lookout(browser: Browser, house: House) -> Iterator[Lookout]:
 def looking(browser: Browser, url: str, **options: object) -> Iterator[Lookout]:
     """The same, on any office and in any kind of window."""
     context: BrowserContext = browser.new_context(base_url=url, **options)  # type: ignore[arg-type]  # Playwright's own names
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENCE)
     out = Lookout(context, url)
     try:
         yield out

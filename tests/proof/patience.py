@@ -4,7 +4,7 @@ import asyncio
 import inspect
 from collections.abc import Callable
 
-BOUND = 20.0
+BOUND = 60.0
 """Seconds: far above what anything here takes, and far below forever."""
 _PAUSE = 0.02
 

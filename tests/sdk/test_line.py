@@ -62,7 +62,7 @@ async def line_to(script: Script, path: str = "") -> AsyncIterator[tuple[Line, S
     finally:
         line.close()
         listening.close()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await asyncio.gather(*serving.tasks)
 
 
@@ -163,7 +163,7 @@ async def test_giving_up_on_a_call_hangs_up() -> None:
         waiting = asyncio.create_task(line.call("GET", "/", None, {}))
         await server.asked.wait()
         waiting.cancel()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await server.gone.wait()
         assert waiting.cancelled()
 

@@ -29,7 +29,7 @@ async def test_what_is_new_is_found_soon() -> None:
     found = asyncio.Event()
     weakref.finalize(Knot(), found.set)
     assert not found.is_set()
-    async with swept(), asyncio.timeout(10):
+    async with swept(), asyncio.timeout(30):
         await found.wait()
 
 

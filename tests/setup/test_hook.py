@@ -72,7 +72,7 @@ def test_whatever_the_client_says_no_turn_fails(person: Person, said: str) -> No
 def test_an_office_that_is_away_says_nothing_and_costs_no_time(tmp_path: Path) -> None:
     person, began = Person(tmp_path / "home", "http://127.0.0.1:9"), time.monotonic()
     assert hook(person, "coder") == ""
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
 
 
 def test_many_senders_are_not_all_named() -> None:

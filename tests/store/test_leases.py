@@ -263,7 +263,7 @@ class TestDecision3GivenBack:
         await asyncio.sleep(0)
         taker.cancel()
         await store.close()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await sender
         reopened = engine.store()
         await reopened.open(lambda _: None)

@@ -212,7 +212,7 @@ class TestWatching:
                 pass
             # What changes neither the log nor any count is noticed by its hint, although it comes while another change is being told.
             await office.update_card(alice, {"description": "changed"})
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(30):
                 while not (pulse := await anext(watching)).moved:
                     pass
             office.drain()

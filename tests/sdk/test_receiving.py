@@ -119,6 +119,31 @@ class TestLeaving:
             await work()
         assert [town.state(id) for id in ids] == [("pending", 1)] * 2
 
+    @pytest.mark.parametrize("how", ["cancelled", "failed", "still at it"])
+    async def test_without_one_gives_back_what_a_worker_did_not_come_to_the_end_of(self, town: Town, how: str) -> None:
+        (id,) = write(town, "one")
+        begun, go_on = asyncio.Event(), asyncio.Event()
+
+        async def work(box: Mailbox) -> None:
+            async for message in box.receive():
+                begun.set()
+                await go_on.wait()
+                raise ValueError(message.text)
+
+        async with box_of(town) as box:
+            worker = asyncio.create_task(work(box))
+            await asyncio.wait_for(begun.wait(), WITHIN)
+            if how == "cancelled":
+                worker.cancel()
+            elif how == "failed":
+                go_on.set()
+            if how != "still at it":
+                await asyncio.gather(worker, return_exceptions=True)
+        standing = town.office.standing(town.ann, id)
+        worker.cancel()
+        await asyncio.gather(worker, return_exceptions=True)
+        assert (standing["state"], standing["reason"]) == ("pending", "ValueError: one" if how == "failed" else "CancelledError: ")
+
     async def test_by_an_exception_that_cannot_be_spelt_still_settles_everything(self, town: Town) -> None:
         ids = write(town, "one", "two")
 
@@ -218,6 +243,44 @@ class TestOneBlock:
                 assert message.text == "three"
                 break
         assert [town.state(id) for id in ids] == [("acked", 1)] * 3
+
+    async def test_gives_a_failed_worker_s_message_to_the_one_that_takes_its_place(self, town: Town) -> None:
+        (id,) = write(town, "one")
+
+        async def work(box: Mailbox, *, fail: bool) -> None:
+            async for message in box.receive(within=WITHIN):
+                if fail:
+                    raise ValueError(message.text)
+                return
+
+        async with box_of(town) as box:
+            with pytest.raises(ValueError, match="one"):
+                await asyncio.create_task(work(box, fail=True))
+            await asyncio.create_task(work(box, fail=False))
+        assert town.state(id) == ("acked", 2)
+
+    async def test_leaves_a_worker_the_message_it_left_its_loop_with(self, town: Town) -> None:
+        ids = write(town, "one", "two")
+        read = asyncio.Event()
+
+        async def next_of(box: Mailbox) -> str:
+            async for message in box.receive(within=WITHIN):
+                return message.text
+            raise AssertionError
+
+        async def first(box: Mailbox) -> None:
+            assert await next_of(box) == "one"
+            read.set()
+            await asyncio.sleep(60)
+
+        async with box_of(town) as box:
+            worker = asyncio.create_task(first(box))
+            await asyncio.wait_for(read.wait(), WITHIN)
+            assert await next_of(box) == "two"
+            assert town.state(ids[0]) == ("leased", 1)
+            worker.cancel()
+            await asyncio.gather(worker, return_exceptions=True)
+        assert [town.state(id) for id in ids] == [("pending", 1), ("acked", 1)]
 
     async def test_may_receive_in_the_middle_of_receiving(self, town: Town) -> None:
         ids = write(town, "one", "two", "three")

@@ -43,7 +43,7 @@ class Mailbox:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         try:
             # Whatever anybody was still at when it failed was not done.
-            await asyncio.gather(*(self._let_go(hand, error) for hand in self._hands))
+            await asyncio.gather(*(self._let_go(hand, error or hand.left_undone()) for hand in self._hands))
         finally:
             await self._wire.__aexit__()
 
@@ -76,8 +76,8 @@ class Mailbox:
         """Messages as they come, without end unless `within` seconds bound the waiting for each."""
         wish = {"one_per_session": one_per_session} if one_per_session else {}
         hand = _Hand()
-        for earlier in [one for one in self._hands if one.reader is hand.reader or one.closed]:
-            await self._let_go(earlier)  # whoever reads anew has done with what it read before
+        for earlier in [one for one in self._hands if one.reader is hand.reader or one.abandoned()]:
+            await self._let_go(earlier, earlier.left_undone())  # whoever reads anew has done with what it read before
         try:
             async for message in self._take(hand, limit, visible_for, within, wish):
                 yield message
@@ -144,11 +144,24 @@ class _Hand:
     """What one reader of a mailbox has in hand."""
 
     def __init__(self) -> None:
-        self.reader = asyncio.current_task()
+        reader = asyncio.current_task()
+        assert reader is not None  # nobody else can wait for mail
+        self.reader = reader
         self.closed = False
         self.done: list[Message] = []
         self.current: Message | None = None
         self.waiting: list[Message] = []
+
+    def abandoned(self) -> bool:
+        """Whether nobody will come back to it. Who has only left its loop may still be at the last message."""
+        return self.closed and self.reader.done()
+
+    def left_undone(self) -> BaseException | None:
+        """What kept another task from handling what it read, if anything did: it failed, was cancelled, or is still at it."""
+        if self.reader is asyncio.current_task():
+            return None
+        ended = self.reader.done() and not self.reader.cancelled()
+        return self.reader.exception() if ended else asyncio.CancelledError()
 
     def go_on(self) -> None:
         """The one at hand is done, unless it was let go of meanwhile."""

@@ -104,6 +104,9 @@ def _copy(source: str, target: Path, progress: Progress, journal: str | None = "
     """SQLite's own online backup: one moment's state, however long it takes and whoever writes meanwhile."""
     read, write = sqlite3.connect(source, uri=True), sqlite3.connect(target, timeout=_PATIENCE)
     try:
+        # Without a look that lasts it would begin again at every write, and beside a busy server never end.
+        read.execute("BEGIN")
+        read.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         read.backup(write, pages=_PAGES, progress=lambda _, left, total: progress(total - left, total))
         if journal is not None:
             write.execute(f"PRAGMA journal_mode = {journal}")

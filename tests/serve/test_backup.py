@@ -1,0 +1,37 @@
+"""A backup is one moment's state, whoever writes meanwhile."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from postoffice.config import Settings
+from postoffice.serve import backup as backups
+from postoffice.serve.migrate import migrate
+
+MANY = 100  # steps; it takes a tenth of them
+
+
+def test_a_backup_beside_somebody_who_writes_at_every_step_ends_and_has_nothing_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backups, "_PAGES", 10)
+    settings = Settings(data=tmp_path / "data")
+    migrate(settings)
+    steps = 0
+    with closing(sqlite3.connect(settings.sqlite_path)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")  # as an office has it
+        writer.execute("CREATE TABLE written (step)")
+        writer.commit()
+
+        def write(_: int, __: int) -> None:
+            nonlocal steps
+            steps += 1
+            assert steps < MANY, "it begins again at every write"
+            writer.execute("INSERT INTO written VALUES (?)", (steps,))
+            writer.commit()
+
+        backups.backup(settings, tmp_path / "mail.backup", write)
+    with closing(sqlite3.connect(tmp_path / "mail.backup")) as copy:
+        assert (steps > 2, copy.execute("SELECT count(*) FROM written").fetchone()) == (True, (0,))

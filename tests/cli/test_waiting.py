@@ -56,6 +56,20 @@ class TestWaitingForAnAnswer:
         assert home.ask("inbox", "--as", bob)["sessions"] == []
 
 
+@pytest.mark.parametrize("most", ["0.2", "0"])
+def test_an_office_that_has_nobody_wait_long_is_asked_again(tmp_path: Path, most: str) -> None:
+    with opened(tmp_path / "data", extra={"POSTOFFICE_WAIT_MOST": most}) as office, ExitStack() as stack:
+        home = Home(tmp_path / "home", office)
+        watch = stack.enter_context(home.staying("watch", "--as", "echo", "--after", "0"))
+        receiving = stack.enter_context(home.staying("recv", "--as", "bob"))
+        stack.enter_context(home.staying("run", "echo", "--", "printf", "heard"))
+        got = home.ask("send", "--to", "echo", "hello", "--wait-reply", "20", "--as", "alice")
+        assert got["reply"]["content"] == "heard"
+        assert json.loads(next_line(watch))["content"] == "hello"
+        home.ask("send", "--to", "bob", "late", "--as", "alice")
+        assert json.loads(next_line(receiving))["content"] == "late"
+
+
 class TestWatching:
     def test_every_event_is_one_line_of_json_as_it_happens(self, home: Home) -> None:
         alice, bob = home.names("alice", "bob")
@@ -109,6 +123,10 @@ class TestReceiving:
     def test_nothing_came(self, home: Home) -> None:
         (bob,) = home.names("bob")
         assert "no message came" in home.refused(1, "recv", "--wait", "0", "--as", bob)
+
+    @pytest.mark.parametrize("wait", ["-1", "nan"])
+    def test_a_wait_nobody_can_keep(self, home: Home, wait: str) -> None:
+        assert "--wait" in home.refused(65, "recv", "--wait", wait, "--as", *home.names("bob"))
 
     def test_a_command_that_succeeds_acks(self, home: Home) -> None:
         alice, bob = home.names("alice", "bob")

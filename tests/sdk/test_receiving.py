@@ -1,13 +1,15 @@
 """Mail is acked by going on or by leaving the block, and given back by an exception."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from postoffice import Mailbox
-from postoffice.client import mailbox
+from postoffice.client import wire
 from postoffice.core.errors import NoReply
-from tests.sdk.conftest import Town
+from tests.runner.office import Office
+from tests.sdk.conftest import Town, town_of
 
 WITHIN = 5.0
 
@@ -39,12 +41,30 @@ class TestGoingOn:
             assert [town.state(id) for id in ids] == [("acked", 1)] * 3
 
     async def test_waits_as_long_as_it_was_told_though_one_wait_is_shorter(self, town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(mailbox, "_LONGEST", 0.05)
+        monkeypatch.setattr(wire, "_LONGEST_WAIT", 0.05)
         async with box_of(town) as box:
             waiting = asyncio.ensure_future(anext(box.receive(within=WITHIN)))
             await asyncio.sleep(0.3)
             write(town, "late")
             assert (await waiting).text == "late"
+
+    @pytest.mark.parametrize("most", ["0.2", "0"])
+    async def test_waits_also_where_the_server_has_nobody_wait_so_long(self, tmp_path: Path, most: str) -> None:
+        office = Office(tmp_path, POSTOFFICE_WAIT_MOST=most)
+        try:
+            office.start()
+            town = town_of(office)
+            async with box_of(town) as box, box_of(town, town.ann) as ann:
+                for receiving in (box.receive(), box.receive(within=WITHIN)):
+                    waiting = asyncio.ensure_future(anext(receiving))
+                    await asyncio.sleep(0.3)
+                    write(town, "late")
+                    assert (await asyncio.wait_for(waiting, WITHIN)).text == "late"
+                answering = asyncio.create_task(answer_one(ann))
+                assert (await box.ask(town.ann, "why?", within=WITHIN)).text == "because"
+                await answering
+        finally:
+            office.close()
 
 
 class TestLeaving:

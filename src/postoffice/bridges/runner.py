@@ -13,15 +13,13 @@ from postoffice.bridges.conversations import Conversations
 from postoffice.bridges.preset import Answer, Preset, fill
 from postoffice.bridges.taking_up import taken_up
 from postoffice.client.mailbox import Mailbox
-from postoffice.client.message import Message, decode
-from postoffice.client.wire import until_answered
+from postoffice.client.message import Message
 from postoffice.core.delivery import next_try
 from postoffice.core.errors import BudgetSpent, CommandFailed, Conflict, Forbidden, IdConflict, MailError, NotFound
 from postoffice.core.fence import one_line
 from postoffice.core.message import NOTICE, TASK
 
 _VISIBLE = 30.0
-_WAIT = 25.0
 _CONTENT = 10_000
 _MOST = 500_000
 _REASON = 400
@@ -75,9 +73,7 @@ class Runner:
         return most if self._job.jobs is None else min(self._job.jobs, most)
 
     async def _take(self, limit: int) -> list[Message]:
-        wish = {"limit": limit, "wait": _WAIT, "visible_for": _VISIBLE, "one_per_session": True}
-        answer = await until_answered(lambda: self._box.call("POST", "/messages/wait", wish))
-        return [Message(self._box, decode(raw), _VISIBLE) for raw in answer["messages"]]
+        return await self._box.lease({"limit": limit, "visible_for": _VISIBLE, "one_per_session": True})
 
     async def _finish(self) -> None:
         if self._running:

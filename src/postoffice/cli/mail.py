@@ -65,7 +65,7 @@ async def _reply(wire: "Wire", to: str, mark: str | None, seconds: float) -> Any
     """The answer with this mark; of a task, the last word and not its progress."""
     until = time.monotonic() + seconds
     while (left := until - time.monotonic()) > 0:
-        for letter in (await wire.post("/messages/wait", {"limit": 1, "correlation_id": mark, "wait": left}))["messages"]:
+        for letter in await wire.wait({"limit": 1, "correlation_id": mark}, left):
             await wire.post(f"/messages/{letter['id']}/ack", {"token": letter["token"]})
             if letter.get("task", {}).get("state") not in ("accepted", "working"):
                 return letter

@@ -4,16 +4,20 @@ import asyncio
 import json
 import os
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.caller import open_wire
 from postoffice.cli.command import Options, add_caller, examples
 from postoffice.cli.show import for_programs
-from postoffice.core.errors import BadCursor, BadSetting
+from postoffice.core.errors import BadCursor, BadLimit, BadSetting
 from postoffice.core.fence import one_line
 
 if TYPE_CHECKING:
     from postoffice.client.wire import Wire
+
+_WAIT = 25.0
+_BETWEEN_LOOKS = 1.0
 
 
 def add(commands: Any) -> None:
@@ -40,7 +44,7 @@ def add(commands: Any) -> None:
     )
     receiving.add_argument("--exec", dest="execute", metavar="CMD", help="run this for each message")
     receiving.add_argument("--count", type=_count, default=1, help="messages to take; 0 is without end (1)")
-    receiving.add_argument("--wait", type=float, default=25.0, metavar="SECONDS", help="how long to wait for one (25)")
+    receiving.add_argument("--wait", type=float, default=_WAIT, metavar="SECONDS", help="how long to wait for one (25)")
     add_caller(receiving)
     receiving.set_defaults(command=_recv)
 
@@ -61,13 +65,13 @@ async def _events(options: Options) -> None:
     from postoffice.client.wire import until_answered  # noqa: PLC0415
 
     async with open_wire(options) as wire:
-        after, carried = options["after"], False
+        after, carried, wait = options["after"], False, _WAIT
         if after is None:
             after, carried = (await wire.get("/mailbox"))["counted"], True
         while True:
 
-            async def ask(after: Any = after) -> Any:
-                return await wire.get("/events", after=after, wait=25, limit=100)
+            async def ask(after: Any = after, wait: float = wait) -> Any:
+                return await wire.get("/events", after=after, wait=wait, limit=100)
 
             try:
                 news = await until_answered(ask)
@@ -77,9 +81,16 @@ async def _events(options: Options) -> None:
                 after = (await until_answered(lambda: wire.get("/mailbox")))["counted"]
                 print("postoffice: a backup took the place of the mail here; going on from now", file=sys.stderr, flush=True)
                 continue
+            except BadLimit:
+                if not wait:
+                    raise
+                wait = 0.0  # nobody may wait so long there
+                continue
             for event in news["events"]:
                 print(json.dumps(event) if for_programs(options) else _line(event), flush=True)
             after, carried = news["cursor"], True
+            if not (wait or news["events"]):
+                await asyncio.sleep(_BETWEEN_LOOKS)
 
 
 _TOLD = {
@@ -103,6 +114,8 @@ def _line(event: dict[str, Any]) -> str:
 
 
 def _recv(options: Options) -> int:
+    if not options["wait"] >= 0:
+        raise BadSetting(name="--wait", why=f"{options['wait']} is no number of seconds to wait")
     return asyncio.run(_take(options))
 
 
@@ -112,8 +125,7 @@ async def _take(options: Options) -> int:
     code = 0
     async with open_wire(options) as wire:
         while options["count"] == 0 or taken < options["count"]:
-            wish = {"limit": 1, "wait": min(options["wait"], 240)}
-            letters = (await wire.post("/messages/wait", wish))["messages"]
+            letters = await _next(wire, options["wait"])
             if not letters and options["count"] != 0:
                 print("postoffice: no message came", file=sys.stderr)
                 return 1
@@ -121,6 +133,15 @@ async def _take(options: Options) -> int:
                 taken += 1
                 code = await _handle(wire, letter, options["execute"])
     return code
+
+
+async def _next(wire: "Wire", seconds: float) -> list[Any]:
+    """The next message, if one comes in time: one wait may be shorter than that."""
+    until = time.monotonic() + seconds
+    while True:
+        left = max(until - time.monotonic(), 0)
+        if (letters := await wire.wait({"limit": 1}, left)) or not left:
+            return letters
 
 
 async def _handle(wire: "Wire", letter: dict[str, Any], execute: str | None) -> int:

@@ -21,7 +21,7 @@ from postoffice.client.path import part
 from postoffice.client.wire import Wire, until_answered
 from postoffice.core.errors import MailError, NoReply
 
-_WAIT, _LONGEST, _VISIBLE = 25.0, 240.0, 30.0
+_WAIT, _VISIBLE = 25.0, 30.0
 _REASON = 500
 _UNDER_WAY = ("accepted", "working")  # a task's progress is no answer yet
 
@@ -84,6 +84,11 @@ class Mailbox:
         finally:
             hand.closed = True
 
+    async def lease(self, wish: dict[str, Any], until: float | None = None) -> list[Message]:
+        """What waits, or the first that comes within a while, to be settled by whoever takes it."""
+        found = await until_answered(lambda: self._wire.wait(wish, _left(until)))
+        return [Message(self, decode(raw), wish["visible_for"]) for raw in found]
+
     async def tasks(self, *, asked_by_me: bool = False, state: str | None = None) -> list[dict[str, Any]]:
         """Tasks asked of this agent, or by it."""
         side = {"requester": self.agent} if asked_by_me else {"assignee": self.agent}
@@ -110,11 +115,10 @@ class Mailbox:
         until = _until(within)
         while True:
             self._hands.add(hand)
-            found = await self._wait(wish | {"ack": [item.lease for item in hand.done]}, until)
+            hand.waiting = await self.lease(wish | {"ack": [item.lease for item in hand.done]}, until)
             for item in hand.done:
                 item.settle()
             hand.done.clear()
-            hand.waiting = [Message(self, decode(raw), visible_for) for raw in found]
             # A server that closes sends its waiters home early, and none waits longer than its longest: that is not the end.
             if not hand.waiting and _left(until) == 0:
                 self._hands.discard(hand)
@@ -124,13 +128,6 @@ class Mailbox:
                 yield hand.current
                 hand.go_on()
                 until = _until(within)
-
-    async def _wait(self, wish: dict[str, Any], until: float | None) -> list[Any]:
-        async def wait() -> Any:
-            return await self._wire.post("/messages/wait", wish | {"wait": min(_left(until), _LONGEST)})
-
-        found: list[Any] = (await until_answered(wait, None))["messages"]
-        return found
 
     async def _let_go(self, hand: "_Hand", error: BaseException | None = None) -> None:
         self._hands.discard(hand)

@@ -10,12 +10,13 @@ import msgspec
 
 from postoffice.client.line import Answer, Line, suits
 from postoffice.core.agent import key_hash
-from postoffice.core.errors import BadKey, NoAnswer, Unavailable, told
+from postoffice.core.errors import BadKey, BadLimit, NoAnswer, Unavailable, told
 from postoffice.core.names import check_name
 
 T = TypeVar("T")
 _PATIENCE = httpx2.Timeout(30, read=300)  # a long poll is silent for up to four minutes
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
+_LONGEST_WAIT, _BETWEEN_WAITS = 240.0, 1.0
 _GOOD = range(200, 300)
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
@@ -82,6 +83,19 @@ class Wire:
         if response.retry_after.isdecimal():
             refusal.facts["retry_after"] = int(response.retry_after)
         raise refusal
+
+    async def wait(self, wish: dict[str, Any], seconds: float) -> list[Any]:
+        """Mail as soon as there is some. None may mean that the server waits no longer, though the time is not over."""
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        try:
+            answer = await self.post("/messages/wait", wish | {"wait": min(seconds, _LONGEST_WAIT)})
+        except BadLimit:  # more than this server ever waits; unasked it waits no longer than that
+            answer = await self.post("/messages/wait", wish)
+        found: list[Any] = answer["messages"]
+        if not found:  # where nobody may wait there, it is done here
+            await asyncio.sleep(min(seconds, _BETWEEN_WAITS) - (loop.time() - begun))
+        return found
 
     async def _ask(self, method: str, path: str, content: bytes | None, query: dict[str, str]) -> Answer:
         if self._line is not None:

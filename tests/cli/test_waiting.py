@@ -1,16 +1,18 @@
 """Commands that wait: for an answer, for what happens, for the next message."""
 
 import json
+import os
 import re
 import shlex
 import signal
+import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from tests.cli.home import Home, Office, next_line, opened
-from tests.serve.running import PATIENCE, free_port
+from tests.serve.running import COMMAND, PATIENCE, free_port
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -142,6 +144,43 @@ class TestReceiving:
         assert home.run("recv", "--as", bob, "--exec", "cat >/dev/null; exit 3").returncode == 3
         (standing,) = home.ask("status", sent, "--as", alice)["standings"]
         assert (standing["state"], standing["reason"]) == ("pending", "the command ended with 3")
+
+    def test_a_command_that_is_broken_off_gives_back_at_once(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        sent = home.ask("send", "--to", bob, "hello", "--as", alice)["message_id"]
+        with home.staying("recv", "--as", bob, "--exec", "echo begun; exec sleep 60") as receiving:
+            assert next_line(receiving) == "begun\n"
+            receiving.send_signal(signal.SIGINT)
+            assert receiving.wait(PATIENCE) == 130
+        (standing,) = home.ask("status", sent, "--as", alice)["standings"]
+        assert (standing["state"], standing["reason"]) == ("pending", "it was broken off")
+
+    def test_what_nobody_reads_is_given_back(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        sent = home.ask("send", "--to", bob, "hello", "--as", alice)["message_id"]
+        gone, pipe = os.pipe()
+        os.close(gone)
+        with os.fdopen(pipe, "wb") as out:
+            subprocess.run([*COMMAND, "recv", "--as", bob], env=home.environment(), stdout=out, timeout=PATIENCE, check=True)
+        assert home.ask("status", sent, "--as", alice)["standings"][0]["state"] == "pending"
+
+    def test_a_command_s_success_outlives_a_server_that_is_away_at_its_end(self, tmp_path: Path) -> None:
+        port, data = free_port(), tmp_path / "data"
+        home = Home(tmp_path / "home", Office(port, data))
+        with ExitStack() as stack:
+            with opened(data, port=port):
+                sent = home.ask("send", "--to", "bob", "hello", "--as", "alice")["message_id"]
+                receiving = stack.enter_context(
+                    home.staying("recv", "--as", "bob", "--exec", "echo begun; until test -e end; do sleep 0.05; done")
+                )
+                assert next_line(receiving) == "begun\n"
+            (home.folder / "end").touch()
+            with pytest.raises(subprocess.TimeoutExpired):
+                receiving.wait(1)
+            stack.enter_context(opened(data, port=port))
+            assert receiving.wait(PATIENCE) == 0
+            (standing,) = home.ask("status", sent, "--as", "alice")["standings"]
+        assert (standing["state"], standing["attempts"]) == ("acked", 1)
 
     def test_a_command_need_not_read_what_it_gets(self, home: Home) -> None:
         alice, bob = home.names("alice", "bob")

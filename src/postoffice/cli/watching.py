@@ -5,19 +5,21 @@ import json
 import os
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.caller import open_wire
 from postoffice.cli.command import Options, add_caller, examples
 from postoffice.cli.show import for_programs
-from postoffice.core.errors import BadCursor, BadLimit, BadSetting
+from postoffice.core.errors import BadCursor, BadLimit, BadSetting, MailError
 from postoffice.core.fence import one_line
 
 if TYPE_CHECKING:
     from postoffice.client.wire import Wire
 
-_WAIT = 25.0
-_BETWEEN_LOOKS = 1.0
+_WAIT, _BETWEEN_LOOKS = 25.0, 1.0
+_VISIBLE = 30.0
+_PATIENCE, _LAST_WORDS = 60.0, 2.0
 
 
 def add(commands: Any) -> None:
@@ -140,35 +142,54 @@ async def _next(wire: "Wire", seconds: float) -> list[Any]:
     until = time.monotonic() + seconds
     while True:
         left = max(until - time.monotonic(), 0)
-        if (letters := await wire.wait({"limit": 1}, left)) or not left:
+        if (letters := await wire.wait({"limit": 1, "visible_for": _VISIBLE}, left)) or not left:
             return letters
 
 
 async def _handle(wire: "Wire", letter: dict[str, Any], execute: str | None) -> int:
-    body = {"token": letter["token"]}
-    if execute is None:
-        print(json.dumps(letter), flush=True)
-        await wire.post(f"/messages/{letter['id']}/ack", body)
-        return 0
-    names = {"POSTOFFICE_FROM": letter["from"], "POSTOFFICE_MESSAGE": letter["id"], "POSTOFFICE_SUBJECT": letter["subject"]}
-    try:
-        process = await asyncio.create_subprocess_shell(execute, stdin=asyncio.subprocess.PIPE, env=os.environ | names)
-    except OSError as error:
-        raise BadSetting(name="--exec", why=str(error)) from None
+    """Print a message or hand it to a command, and settle it as that went; gives the command's end as shells tell it."""
     keeping = asyncio.create_task(_keep(wire, letter))
     try:
-        await process.communicate(json.dumps(letter).encode())
+        code = _print(letter) if execute is None else await _execute(execute, letter)
+    except BaseException:
+        # What is broken off is not done, and whoever takes it next need not wait until the lease runs out.
+        with suppress(MailError, TimeoutError):
+            async with asyncio.timeout(_LAST_WORDS):
+                await _settle(wire, letter, "nack", reason="it was broken off")
+        raise
     finally:
         keeping.cancel()
-    if process.returncode == 0:
-        await wire.post(f"/messages/{letter['id']}/ack", body)
+    if code == 0:
+        await _settle(wire, letter, "ack")
     else:
-        await wire.post(f"/messages/{letter['id']}/nack", body | {"reason": f"the command ended with {process.returncode}"})
-    code = process.returncode or 0
-    return code if code >= 0 else 128 - code  # as shells tell a signal
+        await _settle(wire, letter, "nack", reason=f"the command ended with {code}")
+    return code if code >= 0 else 128 - code
+
+
+def _print(letter: dict[str, Any]) -> int:
+    print(json.dumps(letter), flush=True)
+    return 0
+
+
+async def _execute(command: str, letter: dict[str, Any]) -> int:
+    """Run a command with a message; gives how it ended, below 0 for a signal."""
+    names = {"POSTOFFICE_FROM": letter["from"], "POSTOFFICE_MESSAGE": letter["id"], "POSTOFFICE_SUBJECT": letter["subject"]}
+    try:
+        process = await asyncio.create_subprocess_shell(command, stdin=asyncio.subprocess.PIPE, env=os.environ | names)
+    except OSError as error:
+        raise BadSetting(name="--exec", why=str(error)) from None
+    await process.communicate(json.dumps(letter).encode())
+    return process.returncode or 0
+
+
+async def _settle(wire: "Wire", letter: dict[str, Any], how: str, **more: object) -> None:
+    """Said again while the server is away: a restart in the meantime undoes no work."""
+    from postoffice.client.wire import until_answered  # noqa: PLC0415
+
+    await until_answered(lambda: wire.post(f"/messages/{letter['id']}/{how}", {"token": letter["token"]} | more), _PATIENCE)
 
 
 async def _keep(wire: "Wire", letter: dict[str, Any]) -> None:
     while True:
-        await asyncio.sleep(10)
-        await wire.post(f"/messages/{letter['id']}/extend", {"token": letter["token"], "visible_for": 30})
+        await asyncio.sleep(_VISIBLE / 3)
+        await _settle(wire, letter, "extend", visible_for=_VISIBLE)

@@ -72,6 +72,16 @@ class TestKeys:
         keys = home.ask("key", "list", "--as", coder)["keys"]
         assert {key["prefix"] for key in keys} == {old[:8], new[:8]}
 
+    def test_a_new_key_that_cannot_be_kept_leaves_the_old_one_in_its_place(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        old = home.key_of(coder)
+        full = ("bash", "-c", 'ulimit -f 0; exec "$@"', "full")  # no file may grow, as on a full disk
+        assert home.run("key", "rotate", "--as", coder, under=full).returncode == 74
+        assert home.key_of(coder) == old
+        assert [path.name for path in home.keys.rglob("*") if path.is_file()] == [f"{coder}.json"]
+        assert home.ask("inbox", "--as", coder)["sessions"] == []
+
     def test_the_owner_s_new_key_takes_the_old_one_s_place_in_the_office(self, tmp_path: Path) -> None:
         data = tmp_path / "data"
         for round in range(2):  # and the next start finds it there

@@ -2,6 +2,7 @@
 
 import os
 import re
+import tempfile
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,13 +26,17 @@ def folder() -> Path:
 
 
 def save(credential: Credential) -> Path:
-    """Keep a key. The file is made before anything is in it, so that nobody else can ever read it."""
+    """Keep a key, in a file that nobody else can ever read. One that cannot be kept leaves the one before in its place."""
     path = _path(credential.server, credential.agent)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "wb") as file:
-        os.fchmod(file.fileno(), 0o600)
-        file.write(msgspec.json.format(msgspec.json.encode(credential)) + b"\n")
+    descriptor, begun = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(credential)) + b"\n")
+        Path(begun).replace(path)
+    except BaseException:
+        Path(begun).unlink(missing_ok=True)
+        raise
     return path
 
 

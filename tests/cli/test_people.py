@@ -103,6 +103,16 @@ class TestKeys:
         (key,) = home.ask("key", "list", extra=elsewhere)["keys"]
         assert key["agent"] == coder
 
+    def test_a_key_that_is_given_takes_the_place_of_one_that_opens_nothing_any_more(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        elsewhere = {"POSTOFFICE_CREDENTIALS": str(home.folder / "elsewhere")}
+        home.run("login", said=home.key_of(coder), extra=elsewhere)
+        home.ask("key", "rotate", "--overlap", "0", "--as", coder)
+        home.refused(77, "login", "--as", coder, extra=elsewhere)
+        assert home.ask("login", "--as", coder, said=home.key_of(coder), extra=elsewhere)["name"] == coder
+        assert home.ask("inbox", "--as", coder, extra=elsewhere)["sessions"] == []
+
     def test_a_revoked_key_opens_nothing(self, home: Home) -> None:
         (coder,) = home.names("coder")
         made = home.ask("register", coder)

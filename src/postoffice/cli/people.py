@@ -59,7 +59,7 @@ async def login(wire: "Wire", options: Options) -> Any:
         try:
             return await _link(wire)
         except BadKey:  # what was kept is good no more
-            if found_here(wire) or not _person():
+            if found_here(wire) or not ((key := _given_key()) or _person()):
                 raise
     key = key or (getpass.getpass("key: ") if _person() else "")
     try:

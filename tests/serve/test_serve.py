@@ -1,6 +1,7 @@
 """`postoffice serve` as a user meets it, in a process of its own."""
 
 import json
+import shlex
 import signal
 import socket
 import stat
@@ -55,6 +56,15 @@ def test_ctrl_c_closes_it_without_a_traceback(tmp_path: Path) -> None:
         _, err = server.communicate(timeout=PATIENCE)
     assert server.returncode in (0, 130)
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_it_serves_though_its_streams_are_closed(tmp_path: Path, closed: str) -> None:
+    port = free_port()
+    words = shlex.join(serve(port, "--data", "kept"))
+    with serving("bash", "-c", f"exec {words} {closed}", port=port, here=tmp_path) as server:
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(PATIENCE) == 0
 
 
 def test_the_owners_key_is_the_owners_alone_and_made_once(tmp_path: Path) -> None:

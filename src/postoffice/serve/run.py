@@ -32,6 +32,7 @@ _GRACE = 5  # seconds for calls under way to end once the server is told to stop
 
 def serve(settings: Settings) -> None:
     """Serve. Whatever keeps the server from starting is raised as a MailError, to be told in one line."""
+    _fill_streams()
     set_up_logs(settings.log_level, settings.log_format)
     garbage.set_up()
     raise_limit()
@@ -42,6 +43,13 @@ def serve(settings: Settings) -> None:
             runner.run(_serve(settings, listener))
     finally:
         listener.close()
+
+
+def _fill_streams() -> None:
+    """Put something in the place of streams that were closed before we began: a socket that got their numbers would end the loop."""
+    for name in ("stdin", "stdout", "stderr"):  # in this order each gets its own number
+        if getattr(sys, name) is None:
+            setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w"))  # noqa: SIM115 - until the process ends
 
 
 async def _serve(settings: Settings, listener: socket.socket) -> None:

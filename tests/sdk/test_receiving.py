@@ -384,6 +384,13 @@ class TestAsking:
             await answering
             assert town.office.standing(town.ann, answer.id)["state"] == "acked"
 
+    async def test_that_is_given_up_is_forgotten(self, town: Town) -> None:
+        async with box_of(town) as box:
+            for _ in range(3):
+                with pytest.raises(TimeoutError):
+                    await asyncio.wait_for(box.ask(town.ann, "why?"), 0.2)
+            assert box._hands == set()
+
     async def test_without_an_answer_says_so_and_the_question_stays(self, town: Town) -> None:
         town.office.call(town.ann, "/agents/me")
         async with box_of(town) as box:

@@ -114,7 +114,6 @@ class Mailbox:
         wish = {"limit": limit, "visible_for": visible_for, **wish}
         until = _until(within)
         while True:
-            self._hands.add(hand)
             hand.waiting = await self.lease(wish | {"ack": [item.lease for item in hand.done]}, until)
             for item in hand.done:
                 item.settle()
@@ -123,6 +122,7 @@ class Mailbox:
             if not hand.waiting and _left(until) == 0:
                 self._hands.discard(hand)
                 return
+            self._hands.add(hand)  # and not before: of waits that were given up, each would be remembered
             while hand.waiting:
                 hand.current = hand.waiting.pop(0)
                 yield hand.current

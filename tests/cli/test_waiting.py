@@ -36,7 +36,7 @@ class TestWaitingForAnAnswer:
         """As the help's own example has it: `git diff | postoffice send --to reviewer --task … --wait-reply 120`."""
         alice, echo = home.names("alice", "echo")
         with home.staying("run", echo, "--", "printf", "reviewed"):
-            got = home.ask("send", "--to", echo, "--task", "--wait-reply", "5", "--as", alice, said="a diff")
+            got = home.ask("send", "--to", echo, "--task", "--wait-reply", "20", "--as", alice, said="a diff")
         assert got["reply"]["content"] == "reviewed"
 
     def test_no_answer_is_told_as_such(self, home: Home) -> None:

@@ -361,8 +361,8 @@ class TestWorkThatTakesLong:
     async def test_keeps_its_lease(self, town: Town) -> None:
         (id,) = write(town, "slow")
         async with box_of(town) as box, box_of(town) as other:
-            async for _ in box.receive(visible_for=1):
-                assert [message async for message in other.receive(within=1.8)] == []
+            async for _ in box.receive(visible_for=3):  # a busy machine may be late by most of it
+                assert [message async for message in other.receive(within=4)] == []
                 break
         assert town.state(id) == ("acked", 1)
 

@@ -252,6 +252,16 @@ async def test_ours_asks_theirs_and_the_answer_opens_the_connection(at: Town, st
     assert [mail.content for mail in await at.arrived("quinn")] == ["indeed"]
 
 
+@pytest.mark.parametrize("number", [-(10**30), 10**19, 10**30])
+async def test_an_answer_to_a_request_that_no_topic_can_number_stops_no_topic(at: Town, stranger: Stranger, number: int) -> None:
+    await at.office.ask_abroad(await at.me("quinn"), stranger.account.id, stranger.inbound.id)
+    await at.records(stranger.inbound.id)
+    created = {"connection_topic_id": at.ledger.new_topic().id, "connected_account_id": at.ledger.operator_id}
+    await stranger.post(stranger.inbound.id, "connection_created", **created, connection_id=number)
+    await stranger.post(stranger.inbound.id, "connection_created", **created, connection_id=1)
+    assert [record.verdict for record in await at.records(stranger.inbound.id, 2)] == ["asked", "answered"]
+
+
 @pytest.mark.parametrize("whose", ["inbound", "outbound", "entity", "connection"])
 async def test_an_answer_takes_over_no_topic_that_is_anothers(at: Town, stranger: Stranger, ledger: Emulator, whose: str) -> None:
     quinn, mindy = at.accounts["quinn"], at.accounts["mindy"]

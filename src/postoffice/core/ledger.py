@@ -2,7 +2,7 @@
 
 import re
 from hashlib import sha256
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import msgspec
 from msgspec import UNSET
@@ -76,6 +76,10 @@ _SAYS: Final = frozenset({"message_type", "subject", "content", "parts", "payloa
 """Of these a body has at least one; what has none of them is no body of ours."""
 
 
+_Sequence = Annotated[int, msgspec.Meta(le=2**63 - 1)]
+"""A message's number on its topic; a larger one no database could look for."""
+
+
 class Envelope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """An HCS-10 operation."""
 
@@ -87,7 +91,7 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     uaid: str | None = None
     connection_topic_id: str | None = None
     connected_account_id: str | None = None
-    connection_id: int | None = None
+    connection_id: _Sequence | None = None
 
 
 class Post(msgspec.Struct, frozen=True, kw_only=True):

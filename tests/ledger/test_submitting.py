@@ -216,6 +216,21 @@ async def test_bytes_that_were_taken_and_are_too_old_are_known_by_the_mirror(tmp
             assert len(await at.waiting("mindy")) == 1
 
 
+async def test_whoever_comes_late_to_what_another_has_put_there_puts_it_there_no_second_time(tmp_path: Path, ledger: Emulator) -> None:
+    """As after a machine slept: it still believes to be the one that speaks, and has a post in hand that another saw confirmed."""
+    async with town(SQLiteEngine(tmp_path), ledger, silent=True) as at:
+        await at.settle("quinn", "mindy")
+        id = await at.send("quinn", "mindy")
+        (in_hand,) = await at.office.posts_due(1)
+        await at.bridge._submitter.submit_due(lambda: True, lambda _: None)
+        await at.bridge._listener.look()
+        await at.confirmed("quinn", id)
+        assert await at.bridge._submitter._submit(in_hand)
+        assert on_topic(at) == 1
+        at.bridge._network.close()
+        await at.bridge._mirror.close()
+
+
 async def test_other_doors_never_wait_for_a_network_that_says_nothing(at: Town) -> None:
     at.ledger.faults.silence(100)
     for _ in range(20):

@@ -145,6 +145,12 @@ class TestTheOutbox:
         (signed,) = await desk.posts_due(10)
         assert await desk.sign_post(signed, None) is None
 
+    async def test_what_waits_no_more_is_not_signed(self, desk: PostOffice) -> None:
+        await publish(desk)
+        (post,) = await desk.posts_due(10)
+        await desk.settle_post(post)
+        assert await desk.sign_post(post, "mine") is None
+
     async def test_what_could_not_be_submitted_waits(self, desk: PostOffice, engine: Engine) -> None:
         await publish(desk)
         (post,) = await desk.posts_due(10)

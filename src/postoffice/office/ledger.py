@@ -130,7 +130,10 @@ class LedgerVerbs(MailVerbs):
         return await self.store.posts_due(limit)
 
     async def sign_post(self, post: Post, signed: str | None) -> str | None:
-        """Keep the signed bytes before they are submitted, or none, to have it signed anew. Gives those that stand: another may have been first."""
+        """Keep the signed bytes before they are submitted, or none, to have it signed anew.
+
+        Gives those that stand: another may have been first, and where all is done there are none.
+        """
         return await self.store.sign_post(post.id, signed, post.signed)
 
     async def settle_post(self, post: Post, *, error: str | None = None, retry_in: timedelta | None = None) -> None:

@@ -70,7 +70,9 @@ class Submitter:
             if post.signed is None:
                 signed = await self._sign(post)
                 # Kept before anybody can have seen them; what another process kept first is what counts.
-                post = msgspec.structs.replace(post, signed=await self._office.sign_post(post, signed))
+                if (kept := await self._office.sign_post(post, signed)) is None:
+                    return True  # it was put there meanwhile
+                post = msgspec.structs.replace(post, signed=kept)
             await self._done(post, await self._run(self._network.submit, post.signed))
         except Expired:
             await self._late(post)

@@ -73,7 +73,10 @@ class PutPost(Act[str]):
 
 
 class SignPost(Act["str | None"]):
-    """The signed bytes of a post are kept before anybody submits them. Gives those that are kept: whoever was first has signed."""
+    """The signed bytes of a post are kept before anybody submits them. Gives those that are kept: whoever was first has signed.
+
+    Nothing, where it waits no more: another has put it there already, and it is not to stand there twice.
+    """
 
     def __init__(self, id: str, signed: str | None, instead_of: str | None) -> None:
         self.id = id
@@ -86,12 +89,11 @@ class SignPost(Act["str | None"]):
         needs.extra[self.name] = (self.id,)
 
     def run(self, desk: Desk) -> str | None:
-        ((kept,),) = desk.extra[self.name] or [(None,)]
-        if kept != self.instead_of:
-            return str(kept)
-        desk.extra[self.name] = [(self.signed,)]
-        desk.write("sign_post", (self.id, self.signed), self.id)
-        return self.signed
+        for (kept,) in desk.extra[self.name]:
+            if kept == self.instead_of:
+                desk.extra[self.name] = [(self.signed,)]
+                desk.write("sign_post", (self.id, self.signed), self.id)
+        return next((kept for (kept,) in desk.extra[self.name]), None)
 
 
 class SettlePost(Act[None]):

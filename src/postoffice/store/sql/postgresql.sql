@@ -354,7 +354,7 @@ SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[],
 ON CONFLICT (id) DO NOTHING;
 
 -- name: signed_post
-SELECT signed FROM ledger_outbox WHERE id = ANY ($1::text[]);
+SELECT signed FROM ledger_outbox WHERE id = ANY ($1::text[]) AND state = 'waiting';
 
 -- name: sign_post
 UPDATE ledger_outbox o SET signed = v.signed FROM unnest($1::text[], $2::text[]) AS v (id, signed) WHERE o.id = v.id;

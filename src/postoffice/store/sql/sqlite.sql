@@ -284,7 +284,7 @@ INSERT INTO ledger_outbox (id, topic_id, memo, payer, body, message_id, mailbox,
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (id) DO NOTHING;
 
 -- name: signed_post
-SELECT signed FROM ledger_outbox WHERE id = ?1;
+SELECT signed FROM ledger_outbox WHERE id = ?1 AND state = 'waiting';
 
 -- name: sign_post
 UPDATE ledger_outbox SET signed = ?2 WHERE id = ?1;

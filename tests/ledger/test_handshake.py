@@ -326,6 +326,40 @@ async def test_the_other_side_closes_the_connection(at: Town, stranger: Stranger
         await at.office.send(await at.me("quinn"), Draft(to=stranger.account.id, content="wait"))
 
 
+async def test_two_who_have_several_topics_meet_where_they_were_told_last(at: Town, stranger: Stranger, ledger: Emulator) -> None:
+    quinn, topics = await at.me("quinn"), [ledger.new_topic(f"hcs-10:1:60:2:{stranger.inbound.id}:{number}").id for number in (1, 2)]
+
+    async def active(*, wanted: bool) -> Any:
+        async def so() -> bool:
+            return bool((await at.office.connections(quinn, Status.ACTIVE)).items) == wanted
+
+        await until(so)
+
+    async def meet(topic: str) -> None:
+        number = len(at.bodies(stranger.inbound.id)) + 1
+        await at.office.ask_abroad(quinn, stranger.account.id, stranger.inbound.id)
+        await at.records(stranger.inbound.id, number)
+        created = {"connection_topic_id": topic, "connected_account_id": ledger.operator_id, "connection_id": number}
+        await stranger.post(stranger.inbound.id, "connection_created", **created)
+        await active(wanted=True)
+
+    first, second = topics
+    for topic in (first, second, first):
+        await meet(topic)
+        sent = await at.office.send(quinn, Draft(to=stranger.account.id, content="here?"))
+        assert (await at.confirmed("quinn", sent.message_id)).ledger.topic_id == topic
+        await stranger.post(topic, "close_connection")
+        await active(wanted=False)
+    await meet(second)
+    await stranger.post(first, "close_connection", reason="we meet elsewhere")
+    await stranger.post(first, "message", data="the last word here")  # taken after what stands before it
+    await at.arrived("quinn")
+    await active(wanted=True)
+    # Whoever asks is told the same.
+    await stranger.post(at.accounts["quinn"].inbound_topic_id, "connection_request")
+    assert (await stranger.answer(at, at.accounts["quinn"].inbound_topic_id))["connection_topic_id"] == second
+
+
 async def test_a_restart_between_any_two_steps_changes_nothing(tmp_path: Path, ledger: Emulator, stranger: Stranger) -> None:
     engine = SQLiteEngine(tmp_path)
     async with town(engine, ledger) as at:

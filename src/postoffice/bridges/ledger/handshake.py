@@ -66,12 +66,16 @@ class Handshake:
     async def _ask(self, envelope: Envelope, peer: str, owner: Account, sequence: int) -> None:
         if not await self._office.asked_from_abroad(owner.agent, peer, envelope.m):
             return  # it is told once somebody has consented
-        for topic in await self._office.ledger_topics():
-            if topic.kind == CONNECTION and (topic.agent, topic.about) == (folded(owner.agent), peer):
-                # The two meet already; whoever asks again is told again.
-                opening = Opening(agent=owner.agent, peer=peer, inbound_topic_id=owner.inbound_topic_id, connection_id=sequence)
-                body, name = write_created(owner, opening, topic.topic_id), f"{owner.inbound_topic_id}:{sequence}"
-                await self._office.put_post(owner.inbound_topic_id, body, CREATED_MEMO, owner.account_id, id=name)
+        if (topic_id := await self._meeting(owner.agent, peer)) is not None:
+            # The two meet already; whoever asks again is told again.
+            opening = Opening(agent=owner.agent, peer=peer, inbound_topic_id=owner.inbound_topic_id, connection_id=sequence)
+            body, name = write_created(owner, opening, topic_id), f"{owner.inbound_topic_id}:{sequence}"
+            await self._office.put_post(owner.inbound_topic_id, body, CREATED_MEMO, owner.account_id, id=name)
+
+    async def _meeting(self, agent: str, peer: str) -> str | None:
+        """Where the two meet now."""
+        topics = await self._office.ledger_topics()
+        return next((one.topic_id for one in topics if (one.kind, one.agent, one.about) == (CONNECTION, folded(agent), peer)), None)
 
     async def open_due(self, book: Book) -> None:
         """Have everybody told who was given consent, on a topic that is made for the two unless they have one."""
@@ -130,13 +134,13 @@ class Handshake:
         except NotOurs:
             return None
 
-    async def on_close(self, whole: Whole, agent: str, peer: str, book: Book) -> Sighting:
-        """One of the two says that it is over."""
+    async def on_close(self, whole: Whole, topic_id: str, agent: str, peer: str, book: Book) -> Sighting:
+        """One of the two says that it is over; of a topic which they have left, that is no news."""
 
         def read() -> Sighting:
             return sighting(whole, sender=book.signed_by(read_envelope(whole.data), whole.payer).agent, verdict=CLOSED)
 
         seen = or_refused(whole, read)
-        if seen.refusal is None and seen.sender == peer:
+        if seen.refusal is None and seen.sender == peer and topic_id == await self._meeting(agent, peer):
             await self._office.closed_from_abroad(agent, peer)
         return seen

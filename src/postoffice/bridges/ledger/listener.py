@@ -165,7 +165,7 @@ class Listener:
             return await self._handshake.on_asked(whole, topic.topic_id, topic.about, book, batch)
         if topic.kind == CONNECTION:
             if operation(whole) == "close_connection":
-                return await self._handshake.on_close(whole, topic.agent, topic.about, book)
+                return await self._handshake.on_close(whole, topic.topic_id, topic.agent, topic.about, book)
             return on_connection(whole, topic.topic_id, topic.agent, topic.about, book)
         owner = book.of(topic.agent)
         if owner is not None and operation(whole) not in (None, "message"):

@@ -329,7 +329,7 @@ DELETE FROM visits WHERE expires_at < ANY ($1::bigint[]);
 SELECT agent, account_id, inbound_topic_id, outbound_topic_id FROM ledger_accounts;
 
 -- name: ledger_connections
-SELECT topic_id, agent, about FROM ledger_topics WHERE kind = 'connection';
+SELECT topic_id, agent, about FROM ledger_topics WHERE kind = 'connection' ORDER BY created_at DESC, topic_id;
 
 -- name: cursor
 SELECT value FROM cursors WHERE name = ANY ($1::text[]);
@@ -346,7 +346,7 @@ SELECT kind, agent, about FROM ledger_topics WHERE topic_id = ANY ($1::text[]);
 -- name: put_ledger_topic
 INSERT INTO ledger_topics (topic_id, kind, agent, about, created_at)
 SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[])
-ON CONFLICT (topic_id) DO UPDATE SET kind = excluded.kind, agent = excluded.agent, about = excluded.about;
+ON CONFLICT (topic_id) DO UPDATE SET kind = excluded.kind, agent = excluded.agent, about = excluded.about, created_at = excluded.created_at;
 
 -- name: add_post
 INSERT INTO ledger_outbox (id, topic_id, memo, payer, body, message_id, mailbox, state, attempts, due_at, created_at)

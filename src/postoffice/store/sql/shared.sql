@@ -274,7 +274,8 @@ SELECT a.name, v.kind FROM visits v JOIN agents a ON a.agent = v.agent WHERE v.h
 SELECT l.agent, a.name, l.account_id, l.inbound_topic_id, l.outbound_topic_id FROM ledger_accounts l JOIN agents a ON a.agent = l.agent ORDER BY l.agent;
 
 -- name: ledger_topics
-SELECT topic_id, kind, agent, about FROM ledger_topics ORDER BY topic_id;
+-- The newest first: where two have several to meet on, that is where they meet now.
+SELECT topic_id, kind, agent, about FROM ledger_topics ORDER BY created_at DESC, topic_id;
 
 -- name: ledger_cursors
 SELECT name, value FROM cursors WHERE name LIKE 'ledger:%';
@@ -314,7 +315,8 @@ WHERE o.message_id = :id AND o.mailbox IS NOT NULL ORDER BY o.mailbox, r.sequenc
 -- name: openings
 -- Consent that an agent of other software was given and has not been told of; with the topic where the two have met before, if they have.
 SELECT CAST(c.id AS text), a.name, l.account_id, o.inbound_topic_id, max(r.sequence),
-  (SELECT min(t.topic_id) FROM ledger_topics t WHERE t.kind = 'connection' AND t.agent = c.target AND t.about = c.requester)
+  (SELECT t.topic_id FROM ledger_topics t WHERE t.kind = 'connection' AND t.agent = c.target AND t.about = c.requester
+   ORDER BY t.created_at DESC, t.topic_id LIMIT 1)
 FROM connections c
 JOIN ledger_accounts l ON l.agent = c.requester AND l.outbound_topic_id IS NULL
 JOIN ledger_accounts o ON o.agent = c.target AND o.outbound_topic_id IS NOT NULL

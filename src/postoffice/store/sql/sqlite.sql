@@ -262,7 +262,7 @@ DELETE FROM visits WHERE expires_at < ?1;
 SELECT agent, account_id, inbound_topic_id, outbound_topic_id FROM ledger_accounts;
 
 -- name: ledger_connections
-SELECT topic_id, agent, about FROM ledger_topics WHERE kind = 'connection';
+SELECT topic_id, agent, about FROM ledger_topics WHERE kind = 'connection' ORDER BY created_at DESC, topic_id;
 
 -- name: cursor
 SELECT value FROM cursors WHERE name = ?1;
@@ -277,7 +277,7 @@ SELECT kind, agent, about FROM ledger_topics WHERE topic_id = ?1;
 
 -- name: put_ledger_topic
 INSERT INTO ledger_topics (topic_id, kind, agent, about, created_at) VALUES (?1, ?2, ?3, ?4, ?5)
-ON CONFLICT (topic_id) DO UPDATE SET kind = excluded.kind, agent = excluded.agent, about = excluded.about;
+ON CONFLICT (topic_id) DO UPDATE SET kind = excluded.kind, agent = excluded.agent, about = excluded.about, created_at = excluded.created_at;
 
 -- name: add_post
 INSERT INTO ledger_outbox (id, topic_id, memo, payer, body, message_id, mailbox, state, attempts, due_at, created_at)

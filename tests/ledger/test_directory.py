@@ -3,8 +3,12 @@
 from base64 import b64encode
 from typing import Any
 
+import pytest
+
 from postoffice.bridges.ledger.directory import find_inbound
 from postoffice.bridges.ledger.mirror import Mirror
+from postoffice.core.errors import NoInbound
+from tests.ledger.emulator import Emulator
 
 PROFILE = b'{"inboundTopicId": "0.0.9"}'
 
@@ -31,3 +35,14 @@ class Told(Mirror):
 async def test_what_is_no_json_is_passed_over() -> None:
     for other in (b"words", b'"\xff"', b"[" * 100_000):
         assert await find_inbound(Told(PROFILE, other), "0.0.7") == ("0.0.7", "0.0.9")
+
+
+@pytest.mark.parametrize("memo", ["hcs-11:ipfs://QmYwAPJzv5CZsnA", "hcs-11:https://example.org/profile.json", "hcs-11:a\x01b", "hcs-11:{}"])
+async def test_a_memo_or_a_profile_that_leads_elsewhere_is_no_profile_we_can_read(ledger: Emulator, memo: str) -> None:
+    topic = ledger.new_topic()
+    ledger.plant(topic.id, '{"inboundTopicId": "a\\u0001b"}')
+    account = ledger.new_account(memo=memo.format(topic.id))
+    mirror = Mirror(ledger.mirror_url, 200)
+    with pytest.raises(NoInbound, match="give the agent's inbound topic itself"):
+        await find_inbound(mirror, account.id)
+    await mirror.close()

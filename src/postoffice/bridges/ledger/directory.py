@@ -7,7 +7,7 @@ import msgspec
 from postoffice.bridges.ledger.mirror import Mirror
 from postoffice.core.chunks import all_whole
 from postoffice.core.errors import NoInbound
-from postoffice.core.ledger import check_ledger_id, inbound_owner
+from postoffice.core.ledger import check_ledger_id, inbound_owner, is_ledger_id
 
 _REFERENCE = "hcs-11:"
 
@@ -34,8 +34,8 @@ async def find_inbound(mirror: Mirror, whom: str) -> tuple[str, str]:
 async def _by_profile(mirror: Mirror, account: str, memo: str) -> str | None:
     """The inbound topic in the profile that an account's memo leads to: on a topic as plain JSON, the newest counts."""
     reference = memo.removeprefix(_REFERENCE).rpartition("/")[2]
-    if not memo.startswith(_REFERENCE):
-        return None
+    if not memo.startswith(_REFERENCE) or not is_ledger_id(reference):
+        return None  # or a file somewhere else
     inbound = None
     for whole in all_whole(await mirror.all_messages(reference)):
         try:
@@ -53,4 +53,4 @@ def _inbound(told: Any) -> str | None:
     if isinstance(told, dict) and isinstance(told.get("agent"), dict):
         told = told["agent"].get("hcs11_profile")
     found = told.get("inboundTopicId") if isinstance(told, dict) else None
-    return found if isinstance(found, str) else None
+    return found if isinstance(found, str) and is_ledger_id(found) else None

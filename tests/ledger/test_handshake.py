@@ -222,6 +222,14 @@ async def test_without_a_connection_mail_to_other_software_is_refused_and_says_w
     assert request.requester == stranger.account.id
 
 
+async def test_mail_to_an_account_that_nobody_has_met_is_refused_and_opens_no_mailbox(at: Town, stranger: Stranger) -> None:
+    for to in (stranger.account.id, ("mindy", stranger.account.id)):
+        with pytest.raises(OutOfReach, match="ledger connect"):
+            await at.office.send(await at.me("quinn"), Draft(to=to, content="Is anybody there?"))
+    assert await at.waiting("mindy") == []
+    assert await at.office.store.agent(stranger.account.id) is None
+
+
 async def test_ours_asks_theirs_and_the_answer_opens_the_connection(at: Town, stranger: Stranger, ledger: Emulator) -> None:
     await at.office.ask_abroad(await at.me("quinn"), stranger.account.id, stranger.inbound.id, "Shall we?")
 

@@ -21,6 +21,11 @@ def folded(name: str) -> str:
     return name.lower()
 
 
+def is_account(name: str) -> bool:
+    """Whether it can only name an agent of other software: by its account on a ledger, where whoever has it proves it."""
+    return _ACCOUNT.fullmatch(name) is not None
+
+
 def check_name(name: object) -> str:
     """The name, if an agent of that name can exist (reserved ones do, but nobody can take them)."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -42,7 +47,6 @@ def check_recipient(name: object) -> str:
 def check_free(name: object) -> str:
     """The name, if an agent may take it."""
     checked = check_name(name)
-    # What looks like an account of a ledger names the agent that has it, and whoever has it proves it there.
-    if folded(checked) in RESERVED or _ACCOUNT.fullmatch(checked):
+    if folded(checked) in RESERVED or is_account(checked):
         raise ReservedName(name=name)
     return checked

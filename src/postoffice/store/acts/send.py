@@ -17,12 +17,13 @@ from postoffice.core.errors import (
     NoSuchSession,
     NotAdmitted,
     NotParticipant,
+    OutOfReach,
 )
 from postoffice.core.event import Kind
 from postoffice.core.ledger import AWAITING, DIRECT, URGENT
 from postoffice.core.loops import budget_after, check_trace, hop
 from postoffice.core.message import TASK, Accepted, Draft, Message, Posted, TaskRef, addressee, check_size, is_note
-from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded
+from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded, is_account
 from postoffice.core.policy import ANYONE, admitted
 from postoffice.core.session import pair, subject_key
 from postoffice.core.task import Step, TaskState
@@ -158,6 +159,8 @@ class Send(Act[Accepted]):
             if box is None:
                 if not self.strangers:
                     raise NoSuchAgent(name=name, hint="check the name")
+                if is_account(name):  # nobody can come under that name and find it
+                    raise OutOfReach(recipient=name, sender=desk.boxes[self.sender].name)
                 card = Card(allow_from=(ANYONE,))
                 box = desk.new_box(name, card)
                 unseen.append(box)

@@ -153,6 +153,24 @@ def test_a_wrong_setting_is_named_with_its_value(office: Server, act: str, name:
     assert value in told
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("setup", "--dry-run"),
+        ("setup", "--agents", "sender"),
+        ("verify",),
+        ("topic", "--create", "--type", "task"),
+        ("connect", "sender", "0.0.7"),
+    ],
+)
+def test_nothing_is_asked_of_another_ledger_than_the_offices(office: Server, words: tuple[str, ...]) -> None:
+    told = office.home.refused(
+        65, "ledger", *words, extra={"POSTOFFICE_LEDGER": "previewnet", "POSTOFFICE_LEDGER_MIRROR": "http://127.0.0.1:9"}
+    )
+    assert "'own'" in told
+    assert "'previewnet'" in told
+
+
 def test_no_topic_is_paid_for_whose_type_the_office_refuses(office: Server, remote: Remote) -> None:
     before = set(remote.call("topics"))
     for type in ("", "x" * 101):

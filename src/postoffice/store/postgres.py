@@ -152,7 +152,8 @@ class PostgresStore(GroupedStore):
 
     async def _connect(self) -> Any:
         connection = await asyncpg.connect(self.url, **self._options(SESSION))
-        await connection.execute(self._sql["committing_session"])
+        if not self.pooled:  # there what is said to a connection would hold for whoever gets it next; each transaction says it itself
+            await connection.execute(self._sql["committing_session"])
         return connection
 
     async def _commit_groups(self) -> None:

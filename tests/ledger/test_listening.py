@@ -324,9 +324,10 @@ async def test_a_mirror_that_is_away_is_told_of_and_left_alone_ever_longer(at: T
         return str((await at.bridge.facts())["trouble"] or "")
 
     assert "mirror" in str(await until(told))
-    asked = at.bridge._mirror.asked
+    asked, begun = at.bridge._mirror.asked, asyncio.get_running_loop().time()
     await asyncio.sleep(1.0)
-    assert at.bridge._mirror.asked - asked < 5
+    # On a machine that is slow today a second may last for several.
+    assert at.bridge._mirror.asked - asked < 5 * (asyncio.get_running_loop().time() - begun)
     await at.ledger.mirror_up()
     assert [found.content for found in await at.arrived("mindy")] == ["later"]
 

@@ -81,6 +81,28 @@ class TestSending:
         assert (reply["reply_to"], reply["correlation_id"]) == (sent["message_id"], "m")
         assert town.office.history(town.ann, sent["session_id"]) == ["hello", "yes"]
 
+    async def test_several_replies_to_one_message_are_several_answers(self, town: Town) -> None:
+        sent = town.office.send(town.ann, town.bob, "hello")
+        async with box_of(town, town.bob) as box:
+            async for message in box.receive():
+                ids = [await message.reply(text) for text in ("on it", "done", "on it")]
+                assert (ids[0] == ids[2], ids[0] == ids[1]) == (True, False)
+                break
+        assert town.office.history(town.ann, sent["session_id"]) == ["hello", "on it", "done"]
+
+    async def test_what_is_handled_again_is_answered_once_though_in_other_words(self, town: Town) -> None:
+        """Whoever had it before answered, and was gone before it could ack."""
+        sent = town.office.send(town.ann, town.bob, "hello")
+        ids: list[str] = []
+        async with box_of(town, town.bob) as box:
+            async for message in box.receive():
+                ids.append(await message.reply(f"answer {len(ids)}"))
+                if len(ids) > 1:
+                    break
+                await message.nack()
+        assert ids[0] == ids[1]
+        assert town.office.history(town.ann, sent["session_id"]) == ["hello", "answer 0"]
+
 
 class TestTasks:
     async def test_are_seen_by_both_sides_and_moved_by_the_one(self, town: Town) -> None:

@@ -7,6 +7,7 @@ from uuid import uuid4
 import msgspec
 from msgspec import UNSET
 
+from postoffice.core.errors import IdConflict
 from postoffice.core.letter import LeasedLetter, text_of_letter
 from postoffice.core.task import TaskState
 
@@ -21,6 +22,7 @@ class Message:
         self.letter = letter
         self._box = box
         self._visible_for = visible_for
+        self._said: list[dict[str, Any]] = []
         self._settled = False
         self._keeping: asyncio.Task[None] | None = None
         # Most are settled long before their lease is in danger, so that only a timer runs for each until then.
@@ -64,12 +66,25 @@ class Message:
     async def reply(self, content: str | None = None, **fields: Any) -> str:
         """Answer in the same conversation, with the same mark. Sent twice by accident it is still one answer."""
         letter = self.letter
-        fields.setdefault("id", f"reply-{letter.id}")
+        if "id" not in fields:
+            return await self._answer({"content": content} | fields)
         if isinstance(letter.correlation_id, str):
             fields.setdefault("correlation_id", letter.correlation_id)
         if self.session_id is not None:
             fields.setdefault("session_id", self.session_id)
         return await self._box.send(letter.sender, content, reply_to=letter.id, **fields)
+
+    async def _answer(self, said: dict[str, Any]) -> str:
+        """Under an id that the same answer has whenever this message is handled again."""
+        if said not in self._said:
+            self._said.append(said)
+        number = self._said.index(said)
+        id = f"reply-{self.id}-{number + 1}" if number else f"reply-{self.id}"
+        try:
+            return await self.reply(**said, id=id)
+        except IdConflict:
+            # Whoever had it before answered, in other words, and was gone before it could ack: that answer has been read.
+            return str((await self._box.status(id))["message_id"])
 
     async def report(self, state: TaskState | str, content: str | None = None, **fields: Any) -> None:
         """Move the task this message asks for. Told twice by accident it is still one report."""

@@ -20,7 +20,7 @@ from postoffice.store.acts.act import Act
 from postoffice.store.acts.send import Send
 from postoffice.store.acts.turn import Turn
 from postoffice.store.acts.upkeep import Purge
-from postoffice.store.desk import Desk
+from postoffice.store.desk import Desk, Needs
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.postgres import PostgresStore
 from tests.engines import Engine, PostgresServer
@@ -43,6 +43,17 @@ class Broken(Act[None]):
 
     def run(self, _: Desk) -> None:
         raise ZeroDivisionError
+
+
+class Halfway(Act[None]):
+    """An act that misses somebody's mailbox after it has begun to change things."""
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add("bob")
+
+    def run(self, desk: Desk) -> None:
+        desk.notice(desk.boxes["bob"], "half of it", {})
+        desk.notice(desk.boxes["nobody"], "the other half", {})
 
 
 def letter(text: str, to: str = "bob", sender: str = "alice", **fields: Any) -> Send:
@@ -93,6 +104,13 @@ class TestDecision1Groups:
         outcomes = await asyncio.gather(*map(grouped.submit, acts), return_exceptions=True)
         assert codes(outcomes) == ["Accepted", "ZeroDivisionError", "Accepted"]
         assert await texts(grouped) == ["after", "before"]
+
+    @pytest.mark.parametrize("neighbours", [0, 1])
+    async def test_an_act_that_misses_a_mailbox_halfway_leaves_nothing_of_itself(self, grouped: GroupedStore, neighbours: int) -> None:
+        acts: list[Act[Any]] = [Halfway(), *(letter("beside it") for _ in range(neighbours))]
+        outcomes = await asyncio.gather(*map(grouped.submit, acts), return_exceptions=True)
+        assert codes(outcomes) == ["unavailable", *["Accepted"] * neighbours]
+        assert await texts(grouped) == ["beside it"] * neighbours
 
     async def test_text_the_database_cannot_take_leaves_its_neighbours_alone(self, grouped: GroupedStore) -> None:
         poison = Turn("bob", (), Wish(limit=1, visible_for=A_MINUTE, correlation_id="\ud800"))

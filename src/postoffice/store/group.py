@@ -16,7 +16,7 @@ from msgspec.structs import astuple
 from postoffice.core.agent import Card
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
-from postoffice.core.errors import MailError
+from postoffice.core.errors import MailError, Unavailable
 from postoffice.core.message import TASK
 from postoffice.core.names import SYSTEM
 from postoffice.core.session import pair
@@ -53,6 +53,8 @@ def run_acts(desk: Desk, acts: Sequence[Act[Any]]) -> list[Any]:
     for act in acts:
         try:
             outcomes.append(act.run(desk))
+        except Unavailable:  # no refusal: what is missed halfway undoes the group, whose acts are then done one by one
+            raise
         except MailError as refusal:
             outcomes.append(refusal)
     return outcomes

@@ -91,6 +91,19 @@ async def test_the_whole_life_of_mail_where_every_transaction_gets_another_conne
     check_books(await postgres_books(url))
 
 
+async def test_whoever_gets_the_connection_next_finds_it_as_it_was(url: str) -> None:
+    plain = await asyncpg.connect(url)
+    store = PostgresStore(url, statement_cache=0)
+    committing = await store._connect()
+    try:
+        await committing.execute(f"{store._begin}; COMMIT")
+        for setting in ("transaction_timeout", "synchronous_commit", "search_path"):
+            assert await committing.fetchval(f"SHOW {setting}") == await plain.fetchval(f"SHOW {setting}")
+    finally:
+        await committing.close()
+        await plain.close()
+
+
 async def test_many_at_once_share_a_few_connections(url: str) -> None:
     async with (
         asyncio.timeout(_BOUND),

@@ -143,6 +143,19 @@ class TestDecision11Retention:
             await write(office, alice, "bob")
             assert (await take(office, bob)).number == first.number + 1
 
+    async def test_a_place_in_the_log_is_one_after_all_before_it_was_forgotten(self, engine: Engine) -> None:
+        async with office_with(engine, retention=WEEK) as office:
+            alice, _ = await people(office, "alice", "bob")
+            for _ in range(2):
+                await write(office, alice, "bob")
+            owner = office.owner()
+            place, told = await office.place(owner), await office.all_news(owner)
+            await engine.advance(WEEK + DAY)
+            await purge(office)
+            assert await office.place(owner) == place
+            assert await office.all_news(owner) == told[-1:]
+            assert (await anext(office.watch(owner, place))).quiet
+
     async def test_a_purged_id_that_never_was_is_still_unknown(self, engine: Engine) -> None:
         async with office_with(engine, retention=WEEK) as office:
             (alice,) = await people(office, "alice")

@@ -282,7 +282,8 @@ DELETE FROM dedupe WHERE at < ANY ($1::bigint[]);
 DELETE FROM limits WHERE begun_at < ANY ($1::bigint[]);
 
 -- name: forget_events
-DELETE FROM events WHERE at < ANY ($1::bigint[]);
+-- The newest stays, so that there is always something to tell where the log stands.
+DELETE FROM events WHERE at < ANY ($1::bigint[]) AND (tx, n) < (SELECT tx, n FROM events ORDER BY tx DESC, n DESC LIMIT 1);
 
 -- name: search
 SELECT m.body, ts_headline('simple', left(s.text, 20000), to_tsquery('simple', :query), 'StartSel="",StopSel="",MaxWords=24,MinWords=8')

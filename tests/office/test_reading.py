@@ -186,6 +186,15 @@ class TestNews:
         rest = await office.all_news(office.owner(), after=first[-1].cursor)
         assert [(event.agent, event.ref) for event in (*first, *rest)] == list(zip(("bob", "carol", "bob"), ids, strict=True))
 
+    async def test_a_cursor_that_everyones_log_has_not_come_to_is_refused(self, office: PostOffice) -> None:
+        alice, _ = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        (last,) = await office.all_news(office.owner())
+        *before, number = last.cursor.split(".")
+        assert await office.all_news(office.owner(), after=last.cursor) == []
+        with pytest.raises(BadCursor):
+            await office.all_news(office.owner(), after=".".join([*before, str(int(number) + 1)]))
+
     async def test_the_last_cursor_is_where_new_news_begins(self, office: PostOffice) -> None:
         alice, _ = await people(office, "alice", "bob")
         await write(office, alice, "bob")

@@ -40,3 +40,8 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
     message: Message | None = None
     """What new mail says, in an agent's own log; nothing once it has been purged."""
     session_id: str | None = None
+
+
+def beyond(cursor: str, place: str) -> bool:
+    """Whether a cursor comes from a log that went further than this one, which then is another or an older one."""
+    return [int(part) for part in cursor.split(".")] > [int(part) for part in place.split(".")]

@@ -16,6 +16,7 @@ from postoffice.core.errors import (
     OwnerOnly,
     TooLarge,
 )
+from postoffice.core.event import Event, beyond
 from postoffice.core.limits import bounded
 from postoffice.core.names import check_name, folded
 from postoffice.core.tally import Headcount, Tally
@@ -91,6 +92,13 @@ class Counter:
             return self._ref(cursor or "", "cursor")
         except TooLarge:
             raise BadCursor(cursor=cursor) from None
+
+    async def _log(self, after: str, most: int) -> list[Event]:
+        """Everyone's log after a cursor. One from beyond it is refused at each look: a backup may take the log's place meanwhile."""
+        events = await self.store.all_events(self._ref(after, "cursor"), most)
+        if not events and beyond(after, await self.store.last_event()):
+            raise BadCursor(cursor=after)
+        return events
 
     def _ref(self, text: str, what: str = "id", most: int | None = None) -> str:
         """Text from outside that names something, if anything could be named so."""

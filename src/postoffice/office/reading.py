@@ -167,10 +167,10 @@ class ReadingVerbs(Counter):
                     await again()
 
     async def all_news(self, owner: Caller, after: str = "0", limit: int | None = None) -> list[Event]:
-        """Everyone's log, for the owner, after a cursor it gave."""
+        """Everyone's log, for the owner, after a cursor it gave. One the log has not come to is refused."""
         if not owner.owner:
             raise OwnerOnly(what="read everyone's news")
-        return await self.store.all_events(self._ref(after, "cursor"), self._page(limit))
+        return await self._log(after, self._page(limit))
 
     async def latest(self, caller: Caller) -> int:
         """The number of the last thing that happened to the agent: news after it is new."""

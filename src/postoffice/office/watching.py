@@ -9,7 +9,7 @@ import msgspec
 
 from postoffice.core.agent import Caller, presence
 from postoffice.core.errors import BadCursor, BadLink, Invalid, NotYou, NoVisit, OwnerOnly
-from postoffice.core.event import Event
+from postoffice.core.event import Event, beyond
 from postoffice.core.names import OWNER, check_free, folded
 from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.traffic import Span, Traffic
@@ -127,13 +127,11 @@ class WatchingVerbs(Counter):
 
     async def _events(self, caller: Caller, cursor: str) -> list[Event]:
         if caller.owner:
-            events = await self.store.all_events(self._ref(cursor, "cursor"), _TOLD + 1)
-        elif not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _DIGITS:
+            return await self._log(cursor, _TOLD + 1)
+        if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _DIGITS:
             raise BadCursor(cursor=cursor)
-        else:
-            events = await self.store.events(caller.name, int(cursor), _TOLD + 1)
-        # At each look: a backup may take the log's place while it is watched.
-        if not events and _beyond(cursor, await self.place(caller)):
+        events = await self.store.events(caller.name, int(cursor), _TOLD + 1)
+        if not events and beyond(cursor, await self.place(caller)):
             raise BadCursor(cursor=cursor)
         return events
 
@@ -184,14 +182,6 @@ class WatchingVerbs(Counter):
         if silent_for is None:
             return seat
         return msgspec.structs.replace(seat, presence=presence(silent_for, seat.tasks, self._limits.heartbeat_timeout))
-
-
-def _beyond(cursor: str, place: str) -> bool:
-    """Whether a cursor comes from a log that went further than this one, which then is another or an older one."""
-    try:
-        return [int(part) for part in cursor.split(".")] > [int(part) for part in place.split(".")]
-    except ValueError:
-        return False  # no cursor at all; whoever reads it will say so
 
 
 def _hash(secret: str) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -314,6 +315,18 @@ class TestDecision3OnePerSession:
             await write(office, alice, "bob", f"letter {n}")
         turns = await asyncio.gather(*(office.receive(bob, 1, one_per_session=True) for _ in range(10)))
         assert [leased.message.content for turn in turns for leased in turn.leased] == ["letter 0"]
+
+    @pytest.mark.parametrize("by", ["session_id", "correlation_id"])
+    async def test_one_at_a_time_can_be_asked_of_one_session_or_one_correlation(self, office: PostOffice, by: str) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob", "other", subject="other")
+        sent = [await write(office, alice, "bob", text, correlation_id="c-1") for text in ("one", "two")]
+        wish: dict[str, Any] = {by: sent[0].session_id if by == "session_id" else "c-1", "one_per_session": True}
+        first = await take(office, bob, **wish)
+        assert first.message.content == "one"
+        assert await taken(office, bob, **wish) == []
+        await office.ack(bob, first.message.id, first.token)
+        assert await taken(office, bob, **wish) == ["two"]
 
     async def test_mail_without_a_session_is_not_held_up(self, office: PostOffice) -> None:
         (bob,) = await people(office, "bob")

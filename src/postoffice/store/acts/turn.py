@@ -88,16 +88,17 @@ class Turn(Act[Turned]):
             if row.state != State.PENDING or not _fits(row, wish):
                 continue
             if row.session_id is not None:
-                if wish.one_per_session and not _alone(desk, row):
+                if wish.one_per_session and not _alone(desk, row, wish):
                     continue
                 desk.busy.add((self.mailbox, row.session_id))
             taken.append(row)
         return tuple(_lease(desk, row, wish) for row in taken)
 
 
-def _alone(desk: Desk, row: DeliveryRow) -> bool:
+def _alone(desk: Desk, row: DeliveryRow, wish: Wish) -> bool:
     """Whether it would be the only one of its session in hand. What just came back from a lost lease was that one."""
-    return (row.message_id in desk.heads or row.attempts > 0) and (row.mailbox, row.session_id) not in desk.busy
+    chosen = wish.session_id is not None or wish.correlation_id is not None  # then the first that fits comes first, whatever else waits
+    return (chosen or row.message_id in desk.heads or row.attempts > 0) and (row.mailbox, row.session_id) not in desk.busy
 
 
 def _fits(row: DeliveryRow, wish: Wish) -> bool:

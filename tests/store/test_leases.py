@@ -342,3 +342,11 @@ class TestDecision3OnePerSession:
         assert await taken(office, bob, session_id=wanted.session_id) == ["in session"]
         assert await taken(office, bob, correlation_id="c-1") == ["correlated"]
         assert await taken(office, bob) == ["other"]
+
+    async def test_a_lease_that_asks_for_both_passes_over_what_is_only_one(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        for text in ("x" * 3_000, "only in session"):  # a long one is not kept at hand
+            await write(office, alice, "bob", text, subject="wanted")
+        await write(office, alice, "bob", "only correlated", correlation_id="c-1")
+        wanted = await write(office, alice, "bob", "both", subject="wanted", correlation_id="c-1")
+        assert await taken(office, bob, 1, session_id=wanted.session_id, correlation_id="c-1") == ["both"]

@@ -169,7 +169,7 @@ def _waiting_mail(desk: Desk, needs: Needs) -> Loads:
         # Every wish of a mailbox may have to pass over what the others took.
         total = totals[mailbox]
         if wish.session_id is not None:
-            queries.setdefault("waiting_in_session", []).append((mailbox, wish.session_id, total))
+            queries.setdefault("waiting_in_session", []).append((mailbox, wish.session_id, wish.correlation_id, total))
         elif wish.correlation_id is not None:
             queries.setdefault("waiting_correlated", []).append((mailbox, wish.correlation_id, total))
         elif wish.one_per_session:

@@ -52,9 +52,10 @@ CROSS JOIN LATERAL (
 JOIN messages m ON m.id = d.message_id;
 
 -- name: waiting_in_session
-SELECT {delivery} FROM unnest($1::text[], $2::uuid[], $3::bigint[]) AS k (mailbox, session_id, most)
+SELECT {delivery} FROM unnest($1::text[], $2::uuid[], $3::text[], $4::bigint[]) AS k (mailbox, session_id, correlation_id, most)
 CROSS JOIN LATERAL (
   SELECT * FROM deliveries w WHERE w.session_id = k.session_id AND w.mailbox = k.mailbox AND w.state = 'pending'
+    AND (k.correlation_id IS NULL OR w.correlation_id = k.correlation_id)
   ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE SKIP LOCKED) AS d
 JOIN messages m ON m.id = d.message_id;
 

@@ -28,8 +28,8 @@ ORDER BY d.priority, d.number LIMIT ?2;
 
 -- name: waiting_in_session
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.session_id = ?2 AND d.mailbox = ?1 AND d.state = 'pending'
-ORDER BY d.priority, d.number LIMIT ?3;
+WHERE d.session_id = ?2 AND d.mailbox = ?1 AND d.state = 'pending' AND (?3 IS NULL OR d.correlation_id = ?3)
+ORDER BY d.priority, d.number LIMIT ?4;
 
 -- name: waiting_correlated
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id

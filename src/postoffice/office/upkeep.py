@@ -105,6 +105,7 @@ class Upkeep:
                 while await store.purge(limits.retention):
                     pass
             await store.forget(limits.retention)
+            await store.adopt_log()  # a backup may have taken the mail's place while it was served
         await store.index_search()  # last: what people wrote is read there, and should hold up nothing else
 
 

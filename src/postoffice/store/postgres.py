@@ -71,7 +71,7 @@ class PostgresStore(GroupedStore):
         self._closing = False
         try:
             await self._check_schema()
-            await self._read(self._sql["adopt_log"], (), _ADOPTING)
+            await self.adopt_log()
         except MailError:
             await self.close()
             raise
@@ -88,6 +88,9 @@ class PostgresStore(GroupedStore):
 
     async def ping(self) -> None:
         await self.fetch("oldest_program")
+
+    async def adopt_log(self) -> None:
+        await self._read(self._sql["adopt_log"], (), _ADOPTING)
 
     async def _check_schema(self) -> None:
         ((made,),) = await self.fetch("has_schema")

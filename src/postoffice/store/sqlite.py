@@ -118,6 +118,9 @@ class SQLiteStore(GroupedStore):
     async def hold_role(self, role: str, holder: str, lasts: timedelta) -> bool:  # noqa: ARG002 - the seam's
         return True  # one process owns the file, and every role with it
 
+    async def adopt_log(self) -> None:
+        """A file counts its log itself, wherever it is brought."""
+
     # The file
 
     def _open(self) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from postoffice.cli.command import Argument, Options, add_caller, add_parser, argument
 from postoffice.cli.show import say, table
 from postoffice.client.path import part
-from postoffice.core.errors import BadSetting, ExtraMissing
+from postoffice.core.errors import BadSetting, ExtraMissing, OtherLedger
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,7 +75,14 @@ def _mirror(settings: "Settings") -> Any:
     return Mirror(url, min(settings.ledger_rate, _ASKS_A_SECOND))
 
 
-def _run(options: Options, work: "Callable[[Wire], Awaitable[Any]]", render: "Callable[[Console, Any], None]", *, owner: bool) -> Any:
+def _run(
+    options: Options,
+    settings: "Settings",
+    work: "Callable[[Wire], Awaitable[Any]]",
+    render: "Callable[[Console, Any], None]",
+    *,
+    owner: bool,
+) -> Any:
     import asyncio  # noqa: PLC0415
 
     from postoffice.cli.caller import open_wire  # noqa: PLC0415
@@ -85,11 +92,21 @@ def _run(options: Options, work: "Callable[[Wire], Awaitable[Any]]", render: "Ca
 
     async def ask() -> Any:
         async with open_wire(who) as wire:
+            await _check_ledger(wire, settings)
             return await work(wire)
 
     answer = asyncio.run(ask())
     show(options, answer, render)
     return answer
+
+
+async def _check_ledger(wire: "Wire", settings: "Settings") -> None:
+    """Refuse to do anything on another ledger than the office's: there its topics are somebody else's, or nobody's."""
+    from postoffice.bridges.ledger.network import name_of  # noqa: PLC0415
+
+    bridge, network = (await wire.get("/ledger/status"))["bridge"], name_of(settings.ledger or "")
+    if bridge is not None and bridge["network"] != network:
+        raise OtherLedger(known=bridge["network"], network=network)
 
 
 def _tell(text: str) -> None:
@@ -131,7 +148,7 @@ def _setup(options: Options) -> None:
             await mirror.close()
             network.close()
 
-    answer = _run(options, work, _founded, owner=True)
+    answer = _run(options, settings, work, _founded, owner=True)
     if not options["dry_run"] and settings.ledger_definitions is None:
         _tell(f'profiles are on topic {answer["definitions"]}; keep it: ledger_definitions = "{answer["definitions"]}" in postoffice.toml')
 
@@ -169,7 +186,7 @@ def _topic(options: Options) -> None:
             network.close()
         return await wire.put(f"/ledger/topics/{part(str(made))}", {"about": options["type"]})
 
-    _run(options, work, show_watched, owner=True)
+    _run(options, settings, work, show_watched, owner=True)
 
 
 def show_watched(console: "Console", answer: Any) -> None:
@@ -196,7 +213,7 @@ def _verify(options: Options) -> int:
             await mirror.close()
         return found if options["show"] else found | {"inbox": len(found["inbox"])}
 
-    return 1 if _run(options, work, _verified, owner=True)["findings"] else 0
+    return 1 if _run(options, settings, work, _verified, owner=True)["findings"] else 0
 
 
 def _verified(console: "Console", answer: Any) -> None:
@@ -232,7 +249,7 @@ def _connect(options: Options) -> None:
         body = {"account_id": account, "inbound_topic_id": inbound, "message": options["message"]}
         return await wire.post("/ledger/connections", body) | {"account_id": account, "inbound_topic_id": inbound}
 
-    _run(options, work, _asked, owner=False)
+    _run(options, settings, work, _asked, owner=False)
 
 
 def _asked(console: "Console", answer: Any) -> None:

@@ -51,7 +51,7 @@ class LedgerNetwork:
     def __init__(self, network: str, operator: str, keys: dict[str, str]) -> None:
         """The network's name, or its nodes as `host:port=0.0.3,…`; keys by account."""
         self._nodes = read_nodes(network)
-        self.name = network if self._nodes is None else "own"
+        self.name = name_of(network)
         self._network = network
         if not is_ledger_id(operator):
             raise BadSetting(name="ledger_account", why=f"{operator!r} is not an account such as 0.0.12345")
@@ -192,6 +192,11 @@ def read_nodes(network: str) -> dict[str, str] | None:
             raise BadSetting(name="ledger", why=f"{entry!r} is neither one of {names}, nor a node such as 127.0.0.1:50211=0.0.3")
         nodes[address] = account
     return nodes
+
+
+def name_of(network: str) -> str:
+    """What a network is called; those that the SDK does not know are all one's own."""
+    return network if read_nodes(network) is None else "own"
 
 
 def mirror_of(network: str) -> str | None:

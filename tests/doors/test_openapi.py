@@ -29,7 +29,7 @@ HURRIED = {
     "POSTOFFICE_MAX_ATTEMPTS": "2",
 }
 REST = Path(inspect.getfile(rest)).parent
-NOT_VERBS = {"identify", "latest", "give_back"}  # done for every call, for the WebSocket, and when a caller hangs up
+NOT_VERBS = {"identify", "latest", "follow", "give_back"}  # done for every call, for the WebSocket, and when a caller hangs up
 NOT_BY_A_BARE_NAME = {
     "GET /owner/events",
     "GET /owner/totals",

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from postoffice.core.limits import Limits
 from postoffice.core.message import Draft
 from postoffice.doors import websocket
 from tests.doors.callers import Callers, approve, ask, done, send, take
@@ -50,6 +52,18 @@ class TestWhoMayListen:
             async with plugged(desk.ws_url, headers={"X-Agent": "bob"}) as socket:
                 await send(alice, "bob")
                 assert (await heard(socket))["type"] == "new_message"
+
+    async def test_it_stays_open_where_nobody_may_wait_for_long(self, tmp_path: Path) -> None:
+        impatient = Limits(wait=timedelta(0), wait_most=timedelta(0))
+        async with (
+            serving(SQLiteEngine(tmp_path), limits=impatient) as served,
+            Callers(served) as callers,
+            plugged(served.ws_url, agent="bob") as socket,
+        ):
+            await silence(socket)
+            (alice,) = await callers.named("alice")
+            await send(alice, "bob")
+            assert (await heard(socket))["type"] == "new_message"
 
     async def test_a_name_is_not_enough_where_keys_are_required(self, guarded: Served) -> None:
         async with plugged(guarded.ws_url, headers={"X-Agent": "bob"}) as socket:

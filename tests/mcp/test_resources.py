@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +12,9 @@ from mcp.client.subscriptions import ResourceUpdated, SubscriptionLost
 from mcp.shared.exceptions import MCPError
 from mcp_types import TextContent, TextResourceContents
 
-from tests.doors.served import Served
+from postoffice.core.limits import Limits
+from tests.doors.served import Served, serving
+from tests.engines import SQLiteEngine
 from tests.mail import people, write
 from tests.mcp.calling import ERAS, PATIENCE, as_agent, call, client, join, standing_of
 
@@ -89,6 +93,13 @@ class TestListening:
                 await write(served.office, alice, "bob", str(number))
                 assert await anext(aiter(heard)) == ResourceUpdated(uri=INBOX)
             assert len((await call(bob, "mailbox_receive"))["messages"]) == 3
+
+    async def test_new_mail_is_told_where_nobody_may_wait_for_long(self, tmp_path: Path) -> None:
+        async with serving(SQLiteEngine(tmp_path), limits=Limits(wait=timedelta(0), wait_most=timedelta(0))) as strict:
+            (alice,) = await people(strict.office, "alice")
+            async with as_agent(strict, "bob") as bob, asyncio.timeout(PATIENCE), bob.listen(resource_subscriptions=[INBOX]) as heard:
+                await write(strict.office, alice, "bob")
+                assert await anext(aiter(heard)) == ResourceUpdated(uri=INBOX)
 
     async def test_a_session_is_told_of_its_own_mail_only(self, served: Served) -> None:
         (alice,) = await people(served.office, "alice")

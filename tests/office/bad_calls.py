@@ -287,6 +287,10 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("bad_limit", lambda s: s.office.news(s.bob, limit=0)),
         ("bad_limit", lambda s: s.office.news(s.bob, within=timedelta(seconds=241))),
     ],
+    "follow": [
+        ("bad_limit", lambda s: s.office.follow(s.bob, 0, limit=0, within=timedelta(0))),
+        ("bad_cursor", lambda s: s.office.follow(s.bob, -1, within=timedelta(0))),
+    ],
     "all_news": [
         ("owner_only", lambda s: s.office.all_news(s.bob)),
         ("bad_cursor", lambda s: s.office.all_news(s.owner, "nonsense")),
@@ -391,4 +395,5 @@ NAMES_OF_THINGS: dict[str, Callable[[Scene, str], Awaitable[Any]]] = {
 }
 NUMBERS: dict[str, Callable[[Scene, int], Awaitable[Any]]] = {
     "news": lambda s, number: s.office.news(s.bob, after=number),
+    "follow": lambda s, number: s.office.follow(s.bob, number, within=timedelta(0)),
 }

@@ -112,10 +112,10 @@ class _Line:
         return await self._office.identify(key=key, name=name)
 
     async def _push(self, caller: Caller, after: int) -> None:
-        news = self._office.news
+        follow = self._office.follow
         while not self._office.draining:
             # Not all at once: thousands of sockets are opened within a moment of each other.
-            events = await news(caller, after, _BATCH, within=_LOOK * random.uniform(0.6, 1.0))  # noqa: S311
+            events = await follow(caller, after, _BATCH, within=_LOOK * random.uniform(0.6, 1.0))  # noqa: S311
             # Before anything is told: a key may have ended meanwhile, or a bare name have got one. One that holds is a sign of life.
             caller = await self._identify()
             for event in events:

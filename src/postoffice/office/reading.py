@@ -150,10 +150,17 @@ class ReadingVerbs(Counter):
         self, caller: Caller, after: int = 0, limit: int | None = None, *, within: timedelta = _NOW, again: Again | None = None
     ) -> list[Event]:
         """The agent's log after a number; waits for something to happen if nothing has. A number the log has not come to is refused."""
+        patience = bounded("wait", within, _NOW, _NOW, self._limits.wait_most)
+        return await self.follow(caller, after, limit, within=patience, again=again)
+
+    async def follow(
+        self, caller: Caller, after: int, limit: int | None = None, *, within: timedelta, again: Again | None = None
+    ) -> list[Event]:
+        """The same for a line that stays open: how long it keeps still between two looks is its own business, and no caller's wish."""
         most = self._page(limit)
         if not 0 <= after < _LAST_NUMBER:
             raise BadCursor(cursor=after)
-        until = asyncio.get_running_loop().time() + bounded("wait", within, _NOW, _NOW, self._limits.wait_most).total_seconds()
+        until = asyncio.get_running_loop().time() + within.total_seconds()
         with self._bells.waiting(folded(caller.name), after) as bell:
             while True:
                 bell.still()

@@ -92,7 +92,7 @@ async def listen(visit: Visit, ctx: Context, params: types.SubscriptionsListenRe
             # Nothing that may change was asked for: the stream is only kept open.
             await asyncio.sleep(1)
             continue
-        events = await visit.office.news(me, after, within=_LOOK)
+        events = await visit.office.follow(me, after, within=_LOOK)
         sessions = {event.session_id for event in events}
         for uri, address in wanted.items():
             if events and (address.session is None or address.session in sessions):

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -10,7 +11,7 @@ import pytest
 from postoffice.core.limits import Limits
 from tests.doors.callers import Callers, ask, done, refused, send, take, walk
 from tests.doors.served import serving
-from tests.engines import Engine
+from tests.engines import Engine, SQLiteEngine
 
 MANY = 5
 PATHS = [
@@ -146,6 +147,17 @@ class TestAsked:
         await send(alice, "bob", "hello again")
         rest = await walk(bob, "/search", "results", q="hello", cursor=page["cursor"], limit=200)
         assert [hit["message"]["id"] for hit in [*page["results"], *rest]] == first[::-1]
+
+    async def test_a_list_is_as_long_as_the_settings_let_it_be(self, tmp_path: Path) -> None:
+        async with serving(SQLiteEngine(tmp_path), limits=Limits(page=1, page_most=300)) as served, Callers(served) as found:
+            alice, bob = await two(found)
+            for subject in ("one", "two"):
+                for _ in range(4):
+                    await send(alice, "bob", subject=subject)
+            assert [len(session["recent_messages"]) for session in done(await bob.get("/inbox"))["sessions"]] == [3, 3]
+            assert len(done(await bob.get("/messages/waiting"))["messages"]) == 1
+            assert len(done(await bob.get("/messages/waiting", params={"limit": 300}))["messages"]) == 8
+            refused(await bob.get("/messages/waiting", params={"limit": 301}), 422, "bad_limit")
 
     @pytest.mark.parametrize("path", PATHS)
     async def test_a_bad_limit_is_422_and_a_bad_cursor_never_our_fault(self, callers: Callers, path: str) -> None:

@@ -71,6 +71,7 @@ def test_durations_are_in_seconds(tmp_path: Path) -> None:
         ({"POSTOFFICE_MAX_ATTEMPTS": "0"}, "", "limits.max_attempts"),
         ({"POSTOFFICE_DEPTH": "-3"}, "", "limits.depth"),
         ({"POSTOFFICE_BATCH": "0"}, "", "limits.batch"),
+        ({"POSTOFFICE_PAGE_MOST": "199"}, "", "limits.page_most"),
         ({"POSTOFFICE_MESSAGE_BYTES": "0"}, "", "limits.message_bytes"),
         ({"POSTOFFICE_RECEIVE": "101"}, "", "receive"),
         ({"POSTOFFICE_TTL": "11"}, "", "ttl"),

@@ -43,7 +43,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     wait: timedelta = timedelta(seconds=25)
     wait_most: timedelta = timedelta(seconds=240)
     page: Count = 50
-    page_most: Count = 200
+    page_most: Annotated[int, msgspec.Meta(ge=200, le=_MOST)] = 200  # no less: the doors themselves ask for as many
     priority: Annotated[int, msgspec.Meta(ge=1, le=5)] = 3
     ttl: CountOrNone = 3
     ttl_most: CountOrNone = 10

@@ -42,7 +42,7 @@ class ReadingVerbs(Counter):
         of: str | None = None,
     ) -> Page[Thread]:
         """The agent's sessions, newest first, with what was said last. Settles nothing."""
-        shown = bounded("lines", lines, 3, 0, self._limits.page)
+        shown = bounded("lines", lines, 3, 0, self._limits.page_most)
         return await self.store.inbox(await self._of(caller, of), cursor, self._page(limit), unread_only=unread_only, lines=shown)
 
     async def history(

@@ -1,6 +1,7 @@
 """Live without reload: news comes within a second, the line says how it is, and nothing that a person is doing is disturbed."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -34,6 +35,16 @@ class TestWithinASecond:
         wait_for_the_line(page)
         house.send_from_elsewhere("docs", json.dumps({"to": "scout", "subject": "A talk", "content": "two"}))
         expect(page.locator(".letter").last).to_contain_text("two", timeout=SOON)
+
+    def test_a_conversation_opened_by_its_newest_letter_is_followed(self, lookout: Lookout, house: House) -> None:
+        sent = house.town.send("scout", "docs", "the first word", subject="A talk to follow")
+        page = lookout.go("/page/mail")
+        page.locator(".row").filter(has_text="the first word").click()
+        expect(page).to_have_url(re.compile(f"/page/thread/{sent['session_id']}#m-{sent['message_id']}$"))
+        wait_for_the_line(page)
+        for number in range(25):
+            house.town.send("docs", "scout", f"word {number}.", subject="A talk to follow")
+        expect(page.locator(".letter").last).to_contain_text("word 24.")
 
     def test_what_the_log_does_not_tell_shows_too(self, lookout: Lookout, house: House) -> None:
         house.town.send("scout", "atlas", "take me", subject="Hands", priority=1)

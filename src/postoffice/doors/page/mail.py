@@ -26,7 +26,10 @@ async def thread(look: Look) -> Response:
     """One conversation: the newest part of it, what came before a message, or a message and what came before it."""
     before, at = look.asked("before"), look.asked("at")
     found = await look.office.history(look.caller, look.part("session"), before=before, limit=_LINES, peek=True)
-    if at is not None and at not in [line.message.id for line in found.lines]:
+    if at is not None and at in [line.message.id for line in found.lines]:
+        # By an address that stays with this letter, whoever looks would be left behind as soon as enough is said after it.
+        return look.to(look.request.url.path, {**look.request.query_params, "at": None}, f"#m-{at}")
+    if at is not None:
         before, found = at, await _up_to(look, at)
     facts: dict[str, Any] = {
         "thread": found,

@@ -93,6 +93,13 @@ class TestChangesComeFromThePageItself:
                 assert (answer.status_code, answer.headers["location"]) == (303, "/")
                 http.cookies.clear()
 
+    async def test_a_stranger_who_comes_from_no_address_is_shown_the_way_in(self, tmp_path: Path) -> None:
+        async with serving(SQLiteEngine(tmp_path), auth="keys") as served, served.client() as http:
+            headers = {"Sec-Fetch-Site": "same-origin", "Referer": "http://[nowhere"}
+            answer = await http.post("/page/compose", data={"to": "bob"}, headers=headers)
+            assert answer.status_code == 401
+            assert 'name="next" value="/"' in answer.text
+
     async def test_the_cookie_is_secure_where_the_connection_is(self, tmp_path: Path) -> None:
         async with serving(SQLiteEngine(tmp_path), auth="keys", trusted_proxies=("127.0.0.1",)) as served, served.client() as http:
             code = await served.office.make_link(served.office.owner())

@@ -51,7 +51,10 @@ async def _wanted(look: Look) -> str:
         return (await look.form()).get("next", "") if change else ""
     if change:
         url = URL(look.request.headers.get("referer", "/"))
-    return url.path + (f"?{url.query}" if url.query else "")
+    try:
+        return url.path + (f"?{url.query}" if url.query else "")
+    except ValueError:  # no address at all
+        return "/"
 
 
 def _ours(wanted: str) -> str:

@@ -202,6 +202,15 @@ class TestNews:
         new = await write(office, alice, "bob")
         assert [event.ref for event in await office.all_news(office.owner(), after=last)] == [new.message_id]
 
+    async def test_whoever_has_read_all_of_a_log_that_is_forgotten_is_told_what_comes(self, office: PostOffice) -> None:
+        alice, _ = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        last = await office.store.last_event()
+        await office.store.forget(timedelta(seconds=-1))
+        assert await office.all_news(office.owner(), after=last) == []
+        new = await write(office, alice, "bob")
+        assert [event.ref for event in await office.all_news(office.owner(), after=last)] == [new.message_id]
+
     async def test_nobody_else_hears_everyones_news(self, office: PostOffice) -> None:
         alice = await person(office, "alice")
         with pytest.raises(OwnerOnly):

@@ -8,7 +8,7 @@ from mcp.client.client import Client
 
 from postoffice.core.limits import Limits
 from tests.doors.served import Served, serving
-from tests.engines import SQLiteEngine
+from tests.engines import Engine, SQLiteEngine
 from tests.mail import people, write
 from tests.mcp.calling import ERAS, as_agent, call, join, refusal, told
 from tests.mcp.test_fencing import HEAD, outside
@@ -36,6 +36,15 @@ class TestAnEmptyMailbox:
 
 
 class TestMoreThanOneAnswerHolds:
+    async def test_a_note_is_seen_behind_any_number_of_letters(self, engine: Engine) -> None:
+        async with serving(engine, limits=Limits(page=3)) as strict:
+            (alice,) = await people(strict.office, "alice")
+            for number in range(5):
+                await write(strict.office, alice, "bob", subject=f"hole {number}")
+            await strict.office.note(alice, "T-7", "task", "Begun", ["bob"])
+            async with as_agent(strict, "bob") as bob:
+                assert [note["content"] for note in (await call(bob, "mailbox_check"))["notes"]] == ["Begun"]
+
     async def all_of(self, caller: Client, tool: str, listed: str, **arguments: Any) -> list[Any]:
         """The list in all its answers, each of which says that it goes on."""
         found: list[Any] = []

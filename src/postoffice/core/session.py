@@ -5,8 +5,7 @@ from datetime import datetime
 import msgspec
 
 from postoffice.core.delivery import Standing, State
-from postoffice.core.message import Message, is_note
-from postoffice.core.names import folded
+from postoffice.core.message import Message
 
 
 def subject_key(subject: str) -> str:
@@ -17,11 +16,6 @@ def subject_key(subject: str) -> str:
 def pair(one: str, other: str) -> tuple[str, str]:
     """Two agents, by their folded names, in the order every session of theirs is kept under."""
     return (one, other) if one < other else (other, one)
-
-
-def has_session(message: Message, reader: str) -> bool:
-    """Whether a message its reader got belongs to a conversation: notes and mail to oneself do not."""
-    return not is_note(message.type) and folded(message.sender) != folded(reader)
 
 
 class Line(msgspec.Struct, frozen=True, kw_only=True):

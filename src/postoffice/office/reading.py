@@ -54,9 +54,11 @@ class ReadingVerbs(Counter):
             return await self.store.peek_session(None if caller.owner else caller.name, session_id, before, most)
         return await self.store.read_session(caller.name, session_id, before, most)
 
-    async def waiting(self, caller: Caller, cursor: str | None = None, limit: int | None = None, *, of: str | None = None) -> Page[Message]:
-        """What waits, in the order it would be given out. Takes nothing."""
-        return await self.store.waiting(await self._of(caller, of), cursor, self._page(limit))
+    async def waiting(
+        self, caller: Caller, cursor: str | None = None, limit: int | None = None, *, of: str | None = None, outside: bool = False
+    ) -> Page[Message]:
+        """What waits, or of it what stands outside of sessions, in the order it would be given out. Takes nothing."""
+        return await self.store.waiting(await self._of(caller, of), cursor, self._page(limit), outside=outside)
 
     async def status(self, caller: Caller, ref: str) -> Proof:
         """Where a message stands, for whoever sent it, got it, or runs the server."""

@@ -143,10 +143,11 @@ class Reads:
         items = [_thread(rows) for rows in sessions[:limit]]
         return page_of(items, [rows[0] for rows in sessions], limit, lambda row: f"{row[5]}.{row[0]}")
 
-    async def waiting(self, name: str, cursor: str | None, limit: int) -> Page[Message]:
+    async def waiting(self, name: str, cursor: str | None, limit: int, *, outside: bool = False) -> Page[Message]:
         priority, rest = _pair(cursor) if cursor is not None else (0, "0")
         number, _ = _pair(f"{rest}.")
-        rows = await self.fetch("mailbox", agent=folded(name), priority=priority, number=number, limit=limit + 1)
+        query = "mailbox_outside" if outside else "mailbox"
+        rows = await self.fetch(query, agent=folded(name), priority=priority, number=number, limit=limit + 1)
         return page_of([_message(row[-1]) for row in rows[:limit]], rows, limit, lambda row: f"{row[4]}.{row[3]}")
 
     async def lent(self, name: str, cursor: str | None, limit: int) -> Page[Lent]:

@@ -16,7 +16,6 @@ from postoffice.core.delivery import Settled as Outcome
 from postoffice.core.errors import Invalid
 from postoffice.core.letter import letter, text_of
 from postoffice.core.message import TASK, Accepted, Draft, TaskRef
-from postoffice.core.session import has_session
 from postoffice.core.task import TaskState
 from postoffice.core.tools import read_arguments
 from postoffice.doors.listing import listing
@@ -147,10 +146,9 @@ async def overview(visit: Visit, me: Caller, cursor: str | None = None, *, unrea
     """A mailbox at a glance, or where its sessions go on."""
     page = await visit.office.inbox(me, cursor, unread_only=unread_only)
     pending = await visit.office.connections(me, Status.PENDING, limit=_MOST)
-    waiting = await visit.office.waiting(me)
-    notes = tuple(letter(message) for message in waiting.items if not has_session(message, me.name))
+    notes = await visit.office.waiting(me, outside=True)
     shown = msgspec.structs.asdict(inbox_view(page, pending.items, me))
-    return gives.Overview(inbox=gives.WholeInbox(**shown, notes=notes), unread_only=unread_only)
+    return gives.Overview(inbox=gives.WholeInbox(**shown, notes=tuple(map(letter, notes.items))), unread_only=unread_only)
 
 
 async def connect(visit: Visit, given: takes.Connect) -> gives.Requested:

@@ -128,6 +128,13 @@ SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.mailbox = :agent AND d.state = 'pending' AND (d.priority > :priority OR (d.priority = :priority AND d.number > :number))
 ORDER BY d.priority, d.number LIMIT :limit;
 
+-- name: mailbox_outside
+-- Notes and mail to oneself, which stand in no session.
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.mailbox = :agent AND d.state = 'pending' AND d.session_id IS NULL
+  AND (d.priority > :priority OR (d.priority = :priority AND d.number > :number))
+ORDER BY d.priority, d.number LIMIT :limit;
+
 -- name: lent
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.state = 'leased' AND d.due_at IS NULL AND d.mailbox = :agent AND d.number > :after ORDER BY d.number LIMIT :limit;

@@ -23,8 +23,9 @@ BAD_CALLS: dict[str, tuple[str, dict[str, Any], str, tuple[str, ...]]] = {
     "an argument left out": ("mailbox_read", {}, "invalid", ("session_id", "missing")),
     "no body": ("mailbox_send", {"to": "bob"}, "bad_message", ("content, parts or a payload",)),
     "a limit too low": ("mailbox_receive", {"limit": 0}, "invalid", ("limit", ">= 1")),
-    "a limit too high": ("mailbox_receive", {"limit": 101}, "invalid", ("limit", "<= 100")),
-    "a wait too long": ("mailbox_wait", {"timeout_ms": 240_001}, "invalid", ("timeout_ms", "<= 240000")),
+    "a limit too high": ("mailbox_receive", {"limit": 101}, "bad_limit", ("limit", "between 1 and 100")),
+    "a wait too long": ("mailbox_wait", {"timeout_ms": 240_001}, "bad_limit", ("wait", "between 0:00:00 and 0:04:00")),
+    "a wait beyond all time": ("mailbox_wait", {"timeout_ms": 10**18}, "invalid", ("timeout_ms", "<= 1000000000000")),
     "a session nobody has": ("mailbox_read", {"session_id": "none"}, "no_such_session", ("'none'",)),
     "a session to write in": (
         "mailbox_send",

@@ -1,6 +1,8 @@
 """What tools there are at each address, how they are described, and that what they answer is what they promise."""
 
 from contextlib import AsyncExitStack
+from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -10,8 +12,11 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import Tool
 
+from postoffice.core.limits import Limits
 from postoffice.core.tools import TOOLS
-from tests.doors.served import Served
+from tests.doors.served import Served, serving
+from tests.engines import SQLiteEngine
+from tests.mail import people, write
 from tests.mcp.calling import ERAS, PER_AGENT, SHARED, as_agent, call, client, result_of, text_of
 from tests.mcp.tour import tour
 
@@ -103,6 +108,22 @@ class TestDescriptions:
     async def test_a_wait_is_240_seconds_at_most(self, desk: Served) -> None:
         (wait,) = [tool for tool in await tools_at(desk, "/mcp") if tool.name == "mailbox_wait"]
         assert wait.input_schema["properties"]["timeout_ms"] == {"type": "integer", "minimum": 0, "maximum": 240_000}
+
+    async def test_what_they_say_that_they_take_is_what_the_settings_allow(self, tmp_path: Path) -> None:
+        wide = Limits(batch=500, wait_most=timedelta(minutes=10), visibility_most=timedelta(days=2))
+        async with serving(SQLiteEngine(tmp_path), limits=wide) as served:
+            takes = {tool.name: tool.input_schema["properties"] for tool in await tools_at(served, "/mcp")}
+            assert takes["mailbox_wait"]["timeout_ms"]["maximum"] == 600_000
+            assert takes["mailbox_nack"]["delay_ms"]["maximum"] == 172_800_000
+            assert [takes[tool]["limit"]["maximum"] for tool in ("mailbox_wait", "mailbox_receive")] == [500, 500]
+            (alice,) = await people(served.office, "alice")
+            for number in range(120):
+                await write(served.office, alice, "bob", str(number))
+            async with as_agent(served, "bob") as bob:
+                taken = (await call(bob, "mailbox_wait", limit=110, timeout_ms=500_000))["messages"]
+                assert len(taken) == 110
+                given = await call(bob, "mailbox_nack", message_id=taken[0]["id"], delay_ms=100_000_000)
+                assert given["status"] == "held"
 
     async def test_only_what_may_be_repeated_without_harm_says_so(self, desk: Served) -> None:
         """Sending the same words twice without an id is two messages."""

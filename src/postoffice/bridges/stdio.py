@@ -16,6 +16,7 @@ from mcp.shared.exceptions import MCPError
 from postoffice import __version__
 from postoffice.client.line import suits
 from postoffice.core.errors import NoAnswer
+from postoffice.core.limits import Limits
 from postoffice.core.tools import INSTRUCTIONS, STDIO, input_schema, toolset
 
 T = TypeVar("T")
@@ -76,7 +77,7 @@ def _relay(mailbox: Mailbox, office: _Office) -> Server[Any]:
             return await office.ask(lambda there: there.list_tools())
         except MCPError:
             tools = toolset(mailbox.tools).values()
-            known = [types.Tool(name=tool.name, description=tool.description, input_schema=input_schema(tool)) for tool in tools]
+            known = [types.Tool(name=tool.name, description=tool.description, input_schema=input_schema(tool, Limits())) for tool in tools]
             return types.ListToolsResult(tools=known)
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:

@@ -10,9 +10,14 @@ def _says(description: str) -> Meta:
     return Meta(description=description)
 
 
+def _from(least: int, limit: str) -> Meta:
+    """The most is a setting, which the office knows, and whoever lists the tools says; the bound only keeps what is read within reach."""
+    return Meta(ge=least, le=1_000_000_000_000, extra_json_schema={"most": limit})
+
+
 _Me = Annotated[str, _says("Your own agent name, where neither address nor key says it.")]
 _Refs = Annotated[str | list[str], _says("One id or a list.")]
-_Limit = Annotated[int, Meta(ge=1, le=100)]
+_Limit = Annotated[int, _from(1, "batch")]
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -63,7 +68,7 @@ class Wait(Arguments, frozen=True, kw_only=True):
     """What `mailbox_wait` takes."""
 
     agent_id: _Me | None = None
-    timeout_ms: Annotated[int, Meta(ge=0, le=240_000)] | None = None
+    timeout_ms: Annotated[int, _from(0, "wait_most")] | None = None
     limit: _Limit = 1
     ack: Annotated[list[str], _says("Ids handled before: acked first.")] = []
     correlation_id: Annotated[str, _says("Only mail with this mark.")] | None = None
@@ -83,7 +88,7 @@ class Nacked(Arguments, frozen=True, kw_only=True):
     message_id: _Refs
     agent_id: _Me | None = None
     reason: str | None = None
-    delay_ms: Annotated[int, Meta(ge=0, le=43_200_000)] = 0
+    delay_ms: Annotated[int, _from(0, "visibility_most")] = 0
 
 
 class Check(Arguments, frozen=True, kw_only=True):
@@ -156,7 +161,7 @@ class Search(Arguments, frozen=True, kw_only=True):
 
     query: Annotated[str, _says("Words that all have to be there.")]
     agent_id: _Me | None = None
-    limit: _Limit = 10
+    limit: Annotated[int, Meta(ge=1, le=100)] = 10
 
 
 class Forward(Arguments, frozen=True, kw_only=True):

@@ -1,11 +1,13 @@
 """The tools agents are offered: what each is called, what it is for, and what it takes. Small enough to be read whole."""
 
+from datetime import timedelta
 from typing import Any
 
 import msgspec
 
 from postoffice.core import arguments as takes
 from postoffice.core.errors import BadText, Invalid
+from postoffice.core.limits import Limits
 
 
 class Tool(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,13 +127,22 @@ def read_arguments(tool: Tool, arguments: object) -> Any:
         raise Invalid(what=f"{tool.name}: {where}", why=f"{why[:1].lower()}{why[1:]}; it takes {known or 'nothing'}") from None
 
 
-def input_schema(tool: Tool) -> dict[str, Any]:
+def input_schema(tool: Tool, limits: Limits) -> dict[str, Any]:
     """What a tool takes, as JSON schema, without a word too many: every conversation pays for it."""
     whole = msgspec.json.schema(tool.arguments)
     found = whole["$defs"][tool.arguments.__name__]
-    properties = {name: _plain(schema) for name, schema in found["properties"].items()}
+    properties = {name: _bounded(_plain(schema), limits) for name, schema in found["properties"].items()}
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return schema | ({"required": found["required"]} if found["required"] else {})
+
+
+def _bounded(schema: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    """A property whose bound is a setting, with its number; durations are in milliseconds."""
+    if "most" not in schema:
+        return schema
+    most: int | timedelta = getattr(limits, schema["most"])
+    rest = {name: value for name, value in schema.items() if name != "most"}
+    return rest | {"maximum": most // timedelta(milliseconds=1) if isinstance(most, timedelta) else most}
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, Any]:

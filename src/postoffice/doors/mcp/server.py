@@ -1,6 +1,7 @@
 """The MCP server: one table of tools, filtered by what each request may see."""
 
 from collections.abc import Awaitable
+from functools import cache
 from typing import Any, TypeVar
 
 import mcp_types as types
@@ -10,7 +11,8 @@ from mcp.shared.exceptions import MCPError
 
 from postoffice import __version__
 from postoffice.core.errors import MailError, NoSuchTool
-from postoffice.core.tools import INSTRUCTIONS, TOOLS, Tool, input_schema
+from postoffice.core.limits import Limits
+from postoffice.core.tools import INSTRUCTIONS, Tool, input_schema
 from postoffice.doors.mcp import resources
 from postoffice.doors.mcp.quick import refusal
 from postoffice.doors.mcp.readout import read_out
@@ -48,12 +50,13 @@ def create_server() -> Server[Any]:
     return server
 
 
-def describe(tool: Tool) -> types.Tool:
-    """A tool as MCP lists it."""
+@cache
+def describe(tool: Tool, limits: Limits) -> types.Tool:
+    """A tool as MCP lists it where these limits hold."""
     return types.Tool(
         name=tool.name,
         description=tool.description,
-        input_schema=input_schema(tool),
+        input_schema=input_schema(tool, limits),
         output_schema=output_schema(VERBS[tool.name][1]),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.reads_only,
@@ -70,7 +73,8 @@ def _visit(ctx: Context) -> Visit:
 
 
 async def _list_tools(ctx: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-    return types.ListToolsResult(tools=[_TOOLS[name] for name in _visit(ctx).tools])
+    visit = _visit(ctx)
+    return types.ListToolsResult(tools=[describe(tool, visit.office.house.limits) for tool in visit.tools.values()])
 
 
 async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -123,6 +127,3 @@ async def _get_prompt(_: Context, params: types.GetPromptRequestParams) -> types
         raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name!r}; there is mailbox_loop.")
     text = types.TextContent(type="text", text=_LOOP)
     return types.GetPromptResult(description="Check, work, answer, ack.", messages=[types.PromptMessage(role="user", content=text)])
-
-
-_TOOLS = {tool.name: describe(tool) for tool in TOOLS.values()}

@@ -7,6 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from postoffice.core.errors import DatabaseLost
 from tests.doors.callers import done
 from tests.doors.served import Served, serving
 from tests.engines import Engine, SQLiteEngine
@@ -287,6 +288,21 @@ class TestNews:
             heard = await _hear(http, {"Last-Event-ID": cursor})
             assert second["message_id"] in heard
             assert first["message_id"] not in heard
+
+    async def test_a_database_that_goes_away_ends_them_and_is_no_bug_of_ours(
+        self, served: Served, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        async def lost(*_: object) -> None:
+            raise DatabaseLost(why="it is restarted")
+
+        async with http.stream("GET", "/page/news") as answer:
+            heard = answer.aiter_text()
+            assert await anext(heard) == "retry: 1000\n\n"
+            monkeypatch.setattr(served.office.store, "all_events", lost)
+            async with served.client(name="alice") as alice:
+                done(await alice.post("/messages/send", json={"to": "bob", "subject": "S", "content": "x"}), 201)
+            assert [text async for text in heard] == []
+        assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
 
     async def test_a_place_from_another_office_means_everything(self, http: httpx.AsyncClient) -> None:
         assert '"kinds":["everything"]' in await _hear(http, {"Last-Event-ID": "999999999999"})

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
 import msgspec
 from starlette.responses import Response, StreamingResponse
@@ -30,19 +31,17 @@ async def _stream(look: Look, after: str | None) -> AsyncIterator[bytes]:
     yield b"retry: 1000\n\n"
     loop = asyncio.get_running_loop()
     spoke = loop.time()
-    async for pulse in look.office.watch(look.caller, after):
-        if pulse.quiet and loop.time() - spoke < _ALIVE:
-            continue
-        try:
-            # A visit may have ended meanwhile: then there is nothing more to tell.
+    # The visit may end meanwhile, or the database go away: then there is nothing more to tell, and the browser asks again by itself.
+    with suppress(MailError):
+        async for pulse in look.office.watch(look.caller, after):
+            if pulse.quiet and loop.time() - spoke < _ALIVE:
+                continue
             if await visitor(look.request, look.office) != look.caller:
                 return
-        except MailError:
-            return
-        yield b": here\n\n" if pulse.quiet else _told(pulse, look.caller)
-        spoke = loop.time()
-        if not pulse.quiet:
-            await asyncio.sleep(_GATHER)
+            yield b": here\n\n" if pulse.quiet else _told(pulse, look.caller)
+            spoke = loop.time()
+            if not pulse.quiet:
+                await asyncio.sleep(_GATHER)
 
 
 def _told(pulse: Pulse, caller: Caller) -> bytes:

@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from postoffice.bridges.files import directory
+from postoffice.bridges.files.tree import Tree
 from postoffice_files import MailboxManager
 from tests.cli.home import Home, opened
 from tests.doors.callers import Callers, done, send, take
@@ -17,7 +18,7 @@ from tests.doors.served import Served, serving
 from tests.engines import Engine, SQLiteEngine
 from tests.files.agent import FileAgent, drop, text_of
 from tests.files.conftest import Settle
-from tests.files.waiting import stands
+from tests.files.waiting import arrived, stands
 from tests.mcp.calling import call, client
 from tests.proof.patience import until
 
@@ -227,13 +228,15 @@ class TestMovingOut:
         assert [letter["content"] for letter in await take(same)] == ["left"]
         await until(lambda: not coder.waiting)
 
-    @pytest.mark.usefixtures("_at_once")
-    async def test_what_it_has_not_handled_waits_again_also_if_it_moved_out_while_nobody_served(self, engine: Engine, root: Path) -> None:
+    async def test_what_it_has_not_handled_waits_again_also_if_it_moved_out_while_nobody_served(
+        self, engine: Engine, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(directory, "_STAYS", 0.5)  # some looks around before it is clear that it has
         coder = FileAgent(root, "coder").join()
         async with serving(engine, files=root) as served, Callers(served) as callers:
             (alice,) = await callers.named("alice")
             refs = [(await send(alice, "coder", text))["message_id"] for text in ("done", "refused", "left")]
-            first, second, _ = await coder.hold(3)
+            first, second = await coder.hold(2)
             for ref in refs:
                 await stands(alice, ref, "leased")
         coder.done(first)
@@ -245,6 +248,47 @@ class TestMovingOut:
                 await stands(alice, ref, state)
             assert [letter["content"] for letter in await take(same)] == ["left"]
             await until(lambda: not coder.waiting)
+
+    async def test_what_lies_here_waits_for_a_card_that_was_lost_while_nobody_served(self, tmp_path: Path, root: Path) -> None:
+        engine, coder, writer = SQLiteEngine(tmp_path), FileAgent(root, "coder").join(), FileAgent(root, "writer").join()
+        async with serving(engine, files=root) as served, Callers(served) as callers:
+            (alice,) = await callers.named("alice")
+            ref = (await send(alice, "coder", "patience"))["message_id"]
+            await until(lambda: coder.waiting)
+            await stands(alice, ref, "leased")
+        self.forget(root, "coder")
+        writer.send("dora", "hello")
+        async with serving(engine, files=root) as served, Callers(served) as callers:
+            alice, dora = await callers.named("alice", "dora")
+            await arrived(dora)  # whose folder is looked into after coder's
+            coder.join()
+            assert [text_of(message) for message in await coder.take()] == ["patience"]
+            await stands(alice, ref, "acked")
+
+    @pytest.mark.usefixtures("_at_once")
+    async def test_one_whose_mail_cannot_be_taken_back_for_now_keeps_nobody_waiting_and_may_come_back(
+        self, callers: Callers, at_home: Settle, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        coder, writer = at_home("coder"), at_home("writer")
+        (alice,) = await callers.named("alice")
+        ref = (await send(alice, "coder", "patience"))["message_id"]
+        await until(lambda: coder.waiting)
+        await stands(alice, ref, "leased")
+        tried: list[str] = []
+
+        async def refuse(_: Tree, agent: str, __: list[str]) -> dict[str, str]:
+            tried.append(agent)
+            raise PermissionError(13, "Permission denied")
+
+        with monkeypatch.context() as locked:
+            locked.setattr(Tree, "reasons", refuse)
+            self.forget(root, "coder")
+            await until(lambda: tried)
+            writer.send("alice", "hello")
+            await arrived(alice)
+            coder.join()
+            await send(alice, "coder", "welcome")
+            assert [text_of(message) for message in await coder.hold(2)] == ["patience", "welcome"]
 
     @pytest.mark.usefixtures("_at_once")
     async def test_one_that_took_its_folder_along_has_handled_nothing_by_that(self, engine: Engine, root: Path) -> None:

@@ -4,7 +4,8 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Self
 
@@ -43,8 +44,9 @@ class FileBridge:
         self._loops: dict[str, asyncio.Task[None]] = {}
         self._handing: dict[str, asyncio.Task[None]] = {}
         self._seen: set[File] = set()  # files between file agents that have been copied
-        self._odd: dict[str, str] = {}  # folders that cannot be served, and why
-        self._swept = False  # whether those who moved out unseen have been looked for
+        self._missing: dict[str, Resident] | None = None  # whose mail lies here since before we came, and whose card may be back yet
+        self._leaving: dict[str, Resident] = {}  # who has moved out, until its mail waits in the office again
+        self._odd: dict[str, str] = {}  # what cannot be done for one agent, and why
         self._unseen = 0.0  # since when files may have been handled that nobody told us of
         self._turn = asyncio.Lock()
         self.status = "opening"
@@ -105,7 +107,6 @@ class FileBridge:
             async with self._turn:
                 await self._renew()
                 await self._sync(everyone=True)
-                await self._sweep()
                 unseen, self._unseen = self._unseen, time.time() - _LATE
                 new = [file for agent in await self._tree.folders() for file in await self._look(agent, unseen=unseen)]
             new.sort(key=lambda file: file.name)
@@ -128,45 +129,56 @@ class FileBridge:
     async def _sync(self, *, everyone: bool = False) -> None:
         await self._directory.sync(everyone=everyone)
         at_home = self._directory.at_home
+        if self._missing is None:
+            borrowers = [Caller(name, verified=False) for name in await self._office.borrowers()]
+            self._missing = {folded(caller.name): Resident(self._office, self._tree, caller) for caller in borrowers}
         for key in [key for key in self._residents if key not in at_home]:
-            await self._residents[key].stop(self._handing[key])
-            await self._residents[key].leave()
-            del self._residents[key], self._handing[key]
+            self._leaving[key] = resident = self._residents.pop(key)
+            await resident.stop(self._handing.pop(key))
         for key, caller in at_home.items():
             if key not in self._residents:
+                self._missing.pop(key, None)
+                self._leaving.pop(key, None)
                 self._residents[key] = resident = Resident(self._office, self._tree, caller)
                 self._handing[key] = asyncio.create_task(self._forever(f"handing over {caller.name}'s mail", resident.run))
+        if self._directory.complete:
+            self._leaving |= self._missing
+            self._missing.clear()
+        for key, resident in list(self._leaving.items()):
+            with self._spared(f"the mail of {resident.caller.name}, which has moved out, cannot be taken back"):
+                await resident.leave()
+                del self._leaving[key]
 
-    async def _sweep(self) -> None:
-        """Once: whoever moved out while nobody served these files took nothing along that was not handled."""
-        if self._swept or not self._directory.complete:
-            return
-        for name in await self._office.borrowers():
-            if folded(name) not in self._residents:
-                await Resident(self._office, self._tree, Caller(name, verified=False)).leave()
-        self._swept = True
+    @contextmanager
+    def _spared(self, trouble: str) -> Iterator[None]:
+        """What is odd about one folder must not keep the others from being served."""
+        try:
+            yield
+        except MailError:
+            raise  # the office's own trouble is everybody's
+        except Exception as error:  # noqa: BLE001 - nor must a bug that one folder meets
+            if self._odd.get(trouble) != str(error):
+                bug = not isinstance(error, FileMailError | OSError)
+                _log.warning("%s: %s", trouble, error, exc_info=bug)
+                self._odd[trouble] = str(error)
+        else:
+            self._odd.pop(trouble, None)
 
     async def _look(self, agent: str, names: Iterable[str] = (), *, unseen: float | None = None) -> list[File]:
         """Do what one agent's folders ask for; gives the files in them that another file agent may have written."""
-        try:
-            resident = self._residents.get(folded(agent))
-            if resident is None:
+        key = folded(agent)
+        if self._missing is None or key in self._missing or key in self._leaving:
+            return []  # what lies there was handed over, and is nobody's to collect
+        with self._spared(f"the files of {agent} cannot be served"):
+            if (resident := self._residents.get(key)) is None:
                 await self._collector.collect(agent)
                 return []
             await resident.look()
             if unseen is not None:
                 names = {*(await self._tree.waiting(agent) or ()), *await self._tree.archived(agent, unseen)}
             files = await self._tree.files(agent, [name for name in names if not resident.has_handed(name)])
-        except MailError:
-            raise  # the office's own trouble is everybody's
-        except Exception as error:  # noqa: BLE001 - what is odd about one folder must not keep the others from being read
-            if self._odd.get(agent) != str(error):
-                bug = not isinstance(error, FileMailError | OSError)
-                _log.warning("the files of %s cannot be served: %s", agent, error, exc_info=bug)
-                self._odd[agent] = str(error)
-            return []
-        self._odd.pop(agent, None)
-        return [file for file in files if file not in self._seen]
+            return [file for file in files if file not in self._seen]
+        return []
 
     async def _copy(self, files: list[File]) -> None:
         if not files:

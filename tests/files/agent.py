@@ -3,11 +3,14 @@
 import json
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from postoffice_files import MailboxManager
-from tests.proof.patience import until
+from postoffice_files.lock import locked
+from tests.proof.patience import BOUND, until
 
 
 class FileAgent:
@@ -67,6 +70,16 @@ def drop(root: Path, to: str, content: Any, name: str | None = None) -> Path:
     temporary = inbox / f".{path.name}.tmp"
     temporary.write_bytes(raw)
     return temporary.replace(path)
+
+
+@contextmanager
+def registry_of(root: Path) -> Iterator[dict[str, Any]]:
+    """The cards, to be changed as with an editor; nobody who writes them at that moment writes over it."""
+    path = root / "_registry.json"
+    with locked(root / "_registry.lock", BOUND):
+        cards = json.loads(path.read_text())
+        yield cards
+        path.write_text(json.dumps(cards))
 
 
 def text_of(message: dict[str, Any]) -> str:

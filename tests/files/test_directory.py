@@ -16,7 +16,7 @@ from tests.cli.home import Home, opened
 from tests.doors.callers import Callers, done, send, take
 from tests.doors.served import Served, serving
 from tests.engines import Engine, SQLiteEngine
-from tests.files.agent import FileAgent, drop, text_of
+from tests.files.agent import FileAgent, drop, registry_of, text_of
 from tests.files.conftest import Settle
 from tests.files.waiting import arrived, stands
 from tests.mcp.calling import call, client
@@ -82,9 +82,8 @@ class TestFileAgents:
         at_home("coder")
         (alice,) = await callers.named("alice")
         await listed(alice, "coder", presence="idle")
-        cards = json.loads((root / "_registry.json").read_text())
-        cards["coder"]["last_heartbeat"] = "2026-01-01T00:00:00Z"
-        (root / "_registry.json").write_text(json.dumps(cards))
+        with registry_of(root) as cards:
+            cards["coder"]["last_heartbeat"] = "2026-01-01T00:00:00Z"
         await listed(alice, "coder", presence="offline")
 
     async def test_a_heartbeat_is_a_sign_of_life_in_the_office(self, desk: Served, callers: Callers, at_home: Settle) -> None:
@@ -210,9 +209,8 @@ class TestMovingOut:
 
     def forget(self, root: Path, name: str) -> None:
         """Take a card out of the registry, as somebody with an editor does."""
-        cards = json.loads((root / "_registry.json").read_text())
-        del cards[name]
-        (root / "_registry.json").write_text(json.dumps(cards))
+        with registry_of(root) as cards:
+            del cards[name]
 
     @pytest.mark.usefixtures("_at_once")
     async def test_what_it_has_not_handled_waits_in_the_office_again(self, callers: Callers, at_home: Settle, root: Path) -> None:

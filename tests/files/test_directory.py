@@ -303,6 +303,21 @@ class TestMovingOut:
             await stands(alice, ref, "pending")
 
     @pytest.mark.usefixtures("_at_once")
+    @pytest.mark.parametrize("what", ["", "inbox"])
+    async def test_what_was_in_a_folder_that_is_none_any_more_waits_in_the_office_again(
+        self, callers: Callers, at_home: Settle, root: Path, what: str
+    ) -> None:
+        coder = at_home("coder")
+        (alice,) = await callers.named("alice")
+        ref = (await send(alice, "coder", "left"))["message_id"]
+        await stands(alice, ref, "leased")
+        (coder.home / what).rename(root.parent / "elsewhere")
+        (coder.home / what).symlink_to(root.parent / "elsewhere")
+        self.forget(root, "coder")
+        await stands(alice, ref, "pending")
+        assert list((root.parent / "elsewhere").rglob("*.msg.json"))
+
+    @pytest.mark.usefixtures("_at_once")
     async def test_one_that_comes_back_gets_it_as_a_file_again(self, callers: Callers, at_home: Settle, root: Path) -> None:
         coder = at_home("coder")
         (alice,) = await callers.named("alice")

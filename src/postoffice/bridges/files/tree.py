@@ -17,7 +17,7 @@ from postoffice.core.errors import BadSetting, FilesInUse
 from postoffice_files import FileMailError, MailboxManager, NotAMailbox, Settings, disk, jsontext
 from postoffice_files.clock import SECOND, parse_instant
 from postoffice_files.errors import Busy, Unreadable
-from postoffice_files.home import find
+from postoffice_files.home import Home, find
 from postoffice_files.letter import NoLetter, read_letter
 from postoffice_files.lock import locked
 from postoffice_files.names import check_name, is_filename, place
@@ -119,7 +119,7 @@ class Tree:
         """The names of the files an agent has handled since a time."""
 
         def look() -> set[str]:
-            home = find(self.root, agent)
+            home = self._home(agent)
             if home is None or not _moved(home.processed, since):
                 return set()
             return {name for name in self._names(agent, "processed") or () if _moved(home.processed / name, since)}
@@ -130,7 +130,7 @@ class Tree:
         """Take files out of an inbox again."""
 
         def remove() -> None:
-            if names and (home := find(self.root, agent)) is not None:
+            if names and (home := self._home(agent)) is not None and _is_folder(home.inbox):
                 for name in names:
                     (home.inbox / name).unlink(missing_ok=True)
                 disk.sync_directory(home.inbox)
@@ -141,7 +141,7 @@ class Tree:
         """Of these files, those set aside, and why."""
 
         def look() -> dict[str, str]:
-            home = find(self.root, agent)
+            home = self._home(agent)
             return {} if home is None else {name: _reason(home.bad / name) for name in names if disk.lstat(home.bad / name) is not None}
 
         return await self._do(look)
@@ -218,6 +218,13 @@ class Tree:
             case (agent, folder) if folder in _FOLDERS:
                 return (agent, folder, "")
         return None
+
+    def _home(self, agent: str) -> Home | None:
+        """Where an agent's files are; what stands there and is no folder holds none."""
+        try:
+            return find(self.root, agent)
+        except NotAMailbox:
+            return None
 
     def _names(self, agent: str, folder: str) -> set[str] | None:
         home = find(self.root, agent)

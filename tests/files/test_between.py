@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from postoffice.bridges.files import bridge
 from postoffice.core.errors import Unavailable
 from postoffice_files import task_update
 from tests.doors.callers import Callers, done, send, take
@@ -213,6 +214,31 @@ class TestTasks:
             shown = await becomes(state)
             assert shown["steps"][-1]["text"] == f"now {state}"
         assert [update["callback"] for update in await asker.take(3)] == [CALLBACK] * 3
+
+    async def test_what_is_said_of_one_while_it_is_still_to_be_kept_is_kept_after_it(
+        self, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """There may be a week's files to keep, and the system tells of a new one meanwhile."""
+        monkeypatch.setattr(bridge, "_BATCH", 2)
+        asker, doer = FileAgent(root, "asker").join(), FileAgent(root, "doer").join()
+        for n in range(100):
+            asker.send("doer", f"word {n}")
+        asker.send("doer", "do it", type="task", task={"id": "t1"})
+        *_, task = await doer.take(101)
+        async with serving(SQLiteEngine(tmp_path), files=root) as served, Callers(served) as callers:
+            owner = await callers.owner()
+
+            async def begun() -> bool:
+                return bool(done(await owner.get("/search", params={"q": "word", "everyone": "true"}))["results"])
+
+            await until(begun)
+            doer.mail.send("doer", "asker", task_update(task, "completed", "done"))
+            await asker.take()
+
+            async def completed() -> bool:
+                return [task["state"] for task in done(await owner.get("/tasks", params={"assignee": "doer"}))["tasks"]] == ["completed"]
+
+            await until(completed)
 
     async def test_one_not_finished_in_time_is_reported_to_its_asker_once(self, engine: Engine, root: Path) -> None:
         asker, doer = FileAgent(root, "asker").join(), FileAgent(root, "doer").join()

@@ -112,7 +112,8 @@ class FileBridge:
             new.sort(key=lambda file: file.name)
             for begin in range(0, len(new), _BATCH):
                 async with self._turn:  # others have a turn in between: there may be a week's files
-                    await self._copy(new[begin : begin + _BATCH])
+                    await self._copy(batch := new[begin : begin + _BATCH])
+                    self._seen.update(batch)  # what reports on a task that even now is not known never will
             self.status = "open"
             await asyncio.sleep(_SLOW_POLL)
 
@@ -184,7 +185,7 @@ class FileBridge:
         if not files:
             return
         # In the order they were written: a task before what was said of it.
-        await self._collector.copy(sorted(files, key=lambda file: file.name))
+        early = await self._collector.copy(sorted(files, key=lambda file: file.name))
         if len(self._seen) > _MOST_COPIED:
             self._seen.clear()
-        self._seen.update(files)
+        self._seen.update(file for file in files if file not in early)

@@ -12,7 +12,17 @@ from postoffice.bridges.files.letters import another_id, to_draft, to_update
 from postoffice.bridges.files.tree import File, Tree
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import next_try
-from postoffice.core.errors import IdConflict, KeyRequired, MailboxFull, MailError, NoRegistry, NotAtHome, RateLimited, Unavailable
+from postoffice.core.errors import (
+    IdConflict,
+    KeyRequired,
+    MailboxFull,
+    MailError,
+    NoRegistry,
+    NoSuchTask,
+    NotAtHome,
+    RateLimited,
+    Unavailable,
+)
 from postoffice.core.message import TASK_UPDATE, Draft
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.task import TaskState
@@ -74,11 +84,13 @@ class Collector:
             if len(letters) < _BATCH:
                 return
 
-    async def copy(self, files: list[File]) -> None:
-        """Keep what file agents wrote to each other: it is delivered already."""
+    async def copy(self, files: list[File]) -> set[File]:
+        """Keep what file agents wrote to each other: it is delivered already. Gives the reports on tasks that are not known, or not yet."""
         found = await self._tree.read(files)
         await self._meet([letter for _, letter in found])
-        for agent, letter in found:
+        early: set[File] = set()
+        for file, letter in found:
+            agent = file.agent
             try:
                 errand = await self._errand(agent, letter, settled=True)
                 if errand is not None and not await self._came_from_here(errand, agent, letter):
@@ -87,10 +99,13 @@ class Collector:
                 raise
             except NotAtHome:
                 continue
+            except NoSuchTask:
+                early.add(file)
             except MailError as error:
                 _log.info("a file of %s to %s was not copied: %s", letter["from"], agent, error)
             except Exception:  # noqa: BLE001 - a bug that one file met must not keep the others
                 _log.exception("a file of %s to %s was not copied", letter["from"], agent)
+        return early
 
     async def _errand(self, agent: str, letter: dict[str, Any], *, settled: bool = False) -> Errand | None:
         """What a file asks for, and who asks; None if it asks for nothing."""

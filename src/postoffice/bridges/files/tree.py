@@ -161,11 +161,11 @@ class Tree:
 
         return await self._do(look)
 
-    async def read(self, files: list[File]) -> list[tuple[str, dict[str, Any]]]:
-        """The messages in these, for whom each is, without taking them. What is no message is left out, and what is old."""
+    async def read(self, files: list[File]) -> list[tuple[File, dict[str, Any]]]:
+        """The messages in these, without taking them. What is no message is left out, and what is old."""
 
-        def look() -> list[tuple[str, dict[str, Any]]]:
-            return [(file.agent, letter) for file in files if (letter := self._read(file.agent, file.name)) is not None]
+        def look() -> list[tuple[File, dict[str, Any]]]:
+            return [(file, letter) for file in files if (letter := self._read(file.agent, file.name)) is not None]
 
         return await self._do(look)
 

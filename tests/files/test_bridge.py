@@ -2,12 +2,16 @@
 
 import asyncio
 import json
+import math
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from postoffice.bridges.files import bridge
+from postoffice.bridges.files.tree import File, Tree
+from postoffice_files.home import Home
 from tests.doors.callers import Callers, done, send, take
 from tests.doors.served import Served, serving
 from tests.doors.sockets import heard_of, plugged
@@ -16,7 +20,7 @@ from tests.files.agent import FileAgent, drop, text_of
 from tests.files.conftest import Settle
 from tests.files.waiting import arrived, known, standing, stands
 from tests.mcp.calling import call, client, post
-from tests.proof.patience import until
+from tests.proof.patience import BOUND, until
 
 PARTS = [{"type": "text", "text": "Grüße 👋"}, {"type": "data", "data": {"n": [1, None, {"x": 0.5}]}}, {"type": "file", "path": "/a/b c"}]
 
@@ -337,6 +341,43 @@ class TestNews:
             await stands(alice, sent["message_id"], "acked")
             coder.send("alice", "found")
             assert [letter["content"] for letter in await arrived(alice)] == ["found"]
+
+    async def test_a_look_around_that_takes_long_keeps_nobody_waiting(
+        self, tmp_path: Path, root: Path, at_home: Settle, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        coder = at_home("coder")
+        Home(root / "alice").build()
+
+        async def no_end(_: Tree) -> list[str]:
+            return ["coder"] * 1_000_000
+
+        monkeypatch.setattr(Tree, "folders", no_end)
+        async with serving(SQLiteEngine(tmp_path), files=root) as served, Callers(served) as callers:
+            (alice,) = await callers.named("alice")
+            sent = await send(alice, "coder")
+            await coder.take()
+            await stands(alice, sent["message_id"], "acked")
+            coder.send("alice", "told of")
+            assert [letter["content"] for letter in await arrived(alice)] == ["told of"]
+
+    async def test_what_was_handled_is_not_looked_through_all_the_time(
+        self, tmp_path: Path, root: Path, at_home: Settle, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        at_home("coder")
+        since: list[float] = []
+        lying = Tree.lying
+
+        async def slow(tree: Tree, agent: str, since_: float) -> list[File]:
+            since.append(since_)
+            await asyncio.sleep(0.1 if since_ < math.inf else 0)
+            return await lying(tree, agent, since_)
+
+        monkeypatch.setattr(Tree, "lying", slow)
+        async with serving(SQLiteEngine(tmp_path), files=root):
+            await until(lambda: math.inf in since)  # only the inbox is looked into
+            assert since[0] == 0.0
+            await until(lambda: since[-1] < math.inf)
+        assert since[-1] > time.time() - 2 * BOUND - bridge._LATE  # and from then on what was handled after the look before
 
 
 class TestRestarts:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
@@ -24,6 +25,8 @@ _SLOW_POLL = 5.0
 """How often everything is looked at that no news from the system told of."""
 _LATE = 60.0
 """How long before the last look something may have been handled unseen: news of a new folder comes once it is watched."""
+_SHARE = 10
+"""How many times longer than it took to look through what was handled nobody does so again: it is much, and seldom news."""
 _PAUSE = 1.0
 _BATCH = 100
 _MOST_COPIED = 100_000
@@ -48,6 +51,7 @@ class FileBridge:
         self._leaving: dict[str, Resident] = {}  # who has moved out, until its mail waits in the office again
         self._odd: dict[str, str] = {}  # what cannot be done for one agent, and why
         self._unseen = 0.0  # since when files may have been handled that nobody told us of
+        self._rest = 0.0  # until when nobody looks through them
         self._turn = asyncio.Lock()
         self.status = "opening"
 
@@ -107,15 +111,27 @@ class FileBridge:
             async with self._turn:
                 await self._renew()
                 await self._sync(everyone=True)
-                unseen, self._unseen = self._unseen, time.time() - _LATE
-                new = [file for agent in await self._tree.folders() for file in await self._look(agent, unseen=unseen)]
-            new.sort(key=lambda file: file.name)
+            new = sorted(await self._look_around(), key=lambda file: file.name)
             for begin in range(0, len(new), _BATCH):
                 async with self._turn:  # others have a turn in between: there may be a week's files
                     await self._copy(batch := new[begin : begin + _BATCH])
                     self._seen.update(batch)  # what reports on a task that even now is not known never will
             self.status = "open"
             await asyncio.sleep(_SLOW_POLL)
+
+    async def _look_around(self) -> list[File]:
+        """Look into all folders; gives the files in them that another file agent may have written, and nobody told us of."""
+        begun, since = asyncio.get_running_loop().time(), math.inf
+        if through := begun >= self._rest:
+            since, self._unseen = self._unseen, time.time() - _LATE
+        new: list[File] = []
+        for agent in await self._tree.folders():
+            async with self._turn:  # others have a turn in between: there may be a hundred agents, and what they handled in a year
+                new += await self._look(agent, since=since)
+        if through:
+            ended = asyncio.get_running_loop().time()
+            self._rest = ended + _SHARE * (ended - begun)
+        return new
 
     async def _renew(self) -> None:
         """Begin again if the folder was removed and another stands in its place."""
@@ -165,7 +181,7 @@ class FileBridge:
         else:
             self._odd.pop(trouble, None)
 
-    async def _look(self, agent: str, names: Iterable[str] = (), *, unseen: float | None = None) -> list[File]:
+    async def _look(self, agent: str, names: Iterable[str] = (), *, since: float | None = None) -> list[File]:
         """Do what one agent's folders ask for; gives the files in them that another file agent may have written."""
         key = folded(agent)
         if self._missing is None or key in self._missing or key in self._leaving:
@@ -175,10 +191,8 @@ class FileBridge:
                 await self._collector.collect(agent)
                 return []
             await resident.look()
-            if unseen is not None:
-                names = {*(await self._tree.waiting(agent) or ()), *await self._tree.archived(agent, unseen)}
-            files = await self._tree.files(agent, [name for name in names if not resident.has_handed(name)])
-            return [file for file in files if file not in self._seen]
+            files = await (self._tree.files(agent, names) if since is None else self._tree.lying(agent, since))
+            return [file for file in files if not resident.has_handed(file.name) and file not in self._seen]
         return []
 
     async def _copy(self, files: list[File]) -> None:

@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
+import os
 import secrets
 import stat
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -115,16 +116,9 @@ class Tree:
 
         return await self._do(look)
 
-    async def archived(self, agent: str, since: float = 0.0) -> set[str]:
-        """The names of the files an agent has handled since a time."""
-
-        def look() -> set[str]:
-            home = self._home(agent)
-            if home is None or not _moved(home.processed, since):
-                return set()
-            return {name for name in self._names(agent, "processed") or () if _moved(home.processed / name, since)}
-
-        return await self._do(look)
+    async def archived(self, agent: str) -> set[str]:
+        """The names of the files an agent has handled."""
+        return await self._do(lambda: (self._names(agent, "processed") if self._home(agent) else None) or set())
 
     async def withdraw(self, agent: str, names: list[str]) -> None:
         """Take files out of an inbox again."""
@@ -154,10 +148,20 @@ class Tree:
                 return []
             lying = ((name, disk.lstat(home.inbox / name) or disk.lstat(home.processed / name)) for name in names)
             return [
-                File(agent, name, disk.print_of(status))
-                for name, status in lying
-                if status is not None and not _is_old(place(name).micros, status.st_mtime_ns // 1000)
+                File(agent, name, disk.print_of(status)) for name, status in lying if status is not None and not _is_stale(name, status)
             ]
+
+        return await self._do(look)
+
+    async def lying(self, agent: str, since: float) -> list[File]:
+        """Those that lie in an agent's inbox, or that it has handled since a time, and are not old."""
+
+        def look() -> list[File]:
+            home = find(self.root, agent)
+            if home is None or self._look_at_lock() != self._print:
+                return []
+            # The inbox first: what is handled meanwhile is met twice, and never missed.
+            return list(dict.fromkeys([*_lying(agent, home.inbox, 0.0), *_lying(agent, home.processed, since)]))
 
         return await self._do(look)
 
@@ -230,7 +234,7 @@ class Tree:
         home = find(self.root, agent)
         if home is None or not _is_folder(home.path / folder) or self._look_at_lock() != self._print:
             return None  # in another root than the one we took, nothing lies that we wrote
-        return {path.name for path in (home.path / folder).iterdir() if is_filename(path.name)}
+        return {name for name in os.listdir(home.path / folder) if is_filename(name)}  # noqa: PTH208 - names are all that is wanted
 
     def _read(self, agent: str, name: str) -> dict[str, Any] | None:
         home = find(self.root, agent)
@@ -286,9 +290,22 @@ def _is_folder(path: Path) -> bool:
     return status is not None and stat.S_ISDIR(status.st_mode)
 
 
-def _moved(path: Path, since: float) -> bool:
-    """Whether something was put there, or into it, since a time."""
-    return not since or ((status := disk.lstat(path)) is not None and max(status.st_mtime, status.st_ctime) >= since)
+def _lying(agent: str, folder: Path, since: float) -> Iterator[File]:
+    """The message files that were put into a folder since a time. There may be very many, so each is asked for no more than that takes."""
+    status = disk.lstat(folder)
+    if status is None or not stat.S_ISDIR(status.st_mode) or _touched(status) < since:
+        return
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                status = entry.stat(follow_symlinks=False)
+                if _touched(status) >= since and is_filename(entry.name) and not _is_stale(entry.name, status):
+                    yield File(agent, entry.name, disk.print_of(status))
+
+
+def _touched(status: os.stat_result) -> float:
+    """When something was last put there, or into it."""
+    return max(status.st_mtime, status.st_ctime)
 
 
 def _is_name(name: str) -> bool:
@@ -312,3 +329,8 @@ def _is_old(*told: int | None) -> bool:
     """Whether a message is older than the office may remember, by all that tells: a report bears the time of what it answers."""
     latest = max((micros for micros in told if micros is not None), default=None)
     return latest is not None and time.time() - latest / SECOND > _WEEK
+
+
+def _is_stale(name: str, status: os.stat_result) -> bool:
+    """Whether that is so of a file before it is read."""
+    return _is_old(place(name).micros, status.st_mtime_ns // 1000)

@@ -10,6 +10,7 @@ import pytest
 from postoffice.bridges.files import bridge
 from postoffice.core.errors import Unavailable
 from postoffice_files import task_update
+from postoffice_files.clock import parse_instant
 from tests.doors.callers import Callers, done, send, take
 from tests.doors.served import serving
 from tests.engines import Engine, SQLiteEngine
@@ -239,6 +240,26 @@ class TestTasks:
                 return [task["state"] for task in done(await owner.get("/tasks", params={"assignee": "doer"}))["tasks"]] == ["completed"]
 
             await until(completed)
+
+    async def test_reports_that_bear_the_time_of_their_task_are_kept_after_it(self, tmp_path: Path, root: Path) -> None:
+        """As nanobot's do, so that each is sent once: by their names they come before it."""
+        asker, doer = FileAgent(root, "asker").join(), FileAgent(root, "doer").join()
+        asker.send("doer", "do it", type="task", task={"id": "t1"})
+        (task,) = await doer.take()
+        at = parse_instant(task["timestamp"])
+        for order, state in enumerate(("accepted", "working", "completed")):
+            doer.mail.deliver("doer", "asker", task_update(task, state, f"now {state}"), at=at, key=state, order=order)
+        await asker.take(3)
+        async with serving(SQLiteEngine(tmp_path), files=root) as served, Callers(served) as callers:
+            owner = await callers.owner()
+
+            async def completed() -> bool:
+                answer = await owner.get("/tasks/t1")
+                return answer.status_code == 200 and done(answer)["state"] == "completed"
+
+            await until(completed)
+            steps = done(await owner.get("/tasks/t1"))["steps"][-3:]
+            assert [step["text"] for step in steps] == ["now accepted", "now working", "now completed"]
 
     async def test_one_not_finished_in_time_is_reported_to_its_asker_once(self, engine: Engine, root: Path) -> None:
         asker, doer = FileAgent(root, "asker").join(), FileAgent(root, "doer").join()

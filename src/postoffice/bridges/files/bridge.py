@@ -111,11 +111,8 @@ class FileBridge:
             async with self._turn:
                 await self._renew()
                 await self._sync(everyone=True)
-            new = sorted(await self._look_around(), key=lambda file: file.name)
-            for begin in range(0, len(new), _BATCH):
-                async with self._turn:  # others have a turn in between: there may be a week's files
-                    await self._copy(batch := new[begin : begin + _BATCH])
-                    self._seen.update(batch)  # what reports on a task that even now is not known never will
+            early = await self._copy_all(_in_order(await self._look_around()))
+            self._seen.update(await self._copy_all(early))  # a task that is not known even now never will be
             self.status = "open"
             await asyncio.sleep(_SLOW_POLL)
 
@@ -195,11 +192,24 @@ class FileBridge:
             return [file for file in files if not resident.has_handed(file.name) and file not in self._seen]
         return []
 
-    async def _copy(self, files: list[File]) -> None:
+    async def _copy_all(self, files: list[File]) -> list[File]:
+        early: list[File] = []
+        for begin in range(0, len(files), _BATCH):
+            async with self._turn:  # others have a turn in between: there may be a week's files
+                early += await self._copy(files[begin : begin + _BATCH])
+        return early
+
+    async def _copy(self, files: list[File]) -> list[File]:
+        """Keep these; gives those that speak of a task which is not known, or not yet."""
         if not files:
-            return
-        # In the order they were written: a task before what was said of it.
-        early = await self._collector.copy(sorted(files, key=lambda file: file.name))
+            return []
+        early = await self._collector.copy(_in_order(files))
         if len(self._seen) > _MOST_COPIED:
             self._seen.clear()
         self._seen.update(file for file in files if file not in early)
+        return _in_order(early)
+
+
+def _in_order(files: Iterable[File]) -> list[File]:
+    """As they were written: a task before what was said of it, unless that bears the time of the task."""
+    return sorted(files, key=lambda file: file.name)

@@ -75,12 +75,12 @@ def set_aside(root: Path) -> tuple[str, str]:
 
 
 def polled(mail: MailboxManager) -> float:
-    """Poll past the bad thing to the good; how long it took."""
+    """Poll past the bad thing to the good; how much of the processor's time it took."""
     (mail.root / "y" / "inbox" / "good.msg.json").write_text(GOOD)
-    begun = time.monotonic()
+    begun = time.process_time()
     (message,) = mail.poll("y")
     assert message["filename"] == "good.msg.json"
-    return time.monotonic() - begun
+    return time.process_time() - begun
 
 
 @pytest.mark.parametrize("kind", CONTENTS)

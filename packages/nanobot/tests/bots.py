@@ -25,6 +25,16 @@ class Later(Clock):
         return super().now() + 60_000_000
 
 
+class Still(Clock):
+    """A clock that stands still."""
+
+    def __init__(self) -> None:
+        self._now = super().now()
+
+    def now(self) -> int:
+        return self._now
+
+
 class Bot:
     """A host whose model is a function, and whose chats are lists."""
 

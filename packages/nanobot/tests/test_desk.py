@@ -1,14 +1,14 @@
 """Mail attended to: what is asked of this agent, and what becomes of it."""
 
 import asyncio
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from packages.nanobot.tests.bots import Bot, Later, at_work, ended, names, states, told, until
+from packages.nanobot.tests.bots import Bot, Later, Still, at_work, ended, names, states, told, until
 
 from postoffice_files import MailboxManager
+from postoffice_files.clock import SECOND, instant
 from postoffice_nanobot.config import MailboxConfig
 from postoffice_nanobot.host import TurnFailed
 from postoffice_nanobot.place import Place
@@ -110,8 +110,10 @@ async def test_more_tasks_than_allowed_are_rejected(bot: Bot, mail: MailboxManag
     assert len(bot.asked) == 2
 
 
-async def test_a_task_that_is_not_done_by_its_deadline_fails_then(bot: Bot, mail: MailboxManager) -> None:
-    due = (datetime.now(UTC) + timedelta(seconds=0.5)).isoformat()
+async def test_a_task_that_is_not_done_by_its_deadline_fails_then(mail: MailboxManager, config: MailboxConfig) -> None:
+    clock = Still()  # by which it is not over before it is begun
+    bot = Bot(config, clock)
+    due = instant(clock.now() + SECOND // 2)
     mail.send("researcher", "coder", {"type": "task", "content": "think", "task": {"deadline": due}})
     bot.say = lambda *_: asyncio.sleep(60, "too late")
     async with at_work(bot):

@@ -381,6 +381,17 @@ class TestNews:
         assert since[-1] > time.time() - 2 * BOUND - bridge._LATE  # and from then on what was handled after the look before
 
 
+class TestSmallBatches:
+    async def test_an_office_that_gives_out_few_at_a_time_hands_over_everything(self, tmp_path: Path, root: Path, at_home: Settle) -> None:
+        coder = at_home("coder")
+        async with serving(SQLiteEngine(tmp_path), files=root, limits={"batch": 2}) as served, Callers(served) as callers:
+            (alice,) = await callers.named("alice")
+            refs = [(await send(alice, "coder", str(n)))["message_id"] for n in range(5)]
+            assert [text_of(message) for message in await coder.take(5)] == [str(n) for n in range(5)]
+            for ref in refs:
+                await stands(alice, ref, "acked")
+
+
 class TestRestarts:
     async def test_an_office_opened_again_goes_on_where_it_was(self, engine: Engine, root: Path, at_home: Settle) -> None:
         coder = at_home("coder")

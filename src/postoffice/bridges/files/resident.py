@@ -17,7 +17,6 @@ from postoffice.office import PostOffice
 from postoffice_files import FileMailError
 
 _log = logging.getLogger(__name__)
-_BATCH = 100
 _WAIT = 60.0
 _LONG_REASON = 400
 _MOST_SETTLED = 10_000
@@ -47,7 +46,7 @@ class Resident:
         await self._recover()
         await self.look()
         while True:
-            if lent := await self._office.lend(self.caller, _BATCH, within=_WAIT):
+            if lent := await self._office.lend(self.caller, within=_WAIT):
                 await self._hand_over(lent)
             elif self._office.draining:
                 return
@@ -98,7 +97,7 @@ class Resident:
         """What is lent and does not lie in this tree, page by page; the rest is known as handed over from then on."""
         cursor: str | None = None
         while True:
-            page = await self._office.lent(self.caller, cursor, _BATCH)
+            page = await self._office.lent(self.caller, cursor)
             elsewhere = []
             async with self._turn:
                 for lent in page.items:
@@ -168,7 +167,8 @@ class Resident:
         self._settled.update(gone)
 
     async def _put(self, settlements: list[Settlement]) -> None:
-        for begin in range(0, len(settlements), _BATCH):
-            for outcome in await self._office.settle(self.caller, settlements[begin : begin + _BATCH]):
+        batch = self._office.house.limits.batch
+        for begin in range(0, len(settlements), batch):
+            for outcome in await self._office.settle(self.caller, settlements[begin : begin + batch]):
                 if isinstance(outcome, Exception):
                     _log.info("%s's file mailbox: %s", self.caller.name, outcome)

@@ -263,6 +263,27 @@ class TestVisits:
             await office.visitor(second)
         assert (await office.visitor(others)).name == "bob"
 
+    async def test_a_visit_ends_with_the_key_that_is_rotated(self, office: PostOffice, engine: Engine) -> None:
+        alice = await member(office, "alice")
+        proof, _ = await office.enter(await office.make_link(alice))
+        await office.rotate_key(alice, overlap=timedelta(hours=1))
+        await office.rotate_key(alice, overlap=timedelta(hours=9))
+        await engine.advance(timedelta(minutes=59))
+        assert (await office.visitor(proof)).name == "alice"
+        await engine.advance(timedelta(minutes=2))
+        with pytest.raises(NoVisit):
+            await office.visitor(proof)
+
+    @pytest.mark.parametrize("revoked_first", [True, False])
+    async def test_a_visit_ends_at_once_where_keys_are_revoked_and_rotated_together(
+        self, office: PostOffice, *, revoked_first: bool
+    ) -> None:
+        proof, _ = await office.enter(await office.make_link(await member(office, "alice")))
+        acts = [office.revoke_keys(office.owner(), of="alice"), office.rotate_key(office.owner(), of="alice", overlap=timedelta(hours=1))]
+        await asyncio.gather(*(acts if revoked_first else acts[::-1]))
+        with pytest.raises(NoVisit):
+            await office.visitor(proof)
+
     async def test_a_name_that_no_key_proves_gets_no_link(self, office: PostOffice) -> None:
         (alice,) = await people(office, "alice")
         with pytest.raises(OwnerOnly):

@@ -166,6 +166,11 @@ class Desk:
         self.write("put_key", astuple(row), row.hash)
         self.hints.update((row.agent, KEYS_OF + row.agent))
 
+    def end_visits(self, agent: str, at: int) -> None:
+        """No visit of an agent lasts longer than a key of its own."""
+        _, earlier = self.writes.get("end_visits_of", {}).get(agent, (agent, at))
+        self.write("end_visits_of", (agent, min(at, earlier)), agent)
+
     def write_task(self, row: TaskRow) -> None:
         """Keep where a task stands now."""
         self.write("update_task", (row.message_id, row.state, row.overdue, row.steps, row.updated_at), row.message_id)

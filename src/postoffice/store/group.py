@@ -28,7 +28,7 @@ from postoffice.store.steps import Loads, Row, Steps, Write
 K = TypeVar("K")
 _encode = msgspec.json.Encoder().encode
 _DUE_AT_ONCE = 100
-LAST = {"confirm_post", "delete_visits_of"}
+LAST = {"confirm_post", "end_visits_of"}
 """Statements that have the last word on rows another act of the group may have written."""
 
 

@@ -125,7 +125,7 @@ class AddKey(Act[Key]):
         self.overlap = overlap
 
     def ask(self, needs: Needs) -> None:
-        needs.boxes.add(self.agent)
+        needs.boxes.update((self.agent, SYSTEM))  # whoever uses a link holds the office's own mailbox
         needs.agents = True
         needs.keys.add(self.agent)
 
@@ -136,6 +136,7 @@ class AddKey(Act[Key]):
             for row in live_keys(desk, self.agent):
                 row.expires_at = min(end, row.expires_at or end)
                 desk.write_key(row)
+            desk.end_visits(self.agent, end)
         row = KeyRow(self.hash, self.agent, self.prefix, desk.now, None, None)
         desk.keys[row.hash] = row
         desk.write_key(row)
@@ -173,7 +174,7 @@ class RevokeKeys(Act[tuple[Key, ...]]):
             row.revoked_at = desk.now
             desk.write_key(row)
             desk.tell(box, Kind.KEY_REVOKED, row.prefix)
-        desk.write("delete_visits_of", (self.agent,), self.agent)  # whoever looks at the page by such a key looks no longer
+        desk.end_visits(self.agent, desk.now)  # whoever looks at the page by such a key looks no longer
         return tuple(as_key(row, box.name) for row in rows)
 
 

@@ -321,8 +321,9 @@ INSERT INTO visits (hash, agent, kind, expires_at) SELECT * FROM unnest($1::text
 -- name: delete_visit
 DELETE FROM visits WHERE hash = ANY ($1::text[]);
 
--- name: delete_visits_of
-DELETE FROM visits WHERE agent = ANY ($1::text[]);
+-- name: end_visits_of
+UPDATE visits SET expires_at = v.at FROM unnest($1::text[], $2::bigint[]) AS v (agent, at)
+WHERE visits.agent = v.agent AND visits.expires_at > v.at;
 
 -- name: forget_visits
 DELETE FROM visits WHERE expires_at < ANY ($1::bigint[]);

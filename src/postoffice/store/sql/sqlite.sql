@@ -252,8 +252,8 @@ INSERT INTO visits (hash, agent, kind, expires_at) VALUES (?1, ?2, ?3, ?4);
 -- name: delete_visit
 DELETE FROM visits WHERE hash = ?1;
 
--- name: delete_visits_of
-DELETE FROM visits WHERE agent = ?1;
+-- name: end_visits_of
+UPDATE visits SET expires_at = ?2 WHERE agent = ?1 AND expires_at > ?2;
 
 -- name: forget_visits
 DELETE FROM visits WHERE expires_at < ?1;

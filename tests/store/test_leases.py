@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from postoffice.core.delivery import Ack, GiveBack, Nack, State, Wish
+from postoffice.core.delivery import Ack, GiveBack, Nack, Settlement, State, Wish
 from postoffice.core.errors import LeaseLost, NoSuchMessage
 from postoffice.core.message import Draft
 from postoffice.office import PostOffice
@@ -279,6 +279,16 @@ class TestDecision3OnePerSession:
         for sender, text in ((alice, "a1"), (alice, "a2"), (carol, "c1"), (carol, "c2")):
             await write(office, sender, "bob", text)
         assert await taken(office, bob, one_per_session=True) == ["a1", "c1"]
+
+    async def test_what_is_settled_in_the_same_call_frees_its_session(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        for text in ("one", "two", "three"):
+            await write(office, alice, "bob", text)
+        settle: list[Settlement] = []
+        for text in ("one", "two", "three"):
+            turned = await office.receive(bob, 5, one_per_session=True, settle=settle)
+            assert [(item.message.content, len(turned.settled)) for item in turned.leased] == [(text, len(settle))]
+            settle = [Ack(item.message.id, item.token) for item in turned.leased]
 
     async def test_a_session_in_hand_gives_no_second_message_until_it_is_settled(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")

@@ -131,6 +131,10 @@ class MailVerbs(Counter):
             session_id=session_id,
             correlation_id=None if correlation_id is None else self._ref(correlation_id, "correlation_id"),
         )
+        if one_per_session and settle:
+            # A session is known to be free only once what was in hand of it is settled.
+            settled = await self.settle(caller, settle)
+            return Turned(settled, (await self._turn(caller, (), wish)).leased)
         return await self._turn(caller, self._settlements(settle), wish)
 
     async def wait(
@@ -161,7 +165,7 @@ class MailVerbs(Counter):
         most = bounded("limit", limit, 1, 1, self._limits.batch)
         return (await self._turn(caller, (), Wish(limit=most, visible_for=None, tokenless=True, pop=True))).leased
 
-    async def settle(self, caller: Caller, settlements: Sequence[Settlement]) -> tuple[Settled | Exception, ...]:
+    async def settle(self, caller: Caller, settlements: Sequence[Settlement]) -> tuple[Settled | MailError, ...]:
         """Ack, nack, extend or give back, each answered by itself."""
         begun = steady()
         turned = await self.store.turn(caller.name, self._settlements(settlements), None)

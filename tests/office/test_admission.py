@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from postoffice.core.errors import NoSuchAgent, NotAdmitted, ReservedName
+from postoffice.core.errors import NoSuchAgent, NotAdmitted, OutOfReach, ReservedName
 from postoffice.core.message import Draft
 from postoffice.core.task import TaskState
 from postoffice.office import Auth, PostOffice
@@ -148,3 +148,11 @@ class TestUnknownRecipients:
         alice = await person(office, "alice")
         with pytest.raises(NotAdmitted):
             await write(office, alice, "system")
+
+    async def test_mail_to_an_account_met_over_a_ledger_that_is_served_no_more_is_refused(self, office: PostOffice) -> None:
+        """It would lie in a mailbox that nobody looks into."""
+        alice = await person(office, "alice")
+        await office.store.meet("0.0.7", "0.0.8")
+        await connect(office, "alice", "0.0.7")
+        with pytest.raises(OutOfReach):
+            await write(office, alice, "0.0.7")

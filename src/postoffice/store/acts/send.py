@@ -183,6 +183,8 @@ class Send(Act[Accepted]):
             raise NotAdmitted(sender=sender.name, recipient=box.name)
         if self.draft.ledger is not None:
             check_reachable(desk, sender, box)
+        elif is_account(box.agent):  # met while there was a ledger, and not to be reached without
+            raise OutOfReach(recipient=box.name, sender=sender.name)
         if original is not None:
             hop(original, sender.name, box.name)
         if self.draft.trace:

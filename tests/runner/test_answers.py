@@ -48,6 +48,21 @@ class TestAnAnswer:
         text = reply["content"] if reply["content"] is not None else "".join(part["text"] for part in reply["parts"])
         assert text == "é" * size
 
+    def test_is_cut_where_no_message_could_hold_it_and_the_command_is_not_run_again(self, bench: Bench) -> None:
+        bench.run(bench.python("long", "open('ran', 'a').write('ran\\n')\nprint('漢' * 450_000)"))
+        sent = bench.send()
+        (reply,) = bench.replies()
+        assert set(reply["parts"][0]["text"]) == {"漢"}
+        assert bench.until_state(sent["message_id"], "acked")["attempts"] == 1
+        assert bench.lines("ran") == ["ran"]
+
+    def test_arrives_also_with_half_an_emoji_in_it(self, bench: Bench) -> None:
+        bench.sh("claude", """echo '{"type": "result", "result": "cut \\ud83d", "session_id": "c"}'""")
+        bench.run(flags=("--with", "claude"))
+        bench.send()
+        (reply,) = bench.replies()
+        assert reply["content"] == "cut ?"
+
     def test_comes_also_where_the_command_never_reads_what_it_is_given(self, bench: Bench) -> None:
         bench.run("echo", "done")
         big = [{"type": "text", "text": "x" * 500_000}]

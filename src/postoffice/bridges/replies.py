@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from postoffice.bridges.body import body_of
 from postoffice.bridges.book import Book, Errand
 from postoffice.bridges.openclaw import Gateway
 from postoffice.bridges.outcome import Away, Replied
@@ -16,8 +17,6 @@ from postoffice.core.task import TaskState
 
 log = logging.getLogger(__name__)
 
-_CONTENT = 10_000  # characters; longer text goes as a part
-_LONGEST = 900_000  # bytes; a message may have a mebibyte in all
 _LEAST, _MOST = 1.0, 60.0
 
 
@@ -99,7 +98,7 @@ class Replies:
     async def _send(self, errand: Errand, text: str) -> bool:
         """Whether that settles it: said now, said before, or not to be said at all. Otherwise it is said later."""
         try:
-            await self._say(errand, text.replace("\x00", "\\u0000").encode()[:_LONGEST].decode(errors="ignore"))
+            await self._say(errand, text.replace("\x00", "\\u0000"))
         except IdConflict:
             log.info("message %s was answered before", errand.message_id)
         except BudgetSpent as error:
@@ -113,8 +112,7 @@ class Replies:
         return True
 
     async def _say(self, errand: Errand, text: str) -> None:
-        said: dict[str, Any] = {"id": f"relay-{errand.message_id}"}
-        said |= {"content": text} if len(text) <= _CONTENT else {"parts": [{"type": "text", "text": text}]}
+        said: dict[str, Any] = {"id": f"relay-{errand.message_id}", **body_of(text)}
         if errand.task:
             await self._box.call("POST", f"/tasks/{errand.message_id}/update", {"state": TaskState.COMPLETED, **said})
             return

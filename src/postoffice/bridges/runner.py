@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
+from postoffice.bridges.body import body_of
 from postoffice.bridges.conversations import Conversations
 from postoffice.bridges.preset import Answer, Preset, fill
 from postoffice.bridges.taking_up import taken_up
@@ -20,8 +21,6 @@ from postoffice.core.fence import one_line
 from postoffice.core.message import NOTICE, TASK
 
 _VISIBLE = 30.0
-_CONTENT = 10_000
-_MOST = 500_000
 _REASON = 400
 _GRACE = 10.0
 _LAST_WORDS = 2.0
@@ -164,14 +163,13 @@ class Runner:
 
     async def _answer(self, message: Message, answer: Answer) -> None:
         """Send the answer, once, whatever happens in between; nothing printed is nothing said."""
-        text = answer.text[:_MOST]
         if message.letter.type == TASK:
-            await message.report("completed", id=f"run-{message.id}", **_body(text))
+            await message.report("completed", id=f"run-{message.id}", **body_of(answer.text))
             return
-        if not text:
+        if not answer.text:
             return
         try:
-            await message.reply(automatic=True, id=f"run-{message.id}", **_body(text))
+            await message.reply(automatic=True, id=f"run-{message.id}", **body_of(answer.text))
         except IdConflict:
             self._say(f"{message.id} had been answered before")
         except BudgetSpent as error:
@@ -189,8 +187,3 @@ async def _unless(stopping: asyncio.Task[Any], work: Coroutine[Any, Any, T]) -> 
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-
-
-def _body(text: str) -> dict[str, Any]:
-    """Text as REST takes it: what is longer than its content may be goes as a part."""
-    return {"content": text} if len(text) <= _CONTENT else {"parts": [{"type": "text", "text": text}]}

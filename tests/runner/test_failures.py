@@ -78,6 +78,17 @@ class TestACommandThatFails:
     def test_prints_what_no_mailbox_can_keep_and_is_told_so(self, bench: Bench) -> None:
         assert "U+0000" in given_back(bench, "printf", r"a\000b")["reason"]
 
+    def test_prints_without_end_and_is_ended(self, bench: Bench) -> None:
+        """Not kept in memory until its time is over: that would take the whole machine."""
+        standing = given_back(bench, "sh", "-c", "echo $$ > printing; exec yes")
+        assert "it printed more than 64 MiB" in standing["reason"]
+        (pid,) = bench.lines("printing")
+        assert not alive(pid)
+
+    def test_complains_without_end_and_is_heard_to_the_last(self, bench: Bench) -> None:
+        standing = given_back(bench, "sh", "-c", "yes oh dear | head -c 80000000 >&2; echo last words >&2; exit 7")
+        assert "sh ended with 7, saying last words" in standing["reason"]
+
     def test_prints_what_is_no_text_and_is_understood_as_well_as_can_be(self, bench: Bench) -> None:
         bench.run("printf", r"a\377b")
         bench.send()
@@ -104,6 +115,19 @@ class TestATimeout:
         finally:
             if alive(pid):
                 os.kill(int(pid), 9)
+
+    def test_ends_a_command_in_the_midst_of_printing(self, bench: Bench) -> None:
+        """What it printed that nobody reads any more must not keep its end from being seen."""
+        assert given_back(bench, "yes", flags=("--timeout", "0.02"))["state"] == "held"
+
+    def test_does_not_wait_for_what_got_away(self, bench: Bench) -> None:
+        """In a session of its own it is not ended with the command, and it holds on to the command's output."""
+        away = bench.python("away", "import os, time\nos.setsid()\nopen('away', 'w').write(str(os.getpid()))\ntime.sleep(40)")
+        standing = given_back(bench, "sh", "-c", f"{away} & wait", flags=("--timeout", "4"))
+        (pid,) = bench.lines("away")
+        assert alive(pid)
+        os.kill(int(pid), 9)
+        assert "no answer within 4 seconds" in standing["reason"]
 
     def test_is_heard_by_the_sender(self, bench: Bench) -> None:
         bench.run("sleep", "60", flags=("--timeout", "0.2"))

@@ -2,14 +2,13 @@
 
 import asyncio
 import contextlib
-import os
-import signal
 from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from postoffice.bridges.body import body_of
+from postoffice.bridges.command import run_command
 from postoffice.bridges.conversations import Conversations
 from postoffice.bridges.preset import Answer, Preset, fill
 from postoffice.bridges.taking_up import taken_up
@@ -123,8 +122,9 @@ class Runner:
         preset, session = self._job.preset, message.session_id or message.sender
         conversation = self._conversations.get(session)
         words = fill(preset.first if conversation is None else preset.again, message.letter, conversation)
+        names = {"POSTOFFICE_AGENT": self._job.agent, "POSTOFFICE_SERVER": self._job.server, "POSTOFFICE_SESSION": message.session_id or ""}
         try:
-            output = await self._command(words, message)
+            output = await run_command(words, msgspec.json.encode(message.letter), names, self._job.timeout)
         except CommandFailed:
             # A conversation the CLI has lost would fail for ever.
             self._conversations.put(session, None)
@@ -132,34 +132,6 @@ class Runner:
         answer = preset.read(output)
         self._conversations.put(session, answer.conversation)
         return answer
-
-    async def _command(self, words: list[str], message: Message) -> str:
-        names = {"POSTOFFICE_AGENT": self._job.agent, "POSTOFFICE_SERVER": self._job.server, "POSTOFFICE_SESSION": message.session_id or ""}
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *words,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                env=os.environ | names,
-                start_new_session=True,  # so that all it starts can be ended with it
-            )
-        except OSError as error:
-            raise CommandFailed(why=f"{words[0]} cannot be run ({error.strerror})") from None
-        try:
-            async with asyncio.timeout(self._job.timeout):
-                output, errors = await process.communicate(msgspec.json.encode(message.letter))
-        except BaseException as error:
-            with contextlib.suppress(ProcessLookupError):  # what it started may outlive it, and ends with it
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
-            if isinstance(error, TimeoutError):
-                raise CommandFailed(why=f"no answer within {self._job.timeout:g} seconds") from None
-            raise
-        if process.returncode:
-            last = (errors.decode(errors="replace").strip().splitlines() or [""])[-1]
-            raise CommandFailed(why=f"{words[0]} ended with {process.returncode}" + (f", saying {last}" if last else ""))
-        return output.decode(errors="replace")
 
     async def _answer(self, message: Message, answer: Answer) -> None:
         """Send the answer, once, whatever happens in between; nothing printed is nothing said."""

@@ -1,0 +1,73 @@
+"""A command that is run once: given something, heard until it ends, and ended with all it started where it does not end."""
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Mapping, Sequence
+
+from postoffice.core.errors import CommandFailed
+
+_MOST = 64 << 20  # bytes; whole sessions of a CLI as JSON are shorter
+_LAST = 1 << 16
+_OUTPUT = 1
+
+
+async def run_command(words: Sequence[str], given: bytes, names: Mapping[str, str], within: float) -> str:
+    """What it printed."""
+    loop = asyncio.get_running_loop()
+    try:
+        # In a session of its own, so that all it starts can be ended with it.
+        process, heard = await loop.subprocess_exec(_Heard, *words, env=os.environ | names, start_new_session=True)
+    except OSError as error:
+        raise CommandFailed(why=f"{words[0]} cannot be run ({error.strerror})") from None
+    try:
+        async with asyncio.timeout(within):
+            _give(process, given)
+            await heard.all
+    except BaseException as error:
+        with contextlib.suppress(ProcessLookupError):  # what it started may outlive it, and ends with it
+            os.killpg(process.get_pid(), signal.SIGKILL)
+        await heard.ended.wait()
+        if isinstance(error, TimeoutError):
+            raise CommandFailed(why=f"no answer within {within:g} seconds") from None
+        raise
+    finally:
+        process.close()  # for something that got away may hold on to its output
+    if code := process.get_returncode():
+        last = (heard.errors.decode(errors="replace").strip().splitlines() or [""])[-1]
+        raise CommandFailed(why=f"{words[0]} ended with {code}" + (f", saying {last}" if last else ""))
+    return heard.output.decode(errors="replace")
+
+
+def _give(process: asyncio.SubprocessTransport, given: bytes) -> None:
+    pipe = process.get_pipe_transport(0)
+    assert isinstance(pipe, asyncio.WriteTransport)
+    pipe.write(given)  # it need not read
+    pipe.close()
+
+
+class _Heard(asyncio.SubprocessProtocol):
+    """What a command says, as it says it."""
+
+    def __init__(self) -> None:
+        self.output = bytearray()
+        self.errors = b""
+        self.ended = asyncio.Event()
+        self.all: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        """Done when it has ended and nobody holds on to its output."""
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        if fd != _OUTPUT:
+            self.errors = (self.errors + data)[-_LAST:]
+        elif not self.all.done():
+            self.output += data
+            if len(self.output) > _MOST:  # kept in memory, what has no end would take the whole machine
+                self.all.set_exception(CommandFailed(why=f"it printed more than {_MOST >> 20} MiB"))
+
+    def process_exited(self) -> None:
+        self.ended.set()
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - a pipe that broke is an end as well
+        if not self.all.done():
+            self.all.set_result(None)

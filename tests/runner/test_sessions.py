@@ -151,6 +151,31 @@ class TestALease:
         assert bench.until_state(sent["message_id"], "acked")["attempts"] == 1
         assert bench.lines("ran") == ["ran"]
 
+    async def test_that_ran_out_while_the_office_was_away_is_taken_anew_and_the_command_not_run_twice(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(bridge, "_VISIBLE", 1.0)
+        (tmp_path / "office").mkdir()
+        office = Office(tmp_path / "office")
+        office.start()
+        bench = Bench(office, tmp_path)
+        sent = bench.send()
+        work = f"echo ran >> {tmp_path}/ran; while [ ! -e {tmp_path}/go ]; do sleep 0.02; done; echo slow but sure"
+        try:
+            async with inside(bench, "sh", "-c", work):
+                await until_there(tmp_path / "ran")
+                office.kill()
+                await asyncio.sleep(1.2)
+                await asyncio.to_thread(office.start)
+                await asyncio.to_thread(until, lambda: office.standing(bench.ann, sent["message_id"])["attempts"] >= 2)
+                let_go(bench)
+                (reply,) = await asyncio.to_thread(bench.replies)
+                await asyncio.to_thread(bench.until_state, sent["message_id"], "acked")
+        finally:
+            office.close()
+        assert reply["content"] == "slow but sure"
+        assert bench.lines("ran") == ["ran"]
+
     async def test_is_given_back_with_a_reason_when_the_runner_stops_before_the_command(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -45,6 +45,7 @@ class Runner:
         self._conversations = conversations
         self._say = say
         self._running: set[asyncio.Task[None]] = set()
+        self._in_hand: dict[str, Message] = {}
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until told to stop; then finish what is under way, or give it back."""
@@ -57,9 +58,7 @@ class Runner:
                     continue
                 # Hanging up in the middle of it leaves no lease behind.
                 for message in await _unless(stopping, self._take(at_once - len(self._running))) or ():
-                    task = asyncio.create_task(self._work(message))
-                    self._running.add(task)
-                    task.add_done_callback(self._running.discard)
+                    self._begin(message)
         finally:
             stopping.cancel()
             await self._finish()
@@ -81,37 +80,52 @@ class Runner:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
 
+    def _begin(self, message: Message) -> None:
+        """Work on it. One that is being worked on has outlived its lease, with no office to extend it: the work goes on under the new one."""
+        before = self._in_hand.get(message.id)
+        self._in_hand[message.id] = message
+        if before is not None:
+            before.settle()
+            return
+        task = asyncio.create_task(self._work(message))
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
     async def _work(self, message: Message) -> None:
         letter = message.letter
-        if letter.type == NOTICE:
-            self._say(f"notice: {message.text}")
-            await message.ack()
-            return
-        self._say(f"{letter.sender}: {letter.id} (try {letter.attempt})")
         try:
-            if letter.type == TASK and not await taken_up(message, f"run-{letter.id}"):
-                self._say(f"{letter.id}: the task is over, or too late")
-                await message.ack()
-                return
-            answer = await self._run(message)
-            await self._answer(message, answer)
-            await message.ack()
-            self._say(f"answered {letter.id}")
+            told = await self._handle(message)
+            await self._in_hand[letter.id].ack()
+            self._say(told)
         except (CommandFailed, asyncio.CancelledError) as error:
-            await self._give_back(message, str(error) or "the runner was stopped")
+            await self._give_back(letter.id, str(error) or "the runner was stopped")
             if isinstance(error, asyncio.CancelledError):
                 raise
         except (Conflict, NotFound) as error:
             # It was settled or finished elsewhere meanwhile; there is nothing left to do.
             self._say(f"{letter.id}: {error}")
             with contextlib.suppress(MailError):
-                await message.ack()
+                await self._in_hand[letter.id].ack()
         except Exception as error:  # noqa: BLE001 - whatever it was, the mail goes back and the runner goes on
-            await self._give_back(message, f"{type(error).__name__}: {error}")
+            await self._give_back(letter.id, f"{type(error).__name__}: {error}")
+        finally:
+            del self._in_hand[letter.id]
 
-    async def _give_back(self, message: Message, reason: str) -> None:
+    async def _handle(self, message: Message) -> str:
+        """What was done about it, in a few words."""
+        letter = message.letter
+        if letter.type == NOTICE:
+            return f"notice: {message.text}"
+        self._say(f"{letter.sender}: {letter.id} (try {letter.attempt})")
+        if letter.type == TASK and not await taken_up(message, f"run-{letter.id}"):
+            return f"{letter.id}: the task is over, or too late"
+        await self._answer(message, await self._run(message))
+        return f"answered {letter.id}"
+
+    async def _give_back(self, id: str, reason: str) -> None:
+        message = self._in_hand[id]
         delay = next_try(message.letter.attempt).total_seconds()
-        self._say(f"{message.id} failed: {reason}; given back for {delay:g} s")
+        self._say(f"{id} failed: {reason}; given back for {delay:g} s")
         # Where no office answers the lease runs out by itself, which comes to the same.
         with contextlib.suppress(MailError, TimeoutError):
             async with asyncio.timeout(_LAST_WORDS):

@@ -45,6 +45,14 @@ class Town:
         found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"errands": {}, "sessions": {}}
         return found
 
+    async def until_struck_out(self) -> None:
+        """What is done is struck out of the book, after the office has heard of it."""
+
+        async def empty() -> bool:
+            return not self.book()["errands"]
+
+        await until(empty)
+
     @asynccontextmanager
     async def relaying(self, **more: Any) -> AsyncIterator[asyncio.Task[None]]:
         task = asyncio.create_task(run_relay(RelaySettings(**self.settings | more)))
@@ -138,11 +146,11 @@ async def test_mail_is_answered_in_its_session_as_an_automatic_reply(town: Town)
         first = await town.send("hello there", correlation_id="c-1")
         (reply,) = await town.until_replies(1)
         await town.until_state(first, "acked")
+        await town.until_struck_out()
     assert (reply["content"], reply["subject"], reply["reply_to"]) == ("heard hello there", "work", first)
     assert (reply["automatic"], reply["correlation_id"], reply["client_id"]) == (True, "c-1", f"relay-{first}")
     sessions = (await town.call("ann", "/inbox"))["sessions"]
     assert [session["subject"] for session in sessions] == ["work"]
-    assert town.book()["errands"] == {}
 
 
 @pytest.mark.parametrize("said", ["all done", "x" * 20_000, "", "NO_REPLY"])
@@ -151,13 +159,13 @@ async def test_the_answer_to_a_task_is_its_result(town: Town, said: str) -> None
     async with town.relaying():
         asked = await town.send("do it", type="task")
         await town.until_state(asked, "acked")
+        await town.until_struck_out()
     assert (await town.call("ann", f"/tasks/{asked}"))["state"] == "completed"
     begun, result = await town.replies()
     assert (begun["type"], begun["task"]["state"]) == ("task_update", "working")
     assert (result["type"], result["task"]["state"]) == ("task_update", "completed")
     assert (result["parts"][0]["text"] if result.get("parts") else result["content"]) == ("" if said == "NO_REPLY" else said)
     assert len(town.gateway.asked) == 1
-    assert town.book()["errands"] == {}
 
 
 async def test_a_task_that_is_answered_late_is_completed_then(town: Town) -> None:
@@ -168,6 +176,16 @@ async def test_a_task_that_is_answered_late_is_completed_then(town: Town) -> Non
         town.gateway.finish("done at last")
         *_, result = await town.until_replies(2)
     assert (result["task"]["state"], result["content"]) == ("completed", "done at last")
+
+
+async def test_a_task_that_is_never_answered_has_failed_and_its_asker_hears_of_it(town: Town) -> None:
+    town.gateway.act = lambda _: Act("accepted")
+    async with town.relaying(late_for=0.5):
+        asked = await town.send("do it", type="task")
+        *_, result = await town.until_replies(2)
+        await town.until_struck_out()
+    assert (result["task"]["state"], result["content"]) == ("failed", "no reply came in 0.5 seconds; none is awaited any more")
+    assert (await town.call("ann", f"/tasks/{asked}"))["state"] == "failed"
 
 
 async def test_a_task_whose_deadline_has_passed_is_rejected_and_goes_no_further(town: Town) -> None:
@@ -248,9 +266,9 @@ async def test_a_letter_to_oneself_is_handed_over_and_not_answered(town: Town) -
     async with town.relaying():
         note = await town.send("remember the milk", sender="claw")
         await town.until_state(note, "acked", "claw")
+        await town.until_struck_out()
     assert len(town.gateway.asked) == 1
     assert await town.replies("claw") == []
-    assert town.book()["errands"] == {}
 
 
 async def test_a_long_reply_arrives_whole(town: Town) -> None:
@@ -467,7 +485,7 @@ async def test_a_late_reply_that_never_comes_is_forgotten(town: Town, caplog: py
     async with town.relaying(late_for=0.5):
         await town.until_state(await town.send("long work"), "acked")
         await until_logged(caplog, "none is awaited any more")
-    assert town.book()["errands"] == {}
+        await town.until_struck_out()
 
 
 # Sessions

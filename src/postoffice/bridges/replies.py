@@ -86,8 +86,7 @@ class Replies:
                 log.warning("late replies cannot be read: %s", found.why)
             if not isinstance(found, Replied):
                 if time.time() - errand.asked_at > self._late_for:
-                    log.warning("no reply to message %s came in %d seconds; none is awaited any more", errand.message_id, self._late_for)
-                    self._book.done(errand.message_id)
+                    await self._give_up(errand)
                 return
             errand = msgspec.structs.replace(errand, reply=found.text)
             self._book.keep(errand)
@@ -95,10 +94,17 @@ class Replies:
             # Not struck out yet: if its ack was lost the message comes again, and must not be handed over again.
             self._book.keep(msgspec.structs.replace(errand, late=False))
 
-    async def _send(self, errand: Errand, text: str) -> bool:
+    async def _give_up(self, errand: Errand) -> None:
+        why = f"no reply came in {self._late_for:g} seconds; none is awaited any more"
+        log.warning("message %s: %s", errand.message_id, why)
+        # Whoever asked for work counts on hearing how it ended.
+        if not errand.task or await self._send(errand, why, TaskState.FAILED):
+            self._book.done(errand.message_id)
+
+    async def _send(self, errand: Errand, text: str, state: TaskState = TaskState.COMPLETED) -> bool:
         """Whether that settles it: said now, said before, or not to be said at all. Otherwise it is said later."""
         try:
-            await self._say(errand, text.replace("\x00", "\\u0000"))
+            await self._say(errand, text.replace("\x00", "\\u0000"), state)
         except IdConflict:
             log.info("message %s was answered before", errand.message_id)
         except BudgetSpent as error:
@@ -111,10 +117,10 @@ class Replies:
             log.warning("the reply to message %s was refused: %s", errand.message_id, error)
         return True
 
-    async def _say(self, errand: Errand, text: str) -> None:
+    async def _say(self, errand: Errand, text: str, state: TaskState) -> None:
         said: dict[str, Any] = {"id": f"relay-{errand.message_id}", **body_of(text)}
         if errand.task:
-            await self._box.call("POST", f"/tasks/{errand.message_id}/update", {"state": TaskState.COMPLETED, **said})
+            await self._box.call("POST", f"/tasks/{errand.message_id}/update", {"state": state, **said})
             return
         if errand.correlation_id is not None:
             said["correlation_id"] = errand.correlation_id

@@ -72,7 +72,7 @@ class TestACommandThatFails:
         runner = bench.run("sh", "-c", r"printf 'half\000way' >&2; exit 1")
         id = bench.send()["message_id"]
         runner.until_said("failed: ")
-        until(lambda: bench.office.standing(bench.ann, id)["state"] != "leased", patience=2, told=runner.said)
+        until(lambda: bench.office.standing(bench.ann, id)["state"] != "leased", told=runner.said)
         assert "sh ended with 1, saying half" in bench.office.standing(bench.ann, id)["reason"]
 
     def test_prints_what_no_mailbox_can_keep_and_is_told_so(self, bench: Bench) -> None:
@@ -103,7 +103,7 @@ class TestATimeout:
         assert standing["state"] == "held"
         for name in ("child", "parent"):
             (pid,) = bench.lines(name)
-            until(lambda pid=pid: not alive(pid), patience=3)  # type: ignore[misc]
+            until(lambda pid=pid: not alive(pid))  # type: ignore[misc]
 
     def test_ends_also_what_outlived_the_command(self, bench: Bench) -> None:
         """The command is gone at once, but what it left behind holds on to its output."""
@@ -111,7 +111,7 @@ class TestATimeout:
         assert "no answer within 0.5 seconds" in standing["reason"]
         (pid,) = bench.lines("child")
         try:
-            until(lambda: not alive(pid), patience=3)
+            until(lambda: not alive(pid))
         finally:
             if alive(pid):
                 os.kill(int(pid), 9)
@@ -152,13 +152,13 @@ class TestARunner:
     @pytest.mark.parametrize(("words", "flags"), [((), ()), (("cat",), ("--with", "claude"))])
     def test_wants_either_a_command_or_a_preset(self, bench: Bench, words: tuple[str, ...], flags: tuple[str, ...]) -> None:
         runner = bench.run(*words, flags=flags)
-        assert runner.process.wait(10) != 0
+        assert runner.process.wait(PATIENCE) != 0
         assert "give either --with CLI or -- COMMAND" in runner.said()
         assert "Traceback" not in runner.said()
 
     @pytest.mark.parametrize("flags", [("--jobs", "0"), ("--timeout", "0")])
     def test_refuses_numbers_that_make_no_sense(self, bench: Bench, flags: tuple[str, ...]) -> None:
         runner = bench.run("cat", flags=flags)
-        until(lambda: runner.process.poll() is not None, patience=2, told=runner.said)
+        until(lambda: runner.process.poll() is not None, told=runner.said)
         assert runner.process.returncode != 0
         assert "Traceback" not in runner.said()

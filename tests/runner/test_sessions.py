@@ -15,7 +15,7 @@ from postoffice.bridges.runner import Job, Runner
 from postoffice.client.mailbox import Mailbox
 from tests.runner.bench import Bench
 from tests.runner.office import Office, until
-from tests.serve.running import free_port
+from tests.serve.running import PATIENCE, free_port
 
 # Says when it begins and ends, and how many are at it, and waits for leave to go on.
 WORK = 'echo "begin $1" >> log; while [ ! -e "go-$1" ] && [ ! -e go ]; do sleep 0.02; done; echo "end $1" >> log'
@@ -71,7 +71,7 @@ class TestStopping:
         bench.replies()
         runner.until_said("answered")
         runner.process.send_signal(how)
-        assert runner.process.wait(3) == 0
+        assert runner.process.wait(PATIENCE / 2) == 0
         sent = bench.send("second")
         assert bench.office.standing(bench.ann, sent["message_id"])["state"] == "pending"
         assert bench.office.call(bench.coder, "/agents/me")["leased"] == 0
@@ -89,7 +89,7 @@ class TestStopping:
         runner = bench.run("cat", server=f"http://127.0.0.1:{free_port()}")
         runner.until_said("answering mail at")
         runner.process.send_signal(signal.SIGTERM)
-        until(lambda: runner.process.poll() is not None, patience=2, told=runner.said)
+        until(lambda: runner.process.poll() is not None, told=runner.said)
         assert "Traceback" not in runner.said()
 
     async def test_works_too_where_the_office_died_meanwhile(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,13 +139,13 @@ async def until_there(path: Path) -> None:
 
 class TestALease:
     async def test_lasts_as_long_as_the_command_works(self, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(bridge, "_VISIBLE", 1.0)
+        monkeypatch.setattr(bridge, "_VISIBLE", 2.0)
         sent = bench.send()
-        async with inside(bench, "sh", "-c", f"echo ran >> {bench.here}/ran; sleep 2.2; echo slow but sure"):
+        async with inside(bench, "sh", "-c", f"echo ran >> {bench.here}/ran; sleep 4.4; echo slow but sure"):
             await until_there(bench.here / "ran")
             # Another taker of the same mailbox, who would get it as soon as the lease were over.
             async with Mailbox(bench.coder, server=bench.office.url) as other:
-                assert [message.text async for message in other.receive(within=1.8)] == []
+                assert [message.text async for message in other.receive(within=3.6)] == []
             reply = await asyncio.to_thread(bench.replies)
         assert [found["content"] for found in reply] == ["slow but sure"]
         assert bench.until_state(sent["message_id"], "acked")["attempts"] == 1

@@ -91,5 +91,5 @@ class TestATask:
         bench.office.call(bench.coder, f"/tasks/{id}/update", {"state": "completed", "content": "by hand"})
         (bench.here / "go").touch()
         runner.until_said("completed already, which is final")
-        until(lambda: bench.office.standing(bench.ann, id)["state"] != "leased", patience=2)
+        until(lambda: bench.office.standing(bench.ann, id)["state"] != "leased")
         assert bench.office.standing(bench.ann, id)["state"] == "acked"

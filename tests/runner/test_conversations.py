@@ -89,6 +89,14 @@ class TestAConversation:
         assert bench.until_state(sent["message_id"], "acked")["attempts"] == 2
         assert resumed(bench, flag) == [None, "conv-0", None]
 
+    def test_that_cannot_be_kept_is_answered_all_the_same(self, bench: Bench) -> None:
+        flag = install(bench, "claude")
+        (bench.here / "state").touch()
+        bench.run(flags=("--with", "claude"))
+        assert talk(bench, 1) == "answer 0"
+        assert talk(bench, 2) == "answer 1"
+        assert resumed(bench, flag) == [None, "conv-0"]
+
 
 class TestAPrompt:
     def test_is_one_word_and_fenced_for_every_cli(self, bench: Bench) -> None:

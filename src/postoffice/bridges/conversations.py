@@ -29,6 +29,10 @@ class Conversations:
             self._known.pop(session, None)
         else:
             self._known[session] = conversation
+        with contextlib.suppress(OSError):  # what cannot be kept is begun anew after the next start
+            self._keep()
+
+    def _keep(self) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         written = self._path.with_suffix(".new")
         written.write_bytes(msgspec.json.encode(self._known))

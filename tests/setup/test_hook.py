@@ -2,8 +2,12 @@
 
 import json
 import subprocess
+import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +77,40 @@ def test_an_office_that_is_away_says_nothing_and_costs_no_time(tmp_path: Path) -
     person, began = Person(tmp_path / "home", "http://127.0.0.1:9"), time.monotonic()
     assert hook(person, "coder") == ""
     assert time.monotonic() - began < 20
+
+
+@pytest.mark.parametrize("answer", ["{}", "[]", "null", '{"pending": 1}', '{"pending": 1, "counted": 1, "messages": [1]}', "<html>"])
+def test_a_stranger_at_the_address_of_the_office_is_no_failure(tmp_path: Path, answer: str) -> None:
+    with stranger(answer) as url:
+        person = Person(tmp_path / "home", url)
+        assert hook(person, "coder", hook_event_name="Stop") == ""
+        assert f"No office answers at {url}" in person.setup("cursor", "--yes")
+
+
+@contextmanager
+def stranger(answer: str) -> Iterator[str]:
+    """The address of a server that is something else, and says the same to whatever it is asked."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer.encode())
+
+        def do_POST(self) -> None:
+            self.do_GET()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
 
 
 def test_many_senders_are_not_all_named() -> None:

@@ -59,7 +59,7 @@ async def _news(server: str, agent: str, event: dict[str, Any]) -> str | None:
             kept = credentials.load(server, agent)
             async with Wire(server, key=kept.key if kept else None, agent=agent) as wire:
                 return await _unread(wire, agent, event)
-    except (MailError, TimeoutError, OSError):
+    except (MailError, TimeoutError, OSError, LookupError, TypeError):  # the last two: whoever answers there is no office
         return None
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from postoffice.client.wire import Wire
-from postoffice.core.errors import MailError, Unidentified
+from postoffice.core.errors import MailError, NoAnswer, Unidentified
 from postoffice.core.tools import toolset
 from postoffice.setup.endpoint import Endpoint
 
@@ -19,9 +19,11 @@ async def reached(to: Endpoint) -> tuple[bool, list[str]]:
             version: dict[str, Any] = await wire.get("/version")
             said.append(f"The office answers at {to.server} (postoffice {version['version']}, {version['auth']}).")
             inbox = await wire.post(f"/agents/{to.agent}/mcp", {"tool": _LOOK}, tools=_LOOK)
+            unread = sum(session["unread_count"] for session in inbox["sessions"])
     except MailError as error:
         return False, [*said, str(error), *_remedy(to, error)]
-    unread = sum(session["unread_count"] for session in inbox["sessions"])
+    except (LookupError, TypeError):  # whoever answers there is no office
+        return False, [*said, str(NoAnswer(server=to.server))]
     said.append(f"{to.agent}'s mailbox opens: {unread} unread. Tools: {', '.join(toolset(to.toolset))}.")
     return True, said
 

@@ -46,6 +46,16 @@ async def test_tasks_have_a_session_each_and_the_messages_of_one_agent_share_one
     assert all(session.startswith("mailbox:researcher") for session in sessions)
 
 
+async def test_an_answer_that_no_mailbox_could_keep_is_told_as_well_as_can_be(bot: Bot, mail: MailboxManager) -> None:
+    mail.send("researcher", "coder", {"type": "task", "content": "sort"})
+    bot.say = lambda *_: "half \ud83d and \0"
+    async with at_work(bot):
+        updates = await ended(mail)
+    assert states(updates) == ["accepted", "working", "completed"]
+    assert updates[-1]["content"]["parts"] == [{"type": "text", "text": "half ? and \\u0000"}]
+    assert len(bot.asked) == 1
+
+
 async def test_a_turn_that_fails_is_tried_again_and_reported_once(bot: Bot, mail: MailboxManager) -> None:
     mail.send("researcher", "coder", {"type": "task", "content": "sort"})
 

@@ -23,6 +23,7 @@ class Answer:
         return None if found is None else found[1].strip() or "no reason was given"
 
     def parts(self) -> list[dict[str, str]]:
-        """The same as a message carries it."""
-        words = [{"type": "text", "text": self.text}] if self.text else []
+        """The same as a message carries it: half an emoji or U+0000, which no mailbox keeps, would have the model asked again in vain."""
+        text = self.text.encode(errors="replace").decode().replace("\0", "\\u0000")
+        words = [{"type": "text", "text": text}] if text else []
         return words + [{"type": "file", "path": path} for path in self.files]

@@ -10,6 +10,7 @@ from postoffice.bridges.openclaw import Gateway as Client
 from postoffice.bridges.outcome import Away, Failed, Later, Replied, Silent, Unknown
 from postoffice.bridges.relay_settings import RelaySettings
 from postoffice.bridges.transcript import reply_to
+from postoffice.cli.main import main
 from postoffice.cli.openclaw import relay_settings
 from postoffice.core.errors import BadSetting
 from tests.bridges.gateway import MAIN, TOKEN, Act, Gateway
@@ -236,6 +237,14 @@ def test_settings_are_read_from_flags_and_the_environment() -> None:
     assert relay_settings({}, {}) is None
     with pytest.raises(BadSetting):
         relay_settings({}, environ | {"OPENCLAW_GATEWAY_URL": "ftp://x"})
+
+
+@pytest.mark.parametrize("given", ["nan", "inf", "0", "-3", "soon"])
+def test_a_time_that_nobody_can_wait_is_refused(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["openclaw", "--as", "claw", f"--timeout={given}"])
+    assert ended.value.code == 2
+    assert f"argument --timeout: invalid seconds value: '{given}'" in capsys.readouterr().err
 
 
 def test_settings_never_show_the_token_or_the_key() -> None:

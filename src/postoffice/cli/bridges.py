@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from postoffice.cli.caller import agent_of, server_of
-from postoffice.cli.command import Options, examples
+from postoffice.cli.command import Options, examples, seconds
 from postoffice.core.errors import BadSetting
 
 
@@ -43,7 +43,7 @@ def add(commands: Any) -> None:
     running.add_argument("runs", metavar="AGENT", help="whose mail")
     running.add_argument("--with", dest="preset", choices=["claude", "codex", "gemini", "opencode"], help="a CLI we know how to run")
     running.add_argument("--jobs", type=_count, help="messages worked on at once (as many as the agent's card allows)")
-    running.add_argument("--timeout", type=_seconds, default=900.0, metavar="SECONDS", help="for one message (900)")
+    running.add_argument("--timeout", type=seconds, default=900.0, metavar="SECONDS", help="for one message (900)")
     running.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
     running.add_argument("words", nargs="*", metavar="COMMAND", help="your own command, after --")
     running.set_defaults(command=_run)
@@ -54,13 +54,6 @@ def _count(text: str) -> int:
     if (count := int(text)) < 1:
         raise ValueError
     return count
-
-
-def _seconds(text: str) -> float:
-    """More than none."""
-    if not (seconds := float(text)) > 0:
-        raise ValueError
-    return seconds
 
 
 def _mcp(options: Options) -> None:

@@ -1,6 +1,7 @@
 """A command: what it is called, what it takes, what it does, and how a person sees its answer."""
 
 import argparse
+import math
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -68,6 +69,13 @@ def add_caller(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
     group.add_argument("--as", dest="agent", metavar="AGENT", help="speak as this agent (POSTOFFICE_AGENT)")
     group.add_argument("--json", action="store_true", help="JSON, as when piped")
+
+
+def seconds(text: str) -> float:
+    """A while: more than none, and not for ever."""
+    if not 0 < (given := float(text)) < math.inf:
+        raise ValueError
+    return given
 
 
 def examples(*lines: str) -> str:

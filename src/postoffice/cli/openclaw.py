@@ -6,6 +6,7 @@ import signal
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from postoffice.cli.command import seconds
 from postoffice.client.address import DEFAULT, read_address
 from postoffice.core.errors import BadSetting
 
@@ -40,7 +41,7 @@ def add(commands: Any) -> None:
     relay.add_argument("--from-session", metavar="KEY", help="the gateway session that hands it over (agent:main:mailbox)")
     relay.add_argument("--per-sender", action="store_true", help="a gateway session for each sender")
     relay.add_argument("--chat", action="store_true", help="use /v1/chat/completions: one turn a message, in the agent's own name")
-    relay.add_argument("--timeout", type=float, metavar="SECONDS", help="to wait for a reply before it is a late one (120)")
+    relay.add_argument("--timeout", type=seconds, metavar="SECONDS", help="to wait for a reply before it is a late one (120)")
     relay.set_defaults(command=run)
 
 

@@ -12,12 +12,17 @@ from tests.cli.home import Home
 from tests.serve.running import COMMAND, PATIENCE
 
 
-def seen(home: Home, *words: str, until: str | None = None, extra: Mapping[str, str] | None = None, code: int = 0) -> str:
-    """All that came to the screen; what stays is interrupted once `until` is there."""
+def seen(
+    home: Home, *words: str, until: str | None = None, typed: bytes = b"", extra: Mapping[str, str] | None = None, code: int = 0
+) -> str:
+    """All that came to the screen; what stays is interrupted once `until` is there, or told what is typed then."""
     ours, theirs = pty.openpty()
     shape = {"TERM": "xterm-256color", "COLUMNS": "200"}
     environ = home.environment(shape | dict(extra or {}))
-    process = subprocess.Popen([*COMMAND, *words], cwd=home.folder, env=environ, stdin=theirs, stdout=theirs, stderr=theirs)
+    # In a session of its own it has no other terminal than this one, whatever the tests are run from.
+    process = subprocess.Popen(
+        [*COMMAND, *words], cwd=home.folder, env=environ, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True
+    )
     os.close(theirs)
     screen = b""
     guard = Timer(PATIENCE / 2, process.kill)
@@ -33,7 +38,10 @@ def seen(home: Home, *words: str, until: str | None = None, extra: Mapping[str, 
             screen += more
             if until is not None and until.encode() in screen:
                 until = None
-                process.send_signal(signal.SIGINT)
+                if typed:
+                    os.write(ours, typed)
+                else:
+                    process.send_signal(signal.SIGINT)
         process.wait(PATIENCE)
     finally:
         guard.cancel()

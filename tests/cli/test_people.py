@@ -46,9 +46,19 @@ class TestKeys:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
     def test_a_wrong_key_is_not_kept(self, home: Home) -> None:
-        for key in ("amb_" + "0" * 64, "amb_0", ""):
+        for key in ("amb_" + "0" * 64, "amb_0"):
             assert f"not one of {home.office.url}'s" in home.refused(77, "login", said=key)
         assert list(home.keys.rglob("*.json")) == []
+
+    def test_a_login_that_is_given_no_key_says_how_to_give_one(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        assert "No key was given" in home.refused(77, "login", "--as", coder)
+        for nothing in (b"\n", b"\x04"):  # only Enter, and the end of what is typed
+            assert "No key was given" in seen(home, "login", "--as", coder, until="key: ", typed=nothing, code=77)
+
+    def test_a_login_that_waits_for_a_key_ends_with_the_first_interrupt(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        assert "Traceback" not in seen(home, "login", "--as", coder, until="key: ", code=130)
 
     def test_whoever_has_a_key_here_and_gives_no_other_gets_a_link(self, home: Home) -> None:
         one, other = home.names("one", "other")

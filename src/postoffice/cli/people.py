@@ -2,13 +2,14 @@
 
 import getpass
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.caller import found_here, owner_key, replace_owner_key
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.show import ago, say, table
-from postoffice.core.errors import BadKey, KeyRefused
+from postoffice.core.errors import BadKey, KeyRefused, NoKeyGiven
 from postoffice.core.limits import bounded
 from postoffice.core.names import OWNER
 
@@ -61,7 +62,8 @@ async def login(wire: "Wire", options: Options) -> Any:
         except BadKey:  # what was kept is good no more
             if found_here(wire) or not ((key := _given_key()) or _person()):
                 raise
-    key = key or (getpass.getpass("key: ") if _person() else "")
+    if not (key := key or _asked_key()):
+        raise NoKeyGiven
     try:
         async with NewWire(wire.server, key=key) as proven:
             answer = await _link(proven)
@@ -78,6 +80,20 @@ def _given_key() -> str | None:
     if sys.stdin is None or sys.stdin.isatty():
         return None
     return sys.stdin.readline().strip() or None
+
+
+def _asked_key() -> str | None:
+    """A key that somebody typed."""
+    if not _person():
+        return None
+    # A loop takes note of the first interrupt and goes on, and here it would go on waiting for a key.
+    noting = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return getpass.getpass("key: ").strip()
+    except EOFError:
+        return None
+    finally:
+        signal.signal(signal.SIGINT, noting)
 
 
 def _person() -> bool:

@@ -123,6 +123,10 @@ class KeyRefused(Unidentified):
     """The key that was given is not one of {server}'s, or is no longer; check it, and --server. Nothing was kept."""
 
 
+class NoKeyGiven(Unidentified):
+    """No key was given; write it to standard input or into POSTOFFICE_KEY, or call this on a terminal, where it is asked for."""
+
+
 class BadLink(Unidentified):
     """That link was used already, is older than ten minutes, or was never made; `postoffice login` makes a new one."""
 

@@ -22,6 +22,7 @@ PREFIX = "POSTOFFICE_"
 # What seed 000's users have in their environment already.
 _OTHER_NAMES = {"DATABASE_URL": "database", "WS_PING_INTERVAL": "ws_ping_interval", "WS_PING_TIMEOUT": "ws_ping_timeout"}
 _LISTS = ("allowed_hosts", "cors_origins", "trusted_proxies", "file_agents")
+_PATHS = ("data", "files", "ledger_key_file")
 _DAY = 86_400
 _MOMENT = 0.001  # seconds
 _LIMITS = {field.name: field.type for field in msgspec.structs.fields(Limits)}
@@ -101,7 +102,7 @@ def read_settings(
     given = {name: value for name, value in (flags or {}).items() if value is not None}
     dotenv = {name: value for name, value in dotenv_values(here / ".env").items() if value is not None}
     toml = given.pop("config", None) or environ.get(f"{PREFIX}CONFIG") or dotenv.get(f"{PREFIX}CONFIG")
-    merged: dict[str, Any] = _from_toml(here, Path(str(toml)) if toml else None)
+    merged: dict[str, Any] = _from_toml(here, _at_home(str(toml)) if toml else None)
     if "limits" in merged:
         raise BadSetting(name="limits", why="limits stand beside the other settings, not in a table of their own")
     merged |= _from_environment(dotenv) | _from_environment(environ) | given
@@ -109,11 +110,16 @@ def read_settings(
     for name in _LISTS:
         if isinstance(merged.get(name), str):
             merged[name] = [item.strip() for item in merged[name].split(",") if item.strip()]
+    for name in _PATHS:
+        if isinstance(merged.get(name), str | Path):
+            merged[name] = _at_home(merged[name])
+    if unknown := sorted(merged.keys() - known_settings()):
+        raise BadSetting(name=unknown[0], why="there is none of that name; docs/settings.md has them all")
     try:
         settings = msgspec.convert(merged | {"limits": limits}, Settings, strict=False, dec_hook=lambda kind, value: kind(value))
     except msgspec.ValidationError as error:
         why, _, path = str(error).partition(" - at `$.")
-        raise BadSetting(name=path.rstrip("`") or "file", why=why) from None
+        raise BadSetting(name=path.rstrip("`").removeprefix("limits."), why=why) from None
     return msgspec.structs.replace(settings, limits=agreeing(settings.limits, limits))
 
 
@@ -143,6 +149,11 @@ def _from_toml(here: Path, path: Path | None) -> dict[str, Any]:
         raise BadSetting(name=f"config ({file})", why=error.strerror or str(error)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadSetting(name=f"config ({file})", why=str(error)) from None
+
+
+def _at_home(path: str | Path) -> Path:
+    """A path with its `~` filled in: a shell does that for whoever types it, and nobody for a file, a unit or `--data=~/mail`."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 - leaves a home of nobody's as it is
 
 
 def _span(name: str, value: Any) -> Any:

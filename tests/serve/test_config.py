@@ -53,8 +53,8 @@ def test_durations_are_in_seconds(tmp_path: Path) -> None:
     [
         ({"POSTOFFICE_PORT": "many"}, "", "port"),
         ({"POSTOFFICE_VISIBILITY": "long"}, "", "visibility"),
-        ({"POSTOFFICE_MAX_ATTEMPTS": "few"}, "", "limits.max_attempts"),
-        ({}, "prot = 1", "file"),
+        ({"POSTOFFICE_MAX_ATTEMPTS": "few"}, "", "max_attempts"),
+        ({}, "prot = 1", "prot"),
         ({}, "port =", "config"),
         ({"POSTOFFICE_INBOX_SCHEMA": 'x"; --'}, "", "inbox_schema"),
         ({}, "[limits]\ndepth = 5", "limits"),
@@ -68,16 +68,16 @@ def test_durations_are_in_seconds(tmp_path: Path) -> None:
         ({"POSTOFFICE_CODE_LIFE": "1e12"}, "", "code_life"),
         ({"POSTOFFICE_WAIT": "-1"}, "", "wait"),
         ({"POSTOFFICE_WAIT": "241"}, "", "wait"),
-        ({"POSTOFFICE_MAX_ATTEMPTS": "0"}, "", "limits.max_attempts"),
-        ({"POSTOFFICE_DEPTH": "-3"}, "", "limits.depth"),
-        ({"POSTOFFICE_BATCH": "0"}, "", "limits.batch"),
-        ({"POSTOFFICE_PAGE_MOST": "199"}, "", "limits.page_most"),
-        ({"POSTOFFICE_MESSAGE_BYTES": "0"}, "", "limits.message_bytes"),
+        ({"POSTOFFICE_MAX_ATTEMPTS": "0"}, "", "max_attempts"),
+        ({"POSTOFFICE_DEPTH": "-3"}, "", "depth"),
+        ({"POSTOFFICE_BATCH": "0"}, "", "batch"),
+        ({"POSTOFFICE_PAGE_MOST": "199"}, "", "page_most"),
+        ({"POSTOFFICE_MESSAGE_BYTES": "0"}, "", "message_bytes"),
         ({"POSTOFFICE_RECEIVE": "101"}, "", "receive"),
         ({"POSTOFFICE_TTL": "11"}, "", "ttl"),
-        ({"POSTOFFICE_SENDS_PER_MINUTE": "-1"}, "", "limits.sends_per_minute"),
+        ({"POSTOFFICE_SENDS_PER_MINUTE": "-1"}, "", "sends_per_minute"),
         ({}, "retention = -1", "retention"),
-        ({}, "priority = 6", "limits.priority"),
+        ({}, "priority = 6", "priority"),
         ({"WS_PING_INTERVAL": "-1"}, "", "ws_ping_interval"),
         ({"POSTOFFICE_WS_PING_TIMEOUT": "nan"}, "", "ws_ping_timeout"),
     ],
@@ -86,7 +86,17 @@ def test_a_wrong_setting_is_named(tmp_path: Path, environ: dict[str, str], toml:
     (tmp_path / "postoffice.toml").write_text(toml)
     with pytest.raises(BadSetting) as caught:
         read_settings({}, environ, tmp_path)
-    assert str(caught.value.facts["name"]).startswith(named)
+    assert str(caught.value.facts["name"]).split(" (")[0] == named
+
+
+@pytest.mark.parametrize("source", ["flag", "environment", ".env", "TOML"])
+def test_a_path_may_begin_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: str) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    (tmp_path / "postoffice.toml").write_text('data = "~/mail"\n' if source == "TOML" else "")
+    (tmp_path / ".env").write_text("POSTOFFICE_DATA=~/mail\n" if source == ".env" else "")
+    environ = {"POSTOFFICE_DATA": "~/mail"} if source == "environment" else {}
+    flags = {"data": Path("~/mail")} if source == "flag" else {}
+    assert read_settings(flags, environ, tmp_path).data == tmp_path / "home" / "mail"
 
 
 def test_a_default_follows_the_bounds_that_were_set(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def found_here(wire: "Wire") -> bool:
 def data_folder() -> Path:
     """Where a server on this machine keeps its data."""
     if named := os.environ.get("POSTOFFICE_DATA"):
-        return Path(named)
+        return Path(os.path.expanduser(named))  # noqa: PTH111 - as the server reads it
     from platformdirs import user_data_path  # noqa: PLC0415
 
     return user_data_path("postoffice")

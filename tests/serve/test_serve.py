@@ -134,7 +134,7 @@ def test_a_second_server_on_the_same_mail_is_told_who_has_it(tmp_path: Path) -> 
         (("serve", "--prot", "1"), 2, "unrecognized arguments: --prot 1"),
         (("serve", "--port", "many"), 2, "invalid int value: 'many'"),
         (("serve", "--port", "99999"), 65, "The setting port is wrong"),
-        (("serve", "--host", "no.such.host.invalid"), 69, "Cannot listen on no.such.host.invalid"),
+        (("serve", "--host", "no.such.host.invalid"), 69, "choose another --host or --port"),
         (("serve", "--data", "file/below"), 69, "cannot be written"),
         (("serve", "--config", "missing.toml"), 65, "missing.toml"),
         (("serve", "--config", "file"), 65, "The setting config (file) is wrong"),

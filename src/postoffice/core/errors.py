@@ -380,7 +380,7 @@ class LedgerRefused(Unavailable):
 
 
 class CannotListen(Unavailable):
-    """Cannot listen on {host}:{port} ({why}); stop what uses it, or choose another --port."""
+    """Cannot listen on {host}:{port} ({why}); choose another --host or --port, or stop what uses it."""
 
 
 class NoAnswer(Unavailable):

@@ -126,3 +126,36 @@ def test_postgresql_without_its_extra_is_told_how_to_install_it(
     monkeypatch.setitem(sys.modules, "asyncpg", None)
     with pytest.raises(ExtraMissing, match=r"pip install 'postoffice\[postgres\]'"):
         command(Settings(database="postgresql://a/b"))
+
+
+@pytest.mark.parametrize("command", [build_office, migrate])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "mysql://a/b",
+        "sqlite:///mail.db",
+        "a:secret@b/c",
+        "postgresql:/a/b",
+        "postgresql://a:b/c",
+        "postgresql://[a/b",
+        "postgresql://a:secret/5@b/c",
+    ],
+)
+def test_what_is_no_postgresql_address_is_refused_and_not_repeated(command: Callable[[Settings], object], address: str) -> None:
+    with pytest.raises(BadSetting, match="The setting database is wrong") as caught:
+        command(Settings(database=address))
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://",
+        "postgres://a",
+        "postgresql+asyncpg://a:b@c:1/d",
+        "postgresql://a@b,c:1,[::1]:2/d?target_session_attrs=read-write",
+        "postgresql://a:%2F@/d?host=/tmp",
+    ],
+)
+def test_every_way_to_write_a_postgresql_address_will_do(address: str) -> None:
+    assert build_office(Settings(database=address))

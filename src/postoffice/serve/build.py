@@ -1,5 +1,6 @@
 """Put an office together from its settings."""
 
+import re
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +32,8 @@ OWNER_KEY = "owner.key"
 _SENDS = 600  # a minute, for each agent
 _REGISTRATIONS = 30  # an hour, for each address
 _IDLE = 15  # times longer is an idle topic left alone
+_HOST = r"(\[[^\]@]*\]|[^:,\[\]/?#@]*)(:\d*)?"
+_POSTGRESQL = re.compile(rf"postgres(ql)?(\+\w+)?://([^/?#]*@)?{_HOST}(,{_HOST})*([/?#].*)?", re.DOTALL)
 
 
 def build_house(settings: Settings) -> House:
@@ -64,7 +67,7 @@ def build_office(settings: Settings) -> PostOffice:
     if settings.database is None:
         store, wake = SQLiteStore(settings.sqlite_path, Clock(), house.limits), LocalWake()
     else:
-        check_driver()
+        check_database(settings.database)
         # Imported here: an install without the extra has no driver for it.
         from postoffice.store.postgres import PostgresStore  # noqa: PLC0415
         from postoffice.wake.postgres import PostgresWake  # noqa: PLC0415
@@ -150,8 +153,14 @@ def read_keys(path: Path, operator: str) -> dict[str, str]:
     return {words[0] if len(words) > 1 else operator: words[-1] for words in lines}
 
 
-def check_driver() -> None:
-    """Refuse a PostgreSQL address in words of ours where the extra is not installed."""
+def check_database(address: str) -> None:
+    """Refuse what is no PostgreSQL address, or one where the extra is not installed, without repeating it: a password may be in it."""
+    if not _POSTGRESQL.fullmatch(address):
+        raise BadSetting(
+            name="database",
+            why="it has to be like postgresql://user:password@host:5432/name, with % codes for what is no letter or digit in the password "
+            "(it comes from --database, POSTOFFICE_DATABASE or DATABASE_URL; without any of them mail is kept in an SQLite file)",
+        )
     if find_spec("asyncpg") is None:
         raise ExtraMissing(extra="postgres")
 

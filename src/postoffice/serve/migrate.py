@@ -4,14 +4,14 @@ from pathlib import Path
 
 from postoffice.config import Settings
 from postoffice.core.errors import MigrationFailed
-from postoffice.serve.build import check_driver
+from postoffice.serve.build import check_database
 from postoffice.store.migrations.upgrade import run_alembic
 
 
 def migrate(settings: Settings) -> str:
     """Migrate, and say so. Safe to run from several places at once."""
     if settings.database is not None:
-        check_driver()
+        check_database(settings.database)
     try:
         schema = run_alembic(*migration_target(settings))
     except Exception as error:  # noqa: BLE001 - drivers raise their own; the user gets one line either way

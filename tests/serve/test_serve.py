@@ -108,6 +108,17 @@ def test_a_setting_may_come_from_anywhere(tmp_path: Path, way: str) -> None:
         assert (tmp_path / "kept" / "mailbox.db").exists()
 
 
+@pytest.mark.parametrize("migrated", [False, True])
+def test_nobody_else_can_read_the_mail_though_its_folder_is_open(tmp_path: Path, *, migrated: bool) -> None:
+    (tmp_path / "kept").mkdir(mode=0o755)
+    if migrated:
+        assert run("migrate", "--data", "kept", here=tmp_path).returncode == 0
+    port = free_port()
+    with serving(*serve(port, "--data", "kept"), port=port, here=tmp_path):
+        files = [tmp_path / "kept" / name for name in ("mailbox.db", "mailbox.db-wal", "owner.key")]
+        assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600] * 3
+
+
 def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

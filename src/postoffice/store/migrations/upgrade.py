@@ -35,6 +35,8 @@ def run_alembic(database: Path | str, schema: str = "", inbox_schema: str = "") 
     from alembic import command  # noqa: PLC0415
     from alembic.config import Config  # noqa: PLC0415
 
+    if isinstance(database, Path) and not database.exists():
+        database.touch(mode=0o600)  # SQLite would let everybody read it, and the folder it is in may be open
     config = Config(attributes={"target": (database, schema, inbox_schema)})
     config.set_main_option("script_location", str(Path(__file__).parent))
     config.set_main_option("path_separator", "os")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import sqlite3
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ import pytest
 from postoffice import __version__
 from tests.cli.fake_office import answering
 from tests.cli.home import Home, Office
-from tests.serve.running import free_port
+from tests.serve.running import COMMAND, free_port
 
 OURS = {"name": "postoffice", "version": __version__, "auth": "open"}
 
@@ -54,6 +55,12 @@ class TestAtHome:
         (found, fix) = examined(home, extra={"POSTOFFICE_SEVER": "x"})["environment"]
         assert "POSTOFFICE_SEVER" in found
         assert "unset" in fix
+
+    def test_what_a_runner_tells_its_commands_is_no_slip(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("send", "--to", coder, "is all well?", "--as", coder)
+        findings = home.ask("recv", "--as", coder, "--exec", f"{shlex.join(COMMAND)} doctor")["findings"]
+        assert {finding["is"] for finding in findings} == {"fine"}
 
     def test_keys_that_others_can_read(self, home: Home) -> None:
         (coder,) = home.names("coder")
@@ -115,6 +122,9 @@ class TestOnTheWay:
         with answering(OURS, date="yesterday") as other:
             assert "clock" not in examined(Home(home.folder, other))
 
+    def test_a_proxy_is_not_asked_for_what_is_on_this_machine(self, home: Home) -> None:
+        assert examined(home, extra={"http_proxy": f"http://127.0.0.1:{free_port()}", "no_proxy": ""}) == {}
+
     def test_an_address_that_is_none(self, home: Home) -> None:
         assert "http://127.0.0.1:8787" in examined(home, "--server", "ftp://nowhere")["address"][1]
 
@@ -136,6 +146,12 @@ class TestInTheOffice:
         home.ask("key", "revoke", "--as", coder)
         assert "postoffice login" in examined(home, "--as", coder)["you"][1]
         assert "you" in examined(home, extra={"POSTOFFICE_KEY": "amb_0"})
+
+    def test_an_owner_s_key_of_another_office(self, home: Home, data: Path) -> None:
+        (data / "owner.key").write_text("amb_" + "0" * 64)
+        found, fix = examined(home, extra={"POSTOFFICE_DATA": str(data)})["you"]
+        assert f"{data}/owner.key is another office's" in found
+        assert "POSTOFFICE_DATA" in fix
 
     def test_dead_letters(self, hasty_home: Home) -> None:
         alice, bob = hasty_home.names("alice", "bob")

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 
 from postoffice import __version__
-from postoffice.cli.caller import OWNER_KEY, agent_of, data_folder, open_wire, server_of
+from postoffice.cli.caller import OWNER_KEY, agent_of, data_folder, found_here, open_wire, server_of
 from postoffice.cli.show import table
 from postoffice.client import credentials
-from postoffice.core.errors import MailError
+from postoffice.client.line import suits
+from postoffice.core.errors import BadKey, MailError
 from postoffice.core.hosts import is_loopback
 from postoffice.core.limits import Limits
 
@@ -29,6 +30,7 @@ _SKEW = 30
 _PRIVATE = 0o077
 _FULL = 0.8
 _OURS = {"AGENT", "CONFIG", "CREDENTIALS", "DATA", "KEY", "SERVER"}
+_TOLD = {"FROM", "MESSAGE", "SESSION", "SUBJECT"}  # to the commands of `run` and `recv --exec`, which may well call the doctor
 
 
 async def examine(options: dict[str, Any]) -> list[Finding]:
@@ -51,7 +53,7 @@ def _environment() -> list[Finding]:
     """Variables that look like ours and are not: most of them are slips of the pen."""
     from postoffice.config import PREFIX, known_settings  # noqa: PLC0415
 
-    known = {name.upper() for name in known_settings()} | _OURS
+    known = {name.upper() for name in known_settings()} | _OURS | _TOLD
     unknown = sorted(name for name in os.environ if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in known)
     return [_wrong("environment", f"{name} is no setting", "see docs/settings.md for the name you meant, or unset it") for name in unknown]
 
@@ -121,7 +123,7 @@ async def _office(server: str, options: dict[str, Any]) -> AsyncIterator[Finding
             "transport", f"{server} is plain http: keys and mail can be read on the way", f"use https://{host}, behind a proxy with TLS"
         )
     try:
-        async with httpx2.AsyncClient(base_url=server, timeout=10) as http:
+        async with httpx2.AsyncClient(base_url=server, timeout=10, trust_env=not suits(server)) as http:
             answer = await http.get("/version")
     except httpx2.HTTPError as error:
         why = str(error) or type(error).__name__
@@ -169,8 +171,7 @@ async def _agent(wire: "Wire", options: dict[str, Any]) -> AsyncIterator[Finding
     try:
         me = await wire.get("/agents/me")
     except MailError as error:
-        name = agent_of(options) or "the agent"
-        yield _wrong("you", str(error), f"get a new key for {name}: postoffice login, or postoffice key rotate --of {name} as the owner")
+        yield _stranger(wire, options, error)
         return
     yield _fine("you", f"{me['name']}, {me['presence']}, {me['unread']} unread")
     if me["unread"] + me["leased"] > _FULL * Limits().depth:
@@ -182,6 +183,15 @@ async def _agent(wire: "Wire", options: dict[str, Any]) -> AsyncIterator[Finding
         )
     if me["dead"]:
         yield _wrong("dead letters", f"{me['dead']} could not be delivered", f"look and requeue: postoffice dead list --as {me['name']}")
+
+
+def _stranger(wire: "Wire", options: dict[str, Any], error: MailError) -> Finding:
+    """Why the office does not know us."""
+    if isinstance(error, BadKey) and found_here(wire):
+        found = f"the owner's key in {data_folder() / OWNER_KEY} is another office's"
+        return _wrong("you", found, "say in POSTOFFICE_DATA where this office keeps its data, or speak as an agent with --as")
+    name = agent_of(options) or "NAME"
+    return _wrong("you", str(error), f"get a new key for {name}: postoffice login, or postoffice key rotate --of {name} as the owner")
 
 
 def _skew(date: str | None) -> int:

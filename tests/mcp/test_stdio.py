@@ -85,6 +85,10 @@ class TestTheConversation:
         async with started(desk, "--as", "carol", extra=away | {"no_proxy": "", "NO_PROXY": ""}) as carol:
             assert "empty" in await told(carol, "mailbox_check")
 
+    async def test_the_office_may_be_named_as_for_every_other_command(self, desk: Served) -> None:
+        async with started("", "--as", "carol", extra={"POSTOFFICE_SERVER": desk.url}) as carol:
+            assert "empty" in await told(carol, "mailbox_check")
+
     async def test_a_process_that_ends_in_the_middle_of_a_wait_takes_no_mail_with_it(self, desk: Served) -> None:
         (alice,) = await people(desk.office, "alice")
         async with started(desk, "--as", "bob", "--tools", "queue") as bob:
@@ -154,9 +158,10 @@ class TestTheStreams:
         [
             (MODULE, {"MAILBOX_SERVER_URL": "ftp://mail.example"}),
             (COMMAND, {"MAILBOX_SERVER_URL": "127.0.0.1:notaport"}),
+            (COMMAND, {"POSTOFFICE_SERVER": "127.0.0.1:notaport"}),
             ((*MODULE, "--tools", "bogus"), {}),
         ],
-        ids=["scheme", "port", "tools"],
+        ids=["scheme", "port", "port by our name", "tools"],
     )
     async def test_a_wrong_setting_is_one_line_and_a_code(
         self, tmp_path: Path, command: Sequence[str], environment: dict[str, str]

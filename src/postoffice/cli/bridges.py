@@ -24,7 +24,7 @@ def add(commands: Any) -> None:
         epilog=examples("postoffice mcp --as coder", "MAILBOX_SERVER_URL=mail.example.com MAILBOX_API_KEY=amb_… postoffice mcp"),
         formatter_class=plain,
     )
-    mailbox.add_argument("--server", metavar="URL", help="the office (MAILBOX_SERVER_URL, or 127.0.0.1:8787)")
+    mailbox.add_argument("--server", metavar="URL", help="the office (MAILBOX_SERVER_URL, POSTOFFICE_SERVER, or 127.0.0.1:8787)")
     mailbox.add_argument("--as", dest="agent", metavar="NAME", help="the agent, on an open server without a key (POSTOFFICE_AGENT)")
     mailbox.add_argument("--tools", help="toolsets or tools, separated by commas (inbox)")
     mailbox.set_defaults(command=_mcp)
@@ -58,11 +58,12 @@ def _count(text: str) -> int:
 
 def _mcp(options: Options) -> None:
     from postoffice.bridges.stdio import Mailbox  # noqa: PLC0415
-    from postoffice.client.address import DEFAULT, read_address  # noqa: PLC0415
+    from postoffice.client.address import read_address  # noqa: PLC0415
     from postoffice.core.tools import STDIO  # noqa: PLC0415
 
+    theirs = None if options["server"] else os.environ.get("MAILBOX_SERVER_URL")
     mailbox = Mailbox(
-        server=read_address(options["server"] or os.environ.get("MAILBOX_SERVER_URL") or DEFAULT, "MAILBOX_SERVER_URL"),
+        server=read_address(theirs, "MAILBOX_SERVER_URL") if theirs else server_of(options),
         key=os.environ.get("MAILBOX_API_KEY") or None,
         agent=agent_of(options),
         tools=options["tools"] or STDIO,

@@ -341,6 +341,13 @@ async def test_a_gateway_that_dies_between_messages_loses_none(town: Town) -> No
     assert (await town.state(sent))["attempts"] == 2
 
 
+async def test_an_office_that_does_not_answer_is_waited_for_and_told_of_once(town: Town, caplog: pytest.LogCaptureFixture) -> None:
+    async with town.relaying(server=f"http://127.0.0.1:{free_port()}"):
+        await until_logged(caplog, "waiting: No office answers at")
+        await asyncio.sleep(0.5)  # it has asked again by now
+    assert caplog.text.count("No office answers") == 1
+
+
 async def test_a_missing_permission_is_explained_and_mail_waits(town: Town, caplog: pytest.LogCaptureFixture) -> None:
     town.gateway.allowed = {"sessions_history"}
     async with town.relaying():

@@ -85,9 +85,9 @@ class TestStopping:
         assert [reply["content"] for reply in bench.office.waiting(bench.ann)] == ["finished"]
         assert bench.office.standing(bench.ann, sent["message_id"])["state"] == "acked"
 
-    def test_works_too_where_no_office_answers(self, bench: Bench) -> None:
+    def test_works_too_where_no_office_answers_which_is_told(self, bench: Bench) -> None:
         runner = bench.run("cat", server=f"http://127.0.0.1:{free_port()}")
-        runner.until_said("answering mail at")
+        runner.until_said("waiting: No office answers at")
         runner.process.send_signal(signal.SIGTERM)
         until(lambda: runner.process.poll() is not None, told=runner.said)
         assert "Traceback" not in runner.said()

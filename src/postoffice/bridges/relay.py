@@ -53,14 +53,18 @@ async def run_relay(settings: RelaySettings) -> None:
     kept = credentials.load(settings.server, settings.agent) if settings.agent and not settings.key else None
     key = kept.key if kept else settings.key
     async with Wire(settings.server, key=key, agent=settings.agent) as wire:
-        agent = str((await until_answered(lambda: wire.get("/agents/me")))["name"])
+        agent = str((await until_answered(lambda: wire.get("/agents/me"), away=_away))["name"])
     settings = msgspec.structs.replace(settings, agent=agent, key=key)
     async with (
         only_reader(settings.book(agent)) as book,
         Gateway(settings) as gateway,
-        Mailbox(agent, server=settings.server, key=key, patience=None) as box,
+        Mailbox(agent, server=settings.server, key=key, patience=None, away=_away) as box,
     ):
         await Relay(settings, box, gateway, book).run()
+
+
+def _away(error: MailError) -> None:
+    log.warning("waiting: %s", error)
 
 
 class Relay:

@@ -117,6 +117,6 @@ async def _keep_running(job: Any) -> None:
     loop = asyncio.get_running_loop()
     for sig in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(sig, stop.set)
-    async with Mailbox(job.agent, server=job.server, patience=None) as box:
+    async with Mailbox(job.agent, server=job.server, patience=None, away=lambda error: say(f"waiting: {error}")) as box:
         say(f"answering mail at {job.server} with {job.preset.first[0]}; Ctrl-C ends it")
         await Runner(job, box, Conversations(job.agent), say).run(stop)

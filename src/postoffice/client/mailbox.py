@@ -9,7 +9,7 @@ A message is acked by going on to the next one or by leaving the block, and give
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Self
 from uuid import uuid4
@@ -19,7 +19,7 @@ from postoffice.client.address import DEFAULT, read_address
 from postoffice.client.message import Message, decode
 from postoffice.client.path import part
 from postoffice.client.wire import Wire, until_answered
-from postoffice.core.errors import MailError, NoReply
+from postoffice.core.errors import MailError, NoReply, Unavailable
 
 _WAIT, _VISIBLE = 25.0, 30.0
 _REASON = 500
@@ -29,12 +29,21 @@ _UNDER_WAY = ("accepted", "working")  # a task's progress is no answer yet
 class Mailbox:
     """One agent's mailbox. Sends are repeated by id while the server is away, so that nothing is sent twice or lost."""
 
-    def __init__(self, agent: str, *, server: str | None = None, key: str | None = None, patience: float | None = 60.0) -> None:
+    def __init__(
+        self,
+        agent: str,
+        *,
+        server: str | None = None,
+        key: str | None = None,
+        patience: float | None = 60.0,
+        away: Callable[[Unavailable], None] | None = None,
+    ) -> None:
         self.agent = agent
         address = read_address(server or os.environ.get("POSTOFFICE_SERVER") or DEFAULT, "POSTOFFICE_SERVER")
         kept = credentials.load(address, agent) if key is None else None
         self._wire = Wire(address, key=kept.key if kept else key, agent=agent)
         self._patience = patience
+        self._away = away
         self._hands: set[_Hand] = set()
 
     async def __aenter__(self) -> Self:
@@ -86,7 +95,7 @@ class Mailbox:
 
     async def lease(self, wish: dict[str, Any], until: float | None = None) -> list[Message]:
         """What waits, or the first that comes within a while, to be settled by whoever takes it."""
-        found = await until_answered(lambda: self._wire.wait(wish, _left(until)))
+        found = await until_answered(lambda: self._wire.wait(wish, _left(until)), away=self._away)
         return [Message(self, decode(raw), wish["visible_for"]) for raw in found]
 
     async def tasks(self, *, asked_by_me: bool = False, state: str | None = None) -> list[dict[str, Any]]:
@@ -103,7 +112,7 @@ class Mailbox:
 
     async def call(self, method: str, path: str, body: object = None, **query: object) -> Any:
         """Any other call of the REST door, as this agent, repeated while the server is away."""
-        return await until_answered(lambda: self._wire.call(method, path, body, **query), self._patience)
+        return await until_answered(lambda: self._wire.call(method, path, body, **query), self._patience, self._away)
 
     async def _send(self, to: str | Sequence[str], content: str | None, fields: dict[str, Any]) -> Any:
         return await self.call("POST", "/messages/send", _letter(to=to, content=content, **fields))

@@ -106,16 +106,21 @@ class Wire:
         return Answer(response.status_code, response.content, response.headers.get("retry-after", ""))
 
 
-async def until_answered(call: Callable[[], Awaitable[T]], give_up_after: float | None = None) -> T:
-    """Repeat a call that may safely be repeated while its server is away; None never gives up."""
+async def until_answered(
+    call: Callable[[], Awaitable[T]], give_up_after: float | None = None, away: Callable[[Unavailable], None] | None = None
+) -> T:
+    """Repeat a call that may safely be repeated while its server is away, and tell of that once; None never gives up."""
     loop = asyncio.get_running_loop()
     until = None if give_up_after is None else loop.time() + give_up_after
     async for pause in pauses():
         try:
             return await call()
-        except Unavailable:
+        except Unavailable as error:
             if until is not None and loop.time() + pause > until:
                 raise
+            if away is not None:
+                away(error)
+                away = None
         await asyncio.sleep(pause)
     raise AssertionError  # pauses never end
 

@@ -128,6 +128,11 @@ def test_postgresql_without_its_extra_is_told_how_to_install_it(
         command(Settings(database="postgresql://a/b"))
 
 
+def test_a_collector_that_no_span_could_ever_reach_is_refused() -> None:
+    with pytest.raises(BadSetting, match="like http://host:4318"):
+        build_office(Settings(traces="collector:4318"))
+
+
 @pytest.mark.parametrize("command", [build_office, migrate])
 @pytest.mark.parametrize(
     "address",

@@ -82,6 +82,8 @@ def build_office(settings: Settings) -> PostOffice:
 
 
 def _build_traces(endpoint: str) -> "MessageTraces":
+    if not endpoint.startswith(("http://", "https://")):
+        raise BadSetting(name="traces", why="it has to be like http://host:4318")
     if find_spec("opentelemetry.sdk") is None or find_spec("opentelemetry.exporter") is None:
         raise ExtraMissing(extra="traces")
     from postoffice.serve.traces import MessageTraces  # noqa: PLC0415 - as above

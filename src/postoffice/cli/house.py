@@ -23,7 +23,9 @@ def add(commands: Any) -> None:
     serving.add_argument("--wake", metavar="URL", help="a NATS address for hints between replicas (PostgreSQL's own)")
     serving.add_argument("--auth", choices=["open", "keys"], help="who may come in (open on loopback, keys beyond)")
     serving.add_argument("--handshake", choices=["visible", "human"], help="whether a target sees the code (visible when open)")
-    serving.add_argument("--files", type=Path, metavar="ROOT", help="serve the file mailboxes in this folder too (~/.nanobot/mailboxes)")
+    serving.add_argument(
+        "--files", type=Path, metavar="ROOT", help="serve the file mailboxes in this folder too, such as ~/.nanobot/mailboxes"
+    )
     serving.add_argument("--file-agents", metavar="NAMES", help="with --auth keys: the agents, by commas, that may be at home in the files")
     serving.add_argument("--ledger", metavar="NETWORK", help="have mail go by a ledger: testnet, mainnet, previewnet, or host:port=0.0.3")
     serving.add_argument("--ledger-mirror", metavar="URL", help="its mirror's REST API (the network's own)")

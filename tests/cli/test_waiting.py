@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.home import Home, Office, next_line, opened
+from tests.cli.terminal import seen
 from tests.serve.running import COMMAND, PATIENCE, free_port
 
 README = Path(__file__).parents[2] / "README.md"
@@ -145,15 +146,35 @@ class TestReceiving:
         (standing,) = home.ask("status", sent, "--as", alice)["standings"]
         assert (standing["state"], standing["reason"]) == ("pending", "the command ended with 3")
 
-    def test_a_command_that_is_broken_off_gives_back_at_once(self, home: Home) -> None:
+    @pytest.mark.parametrize(("sent_signal", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    def test_what_is_broken_off_ends_with_all_it_started_and_is_given_back(
+        self, home: Home, sent_signal: signal.Signals, code: int
+    ) -> None:
         alice, bob = home.names("alice", "bob")
         sent = home.ask("send", "--to", bob, "hello", "--as", alice)["message_id"]
-        with home.staying("recv", "--as", bob, "--exec", "echo begun; exec sleep 60") as receiving:
+        with home.staying("recv", "--as", bob, "--exec", "echo begun; sleep 3600; true") as receiving:
             assert next_line(receiving) == "begun\n"
-            receiving.send_signal(signal.SIGINT)
-            assert receiving.wait(PATIENCE) == 130
+            receiving.send_signal(sent_signal)
+            # Nobody holds on to its output any more.
+            assert receiving.communicate(timeout=PATIENCE) == ("", "")
+        assert receiving.returncode == code
         (standing,) = home.ask("status", sent, "--as", alice)["standings"]
         assert (standing["state"], standing["reason"]) == ("pending", "it was broken off")
+
+    def test_a_command_that_will_not_end_is_ended(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        sent = home.ask("send", "--to", bob, "hello", "--as", alice)["message_id"]
+        with home.staying("recv", "--as", bob, "--exec", "trap '' TERM; echo begun; while :; do sleep 1; done") as receiving:
+            assert next_line(receiving) == "begun\n"
+            receiving.send_signal(signal.SIGINT)
+            assert receiving.communicate(timeout=PATIENCE) == ("", "")
+        assert home.ask("status", sent, "--as", alice)["standings"][0]["state"] == "pending"
+
+    def test_a_command_at_a_terminal_may_ask(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        home.ask("send", "--to", bob, "hello", "--as", alice)
+        asking = "printf 'sure? '; read -r answer </dev/tty; echo \"so: $answer\""
+        assert "so: yes" in seen(home, "recv", "--as", bob, "--exec", asking, until="sure? ", typed=b"yes\n")
 
     def test_what_nobody_reads_is_given_back(self, home: Home) -> None:
         alice, bob = home.names("alice", "bob")

@@ -15,20 +15,13 @@ _OUTPUT = 1
 
 async def run_command(words: Sequence[str], given: bytes, names: Mapping[str, str], within: float) -> str:
     """What it printed."""
-    loop = asyncio.get_running_loop()
-    try:
-        # In a session of its own, so that all it starts can be ended with it.
-        process, heard = await loop.subprocess_exec(_Heard, *words, env=os.environ | names, start_new_session=True)
-    except OSError as error:
-        raise CommandFailed(why=f"{words[0]} cannot be run ({error.strerror})") from None
+    process, heard = await _start(words, names)
     try:
         async with asyncio.timeout(within):
             _give(process, given)
             await heard.all
     except BaseException as error:
-        with contextlib.suppress(ProcessLookupError):  # what it started may outlive it, and ends with it
-            os.killpg(process.get_pid(), signal.SIGKILL)
-        await heard.ended.wait()
+        await _end(process, heard)
         if isinstance(error, TimeoutError):
             raise CommandFailed(why=f"no answer within {within:g} seconds") from None
         raise
@@ -38,6 +31,27 @@ async def run_command(words: Sequence[str], given: bytes, names: Mapping[str, st
         last = (heard.errors.decode(errors="replace").strip().splitlines() or [""])[-1]
         raise CommandFailed(why=f"{words[0]} ended with {code}" + (f", saying {last}" if last else ""))
     return heard.output.decode(errors="replace")
+
+
+async def _start(words: Sequence[str], names: Mapping[str, str]) -> tuple[asyncio.SubprocessTransport, "_Heard"]:
+    """In a session of its own, so that all it starts can be ended with it: also where we are cancelled while it starts."""
+    running = asyncio.get_running_loop().subprocess_exec(_Heard, *words, env=os.environ | names, start_new_session=True)
+    starting = asyncio.create_task(running)
+    try:
+        return await asyncio.shield(starting)
+    except OSError as error:
+        raise CommandFailed(why=f"{words[0]} cannot be run ({error.strerror})") from None
+    except BaseException:
+        process, heard = await starting
+        await _end(process, heard)
+        process.close()
+        raise
+
+
+async def _end(process: asyncio.SubprocessTransport, heard: "_Heard") -> None:
+    with contextlib.suppress(ProcessLookupError):  # what it started may outlive it, and ends with it
+        os.killpg(process.get_pid(), signal.SIGKILL)
+    await heard.ended.wait()
 
 
 def _give(process: asyncio.SubprocessTransport, given: bytes) -> None:

@@ -3,9 +3,12 @@
 import asyncio
 import json
 import os
+import signal
 import sys
 import time
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.caller import open_wire
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 _WAIT, _BETWEEN_LOOKS = 25.0, 1.0
 _VISIBLE = 30.0
 _PATIENCE, _LAST_WORDS = 60.0, 2.0
+_TERMINATED = 128 + signal.SIGTERM
 
 
 def add(commands: Any) -> None:
@@ -118,11 +122,15 @@ def _line(event: dict[str, Any]) -> str:
 def _recv(options: Options) -> int:
     if not options["wait"] >= 0:
         raise BadSetting(name="--wait", why=f"{options['wait']} is no number of seconds to wait")
-    return asyncio.run(_take(options))
+    with suppress(asyncio.CancelledError):
+        return asyncio.run(_take(options))
+    return _TERMINATED
 
 
 async def _take(options: Options) -> int:
     """Take messages one after another; gives the last command's failure, or 1 when nothing came."""
+    if this := asyncio.current_task():
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)  # as an interrupt does
     taken = 0
     code = 0
     async with open_wire(options) as wire:
@@ -174,12 +182,32 @@ def _print(letter: dict[str, Any]) -> int:
 async def _execute(command: str, letter: dict[str, Any]) -> int:
     """Run a command with a message; gives how it ended, below 0 for a signal."""
     names = {"POSTOFFICE_FROM": letter["from"], "POSTOFFICE_MESSAGE": letter["id"], "POSTOFFICE_SUBJECT": letter["subject"]}
+    # At a terminal it may ask, and Ctrl-C reaches all it started; elsewhere a session of its own lets us reach that.
+    alone = not os.isatty(0)
+    starting = asyncio.create_task(
+        asyncio.create_subprocess_shell(command, stdin=asyncio.subprocess.PIPE, env=os.environ | names, start_new_session=alone)
+    )
     try:
-        process = await asyncio.create_subprocess_shell(command, stdin=asyncio.subprocess.PIPE, env=os.environ | names)
+        process = await asyncio.shield(starting)
+        await process.communicate(json.dumps(letter).encode())
     except OSError as error:
         raise BadSetting(name="--exec", why=str(error)) from None
-    await process.communicate(json.dumps(letter).encode())
+    except BaseException:
+        process = await starting
+        await _end(process, partial(os.killpg, process.pid) if alone else process.send_signal)
+        raise
     return process.returncode or 0
+
+
+async def _end(process: asyncio.subprocess.Process, send: Callable[[int], None]) -> None:
+    """End a command, politely first: its message goes to somebody else now."""
+    with suppress(ProcessLookupError, TimeoutError):
+        send(signal.SIGTERM)
+        async with asyncio.timeout(_LAST_WORDS):
+            await process.wait()
+    with suppress(ProcessLookupError):
+        send(signal.SIGKILL)
+    await process.wait()
 
 
 async def _settle(wire: "Wire", letter: dict[str, Any], how: str, **more: object) -> None:

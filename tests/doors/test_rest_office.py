@@ -128,13 +128,15 @@ class TestHealth:
             done(await anyone.get("/health"))
 
     async def test_its_numbers_are_for_prometheus(self, callers: Callers) -> None:
-        alice, _ = await two(callers)
+        alice, bob = await two(callers)
         await send(alice, "bob")
+        refused(await bob.post("/messages/a/b/ack"), 404)
         async with callers.served.client() as anyone:
             shown = await anyone.get("/metrics")
         assert shown.headers["content-type"].startswith("text/plain")
         assert 'postoffice_mail{state="pending"} 1.0' in shown.text
         assert 'postoffice_requests_total{method="POST",route="/messages/send",status="201"} 1.0' in shown.text
+        assert 'postoffice_requests_total{method="POST",route="/messages/{message_id}/ack",status="404"} 1.0' in shown.text
         assert "bob" not in shown.text
 
     async def test_where_keys_are_required_the_numbers_are_the_owners(self, guarded: Served) -> None:

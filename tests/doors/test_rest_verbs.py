@@ -224,6 +224,13 @@ class TestSettling:
         answers = [await bob.post(f"/messages/{letter['id']}/ack", json={"token": letter["token"]}) for _ in range(2)]
         assert done(answers[0]) == done(answers[1]) == {"message_id": letter["id"], "state": "acked"}
 
+    async def test_an_id_that_is_too_long_is_told_so(self, callers: Callers) -> None:
+        _, bob = await two(callers)
+        for verb in ("ack", "nack", "extend"):
+            assert "message_id is not valid: String should have at most 255" in refused(
+                await bob.post(f"/messages/{'x' * 256}/{verb}"), 422, "invalid"
+            )
+
     async def test_a_batch_is_answered_one_by_one_in_order(self, callers: Callers) -> None:
         alice, bob = await two(callers)
         for n in range(3):

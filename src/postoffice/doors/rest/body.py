@@ -1,13 +1,13 @@
 """Bodies read strictly: what JSON cannot carry there and back is refused before anything looks at it."""
 
 import inspect
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, get_args, get_type_hints
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import msgspec
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
@@ -17,6 +17,7 @@ from postoffice.doors.edge import Refusal
 from postoffice.doors.rest.answer import PROBLEM
 from postoffice.doors.rest.visit import Visit, visitor
 
+T = TypeVar("T")
 _MOST_TOLD = 5
 # What is allowed are settings, which the office knows. These bounds only keep what is read within reach, whatever the settings say.
 MOST_SECONDS = 1_000_000_000
@@ -48,14 +49,14 @@ def decode_json(raw: bytes) -> Any:
 class PlainRoute(APIRoute):
     """FastAPI's route, but its solver is asked only where there is something to solve.
 
-    Most calls bring a body and a caller and nothing else; for those the solver costs more than all the rest of the door.
+    Most calls bring a caller, a body and what their path names, and nothing else; for those the solver costs more than all the rest.
     """
 
     plain: Callable[[Request], Awaitable[Response]] | None = None
     """What answers a call that needs no solver."""
 
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # type: ignore[override]  # what FastAPI awaits
-        wanted = _plain_wants(self.endpoint)
+        wanted = _plain_wants(self.endpoint, self.param_convertors.keys())
         if wanted is not None:
             self.plain = _plain_handler(self.endpoint, wanted)
             return self.plain
@@ -73,21 +74,27 @@ class _Wants(msgspec.Struct, frozen=True):
     body: type[BaseModel] | None
     optional: bool
     request: bool
+    named: dict[str, TypeAdapter[Any]]
+    """What its path names."""
 
 
-def _plain_wants(endpoint: Callable[..., Any]) -> _Wants | None:
-    """What a plain endpoint takes; None for one that takes more than a caller, a body and the request."""
+def _plain_wants(endpoint: Callable[..., Any], in_path: Collection[str]) -> _Wants | None:
+    """What a plain endpoint takes; None for one that takes more than a caller, a body, the request and what its path names."""
     hints = get_type_hints(endpoint)
     names = set(inspect.signature(endpoint).parameters)
-    if "visit" not in names or hints["visit"] is not Visit or names - {"visit", "body", "request"}:
+    if "visit" not in names or hints["visit"] is not Visit or names - {"visit", "body", "request", *in_path}:
         return None
     kinds = [kind for kind in get_args(hints.get("body")) or (hints.get("body"),) if kind not in (None, type(None))]
-    return _Wants(kinds[0] if kinds else None, type(None) in get_args(hints.get("body")), "request" in names)
+    with_bounds = get_type_hints(endpoint, include_extras=True)
+    named = {name: TypeAdapter(with_bounds[name]) for name in in_path}
+    return _Wants(kinds[0] if kinds else None, type(None) in get_args(hints.get("body")), "request" in names, named)
 
 
 def _plain_handler(endpoint: Callable[..., Any], wanted: _Wants) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
         given: dict[str, Any] = {"visit": await visitor(request)}
+        for name, kind in wanted.named.items():
+            given[name] = _valid(kind.validate_python, request.scope["path_params"][name], name)
         if wanted.body is not None:
             given["body"] = await _read(request, wanted.body, optional=wanted.optional)
         if wanted.request:
@@ -104,11 +111,14 @@ async def _read(request: Request, kind: type[BaseModel], *, optional: bool) -> B
         return None
     # A page of another origin can post text without asking first, but not JSON that says it is JSON.
     mime = dict(request.scope["headers"]).get(b"content-type", b"").partition(b";")[0].strip().lower()
-    value = decode_json(raw) if mime == b"application/json" or mime.endswith(b"+json") else raw
+    return _valid(kind.model_validate, decode_json(raw) if mime == b"application/json" or mime.endswith(b"+json") else raw)
+
+
+def _valid(validate: Callable[[Any], T], value: Any, name: str = "") -> T:
     try:
-        return kind.model_validate(value)
+        return validate(value)
     except ValidationError as error:
-        raise wrong_input(error.errors(include_url=False)) from None
+        raise wrong_input([item | {"loc": (name, *item["loc"])} if name else item for item in error.errors(include_url=False)]) from None
 
 
 async def _whole(receive: Receive) -> bytes:

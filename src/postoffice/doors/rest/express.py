@@ -1,14 +1,10 @@
-"""The straight way past the framework's layers: for the busiest calls, at a fixed path with a caller and a body, and for sockets."""
+"""The straight way past the framework's layers: for the busiest calls, with a caller, a body and what the path names, and for sockets."""
 
-from collections.abc import Awaitable, Callable
-
-from fastapi import FastAPI, Request, Response, WebSocket
+from fastapi import FastAPI, Request, WebSocket
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from postoffice.doors.rest.body import PlainRoute
 from postoffice.doors.websocket import SOCKET, websocket_door
-
-Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Express:
@@ -16,20 +12,34 @@ class Express:
 
     def __init__(self, app: ASGIApp, api: FastAPI) -> None:
         self._app = app
-        plain = (route for route in api.routes if isinstance(route, PlainRoute) and route.plain is not None and not route.param_convertors)
-        self._handlers: dict[tuple[str, str], tuple[str, Handler]] = {
-            (method, route.path): (route.path, route.plain) for route in plain for method in route.methods or () if route.plain is not None
-        }
+        self._routes: dict[tuple[str, str], PlainRoute] = {}
+        """By method and path, or the last word of a path that names something before it."""
+        for route in api.routes:
+            if isinstance(route, PlainRoute) and route.plain is not None and (word := _last(route.path)).isalpha():
+                path = word if route.param_convertors else route.path
+                self._routes.update({(method, path): route for method in route.methods or ()})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One call."""
         if scope["type"] == "websocket" and scope["path"] == SOCKET:
             await websocket_door(WebSocket(scope, receive, send))
             return
-        found = self._handlers.get((scope["method"], scope["path"])) if scope["type"] == "http" else None
-        if found is None:
+        route = self._route(scope) if scope["type"] == "http" else None
+        if route is None or route.plain is None:
             await self._app(scope, receive, send)
             return
-        scope["state"]["route"], handler = found
-        response = await handler(Request(scope, receive, send))
+        scope["state"]["route"] = route.path_format
+        response = await route.plain(Request(scope, receive, send))
         await response(scope, receive, send)
+
+    def _route(self, scope: Scope) -> PlainRoute | None:
+        method, path = scope["method"], scope["path"]
+        route = self._routes.get((method, path)) or self._routes.get((method, _last(path)))
+        if route is None or (found := route.path_regex.match(path)) is None:
+            return None
+        scope["path_params"] = found.groupdict()
+        return route
+
+
+def _last(path: str) -> str:
+    return path[path.rfind("/") + 1 :]

@@ -274,6 +274,21 @@ class TestVisits:
         with pytest.raises(NoVisit):
             await office.visitor(proof)
 
+    async def test_a_visit_that_begins_while_an_old_key_still_works_ends_with_that_key(self, office: PostOffice, engine: Engine) -> None:
+        alice = await member(office, "alice")
+        before = await office.make_link(alice)
+        await office.rotate_key(alice, overlap=timedelta(hours=1))
+        proofs = [(await office.enter(code))[0] for code in (before, await office.make_link(alice))]
+        await engine.advance(timedelta(minutes=55))
+        unused = await office.make_link(alice)
+        assert [(await office.visitor(proof)).name for proof in proofs] == ["alice", "alice"]
+        await engine.advance(timedelta(minutes=6))
+        for proof in proofs:
+            with pytest.raises(NoVisit):
+                await office.visitor(proof)
+        with pytest.raises(BadLink):
+            await office.enter(unused)
+
     @pytest.mark.parametrize("revoked_first", [True, False])
     async def test_a_visit_ends_at_once_where_keys_are_revoked_and_rotated_together(
         self, office: PostOffice, *, revoked_first: bool

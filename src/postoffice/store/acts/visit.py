@@ -28,14 +28,18 @@ class MakeLink(Act[None]):
     def run(self, desk: Desk) -> None:
         if self.agent not in desk.boxes:
             raise NoSuchAgent(name=self.agent, hint="check the name")
-        # Whose key it is was found out a moment ago; by now it may be revoked, and the visit would outlive it.
-        if self.key is not None and not any(row.hash == self.key for row in live_keys(desk)):
-            raise BadKey
-        desk.write("add_visit", (self.hash, self.agent, LINK, desk.now + micros(self.lasts)))
+        end = desk.now + micros(self.lasts)
+        if self.key is not None:
+            # Whose key it is was found out a moment ago; by now it may be revoked, and the visit would outlive it.
+            key = next((row for row in live_keys(desk) if row.hash == self.key), None)
+            if key is None:
+                raise BadKey
+            end = min(end, key.expires_at or end)
+        desk.write("add_visit", (self.hash, self.agent, LINK, end))
 
 
 class UseLink(Act[str]):
-    """The link is gone and a visit has begun. Gives whose it is."""
+    """The link is gone and a visit has begun, that lasts no longer than any key of its agent's. Gives whose it is."""
 
     def __init__(self, link: str, visit: str, lasts: timedelta) -> None:
         self.link = link
@@ -48,10 +52,11 @@ class UseLink(Act[str]):
 
     def run(self, desk: Desk) -> str:
         found, desk.extra[f"visit:{self.link}"] = desk.extra[f"visit:{self.link}"], []
-        for agent, kind, expires_at in found:
+        for agent, kind, expires_at, key_ends in found:
             if kind == LINK and expires_at > desk.now:
+                end = desk.now + micros(self.lasts)
                 desk.write("delete_visit", (self.link,))
-                desk.write("add_visit", (self.visit, agent, VISIT, desk.now + micros(self.lasts)))
+                desk.write("add_visit", (self.visit, agent, VISIT, min(end, key_ends or end)))
                 return str(agent)
         raise BadLink
 

@@ -313,7 +313,9 @@ SELECT coalesce((SELECT tx::text || '.' || n FROM events WHERE tx < pg_snapshot_
 SELECT agent, pending, counted FROM mailboxes WHERE agent = ANY (:agents::text[]);
 
 -- name: visit
-SELECT agent, kind, expires_at FROM visits WHERE hash = ANY ($1::text[]);
+-- With the end of the first of its agent's keys to end, if one of them does.
+SELECT agent, kind, expires_at, (SELECT min(k.expires_at) FROM keys k WHERE k.agent = v.agent AND k.revoked_at IS NULL AND k.expires_at > office_now())
+FROM visits v WHERE hash = ANY ($1::text[]);
 
 -- name: add_visit
 INSERT INTO visits (hash, agent, kind, expires_at) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]);

@@ -244,7 +244,9 @@ SELECT CAST(coalesce(max(n), 0) AS TEXT) FROM events;
 SELECT agent, pending, counted FROM mailboxes WHERE agent IN (SELECT value FROM json_each(:agents));
 
 -- name: visit
-SELECT agent, kind, expires_at FROM visits WHERE hash = ?1;
+-- With the end of the first of its agent's keys to end, if one of them does.
+SELECT agent, kind, expires_at, (SELECT min(k.expires_at) FROM keys k WHERE k.agent = v.agent AND k.revoked_at IS NULL AND k.expires_at > office_now())
+FROM visits v WHERE hash = ?1;
 
 -- name: add_visit
 INSERT INTO visits (hash, agent, kind, expires_at) VALUES (?1, ?2, ?3, ?4);

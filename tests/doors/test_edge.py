@@ -107,10 +107,12 @@ class TestFromWhichPage:
                 assert (await wire.upgrade("/ws?agent=bob", {"Origin": EVIL})).status == 403
 
     async def test_pages_it_was_told_of_may_read_why_they_are_refused(self, tmp_path: Path) -> None:
-        async with serving(SQLiteEngine(tmp_path), cors_origins=(APP,)) as served, served.client() as client:
+        async with serving(SQLiteEngine(tmp_path), cors_origins=(APP,), body_bytes=1024) as served, served.client() as client:
             client.headers["Origin"] = APP
             alice = {"X-Agent": "alice"}
             answers = [
+                await client.get("/inbox", headers={"Host": "evil.example"}),
+                await client.post("/messages/send", content=b" " * 1025, headers=alice),
                 await client.post("/messages/send", json={}, headers=alice),
                 await client.post("/messages/receive", json={"limit": 0}, headers=alice),
                 await client.get("/agents/me"),
@@ -120,6 +122,15 @@ class TestFromWhichPage:
             ]
         assert [answer.is_client_error for answer in answers] == [True] * len(answers)
         assert [answer.headers.get("Access-Control-Allow-Origin") for answer in answers] == [APP] * len(answers)
+
+    async def test_a_page_it_was_told_of_gets_leave_to_ask_by_a_wrong_name_and_reads_in_the_answer_that_it_is_wrong(
+        self, tmp_path: Path
+    ) -> None:
+        wrong = {"Host": "evil.example", "Access-Control-Request-Method": "POST"}
+        async with serving(SQLiteEngine(tmp_path), cors_origins=(APP,)) as served, served.client() as client:
+            leave = await client.options("/messages/send", headers=wrong | {"Origin": APP})
+            assert (leave.status_code, leave.headers["Access-Control-Allow-Origin"]) == (200, APP)
+            refused(await client.options("/messages/send", headers=wrong | {"Origin": EVIL}), 421, "wrong_host")
 
     async def test_what_a_form_can_send_never_acts(self, desk: Served) -> None:
         """With or without an Origin: what needs no leave from the server must not do anything there."""

@@ -87,6 +87,10 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         if length.isdigit() and int(length) > self.body_bytes:
             raise TooLarge(what="body", size=f"{int(length)} bytes", limit=self.body_bytes)
 
+    def lists(self, scope: Scope) -> bool:
+        """Whether it comes from a page of another origin that may call this server."""
+        return bool(self.origins) and dict(scope["headers"]).get(b"origin", b"").decode("latin-1").lower() in self.origins
+
     def _answers_to(self, host: str) -> bool:
         name = host_name(host)
         if name in self.hosts:
@@ -139,9 +143,11 @@ def _refusal(error: MailError | Refusal) -> Response:
 class Edge:
     """ASGI middleware around all doors that speak HTTP."""
 
-    def __init__(self, app: ASGIApp, rules: Rules, metrics: Metrics) -> None:
+    def __init__(self, app: ASGIApp, rules: Rules, metrics: Metrics, shared: Callable[[ASGIApp], ASGIApp]) -> None:
+        """`shared` lets pages of other origins that may call this server read what an application answers."""
         self._app = app
         self._rules = rules
+        self._shared = shared
         self._metrics = metrics
         self._here = secrets.token_hex(6).encode()
         self._numbers = itertools.count(1)
@@ -194,17 +200,21 @@ class Edge:
             self._rules.check(scope)
             await self._app(scope, body.read, answer)
         except (MailError, Refusal) as error:
-            await _refusal(error)(scope, receive, answer)
+            await self._told(_refusal(error), scope)(scope, receive, answer)
         except ClientDisconnect:
             status = _GONE
         except Exception as error:  # noqa: BLE001 - the last resort: whatever it was, the caller is told and the log has it
             _report(error, request_id.decode())
             if not status:
-                await error_response(MailError())(scope, receive, answer)
+                await self._told(error_response(MailError()), scope)(scope, receive, answer)
         seconds = time.perf_counter() - begun
         route = scope["state"].get("route") or getattr(scope.get("route"), "path_format", "unmatched")
         self._metrics.answered(scope["method"], route, status, seconds)
         _tell(scope, route, status, seconds, request_id.decode())
+
+    def _told(self, response: Response, scope: Scope) -> ASGIApp:
+        """What is answered here, outside of what lets other pages read answers: to them it would be a network that failed."""
+        return self._shared(response) if self._rules.lists(scope) else response
 
 
 def _safety(path: str) -> list[tuple[bytes, bytes]]:

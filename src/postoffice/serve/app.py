@@ -3,6 +3,7 @@
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
@@ -34,11 +35,8 @@ def create_app(settings: Settings, build: Callable[[Settings], PostOffice] = bui
     rules = _rules(settings)
     front: ASGIApp = McpDoor(app.behind, lambda: app.state.office, protocol)
     front = Express(front, app)
-    if rules.origins:
-        front = CORSMiddleware(
-            Answered(front), allow_origins=list(rules.origins), allow_methods=["*"], allow_headers=["*"], expose_headers=["*"]
-        )
-    app.front = Edge(front, rules, app.state.metrics)
+    shared = partial(CORSMiddleware, allow_origins=list(rules.origins), allow_methods=["*"], allow_headers=["*"], expose_headers=["*"])
+    app.front = Edge(shared(Answered(front)) if rules.origins else front, rules, app.state.metrics, shared)
     return app
 
 

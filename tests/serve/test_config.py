@@ -153,6 +153,16 @@ def test_what_is_no_postgresql_address_is_refused_and_not_repeated(command: Call
 
 
 @pytest.mark.parametrize(
+    "address", ["postgresql://a:secret@127.0.0.1:70000/b", "postgresql://a:secret@../b", "postgresql://a:secret@127.0.0.1/b?sslmode=no"]
+)
+async def test_an_address_that_no_postgresql_can_have_is_refused_and_not_repeated(address: str) -> None:
+    with pytest.raises(BadSetting, match="The setting database is wrong") as caught:
+        async with build_office(Settings(database=address)):
+            pass
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
     "address",
     [
         "postgresql://",

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import asyncpg
 
 from postoffice.core.clock import Clock
-from postoffice.core.errors import BadCursor, Closed, DatabaseLost, MailError, SchemaMissing, Unavailable
+from postoffice.core.errors import BadCursor, BadSetting, Closed, DatabaseLost, MailError, SchemaMissing, Unavailable
 from postoffice.core.limits import Limits
 from postoffice.store import sql
 from postoffice.store.acts.act import Act
@@ -64,6 +64,8 @@ class PostgresStore(GroupedStore):
         self._committed = committed
         try:
             self._pool = await asyncpg.create_pool(self.url, min_size=1, max_size=_READERS, reset=_leave_as_it_is, **self._options(SESSION))
+        except (ValueError, OverflowError) as error:  # of an address that no server can have, before any is asked
+            raise BadSetting(name="database", why=why(error).rstrip(".")) from None
         except LOST as error:
             raise DatabaseLost(why=why(error)) from None
         except asyncpg.PostgresError as error:

@@ -133,6 +133,11 @@ def test_a_collector_that_no_span_could_ever_reach_is_refused() -> None:
         build_office(Settings(traces="collector:4318"))
 
 
+def test_hints_between_replicas_are_refused_where_there_can_be_only_one_office(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting, match="The setting wake is wrong"):
+        build_office(Settings(data=tmp_path, wake="nats://127.0.0.1:4222"))
+
+
 @pytest.mark.parametrize("command", [build_office, migrate])
 @pytest.mark.parametrize(
     "address",

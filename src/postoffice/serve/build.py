@@ -65,6 +65,8 @@ def build_office(settings: Settings) -> PostOffice:
     store: Store
     wake: Wake
     if settings.database is None:
+        if settings.wake is not None:
+            raise BadSetting(name="wake", why="it carries hints between replicas, which share a PostgreSQL; name that in database too")
         store, wake = SQLiteStore(settings.sqlite_path, Clock(), house.limits), LocalWake()
     else:
         check_database(settings.database)

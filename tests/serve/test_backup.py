@@ -1,6 +1,7 @@
-"""A backup is one moment's state, whoever writes meanwhile."""
+"""A backup is one moment's state, whoever writes meanwhile, and nobody else's to read."""
 
 import sqlite3
+import stat
 from contextlib import closing
 from pathlib import Path
 
@@ -35,3 +36,16 @@ def test_a_backup_beside_somebody_who_writes_at_every_step_ends_and_has_nothing_
         backups.backup(settings, tmp_path / "mail.backup", write)
     with closing(sqlite3.connect(tmp_path / "mail.backup")) as copy:
         assert (steps > 2, copy.execute("SELECT count(*) FROM written").fetchone()) == (True, (0,))
+
+
+def test_what_is_being_restored_into_an_open_folder_is_nobody_elses_to_read(tmp_path: Path) -> None:
+    made, brought = Settings(data=tmp_path / "made"), Settings(data=tmp_path / "brought")
+    migrate(made)
+    backups.backup(made, tmp_path / "mail.backup", lambda *_: None)
+    brought.data.mkdir(mode=0o755)
+    begun = brought.data / "mailbox.part"
+    begun.touch(mode=0o644)  # left by one that broke off
+    modes: list[int] = []
+    backups.restore(brought, tmp_path / "mail.backup", lambda *_: modes.append(stat.S_IMODE(begun.stat().st_mode)))
+    assert set(modes) == {0o600}
+    assert stat.S_IMODE(brought.sqlite_path.stat().st_mode) == 0o600

@@ -27,8 +27,7 @@ def backup(settings: Settings, file: Path, progress: Progress) -> str:
         raise BackupFailed(why=f"there is no mail in {settings.data}")
     begun = file.with_name(f"{file.name}.part")
     try:
-        begun.unlink(missing_ok=True)
-        begun.touch(mode=0o600)  # before anything is in it, so that nobody else can ever read it
+        _begin(begun)
         if settings.database is None:
             _copy(_read_only(settings.sqlite_path), begun, progress)
         else:
@@ -79,8 +78,8 @@ def _place(settings: Settings, file: Path, progress: Progress) -> None:
     begun = settings.sqlite_path.with_name("mailbox.part")
     with closing(claim):
         try:
+            _begin(begun)
             _copy(_read_only(file), begun, progress)
-            begun.chmod(0o600)
             begun.rename(settings.sqlite_path)
         except (sqlite3.Error, OSError) as error:
             raise BackupFailed(why=str(error)) from None
@@ -98,6 +97,12 @@ def _replace(settings: Settings, file: Path, schema: str, progress: Progress) ->
         _copy(_read_only(file), settings.sqlite_path, progress, journal=None)
     except sqlite3.Error as error:
         raise BackupFailed(why=f"{error}; try again when less is going on") from None
+
+
+def _begin(file: Path) -> None:
+    """Make it anew before anything is in it, so that nobody else can ever read it."""
+    file.unlink(missing_ok=True)
+    file.touch(mode=0o600)
 
 
 def _copy(source: str, target: Path, progress: Progress, journal: str | None = "DELETE") -> None:

@@ -146,6 +146,7 @@ def test_a_second_server_on_the_same_mail_is_told_who_has_it(tmp_path: Path) -> 
         (("serve", "--port", "many"), 2, "invalid int value: 'many'"),
         (("serve", "--port", "99999"), 65, "The setting port is wrong"),
         (("serve", "--host", "no.such.host.invalid"), 69, "choose another --host or --port"),
+        (("serve", "--host", "127.0.0..1", "--auth", "keys"), 69, "choose another --host or --port"),
         (("serve", "--data", "file/below"), 69, "cannot be written"),
         (("serve", "--config", "missing.toml"), 65, "missing.toml"),
         (("serve", "--config", "file"), 65, "The setting config (file) is wrong"),

@@ -123,6 +123,8 @@ def _listen(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
         raise CannotListen(host=host, port=port, why=error.strerror) from None
+    except UnicodeError:  # a slip of the pen, which no name can be looked up by
+        raise CannotListen(host=host, port=port, why="that is no name of a host") from None
     try:
         if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -100,6 +100,11 @@ def test_every_setting_is_documented() -> None:
     assert {name for name in named if f"| {name} |" not in text} == set()
 
 
+def test_every_limit_is_documented() -> None:
+    text = (ROOT / "docs" / "settings.md").read_text().partition("## Limits")[2].partition("## PostgreSQL")[0]
+    assert {field.name for field in msgspec.structs.fields(Limits) if f"`{field.name}`" not in text} == set()
+
+
 def test_every_documented_limit_exists_with_its_default() -> None:
     text = (ROOT / "docs" / "settings.md").read_text().partition("## Limits")[2].partition("## PostgreSQL")[0]
     defaults = {field.name: field.default for field in msgspec.structs.fields(Limits)}

@@ -64,7 +64,10 @@ def test_durations_are_in_seconds(tmp_path: Path) -> None:
         ({"POSTOFFICE_VISIBILITY": "nan"}, "", "visibility"),
         ({"POSTOFFICE_VISIBILITY": "0.5"}, "", "visibility"),
         ({"POSTOFFICE_VISIBILITY": "43201"}, "", "visibility"),
-        ({"POSTOFFICE_VISIBILITY_LEAST": "60", "POSTOFFICE_VISIBILITY_MOST": "30"}, "", "visibility_least"),
+        ({"POSTOFFICE_VISIBILITY_LEAST": "31"}, "", "visibility_least"),
+        ({"POSTOFFICE_VISIBILITY_MOST": "299"}, "", "visibility_most"),
+        ({"POSTOFFICE_ID_CHARS": "63"}, "", "id_chars"),
+        ({"POSTOFFICE_NOTE_CHARS": "499"}, "", "note_chars"),
         ({"POSTOFFICE_CODE_LIFE": "1e12"}, "", "code_life"),
         ({"POSTOFFICE_WAIT": "-1"}, "", "wait"),
         ({"POSTOFFICE_WAIT": "241"}, "", "wait"),
@@ -100,9 +103,9 @@ def test_a_path_may_begin_at_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_default_follows_the_bounds_that_were_set(tmp_path: Path) -> None:
-    environ = {"POSTOFFICE_BATCH": "5", "POSTOFFICE_WAIT_MOST": "0", "POSTOFFICE_VISIBILITY_LEAST": "60", "POSTOFFICE_TTL_MOST": "0"}
+    environ = {"POSTOFFICE_BATCH": "5", "POSTOFFICE_WAIT_MOST": "0", "POSTOFFICE_TTL_MOST": "0"}
     limits = read_settings({}, environ, tmp_path).limits
-    assert (limits.receive, limits.wait, limits.visibility, limits.ttl) == (5, timedelta(0), timedelta(seconds=60), 0)
+    assert (limits.receive, limits.wait, limits.ttl) == (5, timedelta(0), 0)
 
 
 @pytest.mark.parametrize("source", ["environment", ".env"])

@@ -16,6 +16,8 @@ LONGEST = timedelta(days=36_525)
 """No duration is longer than a hundred years: what comes after it is still a date."""
 MAY_BE_NONE = frozenset({"wait", "wait_most", "key_overlap"})
 """Durations that may be none at all."""
+# What the office's own clients ask for, whatever the settings: a lease of half a minute, and five minutes' rest for what failed.
+_LEASE, _REST = timedelta(seconds=30), timedelta(minutes=5)
 # What holds where a caller asks for nothing stands within what it may ask for.
 _WITHIN = {
     "visibility": ("visibility_least", "visibility_most"),
@@ -36,7 +38,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     depth: Count = 10_000
     message_bytes: Count = 1 << 20
     subject_chars: Count = 255
-    id_chars: Count = 255
+    id_chars: Annotated[int, msgspec.Meta(ge=64, le=_MOST)] = 255  # no less: the office's own ids and cursors are nearly as long
     recipients: Count = 1_000
     batch: Count = 100
     receive: Count = 10
@@ -53,7 +55,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     pending_requests: CountOrNone = 20
     wrong_codes_in_a_row: Count = 5
     wrong_codes_per_hour: Count = 10
-    note_chars: Count = 500
+    note_chars: Annotated[int, msgspec.Meta(ge=500, le=_MOST)] = 500  # no less: the office's own clients say why in as many
     dedupe_for: timedelta = timedelta(days=30)
     key_overlap: timedelta = timedelta(hours=24)
     retention: timedelta | None = None  # None keeps everything
@@ -63,12 +65,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 def agreeing(limits: Limits, chosen: Collection[str]) -> Limits:
     """Limits of which none contradicts another: a default follows the bounds that somebody chose, a chosen number has to fit them."""
+    if limits.visibility_least > _LEASE:
+        raise BadSetting(name="visibility_least", why=f"it is more than {_LEASE.seconds} seconds, which runners and the SDK ask for")
+    if limits.visibility_most < _REST:
+        raise BadSetting(name="visibility_most", why=f"it is less than {_REST.seconds} seconds, for which runners put off what failed")
     for name, (lowest, highest) in _WITHIN.items():
         value: Any = getattr(limits, name)
         least = value if lowest is None else getattr(limits, lowest)
         most = getattr(limits, highest)
-        if lowest is not None and least > most:
-            raise BadSetting(name=lowest, why=f"it is more than {highest}")
         bent = min(max(value, least), most)
         if bent != value and name in chosen:
             raise BadSetting(name=name, why=f"it is {'less than ' + str(lowest) if bent > value else 'more than ' + highest}")

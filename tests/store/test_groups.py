@@ -10,7 +10,7 @@ import pytest
 
 from postoffice.core.agent import Card, key_hash, key_prefix, new_key
 from postoffice.core.connection import Assurance, Handshake, Status
-from postoffice.core.delivery import State, Wish
+from postoffice.core.delivery import Ack, Nack, Settled, State, Wish
 from postoffice.core.errors import BadKey, MailError, NoVisit, Unavailable
 from postoffice.core.limits import Limits
 from postoffice.core.message import Accepted, Draft
@@ -18,7 +18,7 @@ from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.send import Send
-from postoffice.store.acts.turn import Turn
+from postoffice.store.acts.turn import Turn, Turned
 from postoffice.store.acts.upkeep import Purge
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.grouped import GroupedStore
@@ -54,6 +54,14 @@ class Halfway(Act[None]):
     def run(self, desk: Desk) -> None:
         desk.notice(desk.boxes["bob"], "half of it", {})
         desk.notice(desk.boxes["nobody"], "the other half", {})
+
+
+class WithoutSender(Turn):
+    """A turn that finds no mailbox of the one who sent what it settles."""
+
+    def run(self, desk: Desk) -> Turned:
+        del desk.boxes["alice"]
+        return super().run(desk)
 
 
 def letter(text: str, to: str = "bob", sender: str = "alice", **fields: Any) -> Send:
@@ -111,6 +119,15 @@ class TestDecision1Groups:
         outcomes = await asyncio.gather(*map(grouped.submit, acts), return_exceptions=True)
         assert codes(outcomes) == ["unavailable", *["Accepted"] * neighbours]
         assert await texts(grouped) == ["beside it"] * neighbours
+
+    async def test_a_settlement_that_misses_a_mailbox_halfway_leaves_nothing_of_itself(self, grouped: GroupedStore) -> None:
+        await grouped.submit(letter("hello"))
+        wish = Wish(limit=1, visible_for=A_MINUTE)
+        (taken,) = (await grouped.submit(Turn("bob", (), wish))).leased
+        with pytest.raises(Unavailable):
+            await grouped.submit(WithoutSender("bob", (Ack(taken.message.id, taken.token),)))
+        (settled,) = (await grouped.submit(Turn("bob", (Nack(taken.message.id, taken.token),)))).settled
+        assert isinstance(settled, Settled), "it is still in hand"
 
     async def test_text_the_database_cannot_take_leaves_its_neighbours_alone(self, grouped: GroupedStore) -> None:
         poison = Turn("bob", (), Wish(limit=1, visible_for=A_MINUTE, correlation_id="\ud800"))

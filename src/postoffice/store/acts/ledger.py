@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from postoffice.core.clock import is_id, micros
 from postoffice.core.delivery import UNREAD, State
-from postoffice.core.errors import MailError, NoSuchMessage, OtherLedger, TopicTaken
+from postoffice.core.errors import MailError, NoSuchMessage, OtherLedger, TopicTaken, Unavailable
 from postoffice.core.ledger import Account, Sighting, matches
 from postoffice.core.names import SYSTEM, folded
 from postoffice.store.acts.act import Act
@@ -192,6 +192,8 @@ class Materialise(Act[int]):
         for send in self.sends[one.sequence]:  # each by itself: one who refuses takes nothing from the others
             try:
                 taken = send.run(desk).message_id
+            except Unavailable:  # no refusal: what was missed halfway undoes all of it
+                raise
             except MailError as error:
                 refusals.append(str(error))
         verdict = "delivered" if taken else "quarantined" if refusals else "noted"

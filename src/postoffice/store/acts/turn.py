@@ -19,7 +19,7 @@ from postoffice.core.delivery import (
     Wish,
     after_failure,
 )
-from postoffice.core.errors import LeaseLost, MailError, NoSuchMessage
+from postoffice.core.errors import LeaseLost, MailError, NoSuchMessage, Unavailable
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
 from postoffice.store.acts.act import Act
@@ -62,6 +62,8 @@ class Turn(Act[Turned]):
         for settlement in self.settlements:
             try:
                 settled.append(self._settle(desk, settlement))
+            except Unavailable:  # no answer to this one: what was missed halfway undoes all of it
+                raise
             except MailError as error:
                 settled.append(error)
         return Turned(tuple(settled), () if self.wish is None else self._take(desk, self.wish))

@@ -9,6 +9,7 @@ import pytest
 
 from postoffice.config import Settings, read_settings
 from postoffice.core.errors import BadSetting, ExtraMissing
+from postoffice.serve.app import create_app
 from postoffice.serve.build import build_office
 from postoffice.serve.migrate import migrate
 
@@ -134,6 +135,24 @@ def test_postgresql_without_its_extra_is_told_how_to_install_it(
 def test_a_collector_that_no_span_could_ever_reach_is_refused() -> None:
     with pytest.raises(BadSetting, match="like http://host:4318"):
         build_office(Settings(traces="collector:4318"))
+
+
+@pytest.mark.parametrize("host", ["mail.example:443", "https://mail.example", "*.example", "*", "[::1]", ""])
+def test_a_name_that_nobody_can_call_by_is_refused(host: str) -> None:
+    with pytest.raises(BadSetting, match="The setting allowed_hosts is wrong"):
+        create_app(Settings(allowed_hosts=(host,)))
+
+
+@pytest.mark.parametrize("origin", ["*", "app.example", "https://app.example/path", "https://*.example", ""])
+def test_an_origin_that_no_page_has_is_refused(origin: str) -> None:
+    with pytest.raises(BadSetting, match="The setting cors_origins is wrong"):
+        create_app(Settings(cors_origins=(origin,)))
+
+
+def test_every_name_and_origin_that_somebody_comes_by_will_do() -> None:
+    hosts = ("mail", "Mail.Example.com", "my_host", "10.0.0.1", "2001:db8::1")
+    origins = ("https://App.Example", "https://app.example/", "http://localhost:3000", "http://[::1]:3000", "null", "tauri://localhost")
+    assert create_app(Settings(allowed_hosts=hosts, cors_origins=origins))
 
 
 def test_hints_between_replicas_are_refused_where_there_can_be_only_one_office(tmp_path: Path) -> None:

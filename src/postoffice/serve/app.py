@@ -1,5 +1,6 @@
 """The web application: the doors, the edge around them, and the office behind."""
 
+import re
 import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -10,6 +11,8 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from postoffice.config import Settings
+from postoffice.core.errors import BadSetting
+from postoffice.core.hosts import address_of
 from postoffice.doors.edge import Answered, Edge, Rules
 from postoffice.doors.mcp.door import McpDoor
 from postoffice.doors.mcp.protocol import Protocol
@@ -20,6 +23,9 @@ from postoffice.office import Auth, PostOffice
 from postoffice.serve.build import build_bridges, build_house, build_office, ensure_owner_key
 from postoffice.serve.drain import draining
 from postoffice.serve.snippets import snippets
+
+_HOST = re.compile(r"[\w.-]+")
+_ORIGIN = re.compile(r"null|[a-z][a-z0-9+.-]*://[^/?#*]+/?", re.IGNORECASE)
 
 
 def create_app(settings: Settings, build: Callable[[Settings], PostOffice] = build_office) -> FastAPI:
@@ -41,6 +47,15 @@ def create_app(settings: Settings, build: Callable[[Settings], PostOffice] = bui
 
 
 def _rules(settings: Settings) -> Rules:
+    """Who may knock. A name or a page that nobody can come by is refused here: later, whoever comes would be told to list just that."""
+    for host in settings.allowed_hosts:
+        if not _HOST.fullmatch(host) and address_of(host) is None:
+            raise BadSetting(name="allowed_hosts", why=f"{host!r} is no name alone, like mail.example.com, without scheme, port and stars")
+    for origin in settings.cors_origins:
+        if not _ORIGIN.fullmatch(origin):
+            raise BadSetting(
+                name="cors_origins", why=f"{origin!r} is no origin, like https://app.example, with its scheme and without stars"
+            )
     own = {settings.host.lower(), socket.gethostname().lower()} if settings.host else set()
     return Rules(
         open=build_house(settings).auth is Auth.OPEN,

@@ -76,11 +76,12 @@ def close_desk(desk: Desk) -> Iterator[Write]:
         yield Write("update_mailbox", [_counts(box) for box in boxes])
     if desk.new_threads:
         yield Write("add_session", [astuple(thread) for thread in desk.new_threads.values()])
-    if threads := [thread for id, thread in desk.changed_threads.items() if id not in desk.new_threads]:
-        yield Write(
-            "update_session",
-            [(t.id, t.counted, t.unread_low, t.unread_high, t.replies_left, t.last_at) for t in threads],
-        )
+    threads = [thread for id, thread in desk.changed_threads.items() if id not in desk.new_threads]
+    if grown := [thread for thread in threads if thread.last_at == desk.now]:
+        yield Write("update_session", [(t.id, t.counted, t.unread_low, t.unread_high, t.replies_left, t.last_at) for t in grown])
+    # SQLite writes every index again whose columns are named, also where they stay as they were.
+    if read := [thread for thread in threads if thread.last_at != desk.now]:
+        yield Write("update_unread", [(t.id, t.unread_low, t.unread_high) for t in read])
     if desk.posted:
         yield Write("add_delivery", [_delivery(row) for row in desk.posted])
     if desk.changed_mail:

@@ -195,6 +195,11 @@ FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], 
   AS v (id, counted, unread_low, unread_high, replies_left, last_at)
 WHERE s.id = v.id;
 
+-- name: update_unread
+UPDATE sessions s SET unread_low = v.unread_low, unread_high = v.unread_high
+FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS v (id, unread_low, unread_high)
+WHERE s.id = v.id;
+
 -- name: add_message
 INSERT INTO messages (id, sender, client_id, type, ref_id, created_at, body)
 SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::json[]);

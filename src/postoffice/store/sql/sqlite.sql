@@ -142,6 +142,9 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11);
 UPDATE sessions SET counted = ?2, unread_low = ?3, unread_high = ?4, replies_left = ?5, last_at = ?6
 WHERE id = ?1;
 
+-- name: update_unread
+UPDATE sessions SET unread_low = ?2, unread_high = ?3 WHERE id = ?1;
+
 -- name: add_message
 INSERT INTO messages (id, sender, client_id, type, ref_id, created_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
 

@@ -1,6 +1,8 @@
 """The command as a user runs it: a real process, a real port."""
 
+import itertools
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -9,11 +11,23 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PATIENCE = 30.0
 COMMAND = (sys.executable, "-W", "error", "-m", "postoffice")
+_SYSTEMS_OWN = 32_768
+"""From here on the system gives out ports by itself, to whoever asks for any."""
+
+
+def _ports_of_this_worker() -> Iterator[int]:
+    worker, workers = os.environ.get("PYTEST_XDIST_WORKER", "gw0"), os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")
+    ours = list(range(20_000 + int(worker.removeprefix("gw")), _SYSTEMS_OWN, int(workers)))
+    random.SystemRandom().shuffle(ours)  # another run beside this one begins elsewhere
+    return itertools.cycle(ours)
+
+
+_PORTS = _ports_of_this_worker()
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -30,9 +44,12 @@ def run(*arguments: str, here: Path, extra: Mapping[str, str] | None = None) -> 
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that stays free until it is used: one that the system chose may be given to somebody else as soon as it is let go."""
+    for port in _PORTS:
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError
 
 
 @contextmanager

@@ -25,15 +25,15 @@ async def hold_too_long(scribe: Scribe, replicas: Sequence[Replica], round: int)
     """A holder's ack waits in the socket of a frozen server while its lease runs out. On a second server somebody else gets the mail."""
     frozen, other = replicas[0].url, replicas[-1].url
     async with (
-        Caller(scribe, f"first-{round}", HOLDERS, [frozen], 30) as first,
-        Caller(scribe, f"second-{round}", HOLDERS, [other], 30) as second,
+        Caller(scribe, f"first-{round}", HOLDERS, [frozen], 60) as first,
+        Caller(scribe, f"second-{round}", HOLDERS, [other], 60) as second,
     ):
         sent = await second.send(HOLDERS, f"held-{round}", "Who has it?")
         (mine,) = (await first.take(1, LEASE)).items
         replicas[0].freeze()
         late = asyncio.create_task(first.settle(Op.ACK, mine))
         await asyncio.sleep(FROZEN)
-        taking = asyncio.create_task(second.take(1, 30.0, 5.0))
+        taking = asyncio.create_task(second.take(1, 30.0, 30.0))
         if frozen != other:
             # The frozen one may have been stopped with the mailbox locked: then nobody gets anything for ten seconds.
             await asyncio.wait({taking}, timeout=2)

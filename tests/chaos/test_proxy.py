@@ -9,7 +9,7 @@ import pytest
 from tests.chaos.proxy import PASS, Proxy, Rule, Side, proxied
 from tests.proof.patience import until
 
-BOUND = 5.0
+BOUND = 30.0
 SILENCE = 0.2
 
 

@@ -107,10 +107,13 @@ class TestReceiving:
         wide = Limits(
             wait_most=600 * seconds, visibility_most=86_400 * seconds, visibility_least=seconds / 5, batch=500, ttl_most=20, depth=1000
         )
-        async with serving(SQLiteEngine(tmp_path), limits=wide) as served, Callers(served) as callers:
+        engine = SQLiteEngine(tmp_path)
+        async with serving(engine, limits=wide) as served, Callers(served) as callers:
             alice, bob = await two(callers)
             await send(alice, "bob", ttl=15)
-            (letter,) = await take(bob, visible_for=0.5, limit=200)
+            assert len(await take(bob, visible_for=0.5, limit=200)) == 1
+            await engine.advance(seconds)
+            (letter,) = await take(bob, limit=200)
             more = {"id": letter["id"], "token": letter["token"], "visible_for": 50_000}
             (settled,) = done(await bob.post("/messages/settle", json={"extend": [more]}))["settled"]
             assert settled["state"] == "leased"
@@ -172,9 +175,11 @@ class TestWaiting:
 
     async def test_one_message_wakes_many_and_goes_to_one(self, callers: Callers) -> None:
         alice, bob = await two(callers)
-        waiting = [asyncio.create_task(bob.post("/messages/wait", json={"wait": 1})) for _ in range(4)]
+        waiting = [asyncio.create_task(bob.post("/messages/wait", json={"wait": 60})) for _ in range(4)]
         await waiter(callers, "bob")
         await send(alice, "bob")
+        await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        callers.served.office.drain()  # sends home whoever waits on
         taken = [len(done(answer)["messages"]) for answer in await asyncio.gather(*waiting)]
         assert sorted(taken) == [0, 0, 0, 1]
 

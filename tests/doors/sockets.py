@@ -24,7 +24,9 @@ async def plugged(
     """An open socket; what is given besides the address goes into its query."""
     asked = urlencode({name: value for name, value in query.items() if value is not None})
     address = f"{url}?{asked}" if asked else url
-    async with connect(address, additional_headers=headers, compression=None, proxy=None, close_timeout=1, max_size=max_size) as socket:
+    async with connect(
+        address, additional_headers=headers, compression=None, proxy=None, open_timeout=PATIENCE, close_timeout=1, max_size=max_size
+    ) as socket:
         yield socket
 
 

@@ -4,7 +4,6 @@ import asyncio
 import json
 import logging
 import random
-import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
@@ -16,7 +15,7 @@ from postoffice.core.message import Draft
 from postoffice.doors import websocket
 from tests.doors.callers import Callers, send
 from tests.doors.served import Served, serving
-from tests.doors.sockets import heard, open_sockets, plugged, sockets_become
+from tests.doors.sockets import PATIENCE, heard, open_sockets, plugged, sockets_become
 from tests.doors.wire import CLOSE, PING, Wire, wired
 from tests.engines import SQLiteEngine
 
@@ -95,7 +94,7 @@ class TestDeadPeers:
                 for wire in wires:
                     wire.vanish()
                 await send(alice, "bob")
-                await sockets_become(desk, 0, 2)
+                await sockets_become(desk, 0)
         assert _errors(caplog) == []
 
     async def test_those_that_vanish_while_they_are_refused_are_forgotten(self, desk: Served, caplog: pytest.LogCaptureFixture) -> None:
@@ -105,7 +104,7 @@ class TestDeadPeers:
                     headers = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13"}
                     await wire.ask("GET", path, headers | {"Sec-WebSocket-Key": "x" * 22 + "=="})
                     wire.vanish()
-        await sockets_become(desk, 0, 2)
+        await sockets_become(desk, 0)
         assert _errors(caplog) == []
 
     async def test_those_that_vanish_as_the_office_closes_make_no_noise(self, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -120,7 +119,8 @@ class TestDeadPeers:
 
     async def test_one_that_answers_no_ping_is_dropped(self, tmp_path: Path) -> None:
         async with (
-            serving(SQLiteEngine(tmp_path), ws_ping_interval=0.2, ws_ping_timeout=0.3) as served,
+            # The one that answers has as long for it as a machine that is slow today needs.
+            serving(SQLiteEngine(tmp_path), ws_ping_interval=0.2, ws_ping_timeout=4.0) as served,
             wired(served.url) as wire,
             plugged(served.ws_url, agent="alice") as alive,
         ):
@@ -139,32 +139,34 @@ class TestDeadPeers:
         monkeypatch.setattr(websocket, "_SEND_SECONDS", 0.6)
         async with serving(SQLiteEngine(tmp_path), ws_ping_interval=0.2, ws_ping_timeout=0.3) as served:
             await served.office.identify(name="alice")
+            before = _open_sockets()
             async with wired(served.url, receive_buffer=2048) as wire:
                 assert (await wire.upgrade("/ws?agent=bob")).status == 101
-                held = _open_sockets()
                 await _write_large(served, "bob", 12)
                 async with asyncio.timeout(30):
-                    while _open_sockets() >= held:  # noqa: ASYNC110 - nobody rings when a connection is given up
+                    while _open_sockets() > before + 1:  # noqa: ASYNC110 - nobody rings when a connection is given up
                         await asyncio.sleep(0.05)
 
 
 class TestSlowReaders:
-    async def test_one_is_cut_with_a_code_slows_nobody_and_catches_up(self, monkeypatch: pytest.MonkeyPatch, served: Served) -> None:
-        monkeypatch.setattr(websocket, "_SEND_SECONDS", 2.0)
+    async def test_one_slows_nobody(self, monkeypatch: pytest.MonkeyPatch, served: Served) -> None:
+        monkeypatch.setattr(websocket, "_SEND_SECONDS", 2 * PATIENCE)  # whoever had to wait for it would wait too long
         async with Callers(served) as callers, wired(served.url, receive_buffer=2048) as wire:
             (alice,) = await callers.named("alice")
             assert (await wire.upgrade("/ws?agent=slow&cursor=0")).status == 101
             async with plugged(served.ws_url, agent="quick") as quick:
                 await _write_large(served, "slow", 12)
-                slowest = 0.0
                 for number in range(30):
-                    begun = time.perf_counter()
                     await send(alice, "quick", str(number))
                     assert (await heard(quick))["content"] == str(number)
-                    slowest = max(slowest, time.perf_counter() - begun)
-                    await asyncio.sleep(0.03)
-                assert slowest < 2
-                await sockets_become(served, 1)
+                assert await open_sockets(alice) == 2
+
+    async def test_one_is_cut_with_a_code_and_catches_up(self, monkeypatch: pytest.MonkeyPatch, served: Served) -> None:
+        monkeypatch.setattr(websocket, "_SEND_SECONDS", 1.0)
+        async with wired(served.url, receive_buffer=2048) as wire:
+            assert (await wire.upgrade("/ws?agent=slow&cursor=0")).status == 101
+            await _write_large(served, "slow", 12)
+            await sockets_become(served, 0)
             cursor, got = await _read_until_cut(wire)
             async with plugged(served.ws_url, agent="slow", cursor=cursor, max_size=None) as again:
                 while len(got) < 12:
@@ -172,13 +174,13 @@ class TestSlowReaders:
             assert got == [f"{number:02}" for number in range(12)]
 
     async def test_one_that_reads_in_time_is_not_cut(self, monkeypatch: pytest.MonkeyPatch, desk: Served) -> None:
-        monkeypatch.setattr(websocket, "_SEND_SECONDS", 1.0)
+        monkeypatch.setattr(websocket, "_SEND_SECONDS", 4.0)
         async with wired(desk.url, receive_buffer=4096) as wire:
             assert (await wire.upgrade("/ws?agent=slow&cursor=0")).status == 101
             await _write_large(desk, "slow", 6)
             got = []
             for _ in range(6):
-                await asyncio.sleep(0.2)
+                await asyncio.sleep(0.8)  # all of it takes longer than a frame may
                 got.append(json.loads((await wire.frame()).payload)["content"][:2])
             assert got == [f"{number:02}" for number in range(6)]
 

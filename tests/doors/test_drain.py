@@ -16,7 +16,8 @@ from tests.doors.sockets import closing, open_sockets, plugged
 from tests.engines import Engine, PostgresEngine
 
 POLLS, SOCKETS = 50, 20
-BOUND = 10.0
+BOUND = 30.0
+"""Seconds: half of what the polls would wait by themselves."""
 # The engine is no different behind another web server.
 EACH = pytest.mark.parametrize(("way", "engine"), [("ours", "sqlite"), ("ours", "postgres"), ("uvicorn", "sqlite")], indirect=["engine"])
 ENDED = {"ours": (0,), "uvicorn": (0, -15)}  # plain uvicorn dies of the signal once it has done its work
@@ -33,7 +34,7 @@ class TestWaiters:
         with started(way, tmp_path) as process:
             async with AsyncExitStack() as stack:
                 client = await stack.enter_async_context(_client(process))
-                sockets = [await stack.enter_async_context(plugged(process.ws_url, agent=f"agent-{n}")) for n in range(SOCKETS)]
+                sockets = [await stack.enter_async_context(plugged(process.ws_url, agent=f"listener-{n}")) for n in range(SOCKETS)]
                 polls = [asyncio.create_task(_poll(client, f"agent-{n}")) for n in range(POLLS)]
                 await _settled(client)
                 begun = time.monotonic()
@@ -99,11 +100,11 @@ def _client(process: Process) -> httpx.AsyncClient:
 
 
 async def _poll(client: httpx.AsyncClient, name: str) -> httpx.Response:
-    return await client.post("/messages/wait", json={"wait": 60}, headers={"X-Agent": name})
+    return await client.post("/messages/wait", json={"wait": 60, "visible_for": 600}, headers={"X-Agent": name})
 
 
 async def _settled(client: httpx.AsyncClient) -> None:
-    """Every poll has begun: all their names are known, and the sockets are counted."""
+    """Every poll has begun: all their names are known, by nothing else, and the sockets are counted."""
     async with asyncio.timeout(BOUND):
         while len(await _names(client)) < POLLS:  # noqa: ASYNC110 - the server's number, not ours
             await asyncio.sleep(0.05)
@@ -112,7 +113,7 @@ async def _settled(client: httpx.AsyncClient) -> None:
 
 
 async def _names(client: httpx.AsyncClient) -> list[str]:
-    found: Sequence[dict[str, Any]] = done(await client.get("/agents?limit=200", headers={"X-Agent": "agent-0"}))["agents"]
+    found: Sequence[dict[str, Any]] = done(await client.get("/agents?limit=200", headers={"X-Agent": "onlooker"}))["agents"]
     return [agent["name"] for agent in found if agent["name"].startswith("agent-")]
 
 

@@ -16,6 +16,7 @@ from tests.chaos.office import Replica
 from tests.chaos.siege import besieged
 from tests.proof.books import check_books
 from tests.proof.patience import until
+from tests.serve.running import PATIENCE
 
 JUMPS = 12
 HOURS = ("+3h", "-5h", "+26h", "-49h", "+0")
@@ -23,7 +24,7 @@ HOURS = ("+3h", "-5h", "+26h", "-49h", "+0")
 
 def days_ahead(replica: Replica) -> int:
     """By how many days a server is ahead of us, as it tells everybody it answers."""
-    date = httpx.get(f"{replica.url}/health").headers["date"]
+    date = httpx.get(f"{replica.url}/health", timeout=PATIENCE).headers["date"]
     return int((parsedate_to_datetime(date).timestamp() - time.time()) / 86_400)
 
 

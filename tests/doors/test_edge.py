@@ -14,7 +14,7 @@ from tests.doors.callers import Callers, done, refused, send
 from tests.doors.served import Served, serving
 from tests.doors.wire import wired
 from tests.engines import SQLiteEngine
-from tests.serve.running import COMMAND, free_port, run
+from tests.serve.running import COMMAND, PATIENCE, free_port, run
 from tests.serve.running import serving as running
 
 EVIL = "http://evil.example"
@@ -231,21 +231,23 @@ class TestWhoMayComeIn:
     def test_beyond_loopback_keys_are_required_without_being_asked_for(self, tmp_path: Path) -> None:
         port = free_port()
         command = (*COMMAND, "serve", "--host", "0.0.0.0", "--port", str(port), "--data", "kept")
-        with running(*command, port=port, here=tmp_path), httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+        with running(*command, port=port, here=tmp_path), httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE) as client:
             assert done(client.get("/version"))["auth"] == "keys"
             refused(client.get("/inbox", headers={"X-Agent": "alice"}), 401, "key_required")
             refused(client.get("/inbox"), 401)
             for address in _own_addresses():
-                refused(httpx.get(f"http://{address}:{port}/inbox", headers={"X-Agent": "alice"}), 401, "key_required")
+                refused(httpx.get(f"http://{address}:{port}/inbox", headers={"X-Agent": "alice"}, timeout=PATIENCE), 401, "key_required")
 
     def test_an_open_application_answers_on_loopback_only_wherever_its_server_listens(self, tmp_path: Path) -> None:
         port = free_port()
         command = (sys.executable, "-m", "uvicorn", "postoffice.serve.asgi:app", "--host", "0.0.0.0", "--port", str(port))
         with running(*command, port=port, here=tmp_path, extra={"POSTOFFICE_DATA": "kept"}):
-            assert httpx.get(f"http://127.0.0.1:{port}/inbox", headers={"X-Agent": "alice"}).status_code == 200
+            assert httpx.get(f"http://127.0.0.1:{port}/inbox", headers={"X-Agent": "alice"}, timeout=PATIENCE).status_code == 200
             for address in _own_addresses():
                 for path in ("/health", "/inbox", "/docs"):
-                    answer = httpx.get(f"http://{address}:{port}{path}", headers={"X-Agent": "alice", "Host": "localhost"})
+                    answer = httpx.get(
+                        f"http://{address}:{port}{path}", headers={"X-Agent": "alice", "Host": "localhost"}, timeout=PATIENCE
+                    )
                     refused(answer, 403, "beyond_loopback")
 
 

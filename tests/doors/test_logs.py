@@ -11,6 +11,7 @@ from tests.doors.callers import done
 from tests.doors.processes import Process, started
 from tests.doors.sockets import closing, heard, plugged, said
 from tests.doors.wire import wired
+from tests.serve.running import PATIENCE
 
 BODY = "the-cat-sleeps-at-noon"
 WILD = "\x1b[31mred\x07\nforged=yes\r\u2028end"
@@ -37,7 +38,7 @@ class TestSecrets:
         """In the query of a plain request, or of a socket that is refused before anybody looks at its key."""
         with started(*_settled(server, tmp_path), extra=KEYS) as process:
             key = process.owner_key
-            async with httpx.AsyncClient(base_url=process.url) as client:
+            async with httpx.AsyncClient(base_url=process.url, timeout=PATIENCE) as client:
                 await client.get("/inbox", params={"api_key": key})
                 await client.get(f"/agents/{key}", headers={"X-API-Key": key})
             for path, headers in (("/ws", {"Host": "evil.example"}), ("/ws", {"Origin": "http://evil.example"}), ("/other", {})):
@@ -74,7 +75,7 @@ class TestLines:
 
     async def test_a_request_id_is_kept_if_it_is_sane_and_replaced_if_not(self, tmp_path: Path) -> None:
         with started(*_settled("ours, for machines", tmp_path)) as process:
-            async with httpx.AsyncClient(base_url=process.url) as client:
+            async with httpx.AsyncClient(base_url=process.url, timeout=PATIENCE) as client:
                 for sane in ("abc-123", "A.b_c-9", "x" * 64):
                     answer = await client.get("/nowhere", headers={"X-Request-Id": sane})
                     assert answer.headers["X-Request-Id"] == sane
@@ -99,7 +100,7 @@ def _leaks(told: str, secrets: dict[str, str]) -> set[tuple[str, str]]:
 
 async def _call(process: Process) -> dict[str, str]:
     """Everything secret that plain requests bring, well and badly."""
-    async with httpx.AsyncClient(base_url=process.url) as client:
+    async with httpx.AsyncClient(base_url=process.url, timeout=PATIENCE) as client:
         keys = []
         for name in ("alice", "bob-agent"):
             body = {"name": name, "allow_from": ["*"], "description": BODY}
@@ -138,7 +139,7 @@ async def _listen(process: Process) -> dict[str, str]:
     key = process.owner_key
     wrong = "amb_" + "fedcba9876543210" * 4
     async with plugged(process.ws_url, api_key=key) as socket:
-        async with httpx.AsyncClient(base_url=process.url, headers={"X-API-Key": key}) as client:
+        async with httpx.AsyncClient(base_url=process.url, headers={"X-API-Key": key}, timeout=PATIENCE) as client:
             done(await client.post("/messages/send", json={"to": "owner", "subject": "x", "content": BODY}), 201)
         assert BODY in str(await heard(socket))
         await said(socket, BODY)
@@ -155,7 +156,7 @@ async def _listen(process: Process) -> dict[str, str]:
 async def _rave(process: Process) -> None:
     """Control characters wherever a client can put them."""
     quoted = "".join(f"%{byte:02x}" for byte in WILD.encode())
-    async with httpx.AsyncClient(base_url=process.url) as client:
+    async with httpx.AsyncClient(base_url=process.url, timeout=PATIENCE) as client:
         for path in (f"/{quoted}", f"/agents/{quoted}", f"/inbox?x={quoted}", f"/sessions/{quoted}/history"):
             await client.get(path, headers={"X-Agent": "alice"})
         await client.get("/inbox", headers=[(b"X-Agent", "a\x85\xa0b\xff".encode("latin-1")), (b"User-Agent", b"\xff\xfe")])
@@ -173,5 +174,5 @@ async def _rave(process: Process) -> None:
 
 
 async def _ids(process: Process) -> set[str]:
-    async with httpx.AsyncClient(base_url=process.url) as client:
+    async with httpx.AsyncClient(base_url=process.url, timeout=PATIENCE) as client:
         return {(await client.get(path)).headers["X-Request-Id"] for path in ("/health", "/inbox", "/nowhere")}

@@ -64,7 +64,7 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, di
     command = (*COMMAND, "serve", "--port", str(port), "--data", "kept")
     with serving(*command, port=port, here=tmp_path_factory.mktemp("openapi")):
         url = f"http://127.0.0.1:{port}"
-        yield url, httpx.get(f"{url}/openapi.json").json()
+        yield url, httpx.get(f"{url}/openapi.json", timeout=PATIENCE).json()
 
 
 class TestNoRequestMakesTheServerFail:
@@ -87,7 +87,7 @@ class TestNoRequestMakesTheServerFail:
             mine = {"X-Agent": "fuzzer"} if auth == "open" else owner
             pool = Pool(mine)
             _live_a_little(url, pool, owner, mine)
-            wanted = {f"{method} {path}" for method, path, _ in _operations(httpx.get(f"{url}/openapi.json").json())}
+            wanted = {f"{method} {path}" for method, path, _ in _operations(httpx.get(f"{url}/openapi.json", timeout=PATIENCE).json())}
             found = fuzz(url, mine, pool)
             server.send_signal(signal.SIGTERM)
             _, log = server.communicate(timeout=PATIENCE)
@@ -162,37 +162,37 @@ class TestTheDocumentIsComplete:
 class TestTheDocsAreServedFromHere:
     def test_the_page_and_all_it_loads_come_from_this_server(self, document: tuple[str, dict[str, Any]]) -> None:
         url, _ = document
-        page = httpx.get(f"{url}/docs")
+        page = httpx.get(f"{url}/docs", timeout=PATIENCE)
         assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
         links = _Links()
         links.feed(page.text)
         assert {Path(link).suffix for link in links.found} >= {".js", ".css"}
         for link in links.found:
             assert re.match(r"/(?!/)", link), f"{link} is not an address of this server"
-            asset = httpx.get(f"{url}{link}")
+            asset = httpx.get(f"{url}{link}", timeout=PATIENCE)
             assert asset.status_code == 200, link
             assert asset.content, link
 
     def test_the_start_file_names_no_other_host_and_its_document_is_here(self, document: tuple[str, dict[str, Any]]) -> None:
         url, _ = document
-        start = httpx.get(f"{url}/docs/start.js").text
+        start = httpx.get(f"{url}/docs/start.js", timeout=PATIENCE).text
         assert "//" not in start
         (address,) = re.findall(r'url: "([^"]+)"', start)
-        assert httpx.get(f"{url}{address}").json()["info"]["title"] == "Postoffice"
+        assert httpx.get(f"{url}{address}", timeout=PATIENCE).json()["info"]["title"] == "Postoffice"
         assert "validatorUrl: null" in start, "the validator's badge would be loaded from swagger.io"
 
     def test_neither_styles_nor_scripts_load_from_elsewhere(self, document: tuple[str, dict[str, Any]]) -> None:
         url, _ = document
-        styles = httpx.get(f"{url}/docs/swagger-ui.css").text
+        styles = httpx.get(f"{url}/docs/swagger-ui.css", timeout=PATIENCE).text
         addresses = [address.strip("\"'") for address in re.findall(r"url\(([^)]*)\)", styles)]
         assert [address for address in addresses if not address.startswith(("data:", "#"))] == []
         assert "@import" not in styles
-        bundle = httpx.get(f"{url}/docs/swagger-ui-bundle.js").text
+        bundle = httpx.get(f"{url}/docs/swagger-ui-bundle.js", timeout=PATIENCE).text
         assert re.findall(r"""(?:\.src|\.href|importScripts|fetch|import)\s*[=(]\s*["'`](?:https?:)?//""", bundle) == []
 
     def test_the_browser_is_told_to_load_nothing_from_elsewhere(self, document: tuple[str, dict[str, Any]]) -> None:
         url, _ = document
-        policy = httpx.get(f"{url}/docs").headers["content-security-policy"]
+        policy = httpx.get(f"{url}/docs", timeout=PATIENCE).headers["content-security-policy"]
         directives = dict(part.strip().partition(" ")[::2] for part in policy.split(";"))
         assert directives["default-src"] == "'self'"
         sources = {source for rule in directives.values() for source in rule.split()}
@@ -202,7 +202,7 @@ class TestTheDocsAreServedFromHere:
     def test_other_names_under_docs_are_not_files(self, document: tuple[str, dict[str, Any]]) -> None:
         url, _ = document
         for name in ("index.html", "..%2fapi.py", "%2e%2e/api.py", "swagger-ui-bundle.js.map"):
-            assert httpx.get(f"{url}/docs/{name}").status_code == 404, name
+            assert httpx.get(f"{url}/docs/{name}", timeout=PATIENCE).status_code == 404, name
 
 
 class _Links(HTMLParser):

@@ -88,7 +88,7 @@ class Server:
         found = {}
         with self.client() as owner:
             for name in names:
-                httpx.get(f"{self.url}/agents/me", headers={"X-Agent": name}).raise_for_status()
+                httpx.get(f"{self.url}/agents/me", headers={"X-Agent": name}, timeout=PATIENCE).raise_for_status()
                 made = {
                     "account_id": ledger.operator_id,
                     "inbound_topic_id": ledger.call("new_topic", f"hcs-10:0:3600:0:{ledger.operator_id}")["id"],

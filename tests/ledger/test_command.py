@@ -37,7 +37,7 @@ def messages(remote: Remote, topic: str) -> list[Any]:
 
 
 def known(office: Server, name: str) -> None:
-    httpx.get(f"{office.url}/agents/me", headers={"X-Agent": name}).raise_for_status()
+    httpx.get(f"{office.url}/agents/me", headers={"X-Agent": name}, timeout=PATIENCE).raise_for_status()
 
 
 # Setup
@@ -48,7 +48,7 @@ def test_setup_gives_topics_with_the_seeds_memos_publishes_profiles_and_is_idemp
     for name in ("quinn", "justin"):
         known(office, name)
     card = {"display_name": "Quinn", "model": "claude-sonnet-4-6", "capabilities": ["coding", "orchestration", "workflow automation"]}
-    httpx.patch(f"{office.url}/agents/me", headers={"X-Agent": "quinn"}, json=card).raise_for_status()
+    httpx.patch(f"{office.url}/agents/me", headers={"X-Agent": "quinn"}, json=card, timeout=PATIENCE).raise_for_status()
     topics = set(remote.call("topics"))
     planned = home.answer("ledger", "setup", "--agents", "quinn,justin", "--dry-run")
     assert (planned["dry_run"], [one["topics"] for one in planned["agents"]]) == (True, ["missing", "missing"])
@@ -67,7 +67,10 @@ def test_setup_gives_topics_with_the_seeds_memos_publishes_profiles_and_is_idemp
     assert told["aiAgent"] == {"type": 1, "model": "claude-sonnet-4-6", "capabilities": [4, 16, 18]}
     assert (told["inboundTopicId"], told["outboundTopicId"]) == (quinn["inbound_topic_id"], quinn["outbound_topic_id"])
     assert remote.call("accounts")[remote.operator_id]["memo"] == f"hcs-11:{made['definitions']}"
-    kept = {one["agent"]: one for one in httpx.get(f"{office.url}/ledger/accounts", headers={"X-Agent": "quinn"}).json()["accounts"]}
+    kept = {
+        one["agent"]: one
+        for one in httpx.get(f"{office.url}/ledger/accounts", headers={"X-Agent": "quinn"}, timeout=PATIENCE).json()["accounts"]
+    }
     assert kept["quinn"]["inbound_topic_id"] == quinn["inbound_topic_id"]
     topics = set(remote.call("topics"))
     again = home.answer("ledger", "setup", "--agents", "quinn,justin")

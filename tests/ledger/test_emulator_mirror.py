@@ -198,7 +198,10 @@ async def test_the_mirror_refuses_for_a_while(ledger: Emulator, mirror: httpx.As
 async def test_a_page_is_cut_off_in_the_middle_and_whole_the_next_time(ledger: Emulator, mirror: httpx.AsyncClient) -> None:
     topic = filled(ledger, 30)
     ledger.faults.cut_pages()
-    async with httpx.AsyncClient(base_url=ledger.mirror_url) as other, other.stream("GET", f"/api/v1/topics/{topic.id}/messages") as answer:
+    async with (
+        httpx.AsyncClient(base_url=ledger.mirror_url, timeout=30) as other,
+        other.stream("GET", f"/api/v1/topics/{topic.id}/messages") as answer,
+    ):
         assert answer.status_code == 200
         with pytest.raises(httpx.TransportError):
             await answer.aread()
@@ -208,7 +211,7 @@ async def test_a_page_is_cut_off_in_the_middle_and_whole_the_next_time(ledger: E
 async def test_a_mirror_that_is_down_refuses_connections_and_comes_back_on_its_port(ledger: Emulator) -> None:
     path = f"{ledger.mirror_url}/api/v1/topics/{filled(ledger, 1).id}/messages"
     await ledger.mirror_down()
-    async with httpx.AsyncClient() as web:
+    async with httpx.AsyncClient(timeout=30) as web:
         with pytest.raises(httpx.ConnectError):
             await web.get(path)
         await ledger.mirror_up()

@@ -16,6 +16,7 @@ from mcp.client.client import Client
 from tests.doors.served import Served
 from tests.engines import Engine
 from tests.mcp.calling import ERAS, LEGACY, MODERN, call, client, refusal
+from tests.serve.running import PATIENCE
 
 SECONDS = 30
 FEWER_SECONDS = SECONDS if "POSTOFFICE_EXAMPLES" in os.environ else 8
@@ -28,7 +29,7 @@ async def curl(url: str, body: str) -> Any:
     """The seed's command, or its bytes where there is no curl."""
     json_type = "Content-Type: application/json"
     if (found := shutil.which("curl")) is None:
-        async with httpx.AsyncClient() as http:
+        async with httpx.AsyncClient(timeout=PATIENCE) as http:
             return (await http.post(url, content=body, headers=dict([json_type.split(": ")]))).json()
     process = await asyncio.create_subprocess_exec(
         *(found, "-X", "POST", url, "-H", json_type, "-d", body),

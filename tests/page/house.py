@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from tests.page.town import Town
-from tests.serve.running import COMMAND, environment, free_port, serving
+from tests.serve.running import COMMAND, PATIENCE, environment, free_port, serving
 
 _SENDER = """
 import json, sys, urllib.request
@@ -37,7 +37,7 @@ class House:
         """Stop it as whoever runs it would; it takes no longer because somebody looks."""
         if self._process.poll() is None:
             self._process.terminate()
-            _, said = self._process.communicate(timeout=10)
+            _, said = self._process.communicate(timeout=PATIENCE)
             self.log += said
         self._running.close()
 

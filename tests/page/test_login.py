@@ -17,7 +17,7 @@ from tests.page.conftest import looking
 from tests.page.house import House, opened
 from tests.page.lookout import Lookout
 from tests.page.test_views import SCREENS, shut_out
-from tests.serve.running import COMMAND, environment, free_port
+from tests.serve.running import COMMAND, PATIENCE, environment, free_port
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_strangers_are_shown_the_way_in(out: Lookout, guarded: House) -> None:
         assert "alice" not in out.page.content()
     assert shut_out(out) == []
     out.page.screenshot(path=SCREENS / "login-light.png")
-    assert httpx.get(f"{guarded.url}/page/news").status_code == 401
+    assert httpx.get(f"{guarded.url}/page/news", timeout=PATIENCE).status_code == 401
 
 
 def test_the_owners_link_opens_everything_once(out: Lookout, guarded: House, browser: Browser) -> None:
@@ -192,7 +192,7 @@ def end_the_visit(lookout: Lookout, house: House) -> None:
     """From elsewhere."""
     (cookie,) = lookout.context.cookies()
     said = {"Origin": house.url, "Cookie": f"{cookie['name']}={cookie['value']}"}
-    assert httpx.post(f"{house.url}/page/logout", headers=said).status_code == 303
+    assert httpx.post(f"{house.url}/page/logout", headers=said, timeout=PATIENCE).status_code == 303
 
 
 def test_what_was_written_outlives_the_visit(out: Lookout, guarded: House) -> None:
@@ -242,7 +242,7 @@ def test_an_agent_is_registered_and_its_key_shown_once(out: Lookout, guarded: Ho
         page.get_by_role("link", name="Python").click()
     expect(opened_beside.value.locator(".snippet")).to_contain_text("erin")
     expect(page.locator(".secret code")).to_have_text(key)
-    assert httpx.get(f"{guarded.url}/agents/me", headers={"X-API-Key": key}).json()["description"] == "paints"
+    assert httpx.get(f"{guarded.url}/agents/me", headers={"X-API-Key": key}, timeout=PATIENCE).json()["description"] == "paints"
     page.goto("/page/connect?name=erin")
     assert key not in page.content()
     expect(page.locator("#light.lit")).to_contain_text("erin has called")
@@ -256,14 +256,14 @@ def test_whoever_used_a_name_without_a_key_can_be_given_one(browser: Browser, tm
         page = lookout.go("/page/connect?name=frank")
         page.get_by_role("button", name="Register and show its key").click()
         key = page.locator(".secret code").inner_text()
-        assert httpx.get(f"{house.url}/agents/me", headers={"X-API-Key": key}).json()["name"] == "frank"
+        assert httpx.get(f"{house.url}/agents/me", headers={"X-API-Key": key}, timeout=PATIENCE).json()["name"] == "frank"
         page.goto("/page/connect?name=frank")
         expect(page.locator("main")).to_contain_text("frank is registered")
 
 
 def test_only_a_proven_caller_gets_a_link(guarded: House) -> None:
-    assert httpx.post(f"{guarded.url}/page/links").status_code == 401
-    assert httpx.post(f"{guarded.url}/page/links", headers={"X-API-Key": "amb_" + "0" * 64}).status_code == 401
+    assert httpx.post(f"{guarded.url}/page/links", timeout=PATIENCE).status_code == 401
+    assert httpx.post(f"{guarded.url}/page/links", headers={"X-API-Key": "amb_" + "0" * 64}, timeout=PATIENCE).status_code == 401
 
 
 def test_no_code_ever_reaches_the_log(guarded: House, out: Lookout) -> None:
@@ -295,5 +295,5 @@ def test_serving_on_a_terminal_prints_a_link_that_works(browser: Browser, tmp_pa
             expect(lookout.page.get_by_role("heading", level=1)).to_have_text("Welcome")
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE)
         os.close(ours)

@@ -1,5 +1,6 @@
 """What the page answers with, to whom, and what it refuses."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,6 +9,7 @@ import httpx
 import pytest
 
 from postoffice.core.errors import DatabaseLost
+from postoffice.core.views import Totals
 from tests.doors.callers import done
 from tests.doors.served import Served, serving
 from tests.engines import Engine, SQLiteEngine
@@ -303,6 +305,28 @@ class TestNews:
                 done(await alice.post("/messages/send", json={"to": "bob", "subject": "S", "content": "x"}), 201)
             assert [text async for text in heard] == []
         assert [record.message for record in caplog.records if record.levelname == "ERROR"] == []
+
+    async def test_whoever_is_answered_is_told_what_changes_hands_from_then_on(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with serving(SQLiteEngine(tmp_path), tick=0.05) as served, served.client() as http, served.client(name="bob") as bob:
+            async with served.client(name="alice") as alice:
+                done(await alice.post("/messages/send", json={"to": "bob", "subject": "S", "content": "x"}), 201)
+            totals = served.office.store.totals
+
+            async def totals_at_length() -> Totals:
+                await asyncio.sleep(0.5)
+                return await totals()
+
+            monkeypatch.setattr(served.office.store, "totals", totals_at_length)
+            async with asyncio.timeout(30), http.stream("GET", "/page/news") as answer:
+                done(await bob.post("/messages/receive"))
+                heard = ""
+                async for text in answer.aiter_text():
+                    heard += text
+                    if "event: news" in heard:
+                        break
+            assert '"kinds":["moved"]' in heard
 
     async def test_a_place_from_another_office_means_everything(self, http: httpx.AsyncClient) -> None:
         assert '"kinds":["everything"]' in await _hear(http, {"Last-Event-ID": "999999999999"})

@@ -24,24 +24,27 @@ _encode = msgspec.json.Encoder().encode
 async def news(look: Look) -> Response:
     """Everything after the last thing this browser heard of, and then whatever comes."""
     after = look.request.headers.get("last-event-id") or look.asked("after")
-    return StreamingResponse(_stream(look, after), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+    watched = look.office.watch(look.caller, after)
+    # A browser that is answered says that it is live: by then we have looked once, and whatever changes after that is told.
+    first = await anext(watched, None)
+    return StreamingResponse(_stream(look, first, watched), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
 
-async def _stream(look: Look, after: str | None) -> AsyncIterator[bytes]:
+async def _stream(look: Look, pulse: Pulse | None, watched: AsyncIterator[Pulse]) -> AsyncIterator[bytes]:
     yield b"retry: 1000\n\n"
     loop = asyncio.get_running_loop()
     spoke = loop.time()
     # The visit may end meanwhile, or the database go away: then there is nothing more to tell, and the browser asks again by itself.
     with suppress(MailError):
-        async for pulse in look.office.watch(look.caller, after):
-            if pulse.quiet and loop.time() - spoke < _ALIVE:
-                continue
-            if await visitor(look.request, look.office) != look.caller:
-                return
-            yield b": here\n\n" if pulse.quiet else _told(pulse, look.caller)
-            spoke = loop.time()
-            if not pulse.quiet:
-                await asyncio.sleep(_GATHER)
+        while pulse is not None:
+            if not pulse.quiet or loop.time() - spoke >= _ALIVE:
+                if await visitor(look.request, look.office) != look.caller:
+                    return
+                yield b": here\n\n" if pulse.quiet else _told(pulse, look.caller)
+                spoke = loop.time()
+                if not pulse.quiet:
+                    await asyncio.sleep(_GATHER)
+            pulse = await anext(watched, None)
 
 
 def _told(pulse: Pulse, caller: Caller) -> bytes:

@@ -115,10 +115,11 @@ async def test_a_message_too_large_for_the_disk_does_not_harm_its_neighbours_in_
             # While somebody else holds the file, the writer is stuck with the first and the others gather behind it.
             blocker = sqlite3.connect(path, isolation_level=None)
             blocker.execute("BEGIN IMMEDIATE")
+            begun = len(groups)
             first = asyncio.create_task(office.send(alice, Draft(to="bob", content="first")))
-            await asyncio.sleep(0.2)
+            await until(lambda: len(groups) > begun)
             together = asyncio.create_task(office.send_many(alice, drafts))
-            await asyncio.sleep(0.2)
+            await until(lambda: not store._jobs.empty())
             blocker.execute("ROLLBACK")
             blocker.close()
             await _soon(first)

@@ -219,7 +219,7 @@ async def test_a_commit_whose_answer_was_lost_is_unknown_and_saying_it_again_mak
             draft = Draft(to="bob", content="Did you get this?", client_id="once")
             # A trigger that waits in the commit itself gives us the time to kill the server there.
             await cluster.rows(
-                "CREATE FUNCTION wait_in_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(5); RETURN NULL; END $$"
+                "CREATE FUNCTION wait_in_commit() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(60); RETURN NULL; END $$"
             )
             await cluster.rows(
                 "CREATE CONSTRAINT TRIGGER wait_in_commit AFTER INSERT ON postoffice.messages DEFERRABLE INITIALLY DEFERRED "

@@ -140,7 +140,7 @@ async def test_a_migration_that_fails_half_way_leaves_nothing_behind_in_postgres
 
 
 async def test_a_migrator_killed_half_way_leaves_nothing_behind_in_postgresql(empty: str, tmp_path: Path) -> None:
-    scripts = _spoilt(tmp_path, "postgresql", "SELECT pg_sleep(2)")
+    scripts = _spoilt(tmp_path, "postgresql", "SELECT pg_sleep(5)")
     with running(command("migrator", empty, scripts), tmp_path / "said") as process:
         await until(lambda: _ask(empty, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"))
         process.kill()

@@ -35,8 +35,7 @@ async def test_a_transaction_that_stands_still_is_ended_and_the_mail_goes_on(
         alice = await office.identify(name="alice")
         await office.send(alice, Draft(to="bob", content="Before."))
         still = await office.store._connect()  # type: ignore[attr-defined]  # as a committer connects
-        await still.execute(office.store._begin)  # type: ignore[attr-defined]
-        await still.execute(_LOCK)
+        await still.execute(f"{office.store._begin}; {_LOCK}")  # type: ignore[attr-defined]
         async with asyncio.timeout(BOUND):
             await office.send(alice, Draft(to="bob", content="Meanwhile."))
         with pytest.raises((asyncpg.InterfaceError, asyncpg.PostgresError)):
@@ -54,8 +53,7 @@ async def test_one_that_stands_still_within_a_statement_is_ended_too(
         alice = await office.identify(name="alice")
         await office.send(alice, Draft(to="bob", content="Before."))
         still = await office.store._connect()  # type: ignore[attr-defined]
-        await still.execute(office.store._begin)  # type: ignore[attr-defined]
-        await still.execute(_LOCK)
+        await still.execute(f"{office.store._begin}; {_LOCK}")  # type: ignore[attr-defined]
         await still.prepare("SELECT count(*) FROM postoffice.mailboxes WHERE agent = $1")  # half of it: the server awaits the rest
         async with asyncio.timeout(BOUND):
             await office.send(alice, Draft(to="bob", content="Meanwhile."))

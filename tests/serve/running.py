@@ -16,6 +16,8 @@ from pathlib import Path
 
 PATIENCE = 30.0
 COMMAND = (sys.executable, "-W", "error", "-m", "postoffice")
+_SAID = 1 << 20
+"""Bytes that a server may say before anybody listens; a full pipe stops it, and the usual one is full after some hundred requests."""
 _SYSTEMS_OWN = 32_768
 """From here on the system gives out ports by itself, to whoever asks for any."""
 
@@ -55,7 +57,9 @@ def free_port() -> int:
 @contextmanager
 def serving(*command: str, port: int, here: Path, extra: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
     """A server that answers before the block begins and is stopped after it."""
-    process = subprocess.Popen(command, cwd=here, env=environment(extra), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=here, env=environment(extra), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, pipesize=_SAID
+    )
     try:
         until = time.monotonic() + PATIENCE
         while not answers(port):

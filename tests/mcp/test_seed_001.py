@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import shutil
+import time
 from collections import defaultdict
 from contextlib import AsyncExitStack
 from itertools import count, pairwise
@@ -114,9 +115,10 @@ class TestUnderLoad:
                 name: await stack.enter_async_context(client(served, f"/agents/{name}/mcp", era=era)) for name, era in senders.items()
             }
             sinks = [await stack.enter_async_context(client(served, "/agents/sink/mcp", era=ERAS[n % 2])) for n in range(CONSUMERS)]
-            until = loop.time() + seconds
+            until, begun = loop.time() + seconds, time.process_time()
             writers = [send(name, mailbox, until) for name, mailbox in open_senders.items()]
             await asyncio.gather(*writers, *(consume(mine, sink) for mine, sink in zip(got, sinks, strict=True)))
+        worked = time.process_time() - begun
         everything = [item for mine in got for item in mine]
         assert len(everything) == len(set(everything)), "something came twice"
         assert set(everything) == {(name, number) for name, total in sent.items() for number in range(total)}
@@ -125,7 +127,7 @@ class TestUnderLoad:
             for name, number in mine:
                 by_sender[name].append(number)
             assert all(one < other for numbers in by_sender.values() for one, other in pairwise(numbers))
-        assert calls[0] >= 50 * seconds
+        assert calls[0] >= 50 * worked  # of the seconds that a machine with other work gave us
 
 
 class TestSendersIds:

@@ -14,7 +14,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-PATIENCE = 30.0
+PATIENCE = 60.0
+"""Seconds: a busy machine takes a quarter of them to start a server."""
 COMMAND = (sys.executable, "-W", "error", "-m", "postoffice")
 _SAID = 1 << 20
 """Bytes that a server may say before anybody listens; a full pipe stops it, and the usual one is full after some hundred requests."""

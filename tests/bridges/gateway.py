@@ -10,6 +10,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from tests.serve.running import free_port
+
 TOKEN = "gateway-secret-7f3a"
 MAIN = "agent:main:main"
 
@@ -41,7 +43,9 @@ class Gateway:
         self.asked: list[tuple[str, str]] = []
         self.callers: set[str] = set()
         self.waits: set[int] = set()
-        self.port = 0
+        self.port = free_port()  # the same one after a restart
+        self.leave: threading.Semaphore | None = None
+        """Given once for every answer, by a test that has something to do before it."""
         self._server: ThreadingHTTPServer | None = None
 
     @property
@@ -74,7 +78,6 @@ class Gateway:
 
         ThreadingHTTPServer.daemon_threads = True
         self._server = ThreadingHTTPServer(("127.0.0.1", self.port), Handler)
-        self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     def stop(self) -> None:
@@ -121,6 +124,8 @@ class Gateway:
             self.transcripts[session].append(mail)
         self.asked.append((session, text))
         time.sleep(act.seconds)
+        if self.leave is not None:
+            self.leave.acquire()
         if act.reply is not None and act.status in {"ok", "accepted"}:
             self._say(session, run, act.reply)
         if act.hang_up:

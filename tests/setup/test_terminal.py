@@ -25,7 +25,7 @@ def talk(person: Person, answer: str, extra: dict[str, str] | None = None) -> st
             except OSError:  # the other end is closed
                 break
             seen += more
-            if more.endswith(b"[y/N] "):
+            if seen.endswith(b"[y/N] "):  # which may come in pieces
                 os.write(ours, answer.encode())
         process.wait(PATIENCE)
     finally:

@@ -22,7 +22,7 @@ from postoffice.core.message import NOTICE, TASK
 _VISIBLE = 30.0
 _REASON = 400
 _GRACE = 10.0
-_LAST_WORDS = 2.0
+_PATIENCE, _LAST_WORDS = 30.0, 2.0
 T = TypeVar("T")
 
 
@@ -98,8 +98,9 @@ class Runner:
             await self._in_hand[letter.id].ack()
             self._say(told)
         except (CommandFailed, asyncio.CancelledError) as error:
-            await self._give_back(letter.id, str(error) or "the runner was stopped")
-            if isinstance(error, asyncio.CancelledError):
+            stopped = isinstance(error, asyncio.CancelledError)
+            await self._give_back(letter.id, str(error) or "the runner was stopped", within=_LAST_WORDS if stopped else _PATIENCE)
+            if stopped:
                 raise
         except (Conflict, NotFound) as error:
             # It was settled or finished elsewhere meanwhile; there is nothing left to do.
@@ -107,9 +108,10 @@ class Runner:
             with contextlib.suppress(MailError):
                 await self._in_hand[letter.id].ack()
         except Exception as error:  # noqa: BLE001 - whatever it was, the mail goes back and the runner goes on
-            await self._give_back(letter.id, f"{type(error).__name__}: {error}")
+            await self._give_back(letter.id, f"{type(error).__name__}: {error}", within=_PATIENCE)
         finally:
-            del self._in_hand[letter.id]
+            # One taken anew while it was given back is nobody's work: it would be kept for as long as the runner lives.
+            self._in_hand.pop(letter.id).settle()
 
     async def _handle(self, message: Message) -> str:
         """What was done about it, in a few words."""
@@ -122,13 +124,13 @@ class Runner:
         await self._answer(message, await self._run(message))
         return f"answered {letter.id}"
 
-    async def _give_back(self, id: str, reason: str) -> None:
+    async def _give_back(self, id: str, reason: str, *, within: float) -> None:
         message = self._in_hand[id]
         delay = next_try(message.letter.attempt).total_seconds()
         self._say(f"{id} failed: {reason}; given back for {delay:g} s")
-        # Where no office answers the lease runs out by itself, which comes to the same.
+        # Where no office answers in time the lease runs out by itself, which comes to the same but for the reason.
         with contextlib.suppress(MailError, TimeoutError):
-            async with asyncio.timeout(_LAST_WORDS):
+            async with asyncio.timeout(within):
                 await message.nack(one_line(reason)[:_REASON], delay=delay)
 
     async def _run(self, message: Message) -> Answer:

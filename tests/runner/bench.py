@@ -14,6 +14,14 @@ from tests.runner.office import Office, until
 from tests.serve.running import COMMAND, PATIENCE, environment
 
 _numbers = itertools.count(1)
+# One whose first try is its only one for as long as a test lasts: a second's pause may be over before anybody has looked.
+ONE_TRY = """
+from datetime import timedelta
+from postoffice.bridges import runner
+from postoffice.cli.main import main
+runner.next_try = lambda _: timedelta(minutes=5)
+raise SystemExit(main())
+"""
 
 
 class Running:
@@ -80,9 +88,16 @@ class Bench:
         }
         return environment(ours)
 
-    def run(self, *words: str, agent: str | None = None, flags: tuple[str, ...] = (), server: str | None = None) -> Running:
+    def run(
+        self,
+        *words: str,
+        agent: str | None = None,
+        flags: tuple[str, ...] = (),
+        server: str | None = None,
+        program: tuple[str, ...] = COMMAND,
+    ) -> Running:
         """Start a runner with a command of one's own; without any, the flags say with what."""
-        command = [*COMMAND, "run", "--server", server or self.office.url, *flags, agent or self.coder, *(["--", *words] if words else [])]
+        command = [*program, "run", "--server", server or self.office.url, *flags, agent or self.coder, *(["--", *words] if words else [])]
         log = self.here / f"runner-{len(self._running)}.log"
         with log.open("wb") as file:
             process = subprocess.Popen(command, cwd=self.here, env=self.environment(), stdout=file, stderr=file)

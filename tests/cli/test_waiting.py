@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.home import Home, Office, next_line, opened
 from tests.cli.terminal import seen
-from tests.serve.running import COMMAND, PATIENCE, free_port
+from tests.serve.running import COMMAND, PATIENCE, free_port, serving
 
 README = Path(__file__).parents[2] / "README.md"
 
@@ -64,7 +64,7 @@ def test_an_office_that_has_nobody_wait_long_is_asked_again(tmp_path: Path, most
     with opened(tmp_path / "data", extra={"POSTOFFICE_WAIT_MOST": most}) as office, ExitStack() as stack:
         home = Home(tmp_path / "home", office)
         watch = stack.enter_context(home.staying("watch", "--as", "echo", "--after", "0"))
-        receiving = stack.enter_context(home.staying("recv", "--as", "bob"))
+        receiving = stack.enter_context(home.staying("recv", "--wait", "100", "--as", "bob"))
         stack.enter_context(home.staying("run", "echo", "--", "printf", "heard"))
         got = home.ask("send", "--to", "echo", "hello", "--wait-reply", "20", "--as", "alice")
         assert got["reply"]["content"] == "heard"
@@ -160,6 +160,35 @@ class TestReceiving:
         assert receiving.returncode == code
         (standing,) = home.ask("status", sent, "--as", alice)["standings"]
         assert (standing["state"], standing["reason"]) == ("pending", "it was broken off")
+
+    def test_what_is_broken_off_is_given_back_to_an_office_that_takes_its_time_too(self, tmp_path: Path) -> None:
+        port, data = free_port(), tmp_path / "data"
+        home = Home(tmp_path / "home", Office(port, data))
+        with serving(*COMMAND, "serve", "--data", str(data), "--port", str(port), port=port, here=tmp_path) as server:
+            sent = home.ask("send", "--to", "bob", "hello", "--as", "alice")["message_id"]
+            with home.staying("recv", "--as", "bob", "--exec", "echo begun; sleep 3600") as receiving:
+                assert next_line(receiving) == "begun\n"
+                server.send_signal(signal.SIGSTOP)
+                try:
+                    receiving.send_signal(signal.SIGTERM)
+                    with pytest.raises(subprocess.TimeoutExpired):
+                        receiving.wait(3)
+                finally:
+                    server.send_signal(signal.SIGCONT)
+                assert receiving.wait(PATIENCE) == 143
+            (standing,) = home.ask("status", sent, "--as", "alice")["standings"]
+        assert (standing["state"], standing["reason"]) == ("pending", "it was broken off")
+
+    def test_what_is_broken_off_while_the_office_is_away_ends_all_the_same(self, tmp_path: Path) -> None:
+        with ExitStack() as stack:
+            with opened(tmp_path / "data") as office:
+                home = Home(tmp_path / "home", office)
+                home.ask("send", "--to", "bob", "hello", "--as", "alice")
+                receiving = stack.enter_context(home.staying("recv", "--as", "bob", "--exec", "echo begun; sleep 3600"))
+                assert next_line(receiving) == "begun\n"
+            receiving.send_signal(signal.SIGINT)
+            assert receiving.communicate(timeout=PATIENCE) == ("", "")
+        assert receiving.returncode == 130
 
     def test_a_command_that_will_not_end_is_ended(self, home: Home) -> None:
         alice, bob = home.names("alice", "bob")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _WAIT, _BETWEEN_LOOKS = 25.0, 1.0
 _VISIBLE = 30.0
-_PATIENCE, _LAST_WORDS = 60.0, 2.0
+_PATIENCE, _GIVING_BACK, _LAST_WORDS = 60.0, 10.0, 2.0
 _TERMINATED = 128 + signal.SIGTERM
 
 
@@ -161,9 +161,10 @@ async def _handle(wire: "Wire", letter: dict[str, Any], execute: str | None) -> 
         code = _print(letter) if execute is None else await _execute(execute, letter)
     except BaseException:
         # What is broken off is not done, and whoever takes it next need not wait until the lease runs out.
+        # Said once: an office that is busy is waited for, one that is away is not.
         with suppress(MailError, TimeoutError):
-            async with asyncio.timeout(_LAST_WORDS):
-                await _settle(wire, letter, "nack", reason="it was broken off")
+            async with asyncio.timeout(_GIVING_BACK):
+                await _say(wire, letter, "nack", reason="it was broken off")
         raise
     finally:
         keeping.cancel()
@@ -214,7 +215,11 @@ async def _settle(wire: "Wire", letter: dict[str, Any], how: str, **more: object
     """Said again while the server is away: a restart in the meantime undoes no work."""
     from postoffice.client.wire import until_answered  # noqa: PLC0415
 
-    await until_answered(lambda: wire.post(f"/messages/{letter['id']}/{how}", {"token": letter["token"]} | more), _PATIENCE)
+    await until_answered(lambda: _say(wire, letter, how, **more), _PATIENCE)
+
+
+async def _say(wire: "Wire", letter: dict[str, Any], how: str, **more: object) -> None:
+    await wire.post(f"/messages/{letter['id']}/{how}", {"token": letter["token"]} | more)
 
 
 async def _keep(wire: "Wire", letter: dict[str, Any]) -> None:

@@ -15,7 +15,7 @@ from postoffice.bridges import ear as ears
 from postoffice.bridges.ear import Ear
 from tests.doors.served import serving as serving_here
 from tests.engines import SQLiteEngine
-from tests.serve.running import COMMAND, free_port, serving
+from tests.serve.running import COMMAND, PATIENCE, free_port, serving
 
 
 @asynccontextmanager
@@ -152,7 +152,7 @@ async def test_a_server_that_restarts_is_heard_again(tmp_path: Path) -> None:
     async with listening(Ear(url, {"X-Agent": "claw"}, bell.set)):
         for _ in range(2):
             with serving(*command, port=port, here=tmp_path):
-                async with httpx.AsyncClient(base_url=url, headers={"X-Agent": "ann"}) as ann:
+                async with httpx.AsyncClient(base_url=url, headers={"X-Agent": "ann"}, timeout=PATIENCE) as ann:
                     await until(bell.is_set)
                     await asyncio.sleep(0.3)
                     bell.clear()

@@ -27,7 +27,7 @@ def seen(
     process = subprocess.Popen([*at_terminal, *COMMAND, *words], cwd=home.folder, env=environ, stdin=theirs, start_new_session=True)
     os.close(theirs)
     screen = b""
-    guard = Timer(PATIENCE / 2, process.kill)
+    guard = Timer(PATIENCE, process.kill)
     guard.start()
     try:
         while True:

@@ -13,7 +13,7 @@ from tests.serve.running import COMMAND, PATIENCE, answers, environment, free_po
 T = TypeVar("T")
 
 
-def until(check: Callable[[], T], patience: float = 15.0, told: Callable[[], str] = str) -> T:
+def until(check: Callable[[], T], patience: float = 45.0, told: Callable[[], str] = str) -> T:
     """What the check gives, once it gives something."""
     give_up = time.monotonic() + patience
     while not (found := check()):

@@ -8,7 +8,7 @@ import pytest
 from postoffice import Mailbox
 from tests.sdk.conftest import Town
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 
 
 async def restart(town: Town, away: float = 0.3, *, politely: bool = False) -> None:

@@ -24,7 +24,7 @@ def serve(port: int, *arguments: str) -> tuple[str, ...]:
 def test_it_answers_health_and_stops_when_told(tmp_path: Path) -> None:
     port = free_port()
     with serving(*serve(port, "--data", "kept"), port=port, here=tmp_path) as server:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=PATIENCE) as answer:
             assert json.load(answer)["status"] == "ok"
         server.send_signal(signal.SIGTERM)
         out, err = server.communicate(timeout=PATIENCE)

@@ -72,7 +72,7 @@ async def at_work(bot: Bot) -> AsyncIterator[None]:
 
 async def until(check: Callable[[], Any]) -> Any:
     """What the check gives, once it gives something."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while not (found := check()):  # noqa: ASYNC110 - what is awaited happens elsewhere
             await asyncio.sleep(0.01)
     return found

@@ -32,6 +32,11 @@ BAD = [
     "http://[::1",
     "[::1",
     "two words",
+    "http://127.0.0..1",
+    "http://user:amb_key@mail.example:notaport",
+    "https://mail.example:notaport/?key=amb_key",
+    "http://user:amb_key@[::1",
+    "ftp://user:amb_key@mail.example",
 ]
 
 

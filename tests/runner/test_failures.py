@@ -146,6 +146,21 @@ class TestARunner:
             process.terminate()
             process.communicate(timeout=PATIENCE)
 
+    def test_answers_though_nobody_hears_what_it_says_of_it(self, bench: Bench) -> None:
+        """A log on a full disk is the same. The mail stayed leased for as long as the runner was there."""
+        command = [*COMMAND, "run", "--server", bench.office.url, bench.coder, "--", "echo", "{message}"]
+        process = subprocess.Popen(command, cwd=bench.here, env=bench.environment(), stderr=subprocess.PIPE)
+        assert process.stderr is not None
+        try:
+            assert b"answering mail" in process.stderr.readline()
+            process.stderr.close()
+            id = bench.send("here")["message_id"]
+            bench.until_state(id, "acked")
+            assert [reply["content"] for reply in bench.replies()] == ["here"]
+        finally:
+            process.terminate()
+            process.wait(PATIENCE)
+
     @pytest.mark.parametrize(("words", "flags"), [((), ()), (("cat",), ("--with", "claude"))])
     def test_wants_either_a_command_or_a_preset(self, bench: Bench, words: tuple[str, ...], flags: tuple[str, ...]) -> None:
         runner = bench.run(*words, flags=flags)

@@ -4,6 +4,7 @@ import asyncio
 import os
 import signal
 import sys
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -111,7 +112,8 @@ async def _keep_running(job: Any) -> None:
     def say(text: str) -> None:
         from postoffice.core.fence import one_line  # noqa: PLC0415
 
-        print(f"{datetime.now().astimezone():%H:%M:%S} {job.agent}: {one_line(text)}", file=sys.stderr, flush=True)
+        with suppress(OSError):  # mail is answered also where nobody listens any more, or the log's disk is full
+            print(f"{datetime.now().astimezone():%H:%M:%S} {job.agent}: {one_line(text)}", file=sys.stderr, flush=True)
 
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()

@@ -190,13 +190,18 @@ class TestReceiving:
             assert receiving.communicate(timeout=PATIENCE) == ("", "")
         assert receiving.returncode == 130
 
-    def test_a_command_that_will_not_end_is_ended(self, home: Home) -> None:
+    @pytest.mark.parametrize("again", [(), (signal.SIGINT,), (signal.SIGTERM,)])
+    def test_a_command_that_will_not_end_is_ended(self, home: Home, again: tuple[signal.Signals, ...]) -> None:
         alice, bob = home.names("alice", "bob")
         sent = home.ask("send", "--to", bob, "hello", "--as", alice)["message_id"]
-        with home.staying("recv", "--as", bob, "--exec", "trap '' TERM; echo begun; while :; do sleep 1; done") as receiving:
+        stubborn = "trap 'echo told' TERM; echo begun; for _ in $(seq 99); do sleep 1; done"
+        with home.staying("recv", "--as", bob, "--exec", stubborn) as receiving:
             assert next_line(receiving) == "begun\n"
-            receiving.send_signal(signal.SIGINT)
-            assert receiving.communicate(timeout=PATIENCE) == ("", "")
+            receiving.send_signal(signal.SIGTERM)
+            assert next_line(receiving) == "told\n"
+            for one in again:  # by somebody impatient
+                receiving.send_signal(one)
+            receiving.communicate(timeout=PATIENCE)  # until nobody holds on to its output
         assert home.ask("status", sent, "--as", alice)["standings"][0]["state"] == "pending"
 
     def test_a_command_at_a_terminal_may_ask(self, home: Home) -> None:

@@ -202,13 +202,15 @@ async def _execute(command: str, letter: dict[str, Any]) -> int:
 
 async def _end(process: asyncio.subprocess.Process, send: Callable[[int], None]) -> None:
     """End a command, politely first: its message goes to somebody else now."""
-    with suppress(ProcessLookupError, TimeoutError):
-        send(signal.SIGTERM)
-        async with asyncio.timeout(_LAST_WORDS):
-            await process.wait()
-    with suppress(ProcessLookupError):
-        send(signal.SIGKILL)
-    await process.wait()
+    try:
+        with suppress(ProcessLookupError, TimeoutError):
+            send(signal.SIGTERM)
+            async with asyncio.timeout(_LAST_WORDS):
+                await process.wait()
+    finally:  # also where a second signal ends the politeness
+        with suppress(ProcessLookupError):
+            send(signal.SIGKILL)
+        await process.wait()
 
 
 async def _settle(wire: "Wire", letter: dict[str, Any], how: str, **more: object) -> None:

@@ -15,6 +15,8 @@ from tests.ledger.not_run import CREDENTIALS
 
 # Where the tests were started in the background Ctrl-C is ignored, by them and by every program they start: some are to be stopped by it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # by nohup: the tests heed it no more than before, what they start does
+    signal.signal(signal.SIGHUP, lambda *_: None)
 _QUICK = {"core", "crossing", "office", "setup", "store", "wake"}
 
 

@@ -146,7 +146,7 @@ class TestReceiving:
         (standing,) = home.ask("status", sent, "--as", alice)["standings"]
         assert (standing["state"], standing["reason"]) == ("pending", "the command ended with 3")
 
-    @pytest.mark.parametrize(("sent_signal", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    @pytest.mark.parametrize(("sent_signal", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 143)])
     def test_what_is_broken_off_ends_with_all_it_started_and_is_given_back(
         self, home: Home, sent_signal: signal.Signals, code: int
     ) -> None:

@@ -17,7 +17,7 @@ from postoffice.client.message import Message
 from postoffice.core.errors import NoAnswer
 from tests.runner.bench import Bench
 from tests.runner.office import Office, until
-from tests.serve.running import PATIENCE, free_port
+from tests.serve.running import COMMAND, PATIENCE, free_port
 
 # Says when it begins and ends, and how many are at it, and waits for leave to go on.
 WORK = 'echo "begin $1" >> log; while [ ! -e "go-$1" ] && [ ! -e go ]; do sleep 0.02; done; echo "end $1" >> log'
@@ -66,7 +66,7 @@ class TestSessions:
 
 
 class TestStopping:
-    @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
+    @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
     def test_while_waiting_ends_at_once_and_leaves_mail_to_be_taken(self, bench: Bench, how: signal.Signals) -> None:
         runner = bench.run("cat")
         bench.send("first")
@@ -86,6 +86,23 @@ class TestStopping:
         assert runner.stop() == 0
         assert [reply["content"] for reply in bench.office.waiting(bench.ann)] == ["finished"]
         assert bench.office.standing(bench.ann, sent["message_id"])["state"] == "acked"
+
+    def test_by_a_terminal_that_is_closed_leaves_nothing_at_work(self, bench: Bench) -> None:
+        """Its command is in a session of its own: nobody else would end it, and somebody else would get its mail."""
+        runner = bench.run("sh", "-c", "touch begun; sleep 0.7; echo finished")
+        sent = bench.send()
+        until((bench.here / "begun").exists)
+        runner.process.send_signal(signal.SIGHUP)
+        assert runner.process.wait(PATIENCE) == 0
+        assert bench.office.standing(bench.ann, sent["message_id"])["state"] == "acked"
+
+    def test_is_not_what_the_end_of_a_terminal_means_after_nohup(self, bench: Bench) -> None:
+        runner = bench.run("cat", program=("nohup", *COMMAND))
+        runner.until_said("answering mail")
+        runner.process.send_signal(signal.SIGHUP)
+        bench.send()
+        bench.replies()
+        assert runner.stop() == 0
 
     def test_works_too_where_no_office_answers_which_is_told(self, bench: Bench) -> None:
         runner = bench.run("cat", server=f"http://127.0.0.1:{free_port()}")

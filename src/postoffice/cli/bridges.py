@@ -10,6 +10,7 @@ from typing import Any
 
 from postoffice.cli.caller import agent_of, server_of
 from postoffice.cli.command import Options, examples, seconds
+from postoffice.cli.ending import when_told_to_end
 from postoffice.core.errors import BadSetting
 
 
@@ -116,9 +117,7 @@ async def _keep_running(job: Any) -> None:
             print(f"{datetime.now().astimezone():%H:%M:%S} {job.agent}: {one_line(text)}", file=sys.stderr, flush=True)
 
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for sig in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(sig, stop.set)
+    when_told_to_end(stop.set, signal.SIGINT, signal.SIGTERM)
     async with Mailbox(job.agent, server=job.server, patience=None, away=lambda error: say(f"waiting: {error}")) as box:
         say(f"answering mail at {job.server} with {job.preset.first[0]}; Ctrl-C ends it")
         await Runner(job, box, Conversations(job.agent), say).run(stop)

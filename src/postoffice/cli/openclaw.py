@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.command import seconds
+from postoffice.cli.ending import when_told_to_end
 from postoffice.client.address import DEFAULT, read_address
 from postoffice.core.errors import BadSetting
 
@@ -85,12 +86,7 @@ def relay_settings(options: Mapping[str, Any], environ: Mapping[str, str]) -> "R
 async def _until_stopped(relay: Any) -> None:
     """Stop cleanly when told to: what is in hand goes back to the office."""
     task = asyncio.ensure_future(relay)
-    loop = asyncio.get_running_loop()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        try:
-            loop.add_signal_handler(name, task.cancel)
-        except NotImplementedError:  # Windows: there an interrupt ends the process
-            break
+    when_told_to_end(task.cancel, signal.SIGTERM, signal.SIGINT)
     try:
         await task
     except asyncio.CancelledError:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.caller import open_wire
 from postoffice.cli.command import Options, add_caller, examples
+from postoffice.cli.ending import when_told_to_end
 from postoffice.cli.show import for_programs
 from postoffice.core.errors import BadCursor, BadLimit, BadSetting, MailError
 from postoffice.core.fence import one_line
@@ -130,7 +131,7 @@ def _recv(options: Options) -> int:
 async def _take(options: Options) -> int:
     """Take messages one after another; gives the last command's failure, or 1 when nothing came."""
     if this := asyncio.current_task():
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, this.cancel)  # as an interrupt does
+        when_told_to_end(this.cancel, signal.SIGTERM)  # as an interrupt does
     taken = 0
     code = 0
     async with open_wire(options) as wire:

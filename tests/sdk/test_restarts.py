@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from postoffice import Mailbox
+from postoffice.core.errors import NoAnswer
 from tests.sdk.conftest import Town
 
 PATIENCE = 60.0
@@ -67,6 +68,13 @@ class TestReceiving:
             await restart(mortal)
             mortal.office.send(mortal.ann, mortal.bob, "hello")
             assert (await waiting).text == "hello"
+
+    async def test_within_a_while_is_given_up_where_the_server_stays_away(self, mortal: Town) -> None:
+        async with asyncio.timeout(PATIENCE), Mailbox(mortal.bob, server=mortal.office.url, patience=0.5) as box:
+            await box.send(mortal.ann, "hello")
+            mortal.office.kill()
+            with pytest.raises(NoAnswer):
+                await anext(box.receive(within=0.1))
 
     async def test_given_up_while_the_server_is_away_still_acks_what_was_handled(self, mortal: Town) -> None:
         id = mortal.office.send(mortal.ann, mortal.bob, "one")["message_id"]

@@ -95,7 +95,9 @@ class Mailbox:
 
     async def lease(self, wish: dict[str, Any], until: float | None = None) -> list[Message]:
         """What waits, or the first that comes within a while, to be settled by whoever takes it."""
-        found = await until_answered(lambda: self._wire.wait(wish, _left(until)), away=self._away)
+        # Whoever waits without end does so for the server, too.
+        patience = None if until is None or self._patience is None else max(self._patience, _left(until))
+        found = await until_answered(lambda: self._wire.wait(wish, _left(until)), patience, self._away)
         return [Message(self, decode(raw), wish["visible_for"]) for raw in found]
 
     async def tasks(self, *, asked_by_me: bool = False, state: str | None = None) -> list[dict[str, Any]]:

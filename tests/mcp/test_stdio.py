@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -99,6 +100,21 @@ class TestTheConversation:
         await waiting(desk, "bob", 0)
         sent = await write(desk.office, alice, "bob")
         assert await standing_of(desk, "alice", sent.message_id) == ("pending", 0)
+
+
+def test_an_interrupt_ends_it_though_its_input_stays_open(tmp_path: Path) -> None:
+    """As of a person who looks what it does: it took note of Ctrl-C, and waited for the next line all the same."""
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "person", "version": "1"}}
+    hello = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about})
+    command, pipe = [*COMMAND, "--as", "carol"], subprocess.PIPE
+    with subprocess.Popen(command, cwd=tmp_path, env=running.environment(), text=True, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        print(hello, file=process.stdin, flush=True)
+        assert "result" in json.loads(process.stdout.readline())
+        process.send_signal(signal.SIGINT)
+        assert process.wait(running.PATIENCE) == -signal.SIGINT
+        assert (process.stdout.read(), process.stderr and process.stderr.read()) == ("", "")
 
 
 class TestAServerThatComesAndGoes:

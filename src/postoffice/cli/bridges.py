@@ -70,6 +70,8 @@ def _mcp(options: Options) -> None:
         agent=agent_of(options),
         tools=options["tools"] or STDIO,
     )
+    # Nobody can be called away from waiting for the next line of our input, so that an interrupt has to end the process itself.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     asyncio.run(_serve_stdio(mailbox))
 
 
@@ -86,12 +88,15 @@ async def _serve_stdio(mailbox: Any) -> None:
     from postoffice.serve.logs import set_up_logs  # noqa: PLC0415
 
     set_up_logs("info", "console")
-    relay = asyncio.create_task(keep_relay(settings))
-    try:
-        await serve_stdio(mailbox)
-    finally:
-        relay.cancel()
-        await asyncio.gather(relay, return_exceptions=True)
+    relay, tools = asyncio.create_task(keep_relay(settings)), asyncio.create_task(serve_stdio(mailbox))
+    when_told_to_end(relay.cancel, signal.SIGINT, signal.SIGTERM)  # what it has in hand goes back first
+    await asyncio.wait({relay, tools}, return_when=asyncio.FIRST_COMPLETED)
+    if not tools.done():
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
+        signal.raise_signal(signal.SIGTERM)
+    relay.cancel()
+    await asyncio.gather(relay, return_exceptions=True)
+    await tools
 
 
 def _run(options: Options) -> None:

@@ -91,7 +91,7 @@ async def _serve_stdio(mailbox: Any) -> None:
     relay, tools = asyncio.create_task(keep_relay(settings)), asyncio.create_task(serve_stdio(mailbox))
     when_told_to_end(relay.cancel, signal.SIGINT, signal.SIGTERM)  # what it has in hand goes back first
     await asyncio.wait({relay, tools}, return_when=asyncio.FIRST_COMPLETED)
-    if not tools.done():
+    if not tools.done():  # we were told: as above, only the signal itself ends the wait for a line
         asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
         signal.raise_signal(signal.SIGTERM)
     relay.cancel()

@@ -1,6 +1,7 @@
 """Seed 002's tables, row by row, where they concern files."""
 
 import json
+import os
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -225,6 +226,19 @@ def test_a_spoilt_registry_is_kept_aside_and_fills_again(two: MailboxManager, ro
     two.heartbeat("researcher")
     assert len(two.list_online_agents()) == 2
     assert len(list(root.glob("_registry.bad-*"))) == 1
+
+
+def test_a_spoilt_registry_stands_there_until_the_new_one_does(two: MailboxManager, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "_registry.json").write_text("torn")
+    sync, seen = os.fsync, []
+
+    def look(descriptor: int) -> None:
+        seen.append(two.list_agents())
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", look)
+    two.heartbeat("coder")
+    assert seen == [None]  # nobody knows who is at home, and nobody is told that nobody is
 
 
 def test_a_card_dropped_by_a_writer_without_the_lock_comes_back(two: MailboxManager, root: Path) -> None:

@@ -151,6 +151,14 @@ def replace(source: Where, target: Where) -> None:
     os.replace(source, target)
 
 
+def keep(path: Where, spare: Where) -> None:
+    """Have what stands there under a second name as well; where that cannot be, under that name alone."""
+    try:
+        os.link(path, spare)
+    except OSError:  # it is a folder, or the file system has no links
+        replace(path, spare)
+
+
 def sync_directory(path: Where) -> None:
     """Make a rename durable, where the system has a way to ask for it."""
     if sys.platform == "win32":

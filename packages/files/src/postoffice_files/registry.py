@@ -42,13 +42,16 @@ class Registry:
     def change(self, act: Callable[[Cards], None], *, sync_folder: bool = True) -> None:
         """Let one act change the cards, alone."""
         with locked(self.lock_path, self._settings.lock_timeout):
+            cards, spoilt = {}, False
             try:
                 cards = self._load()
             except (Unreadable, jsontext.NotJson):
-                # Whoever spoilt it, its agents enter themselves again with their next heartbeat; the pieces are kept.
-                disk.replace(self._path, self._path.with_name(f"_registry.bad-{self._clock.token()}.json"))
-                cards = {}
+                spoilt = True
             act(cards)
+            if spoilt:
+                # Whoever spoilt it, its agents enter themselves again with their next heartbeat. The pieces are kept, and stay in
+                # their place until the new one has it: without any registry, nobody would be at home for whoever reads it then.
+                disk.keep(self._path, self._path.with_name(f"_registry.bad-{self._clock.token()}.json"))
             disk.publish(self._path, _pretty(cards), self._clock.token(), sync_folder=sync_folder)
 
     def _load(self) -> Cards:

@@ -17,6 +17,7 @@ import pytest
 from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
 from postoffice.store.postgres import PostgresStore
+from postoffice.wake.carried import CarriedWake
 from postoffice.wake.nats import NatsWake
 from tests.engines import PostgresServer
 from tests.serve.running import free_port
@@ -157,3 +158,29 @@ async def test_without_nats_offices_go_on_by_looking(url: str, server: Nats) -> 
         await until(lambda: there._bells.names() == ["bob"])
         await here.send(alice, Draft(to="bob", content="hello"))
         assert len((await waiter).leased) == 1
+
+
+class Failing(CarriedWake):
+    """A client that fails in the moment it is told to end: what waits for it in Python 3.11 then tells of the failure alone."""
+
+    lost = ()
+    most = 0
+    deaf = True
+
+    async def carry(self) -> None:
+        self.connected()
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            if not self.deaf:
+                raise
+            self.deaf = False
+            raise ConnectionRefusedError from None
+
+
+async def test_closing_ends_though_it_was_taken_for_a_failure() -> None:
+    wake = Failing("nats://nobody")
+    await wake.open(lambda _: None)
+    await until(lambda: wake.healthy)
+    async with asyncio.timeout(PATIENCE):
+        await wake.close()

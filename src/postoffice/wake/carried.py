@@ -8,6 +8,7 @@ from postoffice.wake.protocol import EVERYBODY, Heard
 
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 5.0
+_HEARD = 1.0
 
 
 class CarriedWake:
@@ -34,7 +35,10 @@ class CarriedWake:
         self._hinted.set()
 
     async def close(self) -> None:
-        self._task.cancel()
+        # A client that is just failing to connect may take a cancellation for one more failure: it is told until it hears.
+        while not self._task.done():
+            self._task.cancel()
+            await asyncio.wait({self._task}, timeout=_HEARD)
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def carry(self) -> None:

@@ -15,7 +15,7 @@ from schemathesis.engine.recorder import ScenarioRecorder
 
 AnyCase = Case[Any]
 TIMES = int(os.environ.get("POSTOFFICE_EXAMPLES", "1"))
-EXAMPLES = 6
+EXAMPLES = 5
 CHECKS = ["not_a_server_error", "status_code_conformance", "content_type_conformance", "response_schema_conformance"]
 KEYS = "/agents/me/keys/"
 # What a request calls by one name, answers give by another.

@@ -1,6 +1,6 @@
 """The machine on both engines.
 
-A few dozen runs of a few dozen steps each, in well under a minute; `POSTOFFICE_EXAMPLES=20` does twenty times as many.
+A dozen runs and more of a few dozen steps each, in well under a minute; `POSTOFFICE_EXAMPLES=20` does twenty times as many.
 In CI (`CI` in the environment) the runs are the same every time; elsewhere each time others, and what failed is tried first.
 """
 
@@ -56,11 +56,11 @@ def test_an_sqlite_office_keeps_every_promise_whatever_happens(tmp_path: Path) -
         folder.mkdir()
         return SQLiteGround(folder, LIMITS)
 
-    run(ground, 60)
+    run(ground, 40)
 
 
 def test_two_replicas_on_postgresql_keep_every_promise_whatever_happens(postgres: PostgresServer) -> None:
-    run(lambda: PostgresGround(postgres, LIMITS), 20)
+    run(lambda: PostgresGround(postgres, LIMITS), 12)
 
 
 def run(ground: Callable[[], Ground], examples: int) -> None:

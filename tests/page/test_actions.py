@@ -290,8 +290,7 @@ class TestDeadLetters:
     def test_what_is_on_a_later_page_is_discarded_there(self, browser: Browser, tmp_path: Path) -> None:
         with opened(tmp_path) as house, looking(browser, house.url, java_script_enabled=False) as lookout:
             town = house.town
-            for number in range(41):
-                town.kill("a", "z", f"Number {number:02}", "no")
+            town.kill_all("a", "z", (f"Number {number:02}" for number in range(41)), "no")
             town.call("a", "POST", "/messages/send", {"to": ["y", "z"], "subject": "Both", "content": "both", "priority": 1})
             for name in ("y", "z"):
                 for _ in range(10):

@@ -1,5 +1,6 @@
 """A small town to look at: agents with something to say, tasks under way, requests, and a letter that died."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -131,6 +132,15 @@ class Town:
 
     def move(self, who: str, task: str, state: str, content: str = "") -> None:
         self.call(who, "POST", f"/tasks/{task}/update", {"state": state, "content": content})
+
+    def kill_all(self, who: str, to: str, subjects: Iterable[str], reason: str) -> None:
+        """Send letters that fail until they are dead, together."""
+        for subject in subjects:
+            self.send(who, to, f"{subject} is attached.", subject=subject)
+        for _ in range(10):
+            taken = self.call(to, "POST", "/messages/receive", {"limit": 100})["messages"]
+            failed = [{"id": letter["id"], "token": letter["token"], "reason": reason} for letter in taken]
+            self.call(to, "POST", "/messages/settle", {"nack": failed})
 
     def kill(self, who: str, to: str, subject: str, reason: str) -> str:
         """Send a letter that fails until it is dead."""

@@ -167,7 +167,12 @@ class TestFolders:
         async with Callers(desk) as callers:
             (alice,) = await callers.named("alice")
             first = await send(alice, "coder", "first")
-            await until(lambda: list((root / "coder" / "inbox").iterdir()))
+            coder = await desk.office.guest("coder")
+
+            async def handed_over() -> bool:
+                return any(lent.where for lent in (await desk.office.lent(coder, None)).items)
+
+            await until(handed_over)  # and known to be
             (root / "coder").rename(tmp_path / "elsewhere")
             (root / "coder").symlink_to(tmp_path / "elsewhere")
             second = await send(alice, "coder", "second")

@@ -24,7 +24,7 @@ run: setup  ## open the office on http://127.0.0.1:8787
 
 test: setup  ## run every test
 	$(BIN)/python tools/browser.py
-	$(BIN)/python -m pytest -q -n 4 --dist loadfile --no-loadscope-reorder --ignore=tests/peers
+	$(BIN)/python -m pytest -q -n 3 --dist loadfile --no-loadscope-reorder --ignore=tests/peers
 
 check: setup  ## lint, types, licences
 	$(BIN)/ruff check .

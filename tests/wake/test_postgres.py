@@ -212,6 +212,7 @@ async def test_a_waiter_survives_the_loss_of_every_connection(url: str) -> None:
         alice, bob = await here.identify(name="alice"), await there.identify(name="bob")
         waiter = asyncio.create_task(there.wait(bob, within=LONG))
         await until(lambda: there._bells.names() == ["bob"])
+        await there.identify(name="carol")  # after which its first look is over: cut off in its midst, it would be told so
         await kill_listeners(url)
         for office in (here, there):
             wake = office.wake

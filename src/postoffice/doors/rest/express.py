@@ -15,9 +15,10 @@ class Express:
         self._routes: dict[tuple[str, str], PlainRoute] = {}
         """By method and path, or the last word of a path that names something before it."""
         for route in api.routes:
-            if isinstance(route, PlainRoute) and route.plain is not None and (word := _last(route.path)).isalpha():
-                path = word if route.param_convertors else route.path
-                self._routes.update({(method, path): route for method in route.methods or ()})
+            if isinstance(route, PlainRoute) and route.plain is not None:
+                path = _last(route.path) if route.param_convertors else route.path
+                if not path.startswith("{"):  # one that ends with what it names has no last word to be found by
+                    self._routes.update({(method, path): route for method in route.methods or ()})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One call."""

@@ -250,6 +250,14 @@ class TestDecision1Neighbours:
             counts = await office.counts(bob)
             assert (counts.pending, counts.dead) == (0, 0)
 
+    async def test_what_one_reads_is_passed_over_by_one_who_takes(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        first = await write(office, alice, "bob", "read", subject="a")
+        for number in range(5):
+            await write(office, alice, "bob", f"number {number}", subject="b")
+        _, turned = await asyncio.gather(office.history(bob, first.session_id or ""), office.receive(bob, 1))
+        assert [leased.message.content for leased in turned.leased] == ["number 0"]
+
     async def test_a_connection_admits_though_the_list_stops_to(self, office: PostOffice) -> None:
         alice, bob = await member(office, "alice", "*"), await member(office, "bob", "*")
         request = await office.request_connection(alice, "bob")

@@ -7,6 +7,7 @@ The one exception is mail named by a sender's id that might have been the office
 groups wait for each other there, PostgreSQL ends one, and its acts are done again.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -22,7 +23,7 @@ from postoffice.core.names import SYSTEM
 from postoffice.core.session import pair
 from postoffice.store.acts.act import Act
 from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow
+from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow, in_turn
 from postoffice.store.steps import Loads, Row, Steps, Write
 
 K = TypeVar("K")
@@ -158,17 +159,16 @@ def _named_mail(desk: Desk, needs: Needs) -> Loads:
 
 
 def _waiting_mail(desk: Desk, needs: Needs) -> Loads:
-    for mailbox in {mailbox for mailbox, wish in needs.wishes if not wish.one_per_session}:
-        if (rows := desk.drawer.all_pending(mailbox)) is not None:
-            desk.pools[mailbox] = {id: desk.lay(row) for id, row in rows.items()}
-    wishes = [(mailbox, wish) for mailbox, wish in needs.wishes if wish.one_per_session or mailbox not in desk.pools]
+    # Every wish of a mailbox may have to pass over what the others took, and over what the group settles by name.
+    totals = Counter(mailbox for (_, mailbox), touched in needs.mail.items() if touched)
+    for mailbox, wish in needs.wishes:
+        totals[mailbox] += wish.limit
+    _lay_at_hand(desk, needs, totals)
     queries: Loads = {}
-    totals: dict[str, int] = {}
-    for mailbox, wish in wishes:
-        totals[mailbox] = totals.get(mailbox, 0) + wish.limit
-    for mailbox, wish in wishes:
-        # Every wish of a mailbox may have to pass over what the others took.
+    for mailbox, wish in needs.wishes:
         total = totals[mailbox]
+        if not wish.one_per_session and mailbox in desk.pools:
+            continue
         if wish.session_id is not None:
             queries.setdefault("waiting_in_session", []).append((mailbox, wish.session_id, wish.correlation_id, total))
         elif wish.correlation_id is not None:
@@ -178,6 +178,17 @@ def _waiting_mail(desk: Desk, needs: Needs) -> Loads:
         elif (mailbox, total) not in queries.setdefault("waiting", []):
             queries["waiting"].append((mailbox, total))
     return queries
+
+
+def _lay_at_hand(desk: Desk, needs: Needs, totals: Mapping[str, int]) -> None:
+    """Lay what waits and is at hand: all of it for those who choose, else no more than can be taken."""
+    choosy = {mailbox for mailbox, wish in needs.wishes if wish.session_id is not None or wish.correlation_id is not None}
+    for mailbox in {mailbox for mailbox, wish in needs.wishes if not wish.one_per_session}:
+        if (at_hand := desk.drawer.all_pending(mailbox)) is not None:
+            rows = list(at_hand.values())
+            if mailbox not in choosy and len(rows) > totals[mailbox]:
+                rows = sorted(rows, key=in_turn)[: totals[mailbox]]
+            desk.pools[mailbox] = {row.message_id: desk.lay(row) for row in rows}
 
 
 def _further_mail(desk: Desk, needs: Needs) -> Loads:

@@ -93,6 +93,11 @@ class DeliveryRow(Struct):
         return _message(self.body) if self.message is None else self.message
 
 
+def in_turn(row: DeliveryRow) -> tuple[int, int]:
+    """Where a delivery stands among those that wait in its mailbox."""
+    return row.priority, row.number
+
+
 class TaskRow(Struct):
     """A task, its steps and callback still as JSON."""
 

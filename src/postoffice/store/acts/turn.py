@@ -26,7 +26,7 @@ from postoffice.store.acts.act import Act
 from postoffice.store.acts.lookup import find_mail
 from postoffice.store.acts.sweep import return_due
 from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import DeliveryRow
+from postoffice.store.rows import DeliveryRow, in_turn
 
 
 class Turned(msgspec.Struct, frozen=True):
@@ -84,7 +84,7 @@ class Turn(Act[Turned]):
         if not pool:
             return ()
         taken: list[DeliveryRow] = []
-        for row in sorted(pool.values(), key=lambda r: (r.priority, r.number)):
+        for row in sorted(pool.values(), key=in_turn):
             if len(taken) == wish.limit:
                 break
             if row.state != State.PENDING or not _fits(row, wish):

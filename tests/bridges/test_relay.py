@@ -166,6 +166,7 @@ async def test_the_answer_to_a_task_is_its_result(town: Town, said: str) -> None
     begun, result = await town.replies()
     assert (begun["type"], begun["task"]["state"]) == ("task_update", "working")
     assert (result["type"], result["task"]["state"]) == ("task_update", "completed")
+    assert (begun["automatic"], result["automatic"]) == (True, True)
     assert (result["parts"][0]["text"] if result.get("parts") else result["content"]) == ("" if said == "NO_REPLY" else said)
     assert len(town.gateway.asked) == 1
 
@@ -399,6 +400,22 @@ async def test_the_budget_ends_a_conversation_of_machines_and_is_told(town: Town
         await town.until_state(by_hand, "acked")
         assert len(await town.replies()) == 2
         assert len(town.gateway.asked) == asked + 1
+
+
+async def test_the_result_of_a_task_is_relayed_though_the_budget_is_spent(town: Town, caplog: pytest.LogCaptureFixture) -> None:
+    async with town.relaying():
+        for one in [await town.send(f"number {number}", automatic=True, reply_to="x") for number in range(2)]:
+            await town.until_state(one, "acked")
+        assert "automatic replies of session" in caplog.text
+        task = (await town.call("claw", "/messages/send", {"to": "ann", "subject": "work", "content": "do it", "type": "task"}))[
+            "message_id"
+        ]
+        await town.call("ann", f"/tasks/{task}/update", {"state": "completed", "content": "it is done", "automatic": True})
+
+        async def relayed() -> bool:
+            return any("it is done" in str(asked) for asked in town.gateway.asked)
+
+        await until(relayed)
 
 
 async def test_a_message_answered_before_is_only_acked(town: Town, caplog: pytest.LogCaptureFixture) -> None:

@@ -150,6 +150,16 @@ class TestAutomaticReplies:
             await office.update_task(bob, asked.message_id, TaskState.ACCEPTED)
             assert (await reply(office, bob, "alice")).session_id == asked.session_id
 
+    async def test_an_automatic_task_update_leaves_it_and_is_not_refused(self, engine: Engine) -> None:
+        async with office_with(engine, automatic_replies=1) as office:
+            alice, bob = await people(office, "alice", "bob")
+            asked = await ask(office, alice, "bob")
+            await reply(office, bob, "alice")
+            report = Draft(to="bob", content="done", automatic=True)
+            assert (await office.update_task(bob, asked.message_id, TaskState.COMPLETED, report)).state is TaskState.COMPLETED
+            with pytest.raises(BudgetSpent):
+                await reply(office, bob, "alice")
+
     async def test_each_session_has_its_own_budget(self, engine: Engine) -> None:
         async with office_with(engine, automatic_replies=1) as office:
             alice, _, _ = await people(office, "alice", "bob", "carol")

@@ -30,6 +30,7 @@ class TestATask:
         until_task(bench, id, "completed")
         assert bench.until_state(id, "acked")["attempts"] == 1
         assert updates(bench) == [("working", ""), ("completed", "all done")]
+        assert all(found["automatic"] for found in bench.office.waiting(bench.ann))
         steps = [(step["state"], step.get("text")) for step in task(bench, id)["steps"]]
         assert steps[-2:] == [("working", None), ("completed", "all done")]
 

@@ -24,7 +24,7 @@ from postoffice.core.delivery import next_try
 from postoffice.core.errors import Conflict, Forbidden, Limited, MailError, NotFound
 from postoffice.core.fence import Fence
 from postoffice.core.letter import Letter
-from postoffice.core.message import TASK
+from postoffice.core.message import TASK, TASK_UPDATE
 from postoffice.core.names import SYSTEM, folded
 
 log = logging.getLogger(__name__)
@@ -159,8 +159,9 @@ class Relay:
         letter = message.letter
         if folded(letter.sender) == SYSTEM:
             return Silent()
-        # A task's result is no reply, and is never refused for the budget's sake.
-        if self._replies.are_spent(message.session_id, automatic=letter.automatic is True) and letter.type != TASK:
+        # A task's result is no reply: it is never refused for the budget's sake, and whoever asked for it is owed it.
+        spent = self._replies.are_spent(message.session_id, automatic=letter.automatic is True)
+        if spent and letter.type not in (TASK, TASK_UPDATE):
             log.warning("message %s is not relayed: the automatic replies of its session are spent", letter.id)
             return Silent()
         errand = self._book.errand(letter.id)

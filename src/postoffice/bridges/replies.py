@@ -120,7 +120,7 @@ class Replies:
     async def _say(self, errand: Errand, text: str, state: TaskState) -> None:
         said: dict[str, Any] = {"id": f"relay-{errand.message_id}", **body_of(text)}
         if errand.task:
-            await self._box.call("POST", f"/tasks/{errand.message_id}/update", {"state": state, **said})
+            await self._box.call("POST", f"/tasks/{errand.message_id}/update", {"state": state, "automatic": True, **said})
             return
         if errand.correlation_id is not None:
             said["correlation_id"] = errand.correlation_id

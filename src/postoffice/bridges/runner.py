@@ -152,7 +152,7 @@ class Runner:
     async def _answer(self, message: Message, answer: Answer) -> None:
         """Send the answer, once, whatever happens in between; nothing printed is nothing said."""
         if message.letter.type == TASK:
-            await message.report("completed", id=f"run-{message.id}", **body_of(answer.text))
+            await message.report("completed", automatic=True, id=f"run-{message.id}", **body_of(answer.text))
             return
         if not answer.text:
             return

@@ -8,10 +8,10 @@ from postoffice.core.task import TaskState
 async def taken_up(message: Message, id: str) -> bool:
     """Whether there is work to do. A task whose deadline has passed is rejected, and of one that is over nothing is left."""
     try:
-        await message.report(TaskState.WORKING)
+        await message.report(TaskState.WORKING, automatic=True)
     except TaskFinal:
         return False
     except DeadlinePassed as error:
-        await message.report(TaskState.REJECTED, str(error), id=id)
+        await message.report(TaskState.REJECTED, str(error), automatic=True, id=id)
         return False
     return True

@@ -21,7 +21,8 @@ class TaskVerbs(Counter):
     async def update_task(self, caller: Caller, ref: str, state: TaskState, report: Draft | None = None) -> Task:
         """Move a task, as its assignee; the requester gets a task_update with the task's callback."""
         given = report or Draft(to=caller.name, content="")
-        checked = check_draft(msgspec.structs.replace(given, type=TASK_UPDATE, task=None), self._limits)
+        answered = self._ref(ref) if given.automatic else given.reply_to  # the task itself is what an automatic report answers
+        checked = check_draft(msgspec.structs.replace(given, type=TASK_UPDATE, task=None, reply_to=answered), self._limits)
         return await self.store.move_task(caller.name, self._ref(ref), state, checked, verified=caller.verified)
 
     async def tasks(

@@ -26,6 +26,7 @@ class TaskUpdateBody(Body):
     content: str | None = Field(None, max_length=10_000)
     parts: list[dict[str, Any]] | None = None
     payload: Any = None
+    automatic: bool = Field(False, description="Written by a program, with nobody looking.")
     id: str | None = Field(None, max_length=255, description="Your own id: the same update is made once.")
 
 
@@ -80,6 +81,7 @@ async def update(task_id: TaskId, body: TaskUpdateBody, visit: Visitor) -> Respo
         content="" if body.content is None and not body.parts else body.content,
         parts=tuple(body.parts or ()),
         payload=body.payload if "payload" in body.model_fields_set else msgspec.UNSET,
+        automatic=body.automatic,
         client_id=body.id,
     )
     return answer(await visit.office.update_task(visit.caller, task_id, body.state, report))

@@ -12,7 +12,9 @@ from postoffice.core.errors import Closed
 from postoffice.core.names import folded
 from postoffice.office import PostOffice
 from postoffice.office.bells import Bells
+from postoffice.store.acts.read import ReadSession
 from postoffice.store.acts.turn import Turn, Turned
+from postoffice.store.grouped import GroupedStore
 from tests.engines import Engine
 from tests.mail import office_with, people, standing, take, taken, write
 
@@ -60,6 +62,27 @@ class TestWaitingForMail:
         await wait_until_waiting(office, "bob")
         await office.nack(bob, leased.message.id, leased.token)
         assert texts(await soon(waiter)) == ["hello"]
+
+    @pytest.mark.parametrize("at_once", [True, False])
+    async def test_a_waiter_for_one_of_a_session_is_woken_when_the_one_in_hand_is_acked(self, office: PostOffice, *, at_once: bool) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        for text in ("one", "two"):
+            await write(office, alice, "bob", text)
+        leased = await take(office, bob, one_per_session=True)
+        waiter = asyncio.create_task(office.wait(bob, within=LONG, one_per_session=True))
+        if not at_once:
+            await wait_until_waiting(office, "bob")
+        await office.ack(bob, leased.message.id, leased.token)
+        assert texts(await soon(waiter)) == ["two"]
+
+    async def test_a_waiter_for_one_of_a_session_is_woken_though_the_first_of_it_is_read_meanwhile(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        sent = [await write(office, alice, "bob", text) for text in ("one", "two")]
+        store = office.store
+        assert isinstance(store, GroupedStore)
+        reading = store.enqueue(ReadSession("bob", sent[0].session_id or "", 2, 10))
+        turned, _ = await soon(asyncio.gather(office.wait(bob, within=LONG, one_per_session=True), reading))
+        assert texts(turned) == ["two"]
 
     async def test_a_waiter_is_woken_by_the_sweep_when_a_lease_ran_out(self, office: PostOffice, engine: Engine) -> None:
         alice, bob = await people(office, "alice", "bob")

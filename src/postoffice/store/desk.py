@@ -324,6 +324,9 @@ class Desk:
     def settle(self, row: DeliveryRow) -> None:
         """Ack a delivery and tell its sender."""
         self.move(row, State.ACKED)
+        # Whoever takes one message of a session at a time could not take the next before: where something waits, it looks again.
+        if row.session_id is not None and self.boxes[row.mailbox].pending:
+            self.hints.add(row.mailbox)
         if row.sender not in (SYSTEM, row.mailbox):
             self.tell(self.boxes[row.sender], Kind.RECEIPT, row.message_id, {"by": self.boxes[row.mailbox].name})
 

@@ -332,6 +332,9 @@ async def register(store: GroupedStore, name: str, address: str | None = None) -
     return id
 
 
+_STANDING = "SELECT count(*) FROM pg_locks, pg_sleep(0.01) WHERE NOT granted"
+
+
 async def queueing(url: str, mailbox: str, calls: Sequence[Coroutine[Any, Any, Any]]) -> list[Any]:
     """What becomes of calls from different processes that all stand before one mailbox's lock when it opens."""
     guard = await asyncpg.connect(url)
@@ -341,7 +344,8 @@ async def queueing(url: str, mailbox: str, calls: Sequence[Coroutine[Any, Any, A
             waiting: list[asyncio.Future[Any]] = []
             for call in calls:
                 waiting.append(asyncio.ensure_future(call))
-                while await guard.fetchval("SELECT count(*) FROM pg_locks, pg_sleep(0.01) WHERE NOT granted") < len(waiting):
+                queue = len(waiting)
+                while not waiting[-1].done() and await guard.fetchval(_STANDING) < queue:
                     pass
         return await asyncio.gather(*waiting, return_exceptions=True)
     finally:
@@ -422,6 +426,17 @@ class TestDecision1Replicas:
             turns = await asyncio.gather(*(store.turn("bob", (), wish) for store in replicas for _ in range(25)))
             ids += [leased.message.id for turn in turns for leased in turn.leased]
         assert len(set(ids)) == len(ids) == 50
+
+    @pytest.mark.parametrize(("reader", "type"), [("alice", "message"), ("bob", "task")])
+    async def test_what_is_only_shown_at_one_replica_is_taken_at_another(
+        self, replicas: list[PostgresStore], reader: str, type: str
+    ) -> None:
+        first, second = replicas
+        sent = await send(first, "hello", type=type)
+        wish = Wish(limit=1, visible_for=A_MINUTE)
+        reading = first.read_session(reader, sent.session_id or "", None, 10)
+        _, turned = await queueing(first.url, "alice", [reading, second.turn("bob", (), wish)])
+        assert [leased.message.content for leased in turned.leased] == ["hello"]
 
     async def test_notes_on_one_new_entity_from_two_replicas_are_all_counted(self, replicas: list[PostgresStore]) -> None:
         await replicas[0].appear("carol")

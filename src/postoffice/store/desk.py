@@ -43,7 +43,7 @@ class Needs:
         self.bodies: set[tuple[str, str]] = set()  # of these, what was said is needed too
         self.wishes: list[tuple[str, Wish]] = []
         self.due = 0
-        self.lines: list[tuple[str, int, int]] = []  # (session, before its number, how many)
+        self.lines: dict[tuple[str, int, int], set[str]] = {}  # by (session, before its number, how many): who reads them
         self.boxes: set[str] = set()
         self.agents = False  # whether what is known of the agents themselves decides or changes, and not only their mailboxes
         self.everyone = False

@@ -22,6 +22,7 @@ from postoffice.core.message import TASK
 from postoffice.core.names import SYSTEM
 from postoffice.core.session import pair
 from postoffice.store.acts.act import Act
+from postoffice.store.acts.read import settled_by
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow, in_turn
 from postoffice.store.steps import Loads, Row, Steps, Write
@@ -106,15 +107,15 @@ def _counts(box: Box) -> Row:
 
 def _look(desk: Desk, needs: Needs) -> Steps:
     """Find out, without locks, whom the named things concern; what can change is read again under locks."""
-    for key in needs.lines:
+    for key, readers in needs.lines.items():
         found = yield {"lines": [key], "sessions_by_id": [(key[0],)]}
-        desk.lines[key] = [DeliveryRow(*row) for row in found["lines"]]
+        lines = desk.lines[key] = [DeliveryRow(*row) for row in found["lines"]]
         for row in found["sessions_by_id"]:
             needs.boxes.update(row[1:3])
         needs.threads.add(key[0])
-        lines = {(d.message_id, d.mailbox): True for d in desk.lines[key]}
-        needs.mail.update(lines)
-        needs.bodies.update(lines)
+        # What is only shown stays free: whoever takes it meanwhile would pass it over and go away empty.
+        needs.mail.update(((d.message_id, d.mailbox), True) for d in lines if any(settled_by(reader, d) for reader in readers))
+        needs.bodies.update((d.message_id, d.mailbox) for d in lines)
     named = (
         ("tasks_by_ref", needs.tasks),
         ("connections_by_code", needs.codes),

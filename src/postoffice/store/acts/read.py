@@ -20,19 +20,24 @@ class ReadSession(Act[Thread]):
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.reader)
-        needs.lines.append(self.key)
+        needs.lines.setdefault(self.key, set()).add(self.reader)
 
     def run(self, desk: Desk) -> Thread:
         thread = desk.threads.get(self.key[0])
         check_reader(thread, self.key[0], self.reader)
         assert thread is not None
-        # The locked rows, not the ones that were looked at to find them.
+        # The locked rows, where there are any, not the ones that were looked at to find them.
         rows = [desk.mail.get((row.message_id, row.mailbox), row) for row in desk.lines[self.key]]
         for row in rows:
-            if row.mailbox == self.reader and row.state == State.PENDING and row.type != TASK:
+            if settled_by(self.reader, row):
                 desk.settle(row)
         other = thread.high if self.reader == thread.low else thread.low
         return as_thread(thread, self.reader, desk.boxes[other].name, rows)
+
+
+def settled_by(reader: str, row: DeliveryRow) -> bool:
+    """Whether it is settled by being shown to this reader."""
+    return row.mailbox == reader and row.state == State.PENDING and row.type != TASK
 
 
 def check_reader(thread: ThreadRow | None, id: str, reader: str) -> None:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from postoffice.core.delivery import State
-from postoffice.core.errors import NoSuchMessage
+from postoffice.core.errors import NoSuchMessage, NoSuchTask
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
 from tests.engines import Engine
@@ -102,6 +102,20 @@ class TestDecision11Retention:
             await purge(office)
             assert (await office.task(alice, asked.message_id)).state is TaskState.WORKING
             assert (await office.update_task(bob, asked.message_id, TaskState.COMPLETED)).state is TaskState.COMPLETED
+
+    async def test_a_task_stays_for_as_long_after_its_end_as_mail_does(self, engine: Engine) -> None:
+        async with office_with(engine, retention=WEEK) as office:
+            alice, bob = await people(office, "alice", "bob")
+            asked = await ask(office, alice, "bob")
+            await office.update_task(bob, asked.message_id, TaskState.WORKING)
+            await engine.advance(WEEK + DAY)
+            await office.update_task(bob, asked.message_id, TaskState.COMPLETED)
+            await purge(office)
+            assert (await office.task(alice, asked.message_id)).state is TaskState.COMPLETED
+            await engine.advance(WEEK + DAY)
+            await purge(office)
+            with pytest.raises(NoSuchTask):
+                await office.task(alice, asked.message_id)
 
     async def test_notes_stay_with_their_entity(self, engine: Engine) -> None:
         async with office_with(engine, retention=WEEK) as office:

@@ -90,7 +90,7 @@ class Purge(Act[int]):
         purged = 0
         for id, mailboxes in messages.items():
             task = desk.tasks.get(id)
-            if task is not None and task.state not in FINAL:
+            if task is not None and (task.state not in FINAL or task.updated_at > cutoff):
                 continue
             rows = [row for mailbox in mailboxes if (row := desk.mail.get((id, mailbox))) is not None]
             if not rows or any(row.state in WAITING or is_note(row.type) or (row.settled_at or 0) > cutoff for row in rows):

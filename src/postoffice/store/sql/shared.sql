@@ -194,7 +194,8 @@ SELECT CAST(d.message_id AS text), d.mailbox FROM deliveries d WHERE d.message_i
     AND EXISTS (SELECT 1 FROM deliveries any_one WHERE any_one.message_id = m.id)
     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.message_id = m.id
                     AND (w.state IN ('held', 'pending', 'leased') OR w.settled_at > office_now() - :age))
-    AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.message_id = m.id AND t.state IN ('pending', 'accepted', 'working'))
+    AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.message_id = m.id
+                    AND (t.state IN ('pending', 'accepted', 'working') OR t.updated_at > office_now() - :age))
   ORDER BY m.id LIMIT :limit);
 
 -- name: totals

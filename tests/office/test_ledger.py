@@ -17,7 +17,7 @@ from postoffice.office import House, PostOffice
 from postoffice.office.house import Ledger
 from postoffice.wake.local import LocalWake
 from tests.engines import Engine
-from tests.mail import people, standing, taken
+from tests.mail import people, standing, take, taken
 
 ROUTES = (
     Route(event="task.blocked", to=("mindy", "justin"), priority=1),
@@ -181,6 +181,15 @@ class TestTheOutbox:
         (post,) = await desk.posts_due(10)
         await desk.settle_post(post, error="the topic is gone")
         assert len((await desk.receive(bob)).leased) == 1
+
+    async def test_urgent_mail_that_was_put_off_waits_for_its_next_try(self, desk: PostOffice) -> None:
+        alice, bob = await me(desk, "alice"), await me(desk, "bob")
+        id = await publish(desk, priority=1)
+        leased = await take(desk, bob)
+        await desk.nack(bob, id, leased.token, delay=timedelta(minutes=1))
+        (post,) = await desk.posts_due(10)
+        await desk.settle_post(post, error="the topic is gone")
+        assert (await standing(desk, alice, id)).state is State.HELD
 
 
 class TestWhatIsSeen:

@@ -73,7 +73,7 @@ class Release(Act[Settled]):
         row = desk.mail.get((self.message_id, self.mailbox))
         if row is None:
             raise NoSuchMessage(name=self.mailbox, ref=self.message_id)
-        if row.state == State.HELD:
+        if row.state == State.HELD and row.due_at is None:  # not one that was delivered and waits for another try
             if self.refusal is not None:
                 desk.bury(row, self.refusal)
             else:

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from postoffice.core.delivery import Settled, State
 from postoffice.core.errors import AmbiguousId, IdConflict, MailboxFull, NoSuchMessage, NotAdmitted, RateLimited
 from postoffice.core.message import Draft
 from postoffice.core.task import TaskState
@@ -105,6 +106,15 @@ class TestDecision2EitherId:
         first, second = (await office.receive(bob)).leased
         assert (await office.ack(bob, "same", second.token)).message_id == second.message.id
         assert (await standing(office, alice, first.message.id)).state == "leased"
+
+    async def test_a_token_repeats_success_for_one_of_two_messages_of_one_id(self, office: PostOffice) -> None:
+        alice, carol, bob = await people(office, "alice", "carol", "bob")
+        await write(office, alice, "bob", client_id="same")
+        await write(office, carol, "bob", client_id="same")
+        first, _ = (await office.receive(bob)).leased
+        answers = [await office.ack(bob, "same", first.token) for _ in range(2)]
+        assert answers == [Settled(first.message.id, State.ACKED)] * 2
+        assert (await office.counts(bob)).leased == 1
 
     async def test_an_ambiguous_id_is_refused(self, office: PostOffice) -> None:
         alice, carol, bob = await people(office, "alice", "carol", "bob")

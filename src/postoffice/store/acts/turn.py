@@ -69,7 +69,7 @@ class Turn(Act[Turned]):
         return Turned(tuple(settled), () if self.wish is None else self._take(desk, self.wish))
 
     def _settle(self, desk: Desk, settlement: Settlement) -> Settled:
-        row = find_mail(desk, settlement.ref, self.mailbox, lambda r: _holds(desk, r, settlement.token))
+        row = find_mail(desk, settlement.ref, self.mailbox, lambda r: _meant(desk, r, settlement.token))
         if row is None:
             raise NoSuchMessage(name=desk.boxes[self.mailbox].name, ref=settlement.ref)
         if _holds(desk, row, settlement.token):
@@ -129,6 +129,11 @@ def _lease(desk: Desk, row: DeliveryRow, wish: Wish) -> Leased:
         number=row.number,
         leased_until=None if row.due_at is None else moment(row.due_at),
     )
+
+
+def _meant(desk: Desk, row: DeliveryRow, token: str | None) -> bool:
+    """Whether, of several with one id, this is the one: a token tells it for good, also of what it has settled before."""
+    return _holds(desk, row, None) if token is None else row.token == token
 
 
 def _holds(desk: Desk, row: DeliveryRow, token: str | None) -> bool:

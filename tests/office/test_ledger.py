@@ -9,15 +9,16 @@ import pytest
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import State
-from postoffice.core.errors import Invalid, NoSuchAgent, OwnerOnly
+from postoffice.core.errors import Invalid, MailboxFull, NoSuchAgent, OwnerOnly
 from postoffice.core.ledger import Account, Body, Delivery, Sighting, read_body, read_envelope
+from postoffice.core.limits import Limits
 from postoffice.core.message import Draft
 from postoffice.core.routing import Route
 from postoffice.office import House, PostOffice
 from postoffice.office.house import Ledger
 from postoffice.wake.local import LocalWake
 from tests.engines import Engine
-from tests.mail import people, standing, take, taken
+from tests.mail import people, standing, take, taken, write
 
 ROUTES = (
     Route(event="task.blocked", to=("mindy", "justin"), priority=1),
@@ -253,6 +254,19 @@ class TestEvents:
             assert [(one.message.sender, one.message.type, one.message.priority) for one in got] == (
                 [("system", event, priority)] if name in told else []
             )
+
+    async def test_one_who_refuses_keeps_it_from_nobody_else(self, engine: Engine) -> None:
+        limits = Limits(depth=1)
+        async with PostOffice(engine.store(limits), LocalWake(), House(limits=limits, routes=ROUTES, tick=3600)) as office:
+            alice, mindy, justin = await people(office, "alice", "mindy", "justin")
+            await write(office, alice, "mindy", "first")
+            for _ in range(2):
+                with pytest.raises(MailboxFull):
+                    await office.event(alice, "T-7", "task.blocked", client_id="e1")
+            assert [message.type for message in (await office.waiting(justin)).items] == ["task.blocked"]
+            await office.pop(mindy)
+            assert len(await office.event(alice, "T-7", "task.blocked", client_id="e1")) == 2
+            assert [message.type for message in (await office.waiting(mindy)).items] == ["task.blocked"]
 
 
 class TestWhoHasTopics:

@@ -28,14 +28,16 @@ class LedgerVerbs(MailVerbs):
     async def event(
         self, caller: Caller, entity_id: str, type: str, data: Any = None, *, entity_type: str | None = None, client_id: str | None = None
     ) -> list[Accepted]:
-        """Something happened to an entity: whoever the routes name is told by the office."""
+        """Something happened to an entity: whoever the routes name is told by the office. One who refuses keeps it from nobody else."""
         told = {"entity_id": entity_id, "event": type, "by": caller.name, "data": data}
         if is_note(type):
             raise Invalid(what="type", why="a note is posted as a note, with who should know")
-        return [
-            await self.store.send(SYSTEM, draft, verified=True, strangers=self.house.auth is Auth.OPEN)
-            for draft in self.routed(entity_id, type, told, entity_type=entity_type, client_id=client_id)
-        ]
+        drafts = self.routed(entity_id, type, told, entity_type=entity_type, client_id=client_id)
+        outcomes = await self.store.send_many(SYSTEM, drafts, verified=True, strangers=self.house.auth is Auth.OPEN)
+        refusals = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+        if refusals:
+            raise refusals[0]
+        return [outcome for outcome in outcomes if isinstance(outcome, Accepted)]
 
     def routed(self, entity_id: str, type: str, told: Any, *, entity_type: str | None = None, client_id: str | None = None) -> list[Draft]:
         """The mail that an event comes to by the routes."""

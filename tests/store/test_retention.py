@@ -1,5 +1,6 @@
 """Decision 11: retention purges what is settled or dead and leaves a tombstone; waiting mail never goes."""
 
+import functools
 from datetime import timedelta
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from postoffice.core.delivery import State
 from postoffice.core.errors import NoSuchMessage, NoSuchTask
 from postoffice.core.task import TaskState
-from postoffice.office import PostOffice
+from postoffice.office import PostOffice, upkeep
 from tests.engines import Engine
 from tests.mail import ask, kill, office_with, people, standing, take, taken, write
 
@@ -102,6 +103,24 @@ class TestDecision11Retention:
             await purge(office)
             assert (await office.task(alice, asked.message_id)).state is TaskState.WORKING
             assert (await office.update_task(bob, asked.message_id, TaskState.COMPLETED)).state is TaskState.COMPLETED
+
+    async def test_much_to_purge_holds_up_nothing_else(self, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+        async with office_with(engine, retention=WEEK) as office:
+            alice, bob = await people(office, "alice", "bob")
+            old = [await write(office, alice, "bob") for _ in range(3)]
+            await office.pop(bob, 3)
+            await engine.advance(WEEK + DAY)
+            monkeypatch.setattr(upkeep, "_PURGE_LASTS", 0)
+            monkeypatch.setattr(office.store, "purge", functools.partial(office.store.purge, limit=1))
+            await purge(office)
+            for left in (2, 1, 0, 0):
+                proofs = [await office.status(alice, sent.message_id) for sent in old]
+                assert sum(proof.message is not None for proof in proofs) == left
+                await write(office, alice, "bob")
+                await take(office, bob)
+                await engine.advance(timedelta(minutes=1))
+                await office.upkeep.tick()
+                assert (await office.counts(bob)).leased == 0, "what ran out is back"
 
     async def test_a_task_stays_for_as_long_after_its_end_as_mail_does(self, engine: Engine) -> None:
         async with office_with(engine, retention=WEEK) as office:

@@ -16,6 +16,7 @@ _log = logging.getLogger(__name__)
 _FLUSH_TICKS = 5
 _SEEN_AT_ONCE = 250
 _PURGE_TICKS = 60
+_PURGE_LASTS = 1_000_000_000  # nanoseconds, of each tick
 _LOOKS = 1000
 _ROLE_LASTS = timedelta(seconds=15)
 
@@ -61,6 +62,7 @@ class Upkeep:
         self._house = house
         self._me = me
         self._ticks = 0
+        self._more_to_purge = False
         self.held = False
         """Whether sweeping is this process's business now."""
 
@@ -100,13 +102,21 @@ class Upkeep:
         await store.return_due()
         await store.expire_requests()
         await store.report_overdue()
-        if self._ticks % _PURGE_TICKS == 0:
-            if limits.retention is not None:
-                while await store.purge(limits.retention):
-                    pass
+        seldom = self._ticks % _PURGE_TICKS == 0
+        if limits.retention is not None and (seldom or self._more_to_purge):
+            self._more_to_purge = await self._purge(limits.retention)
+        if seldom:
             await store.forget(limits.retention)
             await store.adopt_log()  # a backup may have taken the mail's place while it was served
         await store.index_search()  # last: what people wrote is read there, and should hold up nothing else
+
+    async def _purge(self, older_than: timedelta) -> bool:
+        """Purge for a while, and say whether there may be more: years of mail take long, and leases that run out wait for nothing."""
+        until = steady() + _PURGE_LASTS
+        while await self._store.purge(older_than):
+            if steady() >= until:
+                return True
+        return False
 
 
 def _age(seen: int) -> timedelta:

@@ -206,7 +206,7 @@ class TestNews:
         alice, _ = await people(office, "alice", "bob")
         await write(office, alice, "bob")
         last = await office.store.last_event()
-        await office.store.forget(timedelta(seconds=-1))
+        await office.store.forget_events(timedelta(seconds=-1))
         assert await office.all_news(office.owner(), after=last) == []
         new = await write(office, alice, "bob")
         assert [event.ref for event in await office.all_news(office.owner(), after=last)] == [new.message_id]

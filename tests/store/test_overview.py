@@ -245,7 +245,7 @@ class TestVisits:
             await office.enter(late)
         assert (await office.visitor(proof)).owner
         await engine.advance(lasts)
-        await office.store.forget(None)
+        await office.store.forget()
         with pytest.raises(NoVisit):
             await office.visitor(proof)
 

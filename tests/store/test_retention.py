@@ -189,6 +189,19 @@ class TestDecision11Retention:
             assert await office.all_news(owner) == told[-1:]
             assert (await anext(office.watch(owner, place))).quiet
 
+    async def test_old_news_is_forgotten_from_the_beginning_of_the_log_some_at_a_time(self, engine: Engine) -> None:
+        async with office_with(engine) as office:
+            alice, _ = await people(office, "alice", "bob")
+            old = [await write(office, alice, "bob") for _ in range(5)]
+            await engine.advance(WEEK + DAY)
+            new = await write(office, alice, "bob")
+            kept = [sent.message_id for sent in (*old, new)]
+            for forgotten in (2, 2, 1, 0):
+                assert await office.store.forget_events(WEEK, limit=2) == forgotten
+                kept = kept[forgotten:]
+                assert [event.ref for event in await office.all_news(office.owner())] == kept
+            assert kept == [new.message_id]
+
     async def test_a_purged_id_that_never_was_is_still_unknown(self, engine: Engine) -> None:
         async with office_with(engine, retention=WEEK) as office:
             (alice,) = await people(office, "alice")

@@ -106,14 +106,14 @@ class Upkeep:
         if limits.retention is not None and (seldom or self._more_to_purge):
             self._more_to_purge = await self._purge(limits.retention)
         if seldom:
-            await store.forget(limits.retention)
+            await store.forget()
             await store.adopt_log()  # a backup may have taken the mail's place while it was served
         await store.index_search()  # last: what people wrote is read there, and should hold up nothing else
 
     async def _purge(self, older_than: timedelta) -> bool:
-        """Purge for a while, and say whether there may be more: years of mail take long, and leases that run out wait for nothing."""
+        """Purge mail and news for a while, and say whether there may be more: years of it take long, and leases that run out do not wait."""
         until = steady() + _PURGE_LASTS
-        while await self._store.purge(older_than):
+        while await self._store.purge(older_than) + await self._store.forget_events(older_than):
             if steady() >= until:
                 return True
         return False

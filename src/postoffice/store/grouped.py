@@ -28,7 +28,7 @@ from postoffice.store.acts.sweep import ExpireRequests, ReportOverdue, ReturnDue
 from postoffice.store.acts.task import MoveTask
 from postoffice.store.acts.topics import WatchTopic
 from postoffice.store.acts.turn import Turn, Turned
-from postoffice.store.acts.upkeep import Forget, HoldRole, IndexSearch, Purge
+from postoffice.store.acts.upkeep import Forget, ForgetEvents, HoldRole, IndexSearch, Purge
 from postoffice.store.acts.visit import EndVisit, MakeLink, UseLink
 from postoffice.store.ledger_reads import LedgerReads
 from postoffice.store.overview import Overviews
@@ -214,5 +214,9 @@ class GroupedStore(Overviews, LedgerReads):
         mail = tuple((id, mailbox) for id, mailbox in await self.fetch("purgeable", age=micros(older_than), limit=limit))
         return await self.submit(Purge(mail, older_than)) if mail else 0
 
-    async def forget(self, retention: timedelta | None) -> None:
-        await self.submit(Forget(retention))
+    async def forget_events(self, older_than: timedelta, limit: int = 1000) -> int:
+        events = tuple((mailbox, number) for mailbox, number in await self.fetch("old_events", age=micros(older_than), limit=limit))
+        return await self.submit(ForgetEvents(events)) if events else 0
+
+    async def forget(self) -> None:
+        await self.submit(Forget())

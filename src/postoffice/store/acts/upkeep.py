@@ -109,16 +109,23 @@ class Purge(Act[int]):
         return purged
 
 
-class Forget(Upkeep):
-    """Drop what has outlived its use: records of ids, spent counters, and, with retention on, old news."""
+class ForgetEvents(Upkeep):
+    """Drop news that has grown old."""
 
-    def __init__(self, retention: timedelta | None) -> None:
-        self.retention = retention
+    def __init__(self, events: tuple[tuple[str, int], ...]) -> None:
+        self.events = events
+
+    def run(self, desk: Desk) -> int:
+        for event in self.events:
+            desk.write("forget_event", event, event)
+        return len(self.events)
+
+
+class Forget(Upkeep):
+    """Drop what has outlived its use: records of ids, visits, spent counters."""
 
     def run(self, desk: Desk) -> int:
         desk.write("forget_dedupe", (desk.now - micros(desk.limits.dedupe_for),))
         desk.write("forget_visits", (desk.now,))
         desk.write("forget_limits", (desk.now - micros(timedelta(days=1)),))
-        if self.retention is not None:
-            desk.write("forget_events", (desk.now - micros(self.retention),))
         return 1

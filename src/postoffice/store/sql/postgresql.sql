@@ -287,9 +287,8 @@ DELETE FROM dedupe WHERE at < ANY ($1::bigint[]);
 -- name: forget_limits
 DELETE FROM limits WHERE begun_at < ANY ($1::bigint[]);
 
--- name: forget_events
--- The newest stays, so that there is always something to tell where the log stands.
-DELETE FROM events WHERE at < ANY ($1::bigint[]) AND (tx, n) < (SELECT tx, n FROM events ORDER BY tx DESC, n DESC LIMIT 1);
+-- name: forget_event
+DELETE FROM events e USING unnest($1::text[], $2::bigint[]) AS k (mailbox, number) WHERE e.mailbox = k.mailbox AND e.number = k.number;
 
 -- name: search
 SELECT m.body, ts_headline('simple', left(s.text, 20000), to_tsquery('simple', :query), 'StartSel="",StopSel="",MaxWords=24,MinWords=8')
@@ -310,6 +309,11 @@ SELECT mailbox, number, kind, ref, data, at, tx::text || '.' || n FROM events
 WHERE (tx, n) > (split_part(:after::text, '.', 1)::xid8, coalesce(nullif(split_part(:after::text, '.', 2), ''), '0')::bigint)
   AND tx < pg_snapshot_xmin(pg_current_snapshot())
 ORDER BY tx, n LIMIT :limit;
+
+-- name: old_events
+-- Where the log begins: to look for old news everywhere would take as long as the log is. The newest stays, to tell where the log stands.
+SELECT mailbox, number FROM (SELECT tx, n, mailbox, number, at FROM events ORDER BY tx, n LIMIT :limit) AS first
+WHERE at < office_now() - :age AND (tx, n) < (SELECT tx, n FROM events ORDER BY tx DESC, n DESC LIMIT 1);
 
 -- name: last_event
 SELECT coalesce((SELECT tx::text || '.' || n FROM events WHERE tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY tx DESC, n DESC LIMIT 1), '0.0');

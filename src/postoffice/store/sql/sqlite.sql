@@ -217,9 +217,8 @@ DELETE FROM dedupe WHERE at < ?1;
 -- name: forget_limits
 DELETE FROM limits WHERE begun_at < ?1;
 
--- name: forget_events
--- The newest stays, so that the log's numbers never start again.
-DELETE FROM events WHERE at < ?1 AND n < (SELECT max(n) FROM events);
+-- name: forget_event
+DELETE FROM events WHERE mailbox = ?1 AND number = ?2;
 
 -- name: search
 -- Newest first, in the index's own order, so that a word that everybody uses costs no more than any other.
@@ -239,6 +238,11 @@ ORDER BY search.rowid DESC LIMIT :limit;
 
 -- name: all_events
 SELECT mailbox, number, kind, ref, data, at, CAST(n AS TEXT) FROM events WHERE n > CAST(:after AS INTEGER) ORDER BY n LIMIT :limit;
+
+-- name: old_events
+-- Where the log begins: to look for old news everywhere would take as long as the log is. The newest stays, so that its numbers never start again.
+SELECT mailbox, number FROM (SELECT n, mailbox, number, at FROM events ORDER BY n LIMIT :limit) AS first
+WHERE at < office_now() - :age AND n < (SELECT max(n) FROM events);
 
 -- name: last_event
 SELECT CAST(coalesce(max(n), 0) AS TEXT) FROM events;

@@ -1,5 +1,6 @@
 """One claim is made of another that is over, and is no less a claim for that."""
 
+import errno
 import os
 from pathlib import Path
 from typing import Any
@@ -134,3 +135,37 @@ def test_a_claim_with_any_number_keeps_nobody_waiting(mail: MailboxManager, clai
         mail.mark_processed("y", message["filename"])
     assert not list((claims.parent / "inbox").iterdir())
     assert [path.name for path in claims.iterdir()] == [".spare"]
+
+
+def test_on_a_full_disk_nothing_counts_as_tried_that_nobody_was_given(
+    mail: MailboxManager, root: Path, clock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A claim that could not be written stayed behind and counted: after ten looks the message was set aside, and nobody had ever had it."""
+    mail.send("x", "y", {"content": "hi"})
+    for _ in range(mail.settings.max_attempts):
+        with monkeypatch.context() as full:
+            full.setattr(os, "write", _no_room)
+            with pytest.raises(OSError, match="No space left"):
+                mail.poll("y")
+        assert list((root / "y" / "claims").iterdir()) == []
+        clock.sleep(31)
+    (message,) = mail.poll("y")
+    assert message["attempt"] == 1
+
+
+def test_what_could_be_claimed_before_the_disk_was_full_is_handed_out(mail: MailboxManager, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is a spare claim, and no room for a second one."""
+    cycle(mail)
+    mail.send("x", "y", {"content": "first"})
+    mail.send("x", "y", {"content": "second"})
+    with monkeypatch.context() as full:
+        full.setattr(disk, "create", _no_room)
+        (first,) = mail.poll("y")
+        with pytest.raises(OSError, match="No space left"):
+            mail.poll("y")
+    (second,) = mail.poll("y")
+    assert [(one["content"]["parts"][0]["text"], one["attempt"]) for one in (first, second)] == [("first", 1), ("second", 1)]
+
+
+def _no_room(*_: object, **__: object) -> int:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

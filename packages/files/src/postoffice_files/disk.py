@@ -93,12 +93,16 @@ def read(path: Where, limit: int) -> tuple[bytes, os.stat_result]:
 
 
 def create(path: Where, data: bytes, *, sync: bool = False) -> None:
-    """A new file, by whoever is first. Raises FileExistsError for everybody else."""
+    """A new file, by whoever is first, or none if it cannot be written. Raises FileExistsError for everybody else."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, 0o600)
     try:
         _write(descriptor, data)
         if sync:
             os.fsync(descriptor)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(path)
+        raise
     finally:
         os.close(descriptor)
 

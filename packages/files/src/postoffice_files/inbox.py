@@ -50,7 +50,13 @@ class Inbox:
         for name in names:
             if len(taken) >= limit:
                 break
-            if (message := self._take(name, numbers.get(handle(name), 0), seconds)) is not None:
+            try:
+                message = self._take(name, numbers.get(handle(name), 0), seconds)
+            except OSError:
+                if not taken:
+                    raise
+                break  # what was claimed before is handed out, or it would have been tried in vain; whoever polls next meets the trouble
+            if message is not None:
                 taken.append(message)
         return taken
 

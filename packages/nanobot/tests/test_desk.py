@@ -46,6 +46,16 @@ async def test_tasks_have_a_session_each_and_the_messages_of_one_agent_share_one
     assert all(session.startswith("mailbox:researcher") for session in sessions)
 
 
+async def test_the_messages_of_one_agent_are_heard_in_the_order_it_sent_them(bot: Bot, mail: MailboxManager) -> None:
+    """Found in one look, they raced each other to the model."""
+    words = [f"number {number:02}" for number in range(20)]
+    for word in words:
+        mail.send("researcher", "coder", {"content": word})
+    async with at_work(bot):
+        await until(lambda: len(bot.asked) == len(words))
+    assert [word for _, text in bot.asked for word in words if word in text] == words
+
+
 async def test_an_answer_that_no_mailbox_could_keep_is_told_as_well_as_can_be(bot: Bot, mail: MailboxManager) -> None:
     mail.send("researcher", "coder", {"type": "task", "content": "sort"})
     bot.say = lambda *_: "half \ud83d and \0"

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from postoffice_files import FileMailError
@@ -10,6 +11,7 @@ from postoffice_nanobot.config import MailboxConfig
 from postoffice_nanobot.delegation import Delegation
 from postoffice_nanobot.errand import Errand
 from postoffice_nanobot.host import Host, TurnFailed
+from postoffice_nanobot.lines import Lines
 from postoffice_nanobot.outbox import Order, Origin, Outbox
 from postoffice_nanobot.prompts import progress_line, result_prompt, text_of
 from postoffice_nanobot.reports import reports_for
@@ -32,6 +34,7 @@ class Desk:
         self._parked: set[str] = set()
         self._errands: dict[str, Errand] = {}
         self._told: dict[str, Delegation] = {}
+        self._lines = Lines()
         self._outbox = Outbox(box, self._errands, self._told)
         self._leaving = asyncio.Event()
         self._left = asyncio.Event()
@@ -107,7 +110,8 @@ class Desk:
     async def _attend(self, mail: dict[str, Any]) -> None:
         name = mail["filename"]
         try:
-            await self._handle(mail)
+            async with self._lines.turn(mail["from"]) as next_one:
+                await self._handle(mail, next_one)
         except (TurnFailed, FileMailError, OSError) as error:
             _LOG.warning("%s of %s: %s", name, mail["from"], error)
             try:
@@ -120,7 +124,7 @@ class Desk:
             self._in_hand.pop(name, None)
             self._parked.discard(name)
 
-    async def _handle(self, mail: dict[str, Any]) -> None:
+    async def _handle(self, mail: dict[str, Any], next_one: Callable[[], None]) -> None:
         delegation = await self._box.delegation((mail["task"] or {}).get("id"), mail["reply_to"], mail.get("correlation_id"))
         verdict = sort(
             mail,
@@ -131,6 +135,7 @@ class Desk:
         )
         match verdict:
             case Result(delegation, final):
+                next_one()  # this one takes its place in the conversation at once, and may wait there for long
                 await self._take_result(mail, delegation, final=final)
             case Progress(delegation):
                 await self._take_progress(mail, delegation)
@@ -142,9 +147,9 @@ class Desk:
                 _LOG.info("%s of %s: %s", mail["filename"], mail["from"], why)
                 await self._box.processed(mail["filename"])
             case _:
-                await self._work(mail)
+                await self._work(mail, next_one)
 
-    async def _work(self, mail: dict[str, Any]) -> None:
+    async def _work(self, mail: dict[str, Any], next_one: Callable[[], None]) -> None:
         name = mail["filename"]
         errand = self._errands[name] = Errand(mail, reports_for(self._box, mail), self._host.ask)
         outcome: Exception | None = TurnFailed("it was put down before it was done")
@@ -153,6 +158,7 @@ class Desk:
                 if delegation.parent == name:
                     errand.delegated(delegation.id)
             await self._say_what_we_do()
+            next_one()
             await errand.work(self._box.now(), lambda: self._box.processed(name))
             outcome = None
         except Exception as failure:

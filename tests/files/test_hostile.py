@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from postoffice.bridges.files.tree import Tree
+from postoffice.core.errors import FilesInUse
 from postoffice_files import MailboxManager
 from tests.doors.callers import Callers, send
 from tests.doors.served import Served, serving
@@ -246,6 +248,23 @@ class TestTheRoot:
             assert [text_of(message) for message in await one.take()] == ["where is home?"]
             await stands(alice, sent["message_id"], "acked")
         assert one.waiting == []
+
+    async def test_a_root_that_is_back_before_another_could_be_made_is_still_served_by_one_alone(self, tmp_path: Path) -> None:
+        """Its lock was let go of when it went, and not taken again when the very same root came back."""
+        mount, away = tmp_path / "mount", tmp_path / "away"
+        one, other = Tree(mount / "mailboxes"), Tree(mount / "mailboxes")
+        await one.open()
+        mount.rename(away)
+        mount.touch()  # nothing can be made below it
+        with pytest.raises(NotADirectoryError):
+            await one.renew()
+        mount.unlink()
+        away.rename(mount)
+        await one.renew()
+        with pytest.raises(FilesInUse):
+            await other.open()
+        await one.close()
+        await other.close()
 
     async def test_a_root_behind_a_link_is_the_operator_s_choice(self, tmp_path: Path, root: Path) -> None:
         (tmp_path / "real").mkdir()

@@ -263,9 +263,10 @@ class Tree:
         self._print = self._look_at_lock()
 
     def _renew(self) -> bool:
-        if self._look_at_lock() == self._print:
+        if self._print is not None and self._look_at_lock() == self._print:
             return False
         self._held.close()
+        self._print = None  # the same root may be back before another can be taken, and is no longer ours
         self._take()
         return True
 

@@ -1,12 +1,15 @@
 """Whatever goes wrong is told in one line, with an exit code that says what kind it is."""
 
+import fcntl
 import signal
 import subprocess
+import termios
 from pathlib import Path
 
 import pytest
 
 from tests.cli.home import Home, Office
+from tests.proof.patience import until
 from tests.serve.running import COMMAND, PATIENCE, free_port
 
 
@@ -96,6 +99,17 @@ class TestStreams:
     def test_a_file_that_is_no_text(self, home: Home) -> None:
         (home.folder / "picture").write_bytes(b"\x89PNG\xff")
         assert "--file" in home.refused(65, "send", "--to", "bob", "--file", "picture", "--as", "alice")
+
+    @pytest.mark.parametrize("words", [["send", "--to", "bob", "--as", "alice"], ["login", "--as", "nobody-yet"]])
+    async def test_one_interrupt_while_its_input_is_read(self, home: Home, words: list[str]) -> None:
+        """It was noted, and nothing came of it until the input ended."""
+        with subprocess.Popen([*COMMAND, *words], env=home.environment(), stdin=subprocess.PIPE, bufsize=0) as process:
+            assert process.stdin is not None
+            process.stdin.write(b"half")
+            pipe = process.stdin.fileno()
+            await until(lambda: not any(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))))  # it has read that, and waits for more
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=PATIENCE) == 130
 
     def test_an_interrupt_while_waiting(self, home: Home, tmp_path: Path) -> None:
         alice, bob = home.names("alice", "bob")

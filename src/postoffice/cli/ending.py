@@ -1,9 +1,9 @@
-"""How a command that stays is told to end: by a signal, or by its terminal, which was closed."""
+"""How a command is told to end: by a signal, or by its terminal, which was closed."""
 
 import asyncio
 import signal
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 
 def when_told_to_end(act: Callable[[], object], *signals: signal.Signals) -> None:
@@ -21,3 +21,15 @@ def when_told_to_end(act: Callable[[], object], *signals: signal.Signals) -> Non
     with suppress(NotImplementedError):  # Windows: there a signal ends the process
         for one in told:
             loop.add_signal_handler(one, end)
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """While input is read that may never come: a loop takes note of the first interrupt and goes on, and here it would go on reading."""
+    noting = signal.getsignal(signal.SIGINT)
+    if noting is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, noting)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.command import Command, Options, argument
+from postoffice.cli.ending import interruptible
 from postoffice.cli.show import ago, quote, say, table
 from postoffice.client.path import part
 from postoffice.core.errors import BadLimit, BadSetting, NoReply
@@ -85,7 +86,8 @@ def _content(options: Options) -> str:
         return str(options["text"])
     if sys.stdin is None or sys.stdin.isatty():
         raise BadSetting(name="text", why="say something: postoffice send --to bob 'Hello'")
-    return sys.stdin.read()
+    with interruptible():
+        return sys.stdin.read()
 
 
 def _sent(console: "Console", answer: Any) -> None:

@@ -2,12 +2,13 @@
 
 import getpass
 import os
-import signal
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.caller import found_here, owner_key, replace_owner_key
 from postoffice.cli.command import Command, Options, argument
+from postoffice.cli.ending import interruptible
 from postoffice.cli.show import ago, say, table
 from postoffice.core.errors import BadKey, KeyRefused, NoKeyGiven
 from postoffice.core.limits import bounded
@@ -79,21 +80,17 @@ def _given_key() -> str | None:
         return key
     if sys.stdin is None or sys.stdin.isatty():
         return None
-    return sys.stdin.readline().strip() or None
+    with interruptible():
+        return sys.stdin.readline().strip() or None
 
 
 def _asked_key() -> str | None:
     """A key that somebody typed."""
     if not _person():
         return None
-    # A loop takes note of the first interrupt and goes on, and here it would go on waiting for a key.
-    noting = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
+    with interruptible(), suppress(EOFError):
         return getpass.getpass("key: ").strip()
-    except EOFError:
-        return None
-    finally:
-        signal.signal(signal.SIGINT, noting)
+    return None
 
 
 def _person() -> bool:

@@ -219,6 +219,15 @@ class TestReceiving:
             subprocess.run([*COMMAND, "recv", "--as", bob], env=home.environment(), stdout=out, timeout=PATIENCE, check=True)
         assert home.ask("status", sent, "--as", alice)["standings"][0]["state"] == "pending"
 
+    def test_what_nobody_could_read_is_not_taken(self, home: Home) -> None:
+        """Printed to a standard output that was closed from the beginning, it was acked all the same."""
+        alice, bob = home.names("alice", "bob")
+        sent = home.ask("send", "--to", bob, "hello", "--as", alice)["message_id"]
+        done = home.run("recv", "--as", bob, under=("bash", "-c", 'exec "$@" >&-', "closed"))
+        assert (done.returncode, "--exec" in done.stderr) == (65, True)
+        standing = home.ask("status", sent, "--as", alice)["standings"][0]
+        assert (standing["state"], standing["attempts"]) == ("pending", 0)
+
     def test_a_command_s_success_outlives_a_server_that_is_away_at_its_end(self, tmp_path: Path) -> None:
         port, data = free_port(), tmp_path / "data"
         home = Home(tmp_path / "home", Office(port, data))

@@ -15,7 +15,7 @@ from postoffice.cli.caller import open_wire
 from postoffice.cli.command import Options, add_caller, examples
 from postoffice.cli.ending import when_told_to_end
 from postoffice.cli.show import for_programs
-from postoffice.core.errors import BadCursor, BadLimit, BadSetting, MailError
+from postoffice.core.errors import BadCursor, BadLimit, BadSetting, Invalid, MailError
 from postoffice.core.fence import one_line
 
 if TYPE_CHECKING:
@@ -123,6 +123,8 @@ def _line(event: dict[str, Any]) -> str:
 def _recv(options: Options) -> int:
     if not options["wait"] >= 0:
         raise BadSetting(name="--wait", why=f"{options['wait']} is no number of seconds to wait")
+    if sys.stdout is None and options["execute"] is None:
+        raise Invalid(what="recv", why="standard output is closed, and what nobody can see would be acked; give --exec CMD")
     with suppress(asyncio.CancelledError):
         return asyncio.run(_take(options))
     return _TERMINATED

@@ -1,6 +1,7 @@
 """Whatever goes wrong is told in one line, with an exit code that says what kind it is."""
 
 import fcntl
+import json
 import signal
 import subprocess
 import termios
@@ -95,6 +96,21 @@ class TestStreams:
         assert "Traceback" not in done.stderr, done.stderr[-300:]
         assert "Exception ignored" not in done.stderr
         assert len(done.stderr.splitlines()) <= 1
+
+    @pytest.mark.parametrize(
+        ("script", "code"),
+        [
+            ("$P status nothing --as alice --json", 66),
+            ("$P recv --as nobody-writes-to-me --wait 0", 1),
+            ("$P ledger verify --ledger 127.0.0.1:50211=0.0.3 --ledger-mirror http://127.0.0.1:5551", 0),
+        ],
+    )
+    def test_what_is_wrong_never_comes_out_among_the_answers(self, home: Home, script: str, code: int) -> None:
+        """With standard error closed it did, and a verification that found nothing wrong ended as if it had."""
+        done = self.shell(home, f"{script} 2>&-")
+        assert done.returncode == code
+        assert all(json.loads(line) for line in done.stdout.splitlines())
+        assert bool(done.stdout) == (code == 0)
 
     def test_a_file_that_is_no_text(self, home: Home) -> None:
         (home.folder / "picture").write_bytes(b"\x89PNG\xff")

@@ -26,6 +26,8 @@ class Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and give its exit code."""
+    if sys.stderr is None:  # closed before we began: what is meant for it would come out among the answers
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 - for as long as we are there
     options = _read(list(sys.argv[1:] if arguments is None else arguments))
     command = options.pop("command")
     try:

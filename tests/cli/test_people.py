@@ -187,7 +187,8 @@ class TestIdentity:
         (elsewhere / "owner.key").write_text("amb_" + "0" * 64)
         (name,) = home.names("newcomer")
         extra = {"POSTOFFICE_DATA": str(elsewhere), "POSTOFFICE_CREDENTIALS": str(elsewhere / "keys")}
-        assert "is not this office's; speak as an agent with --as" in home.refused(77, "agents", extra=extra)
+        for words in (("agents",), ("watch",), ("recv",), ("ledger", "verify", "--ledger", "127.0.0.1:50211=0.0.3")):
+            assert "is not this office's; speak as an agent with --as" in home.refused(77, *words, extra=extra)
         assert home.ask("register", name, extra=extra)["name"] == name
         assert home.ask("agents", "--as", name, extra=extra)["agents"]
 

@@ -1,12 +1,14 @@
 """Who the command speaks as, and to which office."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from postoffice.client import credentials
 from postoffice.client.address import DEFAULT, read_address
+from postoffice.core.errors import AnotherOffice, BadKey
 from postoffice.core.hosts import is_loopback
 from postoffice.core.names import OWNER
 
@@ -24,6 +26,18 @@ def server_of(options: Mapping[str, Any]) -> str:
 def agent_of(options: Mapping[str, Any]) -> str | None:
     """The agent to speak as, if one was named."""
     return options.get("agent") or os.environ.get("POSTOFFICE_AGENT") or None
+
+
+@asynccontextmanager
+async def asking(options: Mapping[str, Any]) -> AsyncIterator["Wire"]:
+    """A wire for as long as a command runs; that its key is another office's is told as what it is."""
+    async with open_wire(options) as wire:
+        try:
+            yield wire
+        except BadKey:
+            if found_here(wire):
+                raise AnotherOffice(path=data_folder() / OWNER_KEY) from None
+            raise
 
 
 def open_wire(options: Mapping[str, Any]) -> "Wire":

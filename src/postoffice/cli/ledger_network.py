@@ -85,13 +85,13 @@ def _run(
 ) -> Any:
     import asyncio  # noqa: PLC0415
 
-    from postoffice.cli.caller import open_wire  # noqa: PLC0415
+    from postoffice.cli.caller import asking  # noqa: PLC0415
     from postoffice.cli.show import show  # noqa: PLC0415
 
     who = options | {"agent": "owner"} if owner and not options["agent"] else options
 
     async def ask() -> Any:
-        async with open_wire(who) as wire:
+        async with asking(who) as wire:
             await _check_ledger(wire, settings)
             return await work(wire)
 

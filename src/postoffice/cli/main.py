@@ -9,10 +9,10 @@ from typing import Any, NoReturn
 
 from postoffice import __version__
 from postoffice.cli import bridges, consent, house, keeping, ledger, mail, openclaw, people, setup, watching, work
-from postoffice.cli.caller import OWNER_KEY, data_folder, found_here, open_wire
+from postoffice.cli.caller import asking
 from postoffice.cli.command import Command, Options, add_commands, examples
 from postoffice.cli.show import show
-from postoffice.core.errors import AnotherOffice, BadKey, MailError
+from postoffice.core.errors import MailError
 
 _WRONG_INPUT, _NO_IO = 65, 74
 
@@ -92,13 +92,8 @@ def _asking(command: Command) -> Callable[[Options], None]:
     """What running a command that asks the office comes to."""
 
     async def ask(options: Options) -> Any:
-        async with open_wire(options) as wire:
-            try:
-                return await command.run(wire, options)
-            except BadKey:
-                if found_here(wire):
-                    raise AnotherOffice(path=data_folder() / OWNER_KEY) from None
-                raise
+        async with asking(options) as wire:
+            return await command.run(wire, options)
 
     def run(options: Options) -> None:
         import asyncio  # noqa: PLC0415 - help does without

@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from postoffice.cli.caller import open_wire
+from postoffice.cli.caller import asking
 from postoffice.cli.command import Options, add_caller, examples
 from postoffice.cli.ending import when_told_to_end
 from postoffice.cli.show import for_programs
@@ -71,7 +71,7 @@ async def _events(options: Options) -> None:
     """Long polls rather than a socket: they resume by themselves and need nothing the other commands do not."""
     from postoffice.client.wire import until_answered  # noqa: PLC0415
 
-    async with open_wire(options) as wire:
+    async with asking(options) as wire:
         after, carried, wait = options["after"], False, _WAIT
         if after is None:
             after, carried = (await wire.get("/mailbox"))["counted"], True
@@ -136,7 +136,7 @@ async def _take(options: Options) -> int:
         when_told_to_end(this.cancel, signal.SIGTERM)  # as an interrupt does
     taken = 0
     code = 0
-    async with open_wire(options) as wire:
+    async with asking(options) as wire:
         while options["count"] == 0 or taken < options["count"]:
             letters = await _next(wire, options["wait"])
             if not letters and options["count"] != 0:

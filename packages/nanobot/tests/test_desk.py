@@ -1,15 +1,18 @@
 """Mail attended to: what is asked of this agent, and what becomes of it."""
 
 import asyncio
+import errno
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from packages.nanobot.tests.bots import Bot, Later, Still, at_work, ended, names, states, told, until
+from packages.nanobot.tests.bots import CHAT, Bot, Later, Still, at_work, ended, names, states, told, until
 
-from postoffice_files import MailboxManager
+from postoffice_files import MailboxManager, disk
 from postoffice_files.clock import SECOND, instant
 from postoffice_nanobot.config import MailboxConfig
+from postoffice_nanobot.delegation import Delegation
 from postoffice_nanobot.host import TurnFailed
 from postoffice_nanobot.place import Place
 
@@ -54,6 +57,30 @@ async def test_the_messages_of_one_agent_are_heard_in_the_order_it_sent_them(bot
     async with at_work(bot):
         await until(lambda: len(bot.asked) == len(words))
     assert [word for _, text in bot.asked for word in words if word in text] == words
+
+
+@pytest.mark.parametrize("where", ["_registry.json", "delegated", "typist"])
+async def test_a_disk_that_is_full_at_the_start_is_waited_for(
+    bot: Bot, mail: MailboxManager, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    """The channel ended, nobody started it again, and what an earlier process had meant to ask was forgotten."""
+    await bot.desk._box.keep(Delegation("msg_1", "typist", CHAT, {"id": "msg_1", "content": "type this"}, at=1))
+    publish, refused = disk.publish, []
+
+    def full(path: Any, *rest: Any, **named: Any) -> None:
+        if where in Path(path).parts:
+            refused.append(path)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        publish(path, *rest, **named)
+
+    with monkeypatch.context() as writing:
+        writing.setattr(disk, "publish", full)
+        running = asyncio.create_task(bot.desk.run())
+        await until(lambda: running.done() or len(refused) > 1)
+    (asked,) = await until(lambda: running.done() or mail.poll("typist"))
+    await bot.desk.leave()
+    await running
+    assert asked["id"] == "msg_1"
 
 
 async def test_an_answer_that_no_mailbox_could_keep_is_told_as_well_as_can_be(bot: Bot, mail: MailboxManager) -> None:

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from postoffice_files import FileMailError
+from postoffice_files import Busy, FileMailError
 from postoffice_nanobot.box import Box
 from postoffice_nanobot.config import MailboxConfig
 from postoffice_nanobot.delegation import Delegation
@@ -44,8 +44,7 @@ class Desk:
         """Attend to mail until told to leave."""
         self._left.clear()
         try:
-            await self._box.register()
-            await self._outbox.post_again()
+            await self._begin()
             while not self._leaving.is_set():
                 try:
                     await self._look()
@@ -72,6 +71,18 @@ class Desk:
         if errand is not None:
             errand.hear(text)
         return errand is not None
+
+    async def _begin(self) -> None:
+        """Enter this agent. A disk that is full or a lock that is held passes, and nanobot would not start a channel again that ended."""
+        while not self._leaving.is_set():
+            try:
+                await self._box.register()
+                await self._outbox.post_again()
+            except (Busy, OSError) as error:
+                _LOG.warning("the mailbox cannot be opened: %s", error)
+                await self._pause()
+            else:
+                return
 
     async def _look(self) -> None:
         room = _AT_ONCE - sum(name not in self._parked and not self._waits(name) for name in self._in_hand)

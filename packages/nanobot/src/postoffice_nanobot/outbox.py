@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from postoffice_files import FileMailError, LoopRefused, Settings
+from postoffice_files import Busy, FileMailError, LoopRefused, Settings
 from postoffice_files.clock import SECOND
 from postoffice_files.names import check_recipient, folded
 from postoffice_nanobot.answer import Answer
@@ -64,28 +64,28 @@ class Outbox:
         try:
             await self.post(delegation)
         except (FileMailError, OSError):
+            await self._box.close(delegation)
             if errand is not None:
                 errand.withdrawn(delegation.id)
             raise
         return delegation.id
 
     async def post_again(self) -> None:
-        """Send what an earlier process had written down and did not come to send."""
+        """Send what an earlier process had written down and did not come to send. Raises what passes: then it is still written down."""
         for delegation in await self._box.delegations():
             if not delegation.sent:
                 try:
                     await self.post(delegation)
+                except Busy:
+                    raise
                 except FileMailError as error:
+                    await self._box.close(delegation)
                     _LOG.warning("what was asked of %s is not sent: %s", delegation.to, error)
 
     async def post(self, delegation: Delegation) -> None:
         """Written down, sent, and that it was sent written down: whoever is killed in between goes on from there."""
         await self._box.keep(delegation)
-        try:
-            await self._box.post(delegation.to, delegation.message, at=delegation.at, key=delegation.id, forward_of=delegation.forward_of)
-        except (FileMailError, OSError):
-            await self._box.close(delegation)
-            raise
+        await self._box.post(delegation.to, delegation.message, at=delegation.at, key=delegation.id, forward_of=delegation.forward_of)
         await self._box.keep(replace(delegation, sent=True))
 
     def _delegation(self, to: str, order: Order, origin: Origin, errand: Errand | None) -> Delegation:

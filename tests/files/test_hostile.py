@@ -1,5 +1,6 @@
 """Trees that nobody should make: nothing is followed, nothing hangs, and everybody else is served on."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from postoffice.bridges.files import directory
 from postoffice.bridges.files.tree import Tree
 from postoffice.core.errors import FilesInUse
 from postoffice_files import MailboxManager
@@ -249,22 +251,43 @@ class TestTheRoot:
             await stands(alice, sent["message_id"], "acked")
         assert one.waiting == []
 
-    async def test_a_root_that_is_back_before_another_could_be_made_is_still_served_by_one_alone(self, tmp_path: Path) -> None:
+    async def test_a_root_that_is_back_before_another_could_be_taken_is_still_served_by_one_alone(self, root: Path) -> None:
         """Its lock was let go of when it went, and not taken again when the very same root came back."""
-        mount, away = tmp_path / "mount", tmp_path / "away"
-        one, other = Tree(mount / "mailboxes"), Tree(mount / "mailboxes")
+        one, other, third = Tree(root), Tree(root), Tree(root)
         await one.open()
-        mount.rename(away)
-        mount.touch()  # nothing can be made below it
-        with pytest.raises(NotADirectoryError):
+        root.rename(root.with_name("away"))
+        await other.open()
+        with pytest.raises(FilesInUse):
             await one.renew()
-        mount.unlink()
-        away.rename(mount)
+        await other.close()
+        shutil.rmtree(root)
+        root.with_name("away").rename(root)
         await one.renew()
         with pytest.raises(FilesInUse):
-            await other.open()
+            await third.open()
         await one.close()
-        await other.close()
+        await third.close()
+
+    async def test_a_root_that_is_taken_away_is_waited_for_and_doubles_nothing(
+        self, desk: Served, at_home: Settle, root: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Another one was made in its place, where nobody was at home: what lay in the first came a second time when that was back."""
+        monkeypatch.setattr(directory, "_STAYS", 0.5)
+        coder = at_home("coder")
+        async with Callers(desk) as callers:
+            (alice,) = await callers.named("alice")
+            lying = await send(alice, "coder", "before")
+            await until(lambda: coder.waiting)
+            root.rename(root.with_name("away"))
+            coming = await send(alice, "coder", "meanwhile")
+            await asyncio.sleep(1.5)  # and everybody whose card is gone would have moved out
+            assert not root.exists()
+            root.with_name("away").rename(root)
+            assert [text_of(message) for message in await coder.take(2)] == ["before", "meanwhile"]
+            for one in (lying, coming):
+                await stands(alice, one["message_id"], "acked")
+            assert coder.waiting == []
+        await goes_on(desk, root)
 
     async def test_a_root_behind_a_link_is_the_operator_s_choice(self, tmp_path: Path, root: Path) -> None:
         (tmp_path / "real").mkdir()

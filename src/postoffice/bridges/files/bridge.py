@@ -86,8 +86,10 @@ class FileBridge:
             try:
                 return await act()
             except (MailError, FileMailError, OSError) as error:
-                _log.warning("%s: %s; it goes on in a moment", what, error)
-                self.status = f"{what}: {error}"
+                told = f"{what}: {error}"
+                if told != self.status:  # a folder may be away for long
+                    _log.warning("%s; it goes on in a moment", told)
+                self.status = told
             except Exception as error:  # noqa: BLE001 - one bug must not end the mail of everybody
                 _log.exception("%s failed; it goes on in a moment", what)
                 self.status = f"{what}: {error}"

@@ -1,6 +1,7 @@
 """The tree of file mailboxes as the bridge uses it: every touch of the disk in a thread of its own."""
 
 import asyncio
+import errno
 import logging
 import os
 import secrets
@@ -71,8 +72,8 @@ class Tree:
         self._hand.shutdown()
 
     async def cards(self) -> list[dict[str, Any]] | None:
-        """Every card in the registry; None while it cannot be read."""
-        return await self._do(self._mail.list_agents)
+        """Every card in the registry; None while it cannot be read, and while the root that we took is not there."""
+        return await self._do(lambda: self._mail.list_agents() if self._is_ours() else None)
 
     async def mirror(self, cards: list[dict[str, Any]]) -> list[str]:
         """Show the agents at home in the office. Gives the names of those that could be entered."""
@@ -86,6 +87,8 @@ class Tree:
         """Write letters (sender, message, time, key, order) into an inbox, each once for each key. Gives the files' names."""
 
         def write() -> list[str | FileMailError]:
+            if not self._is_ours():  # nor is it made anew: it may be back, with all that lies there
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(self._lock))
             done: list[str | FileMailError] = []
             for sender, message, at, key, order in letters:
                 try:
@@ -158,7 +161,7 @@ class Tree:
 
         def look() -> list[File]:
             home = find(self.root, agent)
-            if home is None or self._look_at_lock() != self._print:
+            if home is None or not self._is_ours():
                 return []
             # The inbox first: what is handled meanwhile is met twice, and never missed.
             return list(dict.fromkeys([*_lying(agent, home.inbox, 0.0), *_lying(agent, home.processed, since)]))
@@ -232,7 +235,7 @@ class Tree:
 
     def _names(self, agent: str, folder: str) -> set[str] | None:
         home = find(self.root, agent)
-        if home is None or not _is_folder(home.path / folder) or self._look_at_lock() != self._print:
+        if home is None or not _is_folder(home.path / folder) or not self._is_ours():
             return None  # in another root than the one we took, nothing lies that we wrote
         return {name for name in os.listdir(home.path / folder) if is_filename(name)}  # noqa: PTH208 - names are all that is wanted
 
@@ -263,12 +266,16 @@ class Tree:
         self._print = self._look_at_lock()
 
     def _renew(self) -> bool:
-        if self._print is not None and self._look_at_lock() == self._print:
+        if self._is_ours() or not self.root.is_dir():
             return False
         self._held.close()
         self._print = None  # the same root may be back before another can be taken, and is no longer ours
         self._take()
         return True
+
+    def _is_ours(self) -> bool:
+        """Whether the root that we took is the one that stands there."""
+        return self._print is not None and self._look_at_lock() == self._print
 
     def _look_at_lock(self) -> tuple[int, int] | None:
         status = disk.lstat(self._lock)

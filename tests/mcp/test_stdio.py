@@ -3,9 +3,11 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +131,32 @@ class TestAServerThatComesAndGoes:
             with running.serving(*serve, port=port, here=tmp_path):
                 assert await call(alice, "mailbox_check") == {"sessions": [], "pending_connections": [], "cursor": None, "notes": []}
             assert "postoffice serve" in await refusal(alice, "mailbox_check")
+
+
+@asynccontextmanager
+async def one_answer(served: Served, last_words: bytes) -> AsyncIterator[str]:
+    """An address where the office answers one request, and is gone with these words."""
+    host, port = served.url.removeprefix("http://").split(":")
+
+    async def pass_on(caller: asyncio.StreamReader, answer: asyncio.StreamWriter) -> None:
+        listener.close()
+        there, office = await asyncio.open_connection(host, int(port))
+        asked = await caller.readuntil(b"\r\n\r\n")
+        office.write(asked + await caller.readexactly(int(re.findall(rb"(?i)content-length: (\d+)", asked)[0])))
+        answer.write(await there.readuntil(last_words))
+        await answer.drain()
+        answer.close()
+        office.transport.abort()
+
+    listener = await asyncio.start_server(pass_on, "127.0.0.1", 0)
+    yield "http://{}:{}".format(*listener.sockets[0].getsockname())
+
+
+class TestWhatComesOfACall:
+    async def test_it_is_told_though_the_office_is_gone_right_after_its_answer(self, desk: Served) -> None:
+        """Another question had to be answered before, and a message that was sent was told to have met nobody: so it was sent again."""
+        async with one_answer(desk, b'"isError":false}}') as address, started(address, "--as", "alice", "--tools", "fifo") as alice:
+            assert (await told(alice, "send_to_agent", name="bob", msg="hello")).startswith("Sent")
 
 
 class TestTheStreams:

@@ -11,6 +11,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 
 from postoffice import __version__
@@ -68,6 +69,11 @@ class _Office:
             refusal = MCPError(types.INTERNAL_ERROR, str(NoAnswer(server=self._server)))
         raise refusal
 
+    async def call(self, tool: str, arguments: dict[str, Any] | None, progress: ProgressFnT) -> types.CallToolResult:
+        """One tool's answer, and not a question more: one that failed after the tool had done its work would take the answer with it."""
+        request = types.CallToolRequest(params=types.CallToolRequestParams(name=tool, arguments=arguments))
+        return await self.ask(lambda there: there.session.send_request(request, types.CallToolResult, progress_callback=progress))
+
 
 def _relay(mailbox: Mailbox, office: _Office) -> Server[Any]:
     """A server whose every answer is the office's; only its list of tools it knows by heart."""
@@ -85,7 +91,7 @@ def _relay(mailbox: Mailbox, office: _Office) -> Server[Any]:
             await ctx.session.report_progress(progress, total, message)
 
         try:
-            return await office.ask(lambda there: there.call_tool(params.name, params.arguments, progress_callback=progress))
+            return await office.call(params.name, params.arguments, progress)
         except MCPError as error:
             return types.CallToolResult(content=[types.TextContent(type="text", text=str(error))], is_error=True)
 

@@ -15,6 +15,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
+from postoffice.doors.mcp import verbs
 from tests.doors.served import Served
 from tests.mail import people, write
 from tests.mcp.calling import ERAS, PATIENCE, as_agent, call, join, refusal, standing_of, told, waiting
@@ -157,6 +158,18 @@ class TestWhatComesOfACall:
         """Another question had to be answered before, and a message that was sent was told to have met nobody: so it was sent again."""
         async with one_answer(desk, b'"isError":false}}') as address, started(address, "--as", "alice", "--tools", "fifo") as alice:
             assert (await told(alice, "send_to_agent", name="bob", msg="hello")).startswith("Sent")
+
+    async def test_mail_that_was_waited_for_comes_however_large(self, desk: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Once progress was told the answer is an event of a stream, and the SDK reads none of more than a megabyte."""
+        monkeypatch.setattr(verbs, "_EVERY", 0.2)
+        (alice,) = await people(desk.office, "alice")
+        async with started(desk, "--as", "bob", "--tools", "queue") as bob:
+            taking = asyncio.create_task(call(bob, "mailbox_wait", timeout_ms=20_000))
+            await waiting(desk, "bob")
+            await asyncio.sleep(0.5)
+            await write(desk.office, alice, "bob", content="x" * 1_000_000)
+            async with asyncio.timeout(PATIENCE):
+                assert [len(mail["content"]) for mail in (await taking)["messages"]] == [1_000_000]
 
 
 class TestTheStreams:

@@ -59,8 +59,10 @@ class _Office:
 
     async def ask(self, question: Callable[[Client], Awaitable[T]]) -> T:
         """Its answer, or the refusal it gives."""
+        # What the office gives is passed on, however large: mail that is too large for its reader would come again and again.
+        line = streamable_http_client(self._url, http_client=self._http, max_sse_event_size=None)
         try:
-            async with Client(streamable_http_client(self._url, http_client=self._http), mode=_ERA) as there:
+            async with Client(line, mode=_ERA) as there:
                 try:
                     return await question(there)
                 except MCPError as error:

@@ -153,6 +153,20 @@ async def one_answer(served: Served, last_words: bytes) -> AsyncIterator[str]:
     yield "http://{}:{}".format(*listener.sockets[0].getsockname())
 
 
+@asynccontextmanager
+async def always(answer: bytes) -> AsyncIterator[str]:
+    """An address where something else answers."""
+
+    async def say(caller: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await caller.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 " + answer)
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(say, "127.0.0.1", 0) as listener:
+        yield "http://{}:{}".format(*listener.sockets[0].getsockname())
+
+
 class TestWhatComesOfACall:
     async def test_it_is_told_though_the_office_is_gone_right_after_its_answer(self, desk: Served) -> None:
         """Another question had to be answered before, and a message that was sent was told to have met nobody: so it was sent again."""
@@ -170,6 +184,19 @@ class TestWhatComesOfACall:
             await write(desk.office, alice, "bob", content="x" * 1_000_000)
             async with asyncio.timeout(PATIENCE):
                 assert [len(mail["content"]) for mail in (await taking)["messages"]] == [1_000_000]
+
+    async def test_an_office_that_ends_in_the_middle_of_a_wait_is_told_with_what_to_do(
+        self, desk: Served, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(verbs, "_EVERY", 0.2)
+        async with one_answer(desk, b"waiting for mail") as address, started(address, "--as", "bob", "--tools", "queue") as bob:
+            assert "postoffice serve" in await refusal(bob, "mailbox_wait", timeout_ms=20_000)
+
+    @pytest.mark.parametrize("answer", [b"404 Not Found", b"502 Bad Gateway", b"503 Service Unavailable", b"200 OK"])
+    async def test_what_is_no_office_is_told_with_what_to_do(self, answer: bytes) -> None:
+        page = b"\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<h1>nginx</h1>"
+        async with always(answer + page) as address, started(address, "--as", "bob") as bob:
+            assert "postoffice serve" in await refusal(bob, "mailbox_check")
 
 
 class TestTheStreams:

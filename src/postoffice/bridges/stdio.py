@@ -61,20 +61,27 @@ class _Office:
         """Its answer, or the refusal it gives."""
         # What the office gives is passed on, however large: mail that is too large for its reader would come again and again.
         line = streamable_http_client(self._url, http_client=self._http, max_sse_event_size=None)
+        refusal = MCPError(types.INTERNAL_ERROR, str(NoAnswer(server=self._server)))
         try:
             async with Client(line, mode=_ERA) as there:
                 try:
                     return await question(there)
                 except MCPError as error:
-                    refusal = error  # raised outside, where no group wraps it
+                    if _is_refusal(error):
+                        refusal = error  # raised outside, where no group wraps it
         except (httpx2.HTTPError, ExceptionGroup):
-            refusal = MCPError(types.INTERNAL_ERROR, str(NoAnswer(server=self._server)))
+            pass
         raise refusal
 
     async def call(self, tool: str, arguments: dict[str, Any] | None, progress: ProgressFnT) -> types.CallToolResult:
         """One tool's answer, and not a question more: one that failed after the tool had done its work would take the answer with it."""
         request = types.CallToolRequest(params=types.CallToolRequestParams(name=tool, arguments=arguments))
         return await self.ask(lambda there: there.session.send_request(request, types.CallToolResult, progress_callback=progress))
+
+
+def _is_refusal(error: MCPError) -> bool:
+    """Whether the office said it. What a proxy says, or a connection that ends, tells nobody what to do."""
+    return error.code == types.INVALID_PARAMS or (isinstance(error.data, dict) and "code" in error.data)
 
 
 def _relay(mailbox: Mailbox, office: _Office) -> Server[Any]:

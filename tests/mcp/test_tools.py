@@ -185,3 +185,14 @@ class TestEveryTool:
                     return await call(own, tool, **arguments)
 
             await tour(fifo_elsewhere)
+
+
+class TestAModelThatFillsInEveryArgument:
+    async def test_sends_as_many_messages_as_it_writes(self, served: Served) -> None:
+        """An empty id was an id: the same words said twice were one message, and other words were refused."""
+        async with as_agent(served, "alice") as alice, as_agent(served, "bob") as bob:
+            for words in ("ready?", "ready?", "answer me"):
+                await call(alice, "mailbox_send", to="bob", content=words, id="", correlation_id="")
+            await call(alice, "send_to_agent", name="bob", msg="ready?", msg_id="")
+            mail = (await call(bob, "mailbox_wait", limit=10, correlation_id="", timeout_ms=0))["messages"]
+            assert [item["content"] for item in mail] == ["ready?", "ready?", "answer me", "ready?"]

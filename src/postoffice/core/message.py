@@ -151,6 +151,9 @@ def check_draft(draft: Draft, limits: Limits) -> Draft:
         to=() if draft.to == () and is_note(draft.type) else _check_address(draft.to, limits),
         priority=bounded("priority", draft.priority, limits.priority, 1, 5),
         ttl=bounded("ttl", draft.ttl, limits.ttl, 0, limits.ttl_most),
+        # Whoever fills in every field means none by an empty one; taken for an id, it would make all such messages one.
+        client_id=draft.client_id or None,
+        correlation_id=draft.correlation_id or None,
     )
 
 

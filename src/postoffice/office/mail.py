@@ -129,7 +129,7 @@ class MailVerbs(Counter):
             tokenless=tokenless,
             one_per_session=one_per_session,
             session_id=session_id,
-            correlation_id=None if correlation_id is None else self._ref(correlation_id, "correlation_id"),
+            correlation_id=self._ref(correlation_id, "correlation_id") if correlation_id else None,
         )
         if one_per_session and settle:
             # A session is known to be free only once what was in hand of it is settled.

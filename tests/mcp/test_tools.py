@@ -17,7 +17,7 @@ from postoffice.core.tools import TOOLS
 from tests.doors.served import Served, serving
 from tests.engines import SQLiteEngine
 from tests.mail import people, write
-from tests.mcp.calling import ERAS, PER_AGENT, SHARED, as_agent, call, client, result_of, text_of
+from tests.mcp.calling import ERAS, PER_AGENT, SHARED, as_agent, call, client, refusal, result_of, text_of
 from tests.mcp.tour import tour
 
 FIFO = ["send_to_agent", "check_mail"]
@@ -196,3 +196,9 @@ class TestAModelThatFillsInEveryArgument:
             await call(alice, "send_to_agent", name="bob", msg="ready?", msg_id="")
             mail = (await call(bob, "mailbox_wait", limit=10, correlation_id="", timeout_ms=0))["messages"]
             assert [item["content"] for item in mail] == ["ready?", "ready?", "answer me", "ready?"]
+
+    async def test_is_not_told_that_no_mail_waits_where_there_is_no_such_session(self, served: Served) -> None:
+        async with as_agent(served, "alice") as alice, as_agent(served, "bob") as bob:
+            await call(alice, "mailbox_send", to="bob", content="ready?")
+            for tool in ("mailbox_receive", "mailbox_wait"):
+                assert "leave the session out" in await refusal(bob, tool, session_id="")

@@ -169,11 +169,14 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("bad_limit", lambda s: s.office.receive(s.bob, visible_for=timedelta(hours=12, seconds=1))),
         ("invalid", lambda s: s.office.receive(s.bob, settle=[Ack("x")] * 101)),
         ("bad_text", lambda s: s.office.receive(s.bob, settle=[Ack("\x00")])),
+        ("no_such_session", lambda s: s.office.receive(s.bob, session_id="")),
+        ("no_such_session", lambda s: s.office.receive(s.bob, session_id="nowhere")),
     ],
     "wait": [
         ("bad_limit", lambda s: s.office.wait(s.bob, within=timedelta(seconds=241))),
         ("bad_limit", lambda s: s.office.wait(s.bob, within=LESS_THAN_NOTHING)),
         ("bad_limit", lambda s: s.office.wait(s.bob, 0)),
+        ("no_such_session", lambda s: s.office.wait(s.bob, session_id="nowhere")),
     ],
     "pop": [("bad_limit", lambda s: s.office.pop(s.bob, 0)), ("bad_limit", lambda s: s.office.pop(s.bob, 101))],
     "settle": [

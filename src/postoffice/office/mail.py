@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 
 from postoffice.core.agent import Caller
-from postoffice.core.clock import steady
+from postoffice.core.clock import is_id, steady
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, Wish
-from postoffice.core.errors import BadMessage, MailError, NoSuchAgent
+from postoffice.core.errors import BadMessage, MailError, NoSuchAgent, NoSuchSession
 from postoffice.core.ledger import DIRECT, is_ledger_id
 from postoffice.core.limits import bounded
 from postoffice.core.message import TASK_UPDATE, Accepted, Draft, LedgerWish, check_draft
@@ -123,6 +123,8 @@ class MailVerbs(Counter):
         correlation_id: str | None = None,
     ) -> Turned:
         """Settle what was handled, and lease what waits."""
+        if session_id is not None and not is_id(session_id):
+            raise NoSuchSession(session=session_id)  # an empty answer would say that there is no mail
         wish = Wish(
             limit=bounded("limit", limit, self._limits.receive, 1, self._limits.batch),
             visible_for=self._visible(visible_for),

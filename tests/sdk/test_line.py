@@ -6,6 +6,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from postoffice import Mailbox
+from postoffice.client import wire as wires
 from postoffice.client.line import Answer, Line, suits
 from postoffice.client.wire import Wire
 from postoffice.core.errors import NoAnswer
@@ -166,6 +168,31 @@ async def test_giving_up_on_a_call_hangs_up() -> None:
         async with asyncio.timeout(30):
             await server.gone.wait()
         assert waiting.cancelled()
+
+
+async def test_a_connection_that_died_without_a_word_is_given_up_for_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after a machine slept, or an address was translated no longer."""
+
+    def silent_at_first(server: Server, _: bytes, writer: asyncio.StreamWriter) -> None:
+        if server.connections > 1:
+            writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 18\r\n\r\n{"message_id":"1"}')
+
+    monkeypatch.setattr(wires, "ANSWER", 0.2)
+    async with line_to(silent_at_first) as (line, _), Mailbox("ann", server=f"http://127.0.0.1:{line._port}") as box:
+        async with asyncio.timeout(30):
+            assert await box.send("bob", "hello") == "1"
+
+
+@pytest.mark.parametrize("asked", [{"wait": 30}, {}])
+async def test_a_long_poll_may_be_silent_for_as_long_as_it_waits(monkeypatch: pytest.MonkeyPatch, asked: dict[str, float]) -> None:
+    def late(_: Server, __: bytes, writer: asyncio.StreamWriter) -> None:
+        asyncio.get_running_loop().call_later(0.4, writer.write, OK)
+
+    monkeypatch.setattr(wires, "ANSWER", 0.2)
+    async with line_to(late) as (line, _), Wire(f"http://127.0.0.1:{line._port}") as wire:
+        assert await wire.post("/messages/wait", asked) == {}
+        with pytest.raises(NoAnswer):
+            await wire.post("/messages/receive", asked | {"wait": 0})
 
 
 async def test_words_that_nobody_asked_for_end_a_connection() -> None:

@@ -18,7 +18,8 @@ from postoffice.core.hosts import is_loopback
 _MOST = 100  # connections at once; whoever comes later waits
 _KEPT = 20  # idle ones
 _CONNECT = 30.0
-_SILENT = 300.0  # a long poll is silent for up to four minutes
+ANSWER = 45.0
+"""Seconds within which a server that is there has answered whatever it was not asked to wait with."""
 _PATH = "/%:@!$&'()*+,;=~?-._"
 _NEWS = 200
 
@@ -56,7 +57,7 @@ class Line:
         self._idle: list[_Connection] = []
         self._room = asyncio.Semaphore(_MOST)
 
-    async def call(self, method: str, path: str, content: bytes | None, query: dict[str, str]) -> Answer:
+    async def call(self, method: str, path: str, content: bytes | None, query: dict[str, str], within: float = ANSWER) -> Answer:
         """One call and its answer. Whatever keeps it from being answered is an OSError."""
         target = quote(self._prefix + path, safe=_PATH) + (f"?{urlencode(query)}" if query else "")
         head = f"{method} {target} HTTP/1.1\r\n{self._head}"
@@ -66,7 +67,7 @@ class Line:
         async with self._room:
             connection = self._take() or await self._connect()
             try:
-                async with asyncio.timeout(_SILENT):
+                async with asyncio.timeout(within):
                     answer = await connection.ask(f"{head}\r\n".encode() + (content or b""))
             except BaseException:
                 connection.cut()  # nobody reads that answer any more, and the server learns it this way

@@ -8,13 +8,14 @@ from typing import Any, Self, TypeVar
 import httpx2
 import msgspec
 
-from postoffice.client.line import Answer, Line, suits
+from postoffice.client.line import ANSWER, Answer, Line, suits
 from postoffice.core.agent import key_hash
 from postoffice.core.errors import BadKey, BadLimit, NoAnswer, Unavailable, told
 from postoffice.core.names import check_name
 
 T = TypeVar("T")
-_PATIENCE = httpx2.Timeout(30, read=300)  # a long poll is silent for up to four minutes
+_PATIENCE = 30.0  # for a connection, and for what is said on it
+_WAIT = "/messages/wait"
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
 _LONGEST_WAIT, _BETWEEN_WAITS = 240.0, 1.0
 _GOOD = range(200, 300)
@@ -36,7 +37,7 @@ class Wire:
         given = {"X-API-Key": key, "X-Agent": agent}
         self.headers = {name: value for name, value in given.items() if value is not None}
         self._line = Line(server, self.headers) if suits(server) else None
-        self._http = None if self._line else httpx2.AsyncClient(base_url=server, headers=self.headers, timeout=_PATIENCE)
+        self._http = None if self._line else httpx2.AsyncClient(base_url=server, headers=self.headers)
 
     async def __aenter__(self) -> Self:
         return self
@@ -68,7 +69,7 @@ class Wire:
         content = None if body is None else _encode(body)
         wanted = {name: str(value) for name, value in query.items() if value is not None and value is not False}
         try:
-            response = await self._ask(method, path, content, wanted)
+            response = await self._ask(method, path, content, wanted, _within(path, body, query))
         except (httpx2.HTTPError, OSError) as error:
             raise NoAnswer(server=self.server) from error
         try:
@@ -89,21 +90,28 @@ class Wire:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         try:
-            answer = await self.post("/messages/wait", wish | {"wait": min(seconds, _LONGEST_WAIT)})
+            answer = await self.post(_WAIT, wish | {"wait": min(seconds, _LONGEST_WAIT)})
         except BadLimit:  # more than this server ever waits; unasked it waits no longer than that
-            answer = await self.post("/messages/wait", wish)
+            answer = await self.post(_WAIT, wish)
         found: list[Any] = answer["messages"]
         if not found:  # where nobody may wait there, it is done here
             await asyncio.sleep(min(seconds, _BETWEEN_WAITS) - (loop.time() - begun))
         return found
 
-    async def _ask(self, method: str, path: str, content: bytes | None, query: dict[str, str]) -> Answer:
+    async def _ask(self, method: str, path: str, content: bytes | None, query: dict[str, str], within: float) -> Answer:
         if self._line is not None:
-            return await self._line.call(method, path, content, query)
+            return await self._line.call(method, path, content, query, within)
         assert self._http is not None
         headers = {} if content is None else {"Content-Type": "application/json"}
-        response = await self._http.request(method, path, content=content, headers=headers, params=query)
+        patience = httpx2.Timeout(_PATIENCE, read=within)
+        response = await self._http.request(method, path, content=content, headers=headers, params=query, timeout=patience)
         return Answer(response.status_code, response.content, response.headers.get("retry-after", ""))
+
+
+def _within(path: str, body: object, query: dict[str, object]) -> float:
+    """How long an answer may take: as long as it was asked to wait, and a while. A connection may have died without a word."""
+    asked = (body if isinstance(body, dict) else query).get("wait", _LONGEST_WAIT if path == _WAIT else 0)
+    return ANSWER + (asked if isinstance(asked, int | float) else _LONGEST_WAIT)
 
 
 async def until_answered(

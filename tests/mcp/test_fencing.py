@@ -33,6 +33,7 @@ HIDDEN = {
     "private use": "\ue000",
     "delete": "\x7f",
 }
+NOBODYS = "00000000-0000-7000-8000-000000000000"
 NASTY = "before " + "|".join(HIDDEN.values()) + " after\n" + FORGERY
 IMPERATIVES = re.compile(
     r"\b(please|you (must|should|have to|need to)|(^|[.:;] )(ack|answer|ask|call|check|do|follow|ignore|obey|read|reply|run|send|use)\b)",
@@ -199,6 +200,23 @@ class TestWhatIsHidden:
                     if hidden_in(said) or any(line.startswith("FORGED") for line in said.split("\n")):
                         wrong[field, tool] = said
         assert wrong == {}
+
+    async def test_nor_does_an_id_that_is_called_by_when_it_is_refused(self, desk: Served) -> None:
+        """A refusal repeats what it was called with, and that may be the sender's own id."""
+        word = f"x\nFORGED\t{HIDDEN['bidi override']}{HIDDEN['tag']}{HIDDEN['escape']}"
+        async with as_agent(desk, "alice") as alice, as_agent(desk, "bob") as bob:
+            await call(alice, "mailbox_send", to="bob", content="words", id=word)
+            for tool, arguments in (
+                ("mailbox_ack", {"message_id": word}),
+                ("mailbox_ack", {"message_id": [word]}),
+                ("mailbox_wait", {"ack": [word], "session_id": NOBODYS, "timeout_ms": 0}),
+                ("mailbox_nack", {"message_id": word}),
+                ("mailbox_task_update", {"task_id": word, "state": "working"}),
+            ):
+                said = text_of(await result_of(bob, tool, **arguments))
+                assert "FORGED" in said, tool
+                assert hidden_in(said) == set(), tool
+                assert not any(line.startswith("FORGED") for line in said.split("\n")), tool
 
     async def test_what_is_said_outside_of_messages_is_fenced_too(self, desk: Served) -> None:
         """Cards in the directory, the note of a request, the reason of a nack."""

@@ -11,6 +11,7 @@ from starlette.types import Scope
 
 from postoffice import __version__
 from postoffice.core.errors import MailError
+from postoffice.core.fence import one_line
 from postoffice.doors.mcp.readout import read_out
 from postoffice.doors.mcp.verbs import run_tool
 from postoffice.doors.mcp.visit import Visit
@@ -119,8 +120,8 @@ async def answer_quickly(visit: Visit, call: QuickCall) -> bytes:
 
 
 def refusal(error: MailError) -> str:
-    """A refusal as a tool tells it."""
-    return f"{error} [{error.code}]"
+    """A refusal as a tool tells it. It repeats what it was called with, which may be an id that another agent chose."""
+    return f"{one_line(str(error))} [{error.code}]"
 
 
 def _text(text: str) -> list[dict[str, str]]:

@@ -1,6 +1,6 @@
 """Results as a model reads them: plain sentences of ours, and others' words behind a fence."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from postoffice.core.delivery import OnLedger, Standing
@@ -50,7 +50,7 @@ def _ways(result: gives.Sent) -> list[str]:
 
 def _mail(result: gives.Mail) -> str:
     count = len(result.messages)
-    lines = [f"{item['message_id']}: {item.get('problem') or item['status']}" for item in result.acked]
+    lines = _outcomes(result.acked)
     if not count:
         return "\n".join([*lines, "No messages are waiting."])
     ids = ", ".join(item.id for item in result.messages)
@@ -62,8 +62,13 @@ def _mail(result: gives.Mail) -> str:
 
 def _settled(result: gives.Settled) -> str:
     if isinstance(result.results, tuple):
-        return "\n".join(f"{item['message_id']}: {item.get('problem') or item['status']}" for item in result.results)
+        return "\n".join(_outcomes(result.results))
     return f"{result.message_id} is {result.status}."
+
+
+def _outcomes(settled: Iterable[dict[str, Any]]) -> list[str]:
+    """One line for each: what was not settled is told by the id it was called by, which its sender may have chosen."""
+    return [one_line(f"{item['message_id']}: {item.get('problem') or item['status']}") for item in settled]
 
 
 def _overview(result: gives.Overview) -> str:

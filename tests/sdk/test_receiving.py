@@ -2,11 +2,13 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from postoffice import Mailbox
 from postoffice.client import wire
+from postoffice.client.message import Message
 from postoffice.core.errors import NoReply
 from tests.runner.office import Office
 from tests.sdk.conftest import Town, town_of
@@ -384,12 +386,39 @@ class TestAsking:
             await answering
             assert town.office.standing(town.ann, answer.id)["state"] == "acked"
 
+    async def test_gets_its_answer_though_another_task_reads_the_mailbox(self, town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+        """That task was given the answer as if it were any mail, and whoever had asked was told that nobody answered."""
+        async with box_of(town) as box, box_of(town, town.ann) as ann:
+            lease, never = box.lease, asyncio.Event()
+
+            async def lease_last(wish: dict[str, Any], until: float | None = None) -> list[Message]:
+                if "correlation_id" in wish:
+                    await never.wait()
+                return await lease(wish, until)
+
+            monkeypatch.setattr(box, "lease", lease_last)
+            reading = asyncio.ensure_future(anext(box.receive()))
+            answering = asyncio.create_task(answer_one(ann))
+            answer = await asyncio.wait_for(box.ask(town.ann, "why?"), WITHIN)
+            await answering
+            assert (answer.text, town.office.standing(town.ann, answer.id)["state"]) == ("because", "acked")
+            write(town, "unrelated")
+            assert (await asyncio.wait_for(reading, WITHIN)).text == "unrelated"
+
+    async def test_leaves_what_comes_later_under_its_mark_to_whoever_reads(self, town: Town) -> None:
+        async with box_of(town) as box, box_of(town, town.ann) as ann:
+            answering = asyncio.create_task(answer_one(ann))
+            await box.ask(town.ann, "why?", within=WITHIN, correlation_id="mine")
+            await answering
+            await ann.send(town.bob, "by the way", correlation_id="mine")
+            assert [message.text async for message in box.receive(within=0.1)] == ["by the way"]
+
     async def test_that_is_given_up_is_forgotten(self, town: Town) -> None:
         async with box_of(town) as box:
             for _ in range(3):
                 with pytest.raises(TimeoutError):
                     await asyncio.wait_for(box.ask(town.ann, "why?"), 0.2)
-            assert box._hands == set()
+            assert (box._hands, box._asked) == (set(), {})
 
     async def test_without_an_answer_says_so_and_the_question_stays(self, town: Town) -> None:
         town.office.call(town.ann, "/agents/me")

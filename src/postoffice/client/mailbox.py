@@ -14,6 +14,8 @@ from contextlib import suppress
 from typing import Any, Self
 from uuid import uuid4
 
+from msgspec import UnsetType
+
 from postoffice.client import credentials
 from postoffice.client.address import DEFAULT, read_address
 from postoffice.client.message import Message, decode
@@ -45,6 +47,8 @@ class Mailbox:
         self._patience = patience
         self._away = away
         self._hands: set[_Hand] = set()
+        self._asked: dict[str | UnsetType, _Asker] = {}
+        """By the mark of a question: who waits for the answer."""
 
     async def __aenter__(self) -> Self:
         return self
@@ -69,14 +73,21 @@ class Mailbox:
 
     async def ask(self, to: str, content: str | None = None, *, within: float = 120.0, **fields: Any) -> Message:
         """Send, and wait for the answer that carries the same mark; it is acked as it is given."""
-        mark = str(fields.setdefault("correlation_id", str(uuid4())))
-        await self._send(to, content, fields)
-        hand = _Hand()
-        async for message in self._take(hand, 1, _VISIBLE, within, {"correlation_id": mark}):
-            task = message.letter.task
-            if not task or task.state not in _UNDER_WAY:
-                await self._let_go(hand)  # kept until the block ends, the answers of a long life would pile up
-                return message
+        mark = fields["correlation_id"] = str(fields.get("correlation_id") or uuid4())
+        asker = self._asked[mark] = _Asker()
+        try:
+            await self._send(to, content, fields)
+            while (message := await self._next_for(asker, mark, within)) is not None:
+                with suppress(MailError):  # then it comes back by itself
+                    await message.ack()
+                task = message.letter.task
+                if not task or task.state not in _UNDER_WAY:
+                    return message
+        finally:
+            self._asked.pop(mark, None)
+            for left in asker.answers:
+                with suppress(MailError):
+                    await left.nack()
         raise NoReply(to=to, seconds=int(within))
 
     async def receive(
@@ -119,13 +130,41 @@ class Mailbox:
     async def _send(self, to: str | Sequence[str], content: str | None, fields: dict[str, Any]) -> Any:
         return await self.call("POST", "/messages/send", _letter(to=to, content=content, **fields))
 
+    async def _next_for(self, asker: "_Asker", mark: str, within: float) -> Message | None:
+        """The next message with this mark: one that is waited for here, or that another task came to take."""
+        polling = asyncio.create_task(self._poll(asker, mark, _until(within)))
+        polling.add_done_callback(lambda _: asker.rung.set())
+        try:
+            while not (asker.answers or polling.done()):
+                asker.rung.clear()
+                await asker.rung.wait()
+            return asker.answers.pop(0) if asker.answers else polling.result()
+        finally:
+            polling.cancel()
+            await asyncio.gather(polling, return_exceptions=True)
+
+    async def _poll(self, asker: "_Asker", mark: str, until: float | None) -> None:
+        while not asker.answers:
+            asker.answers += await self.lease({"limit": 1, "visible_for": _VISIBLE, "correlation_id": mark}, until)
+            if _left(until) == 0:
+                return
+
+    def _is_asked_for(self, message: Message) -> bool:
+        """Whether it answers a question that another task has asked, which then gets it."""
+        asker = self._asked.get(message.letter.correlation_id)
+        if asker is not None:
+            asker.answers.append(message)
+            asker.rung.set()
+        return asker is not None
+
     async def _take(
         self, hand: "_Hand", limit: int, visible_for: float, within: float | None, wish: dict[str, Any]
     ) -> AsyncIterator[Message]:
         wish = {"limit": limit, "visible_for": visible_for, **wish}
         until = _until(within)
         while True:
-            hand.waiting = await self.lease(wish | {"ack": [item.lease for item in hand.done]}, until)
+            found = await self.lease(wish | {"ack": [item.lease for item in hand.done]}, until)
+            hand.waiting = [message for message in found if not self._is_asked_for(message)]
             for item in hand.done:
                 item.settle()
             hand.done.clear()
@@ -146,6 +185,14 @@ class Mailbox:
         if any(settlements.values()):
             with suppress(MailError):  # then it comes back by itself
                 await self.call("POST", "/messages/settle", settlements)
+
+
+class _Asker:
+    """Who waits for the answer to a question, and what has come of it."""
+
+    def __init__(self) -> None:
+        self.answers: list[Message] = []
+        self.rung = asyncio.Event()
 
 
 class _Hand:

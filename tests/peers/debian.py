@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+from pathlib import Path
 
 _WHERE = f"{os.environ['PATH']}:/usr/sbin"
 
@@ -18,6 +19,26 @@ def program(name: str, package: str) -> str:
     return found
 
 
-def _apt(*words: str) -> None:
+def mirror() -> str:
+    """Where this machine has its Debian from."""
+    listed = subprocess.run(["apt-get", "indextargets", "--format", "$(REPO_URI)"], check=True, capture_output=True, text=True).stdout
+    return listed.split()[0]
+
+
+def fetched(package: str, release: str, here: Path) -> Path:
+    """The files of a package from another release, beside the system and not in it."""
+    sources, lists, files = here / "sources.list", here / "lists", here / package
+    sources.write_text(f"deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {mirror()} {release} main\n")
+    (lists / "partial").mkdir(parents=True)
+    places = {"Etc::SourceList": sources, "Etc::SourceParts": "-", "State::Lists": lists, "Cache": here / "cache"}
+    options = [f"--option=Dir::{name}={place}" for name, place in places.items()]
+    _apt(*options, "update", "-qq")
+    _apt(*options, "download", package, cwd=here)
+    (archive,) = here.glob(f"{package}_*.deb")
+    subprocess.run(["dpkg-deb", "--extract", archive, files], check=True)
+    return files
+
+
+def _apt(*words: str, cwd: Path | None = None) -> None:
     quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-    subprocess.run(["apt-get", *words], check=True, capture_output=True, env=quiet)
+    subprocess.run(["apt-get", *words], check=True, capture_output=True, env=quiet, cwd=cwd)

@@ -142,7 +142,7 @@ def test_ids_and_subject_are_text(field: str) -> None:
         check(**{field: 7})
 
 
-@pytest.mark.parametrize("field", ["client_id", "correlation_id"])
+@pytest.mark.parametrize("field", ["client_id", "correlation_id", "session_id", "reply_to"])
 def test_an_empty_id_is_none(field: str) -> None:
     assert getattr(check(**{field: ""}), field) is None
 

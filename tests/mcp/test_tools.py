@@ -192,13 +192,13 @@ class TestAModelThatFillsInEveryArgument:
         """An empty id was an id: the same words said twice were one message, and other words were refused."""
         async with as_agent(served, "alice") as alice, as_agent(served, "bob") as bob:
             for words in ("ready?", "ready?", "answer me"):
-                await call(alice, "mailbox_send", to="bob", content=words, id="", correlation_id="")
+                await call(alice, "mailbox_send", to="bob", content=words, id="", correlation_id="", session_id="", reply_to="")
             await call(alice, "send_to_agent", name="bob", msg="ready?", msg_id="")
-            mail = (await call(bob, "mailbox_wait", limit=10, correlation_id="", timeout_ms=0))["messages"]
+            mail = (await call(bob, "mailbox_wait", limit=10, correlation_id="", session_id="", timeout_ms=0))["messages"]
             assert [item["content"] for item in mail] == ["ready?", "ready?", "answer me", "ready?"]
 
     async def test_is_not_told_that_no_mail_waits_where_there_is_no_such_session(self, served: Served) -> None:
         async with as_agent(served, "alice") as alice, as_agent(served, "bob") as bob:
             await call(alice, "mailbox_send", to="bob", content="ready?")
             for tool in ("mailbox_receive", "mailbox_wait"):
-                assert "leave the session out" in await refusal(bob, tool, session_id="")
+                assert "leave the session out" in await refusal(bob, tool, session_id="none")

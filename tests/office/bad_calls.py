@@ -169,7 +169,6 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("bad_limit", lambda s: s.office.receive(s.bob, visible_for=timedelta(hours=12, seconds=1))),
         ("invalid", lambda s: s.office.receive(s.bob, settle=[Ack("x")] * 101)),
         ("bad_text", lambda s: s.office.receive(s.bob, settle=[Ack("\x00")])),
-        ("no_such_session", lambda s: s.office.receive(s.bob, session_id="")),
         ("no_such_session", lambda s: s.office.receive(s.bob, session_id="nowhere")),
     ],
     "wait": [

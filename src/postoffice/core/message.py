@@ -154,6 +154,8 @@ def check_draft(draft: Draft, limits: Limits) -> Draft:
         # Whoever fills in every field means none by an empty one; taken for an id, it would make all such messages one.
         client_id=draft.client_id or None,
         correlation_id=draft.correlation_id or None,
+        session_id=draft.session_id or None,
+        reply_to=draft.reply_to or None,
     )
 
 
@@ -194,9 +196,9 @@ def _check_body(draft: Draft) -> None:
 
 def _check_form(draft: Draft) -> None:
     """What some kinds of message need."""
-    if is_note(draft.type) and draft.ref_id is None:
+    if is_note(draft.type) and not draft.ref_id:
         raise BadMessage(field="ref_id", why="a note names its entity")
-    if draft.automatic and draft.reply_to is None:
+    if draft.automatic and not draft.reply_to:
         raise BadMessage(field="reply_to", why="an automatic reply names the message it answers")
     if isinstance(draft.to, str) and draft.to != EVERYONE:
         return

@@ -123,14 +123,14 @@ class MailVerbs(Counter):
         correlation_id: str | None = None,
     ) -> Turned:
         """Settle what was handled, and lease what waits."""
-        if session_id is not None and not is_id(session_id):
+        if session_id and not is_id(session_id):
             raise NoSuchSession(session=session_id)  # an empty answer would say that there is no mail
         wish = Wish(
             limit=bounded("limit", limit, self._limits.receive, 1, self._limits.batch),
             visible_for=self._visible(visible_for),
             tokenless=tokenless,
             one_per_session=one_per_session,
-            session_id=session_id,
+            session_id=session_id or None,
             correlation_id=self._ref(correlation_id, "correlation_id") if correlation_id else None,
         )
         if one_per_session and settle:

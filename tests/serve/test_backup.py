@@ -49,3 +49,19 @@ def test_what_is_being_restored_into_an_open_folder_is_nobody_elses_to_read(tmp_
     backups.restore(brought, tmp_path / "mail.backup", lambda *_: modes.append(stat.S_IMODE(begun.stat().st_mode)))
     assert set(modes) == {0o600}
     assert stat.S_IMODE(brought.sqlite_path.stat().st_mode) == 0o600
+
+
+def test_what_a_killed_server_left_beside_a_file_that_is_gone_is_not_written_over_the_backup(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "data")
+    migrate(settings)
+    backups.backup(settings, tmp_path / "mail.backup", lambda *_: None)
+    log = settings.data / "mailbox.db-wal"
+    with closing(sqlite3.connect(settings.sqlite_path)) as killed:
+        killed.execute("PRAGMA journal_mode = WAL")
+        killed.execute("CREATE TABLE written_after_the_backup (step)")
+        left = log.read_bytes()
+    settings.sqlite_path.unlink()
+    log.write_bytes(left)
+    backups.restore(settings, tmp_path / "mail.backup", lambda *_: None)
+    with closing(sqlite3.connect(settings.sqlite_path)) as restored:
+        assert restored.execute("SELECT name FROM sqlite_schema WHERE name = 'written_after_the_backup'").fetchall() == []

@@ -16,6 +16,7 @@ from postoffice.store.migrations.upgrade import HEAD
 
 Progress = Callable[[int, int], None]
 _PAGES = 1000
+_LEFT = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file, and leaves there when it is killed
 _PATIENCE = 30.0  # seconds for whoever writes at the moment to be done
 
 
@@ -80,6 +81,8 @@ def _place(settings: Settings, file: Path, progress: Progress) -> None:
         try:
             _begin(begun)
             _copy(_read_only(file), begun, progress)
+            for left in _LEFT:  # by a file that is gone: SQLite would take it for this one's, and write that mail over it
+                settings.sqlite_path.with_name(settings.sqlite_path.name + left).unlink(missing_ok=True)
             begun.rename(settings.sqlite_path)
         except (sqlite3.Error, OSError) as error:
             raise BackupFailed(why=str(error)) from None

@@ -419,6 +419,11 @@ class Closed(Unavailable):
     """The office is closing; the call was not begun."""
 
 
+def why(error: BaseException) -> str:
+    """The first line of what somebody else's error says, or what it is where it says nothing; a driver adds details and hints below it."""
+    return str(error).partition("\n")[0] or type(error).__name__
+
+
 def told(code: str, detail: str) -> MailError:
     """A refusal that came from elsewhere, as the error it is here. One we do not know is a MailError with its own code."""
     kind = error_tree().get(code, MailError)

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from postoffice.config import Settings
-from postoffice.core.errors import MigrationFailed
+from postoffice.core.errors import MigrationFailed, why
 from postoffice.serve.build import check_database
 from postoffice.store.migrations.upgrade import run_alembic
 
@@ -15,7 +15,7 @@ def migrate(settings: Settings) -> str:
     try:
         schema = run_alembic(*migration_target(settings))
     except Exception as error:  # noqa: BLE001 - drivers raise their own; the user gets one line either way
-        raise MigrationFailed(why=str(error).splitlines()[0]) from None
+        raise MigrationFailed(why=why(error)) from None
     return f"the database has schema {schema}"
 
 

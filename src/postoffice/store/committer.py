@@ -5,7 +5,7 @@ from typing import Any
 
 import asyncpg
 
-from postoffice.core.errors import DatabaseLost, OutcomeUnknown, Unavailable
+from postoffice.core.errors import DatabaseLost, OutcomeUnknown, Unavailable, why
 from postoffice.store import sql
 from postoffice.store.acts.act import Act
 from postoffice.store.desk import Desk
@@ -146,8 +146,3 @@ class Committer:
 def columns(rows: Sequence[Row]) -> list[Any]:
     """Rows as the arrays that a statement unnests."""
     return [list(column) for column in zip(*rows, strict=True)]
-
-
-def why(error: BaseException) -> str:
-    """The first line of what was said; a driver adds details and hints below it."""
-    return str(error).partition("\n")[0] or type(error).__name__

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 import asyncpg
 
 from postoffice.core.clock import Clock
-from postoffice.core.errors import BadCursor, BadSetting, Closed, DatabaseLost, MailError, SchemaMissing, Unavailable
+from postoffice.core.errors import BadCursor, BadSetting, Closed, DatabaseLost, MailError, SchemaMissing, Unavailable, why
 from postoffice.core.limits import Limits
 from postoffice.store import sql
 from postoffice.store.acts.act import Act
-from postoffice.store.committer import LOST, SESSION, Committer, columns, why
+from postoffice.store.committer import LOST, SESSION, Committer, columns
 from postoffice.store.desk import Desk
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.migrations.upgrade import HEAD, check_program

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from postoffice.config import Settings
+from postoffice.core.errors import BadSetting
 from postoffice.serve import backup as backups
 from postoffice.serve.migrate import migrate
 
@@ -65,3 +66,29 @@ def test_what_a_killed_server_left_beside_a_file_that_is_gone_is_not_written_ove
     backups.restore(settings, tmp_path / "mail.backup", lambda *_: None)
     with closing(sqlite3.connect(settings.sqlite_path)) as restored:
         assert restored.execute("SELECT name FROM sqlite_schema WHERE name = 'written_after_the_backup'").fetchall() == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "postgresql://mail:s%40cret@db1,db2:5433/mail?target_session_attrs=read-write",
+        "postgres+asyncpg://db/mail?password=s%40cret&user=mail",
+    ],
+)
+def test_the_databases_password_is_on_no_command_line(address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = tmp_path / "heard"
+    tool = tmp_path / "pg_dump"
+    tool.write_text(f'#!/bin/sh\nprintf "%s\\n" "$PGPASSWORD" "$@" > {heard}\n')
+    tool.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    backups.backup(Settings(database=address), tmp_path / "mail.backup", lambda *_: None)
+    password, *words = heard.read_text().splitlines()
+    assert (password, [word for word in words if "cret" in word]) == ("s@cret", [])
+    assert any(word.startswith("--dbname=postgresql://") and "/mail" in word for word in words)
+
+
+def test_an_address_that_is_none_is_not_repeated(tmp_path: Path) -> None:
+    with pytest.raises(BadSetting) as refused:
+        backups.backup(Settings(database="mysql://mail:secret@db/mail"), tmp_path / "mail.backup", lambda *_: None)
+    assert "secret@" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []

@@ -1,5 +1,7 @@
 """Backups: all mail as it is at one moment, taken beside a running server, and brought back into a closed one."""
 
+import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -7,16 +9,19 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import unquote
 
 from postoffice.config import Settings
 from postoffice.core.errors import BackupFailed
 from postoffice.office.identity import REMEMBERED
+from postoffice.serve.build import check_database
 from postoffice.store.claim import Claim
 from postoffice.store.migrations.upgrade import HEAD
 
 Progress = Callable[[int, int], None]
 _PAGES = 1000
 _LEFT = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file, and leaves there when it is killed
+_PASSWORDS = (re.compile(r"(postgresql://[^:/?#]*):([^/?#]*)(?=@)"), re.compile(r"(.*[?&])password=([^&#]*)&?"))
 _PATIENCE = 30.0  # seconds for whoever writes at the moment to be done
 
 
@@ -32,8 +37,7 @@ def backup(settings: Settings, file: Path, progress: Progress) -> str:
         if settings.database is None:
             _copy(_read_only(settings.sqlite_path), begun, progress)
         else:
-            address = f"--dbname={_plain(settings.database)}"
-            _run_tool("pg_dump", "--format=custom", f"--schema={settings.schema}", f"--file={begun}", address)
+            _run_tool("pg_dump", settings.database, "--format=custom", f"--schema={settings.schema}", f"--file={begun}")
         begun.rename(file)
     except (sqlite3.Error, OSError) as error:
         raise BackupFailed(why=str(error)) from None
@@ -48,7 +52,7 @@ def restore(settings: Settings, file: Path, progress: Progress, *, replace: bool
         raise BackupFailed(why=f"there is no file {file}")
     if settings.database is not None:
         clean = ("--clean", "--if-exists") if replace else ()
-        _run_tool("pg_restore", "--exit-on-error", "--single-transaction", *clean, f"--dbname={_plain(settings.database)}", str(file))
+        _run_tool("pg_restore", settings.database, "--exit-on-error", "--single-transaction", *clean, str(file))
         where = ""
     else:
         _restore_sqlite(settings, file, progress, replace=replace)
@@ -144,13 +148,24 @@ def _check(file: Path) -> str:
     return str(schema)
 
 
-def _run_tool(name: str, *arguments: str) -> None:
+def _run_tool(name: str, database: str, *arguments: str) -> None:
+    check_database(database)
     if shutil.which(name) is None:
         raise BackupFailed(why=f"PostgreSQL's own {name} is needed and not installed here")
-    ended = subprocess.run([name, *arguments], capture_output=True, text=True, check=False)  # noqa: S603 - a tool by name, our own words
+    address, password = _apart(database)
+    command = [name, f"--dbname={address}", *arguments]
+    secret = {} if password is None else {"PGPASSWORD": password}
+    ended = subprocess.run(command, env=os.environ | secret, capture_output=True, text=True, check=False)  # noqa: S603 - a tool by name, our own words
     if ended.returncode:
         raise BackupFailed(why=(ended.stderr.strip().splitlines() or [f"{name} ended with {ended.returncode}"])[0])
 
 
-def _plain(url: str) -> str:
-    return url.replace("postgresql+asyncpg://", "postgresql://", 1)
+def _apart(database: str) -> tuple[str, str | None]:
+    """An address, and the password that was in it: while a tool runs, everybody on the machine can read what it was called with."""
+    from postoffice.store.postgres import normal_url  # noqa: PLC0415 - an install without the extra has no driver
+
+    address, password = normal_url(database), None
+    for place in _PASSWORDS:
+        if found := place.match(address):
+            address, password = found[1] + address[found.end() :], unquote(found[2])
+    return address, password

@@ -1,6 +1,8 @@
 """Put an office together from its settings."""
 
+import os
 import re
+import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -173,10 +175,7 @@ async def ensure_owner_key(office: PostOffice, data: Path) -> Path:
     """Make the owner's key at the first start. Only its hash is in the store; the file is the owner's alone."""
     path = data / OWNER_KEY
     if not path.exists():
-        data.mkdir(mode=0o700, parents=True, exist_ok=True)  # noqa: ASYNC240 - once, before anybody waits
-        # The file first: a key in the store that nobody has would be of no use.
-        path.touch(mode=0o600)
-        path.write_text(new_key() + "\n")
+        _make_key(path)  # the file first: a key in the store that nobody has would be of no use
     raw = path.read_text().strip()
     if (hash := key_hash(raw)) is None:
         raise BadSetting(name=str(path), why="it holds no key; delete it, and the next start makes another")
@@ -184,3 +183,20 @@ async def ensure_owner_key(office: PostOffice, data: Path) -> Path:
     if key_prefix(raw) not in {key.prefix for key in await office.store.keys(OWNER)}:
         await office.store.add_key(OWNER, hash, key_prefix(raw), None)
     return path
+
+
+def _make_key(path: Path) -> None:
+    """Whole or not there, and nobody else's to read: replicas that share the folder may start together, and have one owner."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, begun = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            file.write(new_key() + "\n")
+        try:
+            os.link(begun, path)
+        except FileExistsError:
+            return  # another was faster, and its key is the owner's
+        except OSError:  # a folder that knows no links
+            Path(begun).replace(path)
+    finally:
+        Path(begun).unlink(missing_ok=True)

@@ -18,6 +18,8 @@ SOON = 15.0
 JSON = {"Content-Type": "application/json", "X-Agent": "alice"}
 DIGITS = b"9" * 10_000
 DEEP = b"[" * 100_000
+MUCH = 8 << 20
+"""Bytes: more than the system keeps for one who does not read."""
 POSTS = {
     "/messages/send": b'{"to":"bob","subject":"s","content":"c","payload":%b}',
     "/connections/request": b'{"target_agent_name":"bob","message":%b}',
@@ -151,6 +153,19 @@ class TestTooSlow:
             assert await wire.closed(SOON)
             dripping.cancel()
 
+    async def test_an_answer_nobody_takes_is_cut(self, monkeypatch: pytest.MonkeyPatch, desk: Served) -> None:
+        monkeypatch.setattr(protocols, "_TAKING_SECONDS", 0.5)
+        async with wired(desk.url, receive_buffer=4096) as wire:
+            await _ask_for_much(wire)
+            await asyncio.sleep(3)
+            assert await wire.rest() < MUCH
+
+    async def test_one_that_is_taken_slowly_comes_whole(self, monkeypatch: pytest.MonkeyPatch, desk: Served) -> None:
+        monkeypatch.setattr(protocols, "_TAKING_SECONDS", 1.5)
+        async with wired(desk.url, receive_buffer=65536) as wire:
+            await _ask_for_much(wire)
+            assert await wire.rest(pause=0.03) > MUCH
+
     async def test_a_long_poll_is_not_slow(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr(protocols, "_HEAD_SECONDS", 2.0)
         async with serving(SQLiteEngine(tmp_path), body_seconds=2.0) as served, served.client(name="bob") as client:
@@ -220,3 +235,9 @@ async def _drip(wire: Wire, drop: bytes) -> None:
 async def _pour(wire: Wire, water: bytes) -> None:
     while True:
         await wire.send(water)
+
+
+async def _ask_for_much(wire: Wire) -> None:
+    """Something large that anybody may ask for, several times on one connection."""
+    for last in (False,) * 5 + (True,):
+        await wire.ask("GET", "/docs/swagger-ui-bundle.js", {"Connection": "close" if last else "keep-alive"})

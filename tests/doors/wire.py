@@ -5,7 +5,7 @@ import os
 import socket
 import struct
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -93,6 +93,16 @@ class Wire:
         except ConnectionError:
             return True
         return True
+
+    async def rest(self, pause: float = 0) -> int:
+        """How many bytes still come before the other side hangs up, by one who pauses between looking."""
+        came = 0
+        async with asyncio.timeout(PATIENCE):
+            with suppress(ConnectionError):
+                while some := await self._reader.read(65536):
+                    came += len(some)
+                    await asyncio.sleep(pause)
+        return came
 
     def vanish(self) -> None:
         """Be gone without a goodbye."""

@@ -1,4 +1,4 @@
-"""uvicorn's protocols, less patient: slow and endless headers are cut, and so are sockets nobody reads from."""
+"""uvicorn's protocols, less patient: slow and endless headers are cut, and so is whoever takes nothing of an answer, or reads no socket."""
 
 import asyncio
 from typing import Any
@@ -12,18 +12,20 @@ from postoffice.doors.websocket import CUT
 
 _HEAD_SECONDS = 20.0
 _HEAD_BYTES = 64 << 10
+_TAKING_SECONDS = 60.0
 _LAST_WORDS = 1.0
 _WRITABLE = asyncio.Event()  # every socket's, until it has something to wait for
 _WRITABLE.set()
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """Headers have to arrive in time and in bounds."""
+    """Headers have to arrive in time and in bounds, and answers have to be taken."""
 
     _head_since: float | None = None
     """When the head now arriving began; None between heads."""
     _head_timer: asyncio.TimerHandle | None = None
     _head_bytes = 0
+    _taking_timer: asyncio.TimerHandle | None = None
     _broken = False
 
     def connection_made(self, transport: Any) -> None:
@@ -33,6 +35,7 @@ class HttpProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._broken = exc is not None
         self._stop_looking()
+        self._stop_timing()
         super().connection_lost(exc)
 
     def handle_websocket_upgrade(self) -> None:
@@ -65,6 +68,29 @@ class HttpProtocol(HttpToolsProtocol):
         self._head_bytes += len(name) + len(value)
         if self._head_bytes > _HEAD_BYTES:
             self.transport.abort()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._time_taking()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        self._stop_timing()
+
+    def _time_taking(self) -> None:
+        """However slowly somebody takes an answer, some of it has to be taken: who takes nothing would be kept for good, and all it asked for."""
+        left = self.transport.get_write_buffer_size()
+        self._taking_timer = self.loop.call_later(_TAKING_SECONDS, self._look_at_taking, left)
+
+    def _look_at_taking(self, left: int) -> None:
+        if self.transport.get_write_buffer_size() < left:
+            self._time_taking()
+        else:
+            self.transport.abort()
+
+    def _stop_timing(self) -> None:
+        if self._taking_timer is not None:
+            self._taking_timer.cancel()
 
     def _begin_head(self) -> None:
         if self._head_since is None:

@@ -149,6 +149,17 @@ def test_an_origin_that_no_page_has_is_refused(origin: str) -> None:
         create_app(Settings(cors_origins=(origin,)))
 
 
+@pytest.mark.parametrize("proxy", ["nginx", "10.0.0.7/24", "10.0.0.0/33", "10.0.0.7:80", "http://10.0.0.7", "[::1]"])
+def test_a_proxy_that_nobody_can_be_is_refused(proxy: str) -> None:
+    with pytest.raises(BadSetting, match="The setting trusted_proxies is wrong"):
+        create_app(Settings(trusted_proxies=("10.0.0.7", proxy)))
+
+
+@pytest.mark.parametrize("proxies", [("10.0.0.7", "10.0.0.0/24"), ("::1", "fd00::/8"), ("*",)])
+def test_a_proxy_is_an_address_or_one_of_a_network(proxies: tuple[str, ...]) -> None:
+    assert create_app(Settings(trusted_proxies=proxies))
+
+
 def test_every_name_and_origin_that_somebody_comes_by_will_do() -> None:
     hosts = ("mail", "Mail.Example.com", "my_host", "10.0.0.1", "2001:db8::1")
     origins = ("https://App.Example", "https://app.example/", "http://localhost:3000", "http://[::1]:3000", "null", "tauri://localhost")

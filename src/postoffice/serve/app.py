@@ -1,5 +1,6 @@
 """The web application: the doors, the edge around them, and the office behind."""
 
+import ipaddress
 import re
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -25,6 +26,7 @@ from postoffice.serve.drain import draining
 from postoffice.serve.snippets import snippets
 
 _HOST = re.compile(r"[\w.-]+")
+_EVERY_PROXY = ("*",)
 _ORIGIN = re.compile(r"null|[a-z][a-z0-9+.-]*://[^/?#*]+/?", re.IGNORECASE)
 
 
@@ -56,6 +58,7 @@ def _rules(settings: Settings) -> Rules:
             raise BadSetting(
                 name="cors_origins", why=f"{origin!r} is no origin, like https://app.example, with its scheme and without stars"
             )
+    _check_proxies(settings.trusted_proxies)
     own = {settings.host.lower(), socket.gethostname().lower()} if settings.host else set()
     return Rules(
         open=build_house(settings).auth is Auth.OPEN,
@@ -64,6 +67,16 @@ def _rules(settings: Settings) -> Rules:
         body_bytes=settings.body_bytes,
         body_seconds=settings.body_seconds,
     )
+
+
+def _check_proxies(proxies: tuple[str, ...]) -> None:
+    """Refuse what no connection can come from: it would be passed over, and all that a proxy carries counted as one caller's."""
+    for proxy in () if proxies == _EVERY_PROXY else proxies:
+        try:
+            ipaddress.ip_network(proxy)
+        except ValueError as error:
+            why = f"{error}; a proxy is known by an address like 10.0.0.7, or a network like 10.0.0.0/24"
+            raise BadSetting(name="trusted_proxies", why=why) from None
 
 
 @asynccontextmanager

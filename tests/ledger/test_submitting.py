@@ -141,6 +141,20 @@ async def test_what_its_owner_has_to_mend_is_told_and_the_message_waits(at: Town
     assert told in str((await at.bridge.facts())["trouble"])
 
 
+async def test_what_was_seen_on_the_ledger_has_no_trouble_though_its_answer_never_came(tmp_path: Path, ledger: Emulator) -> None:
+    async with town(SQLiteEngine(tmp_path), ledger) as at:
+        await at.settle("quinn", "mindy")
+        await ledger.node_down()
+        id = await at.send("quinn", "mindy", priority=1)
+        await at.trouble("quinn", id)
+        (post,) = await until(lambda: at.office.store.posts_due(1))
+        at.ledger.plant(at.accounts["mindy"].inbound_topic_id, post.body)  # as if it had been taken
+        await at.confirmed("quinn", id)
+        await at.office.settle_post(post, error="no answer", retry_in=timedelta(0))
+        assert (await at.standing("quinn", id)).ledger.trouble is None
+        assert (await at.bridge.facts())["trouble"] is None
+
+
 async def test_money_that_runs_out_at_its_turn_costs_one_try_and_no_message(at: Town, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bytes are spent: they are signed anew, or the ledger would call the same ones a duplicate."""
     monkeypatch.setattr(submitter, "_OWNERS_PAUSE", timedelta(seconds=0.3))

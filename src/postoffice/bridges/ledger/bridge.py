@@ -67,13 +67,15 @@ class LedgerBridge:
 
     async def facts(self) -> dict[str, Any]:
         """What an operator wants to know of it."""
+        posts = await self._office.ledger_posts()
         return {
             "operator": self._network.operator,
             "network": self._network.name,
             "speaking": self._speaking(),
-            "posts": await self._office.ledger_posts(),
+            "posts": posts,
             "asked": self._mirror.asked,
-            "trouble": self._submitter.trouble or self._listener.trouble,
+            # What waits for nothing any more has none: the listener may have seen it though its answer never came.
+            "trouble": (self._submitter.trouble if posts.get("waiting") else None) or self._listener.trouble,
         }
 
     async def _run(self, work: Any, *arguments: Any) -> Any:

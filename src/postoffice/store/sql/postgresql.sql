@@ -374,8 +374,8 @@ SELECT signed FROM ledger_outbox WHERE id = ANY ($1::text[]) AND state = 'waitin
 UPDATE ledger_outbox o SET signed = v.signed FROM unnest($1::text[], $2::text[]) AS v (id, signed) WHERE o.id = v.id;
 
 -- name: settle_post
-UPDATE ledger_outbox o SET state = CASE WHEN o.state = 'confirmed' THEN o.state ELSE v.state END, attempts = o.attempts + 1, due_at = v.due_at, error = v.error
-FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS v (id, state, due_at, error) WHERE o.id = v.id;
+UPDATE ledger_outbox o SET state = v.state, attempts = o.attempts + 1, due_at = v.due_at, error = v.error
+FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) AS v (id, state, due_at, error) WHERE o.id = v.id AND o.state <> 'confirmed';
 
 -- name: confirm_post
 UPDATE ledger_outbox o SET state = 'confirmed', error = NULL, signed = NULL

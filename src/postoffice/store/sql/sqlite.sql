@@ -299,7 +299,7 @@ SELECT signed FROM ledger_outbox WHERE id = ?1 AND state = 'waiting';
 UPDATE ledger_outbox SET signed = ?2 WHERE id = ?1;
 
 -- name: settle_post
-UPDATE ledger_outbox SET state = CASE WHEN state = 'confirmed' THEN state ELSE ?2 END, attempts = attempts + 1, due_at = ?3, error = ?4 WHERE id = ?1;
+UPDATE ledger_outbox SET state = ?2, attempts = attempts + 1, due_at = ?3, error = ?4 WHERE id = ?1 AND state <> 'confirmed';
 
 -- name: confirm_post
 UPDATE ledger_outbox SET state = 'confirmed', error = NULL, signed = NULL WHERE message_id = ?1 AND mailbox IS ?2;

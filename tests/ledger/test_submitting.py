@@ -141,6 +141,25 @@ async def test_what_its_owner_has_to_mend_is_told_and_the_message_waits(at: Town
     assert told in str((await at.bridge.facts())["trouble"])
 
 
+async def test_after_a_clock_that_was_ahead_is_set_right_what_was_signed_meanwhile_goes(at: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(submitter, "_OWNERS_PAUSE", timedelta(seconds=0.3))
+    at.ledger.clock.advance(-3600)
+    with later(3600):
+        first = await at.send("quinn", "mindy")
+        assert "clock is ahead" in await at.trouble("quinn", first)
+    at.ledger.clock.advance(3600)
+    await at.confirmed("quinn", await at.send("quinn", "mindy"))
+    await at.confirmed("quinn", first)
+    assert on_topic(at) == 2
+
+
+async def test_a_clock_that_is_behind_is_told_of(at: Town) -> None:
+    with at.ledger.clock.ahead(3600):
+        id = await at.send("quinn", "mindy")
+        assert "clock is behind the ledger's; set it right" in await at.trouble("quinn", id)
+        assert "clock is behind" in str((await at.bridge.facts())["trouble"])
+
+
 async def test_what_was_seen_on_the_ledger_has_no_trouble_though_its_answer_never_came(tmp_path: Path, ledger: Emulator) -> None:
     async with town(SQLiteEngine(tmp_path), ledger) as at:
         await at.settle("quinn", "mindy")

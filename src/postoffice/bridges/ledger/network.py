@@ -126,7 +126,9 @@ class LedgerNetwork:
     def _start(self) -> Timestamp:
         """When the bytes become valid, which is also their name: never the same twice, or the second message would be taken for the first."""
         with self._lock:
-            self._last_start = max(time.time_ns() - _BEHIND, self._last_start + _APART)
+            now, following = time.time_ns(), self._last_start + _APART
+            # Later than now is what was signed before this machine's clock was set right: nobody takes it, nor what would follow it.
+            self._last_start = max(now - _BEHIND, following if following <= now else 0)
             return Timestamp(seconds=self._last_start // 10**9, nanos=self._last_start % 10**9)
 
     def _connected(self) -> Client:

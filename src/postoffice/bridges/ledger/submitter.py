@@ -85,7 +85,7 @@ class Submitter:
             else:
                 await self._wait(post, error, next_try(post.attempts + 1, most=timedelta(minutes=1)))
         except NeedsOwner as error:
-            await self._wait(post, error, _OWNERS_PAUSE)
+            await self._needs_owner(post, error)
         except LedgerRefused as error:
             await self._office.settle_post(post, error=str(error))
             _log.warning("a post to topic %s is refused for good: %s", post.topic_id or "(new)", error)
@@ -109,6 +109,12 @@ class Submitter:
         else:
             await self._office.opened(post, made)
 
+    async def _needs_owner(self, post: Post, error: NeedsOwner) -> None:
+        ahead = post.signed is not None and _age(post.signed) < 0
+        if ahead:  # this machine's clock was, and is not any more: nobody has taken what was not valid yet
+            await self._office.sign_post(post, None)
+        await self._wait(post, error, timedelta(0) if ahead else _OWNERS_PAUSE)
+
     async def _late(self, post: Post) -> None:
         """Too old to be submitted: only the mirror knows whether they were taken before. If not, they are signed anew."""
         assert post.signed is not None
@@ -125,6 +131,8 @@ class Submitter:
         if _age(post.signed) > _LIVES + _MIRROR_BEHIND:
             await self._office.sign_post(post, None)
             await self._office.settle_post(post, error=str(Expired()), retry_in=timedelta(0))
+        elif _age(post.signed) < _LIVES:
+            await self._wait(post, NeedsOwner(why="this machine's clock is behind the ledger's; set it right"), _LOOK_AGAIN)
         else:
             await self._office.settle_post(post, error=str(Expired()), retry_in=_LOOK_AGAIN)
 

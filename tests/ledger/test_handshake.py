@@ -334,6 +334,21 @@ async def test_the_other_side_closes_the_connection(at: Town, stranger: Stranger
         await at.office.send(await at.me("quinn"), Draft(to=stranger.account.id, content="wait"))
 
 
+async def test_what_was_said_before_the_end_is_mail_though_both_are_read_at_once(at: Town, stranger: Stranger) -> None:
+    await closed(at)
+    inbound = at.accounts["quinn"].inbound_topic_id
+    await stranger.post(inbound, "connection_request")
+    await at.office.approve_for(at.office.owner(), (await asked(at)).id)
+    topic = (await stranger.answer(at, inbound))["connection_topic_id"]
+    at.ledger.freeze_mirror()
+    await stranger.post(topic, "message", data="the last word")
+    await stranger.post(topic, "close_connection")
+    await stranger.post(topic, "message", data="one more")
+    at.ledger.thaw_mirror()
+    assert [record.verdict for record in await at.records(topic, 3)] == ["delivered", "closed", "quarantined"]
+    assert [mail.content for mail in await at.arrived("quinn")] == ["the last word"]
+
+
 async def test_two_who_have_several_topics_meet_where_they_were_told_last(at: Town, stranger: Stranger, ledger: Emulator) -> None:
     quinn, topics = await at.me("quinn"), [ledger.new_topic(f"hcs-10:1:60:2:{stranger.inbound.id}:{number}").id for number in (1, 2)]
 

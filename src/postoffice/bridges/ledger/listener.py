@@ -127,6 +127,10 @@ class Listener:
         """Whether there is more, and whether there was something."""
         rows, more = await self._read(topic.topic_id, after)
         gathered = self._gather(topic.topic_id, rows, after)
+        if (end := _end(topic, gathered)) is not None:
+            # What the two said before is taken first: afterwards it would be mail of two who are not connected.
+            before = self._gather(topic.topic_id, [row for row in rows if int(row["sequence_number"]) < end], after)
+            gathered, more = (before, True) if before.through > after else (gathered, more)
         if gathered.through > after:
             seen = await self._seen(topic, gathered.whole, book)
             await self._office.materialise(topic.topic_id, gathered.through, (*seen, *map(torn, gathered.torn)))
@@ -171,3 +175,9 @@ class Listener:
         if owner is not None and operation(whole) not in (None, "message"):
             return await self._handshake.on_inbound(whole, owner, book)
         return on_inbound(whole, topic.topic_id, topic.agent, book)
+
+
+def _end(topic: Watched, gathered: Gathered) -> int | None:
+    """Where one of two who meet on a topic says that it is over."""
+    ends = (whole.sequence for whole in gathered.whole if operation(whole) == "close_connection")
+    return next(ends, None) if topic.kind == CONNECTION else None

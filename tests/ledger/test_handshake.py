@@ -349,6 +349,36 @@ async def test_what_was_said_before_the_end_is_mail_though_both_are_read_at_once
     assert [mail.content for mail in await at.arrived("quinn")] == ["the last word"]
 
 
+async def test_an_old_answer_does_not_undo_the_end(at: Town, stranger: Stranger, ledger: Emulator) -> None:
+    """Whoever ended a connection has asked for none since: neither the same answer again nor one to an older request makes another."""
+    quinn, topic = await at.me("quinn"), ledger.new_topic().id
+
+    async def answer(number: int) -> None:
+        created = {"connection_topic_id": topic, "connected_account_id": ledger.operator_id, "connection_id": number}
+        await stranger.post(stranger.inbound.id, "connection_created", **created)
+
+    async def active() -> Any:
+        return (await at.office.connections(quinn, Status.ACTIVE)).items
+
+    for number in (1, 2):
+        await at.office.ask_abroad(quinn, stranger.account.id, stranger.inbound.id)
+        await at.records(stranger.inbound.id, number)
+    await answer(2)
+    (made,) = await until(active)
+    await answer(2)  # said again while it lasts, it changes nothing
+    await at.records(stranger.inbound.id, 4)
+    assert [one.id for one in await active()] == [made.id]
+    await at.office.end_connection(quinn, made.id)
+    await answer(2)
+    await answer(1)
+    assert all("has ended since" in why for why in await at.set_aside(2))
+    assert not await active()
+    await at.office.ask_abroad(quinn, stranger.account.id, stranger.inbound.id)
+    await at.records(stranger.inbound.id, 7)
+    await answer(7)
+    assert await until(active)
+
+
 async def test_two_who_have_several_topics_meet_where_they_were_told_last(at: Town, stranger: Stranger, ledger: Emulator) -> None:
     quinn, topics = await at.me("quinn"), [ledger.new_topic(f"hcs-10:1:60:2:{stranger.inbound.id}:{number}").id for number in (1, 2)]
 

@@ -4,7 +4,7 @@ import msgspec
 
 from postoffice.core.agent import Caller
 from postoffice.core.connection import Connection, Status
-from postoffice.core.errors import AlreadyConnected, AlreadyRequested, NoLedger, OutOfReach
+from postoffice.core.errors import AlreadyConnected, AlreadyRequested, NoLedger, NotOurs, OutOfReach
 from postoffice.core.ledger import (
     CONNECTION,
     NEW_TOPIC,
@@ -72,8 +72,13 @@ class AbroadVerbs(LedgerVerbs):
         """It is made: watch it, and answer whoever asked."""
         await self.store.opened(post.id, msgspec.json.decode(post.body, type=Opening), topic_id)
 
-    async def answered_from_abroad(self, agent: str, peer: str, topic_id: str) -> None:
-        """An agent of other software has agreed: the two are connected, and meet on this topic."""
+    async def answered_from_abroad(self, agent: str, peer: str, topic_id: str, *, again: bool) -> None:
+        """An agent of other software has agreed: the two are connected, and meet on this topic.
+
+        `again`, where it had answered that request before: the consent to it was used, and ends with the connection it made.
+        """
+        if again and await self._active(agent, peer) is None:
+            raise NotOurs(why="the request was answered before, and the connection has ended since")
         await self.store.watch_topic(topic_id, CONNECTION, agent, peer)  # first: a topic that is another's is refused
         made = await self._requested(agent, peer, None)
         if made is not None:
@@ -81,15 +86,19 @@ class AbroadVerbs(LedgerVerbs):
 
     async def closed_from_abroad(self, agent: str, peer: str) -> None:
         """An agent of other software ends the connection."""
+        if (made := await self._active(agent, peer)) is not None:
+            await self.store.conclude_connection(peer, made.id, Status.ENDED, owner=False)
+
+    async def _active(self, agent: str, peer: str) -> Connection | None:
+        """The connection of the two, if they have one."""
         cursor = None
         while True:
             page = await self.store.connections(peer, Status.ACTIVE, cursor, self._limits.page_most)
             for made in page.items:
                 if {folded(made.requester), folded(made.target)} == {folded(agent), folded(peer)}:
-                    await self.store.conclude_connection(peer, made.id, Status.ENDED, owner=False)
-                    return
+                    return made
             if (cursor := page.cursor) is None:
-                return
+                return None
 
     async def _requested(self, requester: str, target: str, note: str | None) -> Connection | None:
         """The request, made now or before; nothing where the two are connected."""

@@ -111,8 +111,9 @@ class Handshake:
         if agent is None or topic is None or not is_ledger_id(topic):
             return None
         try:
-            await self._office.answered_from_abroad(agent, peer, topic)
-        except TopicTaken as error:
+            again = await self._answered(agent, topic_id, envelope.connection_id or 0, book)
+            await self._office.answered_from_abroad(agent, peer, topic, again=again)
+        except (TopicTaken, NotOurs) as error:
             return refused(whole, error)
         return sighting(whole, sender=peer, verdict=ANSWERED)
 
@@ -133,6 +134,16 @@ class Handshake:
             return book.known(asked, payer) if asked.op == "connection_request" else None
         except NotOurs:
             return None
+
+    async def _answered(self, agent: str, topic_id: str, after: int, book: Book) -> bool:
+        """Whether an agent of ours has got an answer on a topic since it asked there: other software may say one again at any time."""
+        while records := await self._office.ledger_records(self._office.owner(), topic_id, after):
+            for record in records:
+                envelope = read_envelope((record.body or "").encode()) if record.verdict == ANSWERED else None
+                if envelope is not None and await self._asker(topic_id, envelope, book, {}) == agent:
+                    return True
+            after = records[-1].sequence
+        return False
 
     async def on_close(self, whole: Whole, topic_id: str, agent: str, peer: str, book: Book) -> Sighting:
         """One of the two says that it is over; of a topic which they have left, that is no news."""

@@ -133,9 +133,10 @@ class Town:
         self.ledger.plant(self.accounts[to].inbound_topic_id, json.dumps(body), payer=payer)
 
 
-def network_of(ledger: Emulator, **keys: str) -> LedgerNetwork:
+def network_of(ledger: Emulator, operator: LedgerAccount | None = None, **keys: str) -> LedgerNetwork:
     nodes = ",".join(f"{address}={account}" for address, account in ledger.nodes.items())
-    return LedgerNetwork(nodes, ledger.operator_id, {ledger.operator_id: ledger.operator_key, **keys})
+    pays = operator or ledger.operator
+    return LedgerNetwork(nodes, pays.id, {pays.id: pays.secret, **keys})
 
 
 @asynccontextmanager
@@ -143,6 +144,7 @@ async def town(
     engine: Engine,
     ledger: Emulator,
     *,
+    operator: LedgerAccount | None = None,
     keys: dict[str, str] | None = None,
     least: float = 0.03,
     most: float = 0.3,
@@ -154,7 +156,7 @@ async def town(
     """An office over this engine and ledger until the block ends."""
     house = House(ledger=Ledger(**rules), routes=ROUTES, tick=3600)
     async with PostOffice(engine.store(), LocalWake(), house) as office:
-        network = network_of(ledger, **(keys or {}))
+        network = network_of(ledger, operator, **(keys or {}))
         bridge = LedgerBridge(
             office,
             network,

@@ -33,6 +33,8 @@ _CALL = 20.0  # seconds for one call
 _LIVES = 180  # seconds that signed bytes can be submitted; more is not allowed
 _BEHIND = 6 * 10**9  # nanoseconds; a machine's clock may be ahead of the ledger's
 _APART = 1000  # nanoseconds between two messages' first pieces, whose other pieces take the next ones
+_ED25519 = "302a300506032b6570032100"
+"""What a public key of this kind begins with in DER."""
 _FOR_THE_OWNER = {
     "INSUFFICIENT_PAYER_BALANCE": "the account {payer} cannot pay; send it some hbar",
     "INSUFFICIENT_TX_FEE": "the fee offered is below the price; use a newer version of the SDK",
@@ -221,7 +223,7 @@ def public_key(told: dict[str, Any] | None) -> str | None:
     """An account's public key as its mirror tells it, if it is one that can be named as a writer."""
     try:
         if told is not None and told.get("_type") == "ED25519":
-            return str(PublicKey.from_string_ed25519(told["key"]).to_string_der())
+            return str(PublicKey.from_string_der(_ED25519 + told["key"]).to_string_der())  # the SDK warns of bare ones
         if told is not None and told.get("_type") == "ECDSA_SECP256K1":
             return str(PublicKey.from_string_ecdsa(told["key"]).to_string_der())
     except (ValueError, KeyError, TypeError):

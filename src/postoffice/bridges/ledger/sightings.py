@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from postoffice.core.chunks import Whole
+from postoffice.core.clock import is_id
 from postoffice.core.errors import Forged, MailError, NotOurs
 from postoffice.core.ledger import (
     Account,
@@ -103,7 +104,9 @@ def _message(whole: Whole, topic_id: str, book: Book, recipient: Callable[[str],
     body, to = read_body(envelope), recipient(sender.agent)
     if sender.outside and body.message_type == TASK:
         raise NotOurs(why="a task needs somebody who can be told how it goes; send a message")
-    mail = () if body.hash is not None else (Delivery(sender=sender.agent, draft=_draft(body, to, f"{topic_id}:{whole.sequence}")),)
+    # Another office's message may stand there twice, signed anew when its mirror was long behind: by its id it is one.
+    name = body.id if body.id is not None and is_id(body.id) else f"{topic_id}:{whole.sequence}"
+    mail = () if body.hash is not None else (Delivery(sender=sender.agent, draft=_draft(body, to, name)),)
     return sighting(whole, sender=sender.agent, mailbox=to, body=body, deliveries=mail)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from postoffice.core.connection import Status
 from postoffice.core.message import Draft
 from tests.engines import SQLiteEngine
 from tests.ledger.emulator import Emulator
@@ -72,3 +73,25 @@ async def test_what_the_other_office_put_there_twice_is_one_message(home: Town, 
     home.ledger.plant(topic, json.dumps(said))
     await abroad.set_aside()
     assert len(await abroad.waiting("bob")) == 1
+
+
+async def test_a_second_agent_that_asks_by_the_same_account_takes_nothing_from_the_first(home: Town, abroad: Town) -> None:
+    topic, bob = await meet(home, abroad), abroad.accounts["bob"]
+    await home.office.ask_abroad(await home.me("mindy"), bob.account_id, bob.inbound_topic_id)
+
+    async def asked() -> bool:
+        known = await abroad.office.ledger_accounts()
+        return home.accounts["mindy"].inbound_topic_id in [one.inbound_topic_id for one in known]
+
+    assert await until(asked)
+    await write(home, abroad, "still here")
+    (mail,) = await abroad.arrived("bob")
+    assert mail.content == "still here"
+    # The first ends what it has.
+    account, signed = home.ledger.operator_id, home.accounts["quinn"].operator_id
+    home.ledger.plant(topic, json.dumps({"p": "hcs-10", "op": "close_connection", "operator_id": signed}), payer=account)
+
+    async def ended() -> bool:
+        return not (await abroad.office.connections(await abroad.me("bob"), Status.ACTIVE)).items
+
+    assert await until(ended)

@@ -149,7 +149,7 @@ class Handshake:
         """One of the two says that it is over; of a topic which they have left, that is no news."""
 
         def read() -> Sighting:
-            return sighting(whole, sender=book.signed_by(read_envelope(whole.data), whole.payer).agent, verdict=CLOSED)
+            return sighting(whole, sender=book.signed_by(read_envelope(whole.data), whole.payer, peer).agent, verdict=CLOSED)
 
         seen = or_refused(whole, read)
         if seen.refusal is None and seen.sender == peer and topic_id == await self._meeting(agent, peer):

@@ -38,12 +38,15 @@ class Book:
         for account in (one for one in accounts if not one.outside):  # whoever only asked speaks for nobody here
             self._by_account.setdefault(account.account_id, []).append(account)
 
-    def signed_by(self, envelope: Envelope, payer: str) -> Account:
-        """The agent that wrote an operation: the one it names, if that one's account also paid for it."""
+    def signed_by(self, envelope: Envelope, payer: str, peer: str | None = None) -> Account:
+        """The agent that wrote an operation: the one it names, if that one's account also paid for it.
+
+        A `peer` is met on a topic of its own, and known by its account: several of that office may share one, each with its inbound topic.
+        """
         topic, account = read_operator(envelope.operator_id)
         if account != payer:
             raise Forged(why=f"it says to be from {account}, but {payer} paid for it")
-        known = self._by_inbound.get(topic)
+        known = self._by_inbound.get(topic) or (self.of(account) if account == peer else None)
         if known is None or known.account_id != account:
             raise NotOurs(why=f"its sender {envelope.operator_id} is not known here")
         return known
@@ -93,14 +96,14 @@ def on_connection(whole: Whole, topic_id: str, agent: str, peer: str, book: Book
             raise NotOurs(why=f"{sender} is not one of the two that meet here")
         return peer if folded(sender) == folded(agent) else agent
 
-    return or_refused(whole, lambda: _message(whole, topic_id, book, other))
+    return or_refused(whole, lambda: _message(whole, topic_id, book, other, peer))
 
 
-def _message(whole: Whole, topic_id: str, book: Book, recipient: Callable[[str], str]) -> Sighting:
+def _message(whole: Whole, topic_id: str, book: Book, recipient: Callable[[str], str], peer: str | None = None) -> Sighting:
     envelope = _envelope(whole)
     if envelope.op != "message":
         raise NotOurs(why=f"its operation {envelope.op[:40]!r} has no place here")
-    sender = book.signed_by(envelope, whole.payer)
+    sender = book.signed_by(envelope, whole.payer, peer)
     body, to = read_body(envelope), recipient(sender.agent)
     if sender.outside and body.message_type == TASK:
         raise NotOurs(why="a task needs somebody who can be told how it goes; send a message")

@@ -128,6 +128,29 @@ def test_a_setup_that_is_killed_goes_on_and_makes_no_second_pair(office: Server,
     assert len(remote.call("topics")) == before + 2 * len(names)
 
 
+def test_a_topic_that_was_paid_for_when_its_maker_was_killed_is_the_one_the_next_gets(office: Server, remote: Remote) -> None:
+    home, before, words = office.home, set(remote.call("topics")), ("ledger", "topic", "--create", "--type", "killed")
+    remote.call("faults.silence", 1, method="createTopic")  # it is made, and nobody is told
+    process = subprocess.Popen(
+        [*COMMAND, *words], cwd=home.folder, env=home.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    until(lambda: set(remote.call("topics")) - before)
+    process.send_signal(signal.SIGKILL)
+    process.wait(PATIENCE)
+    (paid_for,) = set(remote.call("topics")) - before
+    assert home.answer(*words)["topic_id"] == paid_for
+    assert home.answer(*words)["topic_id"] != paid_for  # whoever asks again wants another
+    assert len(set(remote.call("topics")) - before) == 2
+
+
+def test_topics_that_are_asked_for_at_the_same_time_are_several(office: Server, remote: Remote) -> None:
+    home, before, words = office.home, set(remote.call("topics")), ("ledger", "topic", "--create", "--type", "several")
+    processes = [subprocess.Popen([*COMMAND, *words, "--json"], cwd=home.folder, env=home.environment(), stdout=-1) for _ in range(2)]
+    made = {json.loads(process.communicate(timeout=PATIENCE)[0])["topic_id"] for process in processes}
+    assert made == set(remote.call("topics")) - before
+    assert len(made) == 2
+
+
 def test_wrong_settings_are_told_in_a_line_and_no_key_with_them(office: Server, tmp_path: Path) -> None:
     home = office.home
     nearly = tmp_path / "nearly.key"

@@ -6,10 +6,10 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import IO
 
 import msgspec
 
+from postoffice.bridges.lock import took
 from postoffice.core.errors import BadSetting
 
 log = logging.getLogger(__name__)
@@ -132,26 +132,9 @@ async def only_reader(path: Path) -> AsyncIterator[Book]:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with path.with_suffix(".lock").open("a+b") as file:
         told = False
-        while not _lock(file):
+        while not took(file):
             if not told:
                 log.info("another relay has this mailbox; standing by until it ends")
                 told = True
             await asyncio.sleep(_STANDBY)
         yield Book(path)
-
-
-def _lock(file: IO[bytes]) -> bool:
-    """Take the file for this process, unless another has it. The system lets go of it however the process ends."""
-    try:
-        if os.name == "posix":
-            import fcntl  # noqa: PLC0415 - not on every platform
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        else:
-            import msvcrt  # noqa: PLC0415
-
-            file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
-    except OSError:
-        return False
-    return True

@@ -2,19 +2,20 @@
 
 import argparse
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from postoffice.cli.command import Argument, Options, add_caller, add_parser, argument
 from postoffice.cli.show import say, table
-from postoffice.client.path import part
 from postoffice.core.errors import BadSetting, ExtraMissing, OtherLedger
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from postoffice.bridges.ledger.founding import Founding
     from postoffice.client.wire import Wire
     from postoffice.config import Settings
 
@@ -116,6 +117,24 @@ def _tell(text: str) -> None:
     print(one_line(text), file=sys.stderr, flush=True)
 
 
+@asynccontextmanager
+async def _founding(wire: "Wire", settings: "Settings") -> "AsyncIterator[Founding]":
+    """What makes topics, for as long as no other process here does."""
+    from postoffice.bridges.ledger.founding import Founding  # noqa: PLC0415
+    from postoffice.bridges.ledger.journal import only_founder  # noqa: PLC0415
+    from postoffice.cli.caller import data_folder  # noqa: PLC0415
+    from postoffice.serve.build import build_network  # noqa: PLC0415
+
+    mirror = _mirror(settings)
+    network = build_network(settings)
+    try:
+        async with only_founder(data_folder() / _JOURNAL, _tell) as journal:
+            yield Founding(wire, network, mirror, journal, _tell)
+    finally:
+        await mirror.close()
+        network.close()
+
+
 # Topics for agents
 
 
@@ -124,10 +143,7 @@ def _setup(options: Options) -> None:
     wanted = None if options["agents"] is None else dict(_named(word) for word in options["agents"].split(",") if word.strip())
 
     async def work(wire: "Wire") -> Any:
-        from postoffice.bridges.ledger.founding import Founding, estimate, places  # noqa: PLC0415
-        from postoffice.bridges.ledger.journal import Journal  # noqa: PLC0415
-        from postoffice.cli.caller import data_folder  # noqa: PLC0415
-        from postoffice.serve.build import build_network  # noqa: PLC0415
+        from postoffice.bridges.ledger.founding import estimate, places  # noqa: PLC0415
 
         if settings.ledger_account is None:
             raise BadSetting(name="ledger_account", why="a ledger needs an account that pays")
@@ -138,15 +154,9 @@ def _setup(options: Options) -> None:
         ]
         if options["dry_run"]:
             return {"agents": planned, "definitions": settings.ledger_definitions, "cost": cost, "dry_run": True}
-        mirror = _mirror(settings)
-        network = build_network(settings)
-        _tell(f"{len(found)} agents; this costs about ${cost:.4f} at most")
-        try:
-            journal = Journal(data_folder() / _JOURNAL)
-            return await Founding(wire, network, mirror, journal, _tell).found(found, settings.ledger_definitions) | {"dry_run": False}
-        finally:
-            await mirror.close()
-            network.close()
+        async with _founding(wire, settings) as founding:
+            _tell(f"{len(found)} agents; this costs about ${cost:.4f} at most")
+            return await founding.found(found, settings.ledger_definitions) | {"dry_run": False}
 
     answer = _run(options, settings, work, _founded, owner=True)
     if not options["dry_run"] and settings.ledger_definitions is None:
@@ -174,17 +184,8 @@ def _topic(options: Options) -> None:
         raise BadSetting(name="--type", why=f"it has 1 to {_TYPE_CHARS} characters")
 
     async def work(wire: "Wire") -> Any:
-        import asyncio  # noqa: PLC0415
-
-        from postoffice.serve.build import build_network  # noqa: PLC0415
-
-        network = build_network(settings)
-        try:
-            signed = await asyncio.to_thread(network.sign_topic, f"postoffice:entity:{options['type']}")
-            made = await asyncio.to_thread(network.submit, signed)
-        finally:
-            network.close()
-        return await wire.put(f"/ledger/topics/{part(str(made))}", {"about": options["type"]})
+        async with _founding(wire, settings) as founding:
+            return await founding.entity(options["type"])
 
     _run(options, settings, work, show_watched, owner=True)
 

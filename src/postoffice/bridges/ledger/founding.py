@@ -122,6 +122,14 @@ class Founding:
             self._tell(f"[{number}/{of}] {place.agent} {how}: {place.inbound_topic_id}, {place.outbound_topic_id}")
             return {**msgspec.to_builtins(place.account), "topics": "made" if new else "kept"}
 
+    async def entity(self, about: str) -> Any:
+        """A topic for an entity, watched from now on: a new one, unless one was paid for and never came to be watched."""
+        what = f"entity/{about}"
+        made = await self.topic(what, f"postoffice:entity:{about}", self._network.operator, ())
+        watched = await self._wire.put(f"/ledger/topics/{part(made)}", {"about": about})
+        self._journal.write(f"{self._network.name}/{what}")  # the next that is asked for is another
+        return watched
+
     async def topic(self, what: str, memo: str, payer: str, writers: tuple[str, ...]) -> str:
         """A topic, made once: bytes that were signed before and may have been submitted are asked after first."""
         name = f"{self._network.name}/{what}"

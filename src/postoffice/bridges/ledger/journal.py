@@ -1,10 +1,16 @@
 """What setting up the ledger means to do, written down before it is done: whoever is killed on the way goes on where it stopped."""
 
+import asyncio
 import os
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import msgspec
 
+from postoffice.bridges.lock import took
+
+_STANDBY = 0.2
 _decode = msgspec.json.Decoder(dict[str, str]).decode
 
 
@@ -38,3 +44,15 @@ class Journal:
             file.flush()
             os.fsync(file.fileno())
         self._known[what] = entry
+
+
+@asynccontextmanager
+async def only_founder(path: Path, tell: Callable[[str], None]) -> AsyncIterator[Journal]:
+    """The journal, once no other process has it: what one has signed and not finished would be finished by both, or paid for twice."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with path.with_suffix(".lock").open("a+b") as file:
+        if not took(file):
+            tell("another process makes topics from here; waiting until it is done")
+            while not took(file):  # noqa: ASYNC110 - another process says nothing when it ends
+                await asyncio.sleep(_STANDBY)
+        yield Journal(path)

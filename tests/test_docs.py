@@ -2,10 +2,14 @@
 
 import os
 import re
+import select
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import msgspec
 import pytest
 
@@ -84,6 +88,46 @@ def test_file_mailboxes_run_as_printed(tmp_path: Path) -> None:
         assert coder.communicate(timeout=60)[0] == "alice: Is the branch ready?\n"
 
 
+@contextmanager
+def running_as_printed(name: str, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Callable[..., str]]]:
+    """A document's program, which goes on until it is ended, and the command of whoever else is at its office."""
+    port = free_port()
+    (code,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / name).read_text().replace(":8787", f":{port}"), re.MULTILINE | re.DOTALL)
+    names = {"POSTOFFICE_SERVER": f"127.0.0.1:{port}", "POSTOFFICE_CREDENTIALS": str(tmp_path / "keys"), "PYTHONUNBUFFERED": "1"}
+
+    def command(*words: str) -> str:
+        return subprocess.run([*COMMAND, *words], env=environment(names), capture_output=True, text=True, timeout=60, check=True).stdout
+
+    with serving(*COMMAND, "serve", "--port", str(port), "--data", str(tmp_path / "data"), port=port, here=tmp_path):
+        words = [sys.executable, "-W", "error", "-c", code]
+        with subprocess.Popen(words, env=environment(names), stdout=subprocess.PIPE, text=True) as program:
+            try:
+                yield program, command
+            finally:
+                program.kill()
+
+
+def test_the_readmes_program_answers_as_printed(tmp_path: Path) -> None:
+    with running_as_printed("README.md", tmp_path) as (_, command):
+        assert '"content":"You said: hello"' in command("send", "--as", "alice", "--to", "coder", "--wait-reply", "hello")
+
+
+def test_the_websockets_program_tells_as_printed(tmp_path: Path) -> None:
+    with running_as_printed("docs/websocket.md", tmp_path) as (program, command):
+        assert program.stdout is not None
+        while not select.select([program.stdout], [], [], 0)[0]:  # it hears what happens once it is there
+            command("send", "--as", "alice", "--to", "bob", "hello")
+        assert re.fullmatch(r"\d+ new_message\n", program.stdout.readline())
+
+
+def test_every_path_of_the_rest_door_is_named(tmp_path: Path) -> None:
+    port = free_port()
+    with serving(*COMMAND, "serve", "--port", str(port), "--data", str(tmp_path / "data"), port=port, here=tmp_path):
+        paths = httpx.get(f"http://127.0.0.1:{port}/openapi.json", timeout=60).json()["paths"]
+    named = {re.sub(r"{\w+}", "{}", path) for path in re.findall(r"(/[a-z][\w/{}-]*)", (ROOT / "docs" / "rest.md").read_text())}
+    assert {path for path in paths if re.sub(r"{\w+}", "{}", path) not in named} == set()
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_what_a_document_links_to_and_names_exists(document: Path) -> None:
     text = document.read_text()
@@ -92,6 +136,15 @@ def test_what_a_document_links_to_and_names_exists(document: Path) -> None:
     missing = [name for name in links if not (document.parent / name).exists()]
     missing += [name for name in files if not any((root / name).exists() for root in (ROOT, ROOT / "src" / "postoffice"))]
     assert missing == []
+
+
+@pytest.mark.parametrize("words", [(), ("ledger",)])
+def test_every_command_is_documented(words: tuple[str, ...]) -> None:
+    shown = subprocess.run([*COMMAND, *words, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout
+    commands = set(re.findall(r"^    ([a-z]+)(?:$|  )", shown, re.MULTILINE))
+    text = (ROOT / "docs" / "command.md").read_text()
+    assert commands
+    assert {name for name in commands if f"`{name}`" not in text} == set()
 
 
 def test_every_setting_is_documented() -> None:

@@ -1,5 +1,6 @@
 """The mailbox as a process that an agent starts: MCP over standard input and output, by a real client."""
 
+import os
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -24,7 +25,8 @@ async def started(
 ) -> AsyncIterator[Client]:
     """The process, speaking for whoever the key belongs to."""
     address = server if isinstance(server, str) else server.url
-    env = {"MAILBOX_SERVER_URL": address, **(extra or {})} | ({} if key is None else {"MAILBOX_API_KEY": key})
+    here = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}  # the source under test, wherever it is
+    env = {"MAILBOX_SERVER_URL": address, **here, **(extra or {})} | ({} if key is None else {"MAILBOX_API_KEY": key})
     program, *rest = command
     parameters = StdioServerParameters(command=program, args=[*rest, *arguments], env=env)
     async with Client(stdio_client(parameters), mode=era) as opened:

@@ -68,6 +68,32 @@ async def test_only_what_is_of_ordinary_shape_is_answered_quickly(desk: Served) 
         assert not is_quick(desk, body(**params)), params
 
 
+@pytest.mark.parametrize("era", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", None])
+async def test_the_earlier_era_is_answered_quickly_too(desk: Served, era: str | None) -> None:
+    """In plain JSON: its events would be too large for clients that are read by the official library."""
+    headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+    headers |= {} if era is None else {"mcp-protocol-version": era}
+    asked = {"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": "mailbox_receive"}}
+    async with desk.client(name="bob") as http:
+        answer = await http.post("/agents/bob/mcp", json=asked, headers=headers)
+        named = await http.post("/agents/bob/mcp", json=asked | {"params": {"name": "none"}}, headers=headers)
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json() == {
+        "jsonrpc": "2.0",
+        "id": "a",
+        "result": {
+            "content": [{"type": "text", "text": "No messages are waiting."}],
+            "structuredContent": {"messages": [], "acked": []},
+            "isError": False,
+        },
+    }
+    assert "There is no tool" in named.text
+
+
+async def test_an_era_that_nobody_knows_is_left_to_the_sdk(desk: Served) -> None:
+    assert not is_quick(desk, body(), {"mcp-protocol-version": "2031-01-01"})
+
+
 @pytest.mark.parametrize(
     ("content", "code"),
     [

@@ -11,10 +11,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
+from postoffice.bridges import stdio
 from postoffice.doors.mcp import verbs
 from tests.doors.served import Served
 from tests.mail import people, write
@@ -174,7 +176,7 @@ class TestWhatComesOfACall:
             assert (await told(alice, "send_to_agent", name="bob", msg="hello")).startswith("Sent")
 
     async def test_mail_that_was_waited_for_comes_however_large(self, desk: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Once progress was told the answer is an event of a stream, and the SDK reads none of more than a megabyte."""
+        """Once the office has told progress its answer is an event of a stream, and mail that is too large for one waits for another call."""
         monkeypatch.setattr(verbs, "_EVERY", 0.2)
         (alice,) = await people(desk.office, "alice")
         async with started(desk, "--as", "bob", "--tools", "queue") as bob:
@@ -185,11 +187,24 @@ class TestWhatComesOfACall:
             async with asyncio.timeout(PATIENCE):
                 assert [len(mail["content"]) for mail in (await taking)["messages"]] == [1_000_000]
 
+    async def test_that_waits_is_told_of_now_and_then(self, desk: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(stdio, "_EVERY", 0.05)
+        heard: list[float] = []
+
+        async def progress(*said: Any, **_: Any) -> None:
+            heard.append(said[0])
+
+        mailbox = stdio.Mailbox(server=desk.url, agent="bob", tools="queue")
+        async with httpx2.AsyncClient(headers=mailbox.headers(), timeout=PATIENCE) as http:
+            answer = await stdio._Office(mailbox, http).call("mailbox_wait", {"timeout_ms": 500}, progress)
+        assert answer.structured_content == {"messages": [], "acked": []}
+        assert heard[:3] == pytest.approx([0.05, 0.1, 0.15])
+
     async def test_an_office_that_ends_in_the_middle_of_a_wait_is_told_with_what_to_do(
         self, desk: Served, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(verbs, "_EVERY", 0.2)
-        async with one_answer(desk, b"waiting for mail") as address, started(address, "--as", "bob", "--tools", "queue") as bob:
+        async with one_answer(desk, b"\r\n\r\n") as address, started(address, "--as", "bob", "--tools", "queue") as bob:
             assert "postoffice serve" in await refusal(bob, "mailbox_wait", timeout_ms=20_000)
 
     @pytest.mark.parametrize("answer", [b"404 Not Found", b"502 Bad Gateway", b"503 Service Unavailable", b"200 OK"])

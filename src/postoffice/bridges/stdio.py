@@ -1,5 +1,6 @@
 """MCP over standard input and output: a mailbox elsewhere, for an agent that starts its tools as a process."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
@@ -23,6 +24,7 @@ from postoffice.core.tools import INSTRUCTIONS, STDIO, input_schema, toolset
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
 _ERA = "2026-07-28"
+_EVERY = 10.0
 _PATIENCE = httpx2.Timeout(30, read=300)
 
 
@@ -76,7 +78,21 @@ class _Office:
     async def call(self, tool: str, arguments: dict[str, Any] | None, progress: ProgressFnT) -> types.CallToolResult:
         """One tool's answer, and not a question more: one that failed after the tool had done its work would take the answer with it."""
         request = types.CallToolRequest(params=types.CallToolRequestParams(name=tool, arguments=arguments))
-        return await self.ask(lambda there: there.session.send_request(request, types.CallToolResult, progress_callback=progress))
+        # Progress is told from here: where the office has to tell it, mail that is too large for an event has to be asked for again.
+        telling = asyncio.create_task(_tell(progress))
+        try:
+            return await self.ask(lambda there: there.session.send_request(request, types.CallToolResult))
+        finally:
+            telling.cancel()
+
+
+async def _tell(progress: ProgressFnT) -> None:
+    """Say now and then that an answer is still waited for."""
+    waited = 0.0
+    while True:
+        await asyncio.sleep(_EVERY)
+        waited += _EVERY
+        await progress(waited, None, "waiting for the office")
 
 
 def _is_refusal(error: MCPError) -> bool:

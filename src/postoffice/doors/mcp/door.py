@@ -60,7 +60,7 @@ class McpDoor:
         exchange = _Exchange(visit, scope, receive, send)
         try:
             if (call := quick_call(scope, body, visit)) is not None:
-                answer = answer_quickly(visit, call)
+                answer = answer_quickly(visit, call, exchange.keep_open)
                 await exchange.answer(scope, await (unless_hung_up(Request(scope, exchange.receive), answer) if call.waits else answer))
             elif (plain := _plain_call(body)) is not None:
                 if "tools" not in request.query_params:
@@ -146,6 +146,7 @@ class _Exchange:
         self._receive = receive
         self._send = send
         self._gone = False
+        self._begun = False
         self._written: asyncio.Task[bool] | None = None
 
     async def arrived(self) -> bool:
@@ -161,7 +162,18 @@ class _Exchange:
         self._visit.answering = True
         if self._visit.leased and hung_up(self.receive):
             raise ClientDisconnect
-        await Response(body, media_type="application/json")(scope, self.receive, self.send)
+        if self._begun:
+            await self.send({"type": "http.response.body", "body": body})
+        else:
+            await Response(body, media_type="application/json")(scope, self.receive, self.send)
+
+    async def keep_open(self, kind: bytes, words: bytes) -> None:
+        """Say something before there is an answer, or somebody in between would take the line for dead."""
+        if not self._begun:
+            self._begun = True
+            headers = [(b"content-type", kind), (b"x-accel-buffering", b"no")]
+            await self.send({"type": "http.response.start", "status": 200, "headers": headers})
+        await self.send({"type": "http.response.body", "body": words, "more_body": True})
 
     async def receive(self) -> Message:
         message = await self._receive()

@@ -1,9 +1,11 @@
-"""Quick calls: one tool, in the newest era of the protocol, answered without the SDK's machinery.
+"""Quick calls: one tool, in either era of the protocol, answered without the SDK's machinery.
 
-That machinery (a task group, streams and a watcher for each call) is there for what talks back. Whatever is out of the
-ordinary here is left to it: another era, a header too many, a wait that is to tell of its progress, a body that is not quite right.
+That machinery (a task group, streams and a watcher for each call) is there for what talks back, and answers the earlier era by events
+alone, of which clients read none that is too large. Whatever is out of the ordinary here is left to it: a header too many, a body that
+is not quite right.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
@@ -12,14 +14,21 @@ from starlette.types import Scope
 from postoffice import __version__
 from postoffice.core.errors import MailError
 from postoffice.core.fence import one_line
+from postoffice.doors.mcp import results as gives
 from postoffice.doors.mcp.readout import read_out
-from postoffice.doors.mcp.verbs import run_tool
+from postoffice.doors.mcp.verbs import fewer, run_tool
 from postoffice.doors.mcp.visit import Visit
 
+KeepOpen = Callable[[bytes, bytes], Awaitable[None]]
+"""Takes what kind an answer will be of, and words that come before it."""
 _ERA = "2026-07-28"
+_EARLIER = frozenset({None, b"2024-11-05", b"2025-03-26", b"2025-06-18", b"2025-11-25"})  # the first of them did not say
 _META = "io.modelcontextprotocol"
 _HEADERS = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name", b"accept", b"content-type"})
 _JSON, _STREAM = b"application/json", b"text/event-stream"
+_EVENT = 1_000_000  # bytes; the official client for Python reads none of more than a megabyte
+_BREAKS = {mark.encode(): rb"\u%04x" % ord(mark) for mark in "\x85\u2028\u2029"}
+"""Ends of a line to some who read events by lines, and to JSON marks like any other."""
 _INFO = {f"{_META}/serverInfo": {"name": "postoffice", "title": "Postoffice", "version": __version__}}
 _encode = msgspec.json.Encoder().encode
 
@@ -38,24 +47,33 @@ class _Capabilities(msgspec.Struct, forbid_unknown_fields=True):
     extensions: dict[str, dict[str, Any]] = {}
 
 
-class _Meta(msgspec.Struct):
-    """What a call says of itself. It may say more, as long as that is not the protocol's own."""
+class _Meta(msgspec.Struct, kw_only=True):
+    """What a call says of itself. It may say more."""
+
+    progress: str | int | None = msgspec.field(name="progressToken", default=None)
+
+
+class _MetaNow(_Meta, kw_only=True):
+    """The same in the newest era. It may say more, as long as that is not the protocol's own."""
 
     era: str = msgspec.field(name=f"{_META}/protocolVersion")
     capabilities: _Capabilities = msgspec.field(name=f"{_META}/clientCapabilities")
     maker: _Maker | None = msgspec.field(name=f"{_META}/clientInfo", default=None)
     log_level: None = msgspec.field(name=f"{_META}/logLevel", default=None)
-    progress: str | int | None = msgspec.field(name="progressToken", default=None)
 
 
-class _Params(msgspec.Struct, forbid_unknown_fields=True):
+class _Params(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     name: str
-    meta: _Meta = msgspec.field(name="_meta")
+    meta: _Meta = msgspec.field(name="_meta", default_factory=_Meta)
     arguments: dict[str, Any] | None = None
 
 
+class _ParamsNow(_Params, kw_only=True):
+    meta: _MetaNow = msgspec.field(name="_meta")
+
+
 class QuickCall(msgspec.Struct, forbid_unknown_fields=True):
-    """A tool call as the newest era writes it."""
+    """A tool call as the earlier era writes it."""
 
     jsonrpc: str
     id: str | int
@@ -67,29 +85,52 @@ class QuickCall(msgspec.Struct, forbid_unknown_fields=True):
         """Whether it may take long."""
         return self.params.name == "mailbox_wait"
 
+    def result(self, **result: Any) -> bytes:
+        """Its answer."""
+        return _encode({"jsonrpc": "2.0", "id": self.id, "result": result})
+
+
+class _QuickCallNow(QuickCall):
+    """A tool call as the newest era writes it."""
+
+    params: _ParamsNow
+
+    def result(self, **result: Any) -> bytes:
+        return super().result(resultType="complete", _meta=_INFO, **result)
+
 
 _decode = msgspec.json.Decoder(QuickCall).decode
+_decode_now = msgspec.json.Decoder(_QuickCallNow).decode
 
 
 def quick_call(scope: Scope, body: bytes, visit: Visit) -> QuickCall | None:
     """The call a request is, if nothing about it needs the SDK."""
     headers = _headers(scope)
-    if headers is None or headers.get(b"mcp-protocol-version") != _ERA.encode() or headers.get(b"mcp-method") != b"tools/call":
+    if headers is None or b'"tools/call"' not in body:
         return None
     try:
-        call = _decode(body)
+        call = _read(headers, body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    params = call.params
     ordinary = (
-        (call.jsonrpc, call.method, params.name.encode()) == ("2.0", "tools/call", headers.get(b"mcp-name"))
-        and params.meta.era == _ERA
+        call is not None
+        and (call.jsonrpc, call.method) == ("2.0", "tools/call")
         and _kinds(headers.get(b"content-type", b"")) == {_JSON}
         and _kinds(headers.get(b"accept", b"")) >= {_JSON, _STREAM}
-        and params.name in visit.tools
-        and not (call.waits and params.meta.progress is not None)
+        and call.params.name in visit.tools
     )
     return call if ordinary else None
+
+
+def _read(headers: dict[bytes, bytes], body: bytes) -> QuickCall | None:
+    """The call of a body, as the era that its headers name writes it."""
+    era = headers.get(b"mcp-protocol-version")
+    if era in _EARLIER:
+        return _decode(body)
+    if era != _ERA.encode() or headers.get(b"mcp-method") != b"tools/call":
+        return None
+    call = _decode_now(body)
+    return call if (call.params.meta.era, call.params.name.encode()) == (_ERA, headers.get(b"mcp-name")) else None
 
 
 def _kinds(header: bytes) -> set[bytes]:
@@ -108,15 +149,42 @@ def _headers(scope: Scope) -> dict[bytes, bytes] | None:
     return found
 
 
-async def answer_quickly(visit: Visit, call: QuickCall) -> bytes:
-    """The answer, as the protocol writes it."""
-    result: dict[str, Any] = {"resultType": "complete", "_meta": _INFO}
+async def answer_quickly(visit: Visit, call: QuickCall, keep_open: KeepOpen) -> bytes:
+    """The answer: plain JSON, however large, or the last event of a stream where progress had to be told."""
+    token = call.params.meta.progress
+    streams = False
+
+    async def still(done: float, total: float) -> None:
+        nonlocal streams
+        streams = token is not None
+        # Where nobody asks for progress, blanks before the JSON say to whoever is in between that the line is alive.
+        await (keep_open(_STREAM, _event(_progress(token, done, total))) if streams else keep_open(_JSON, b" "))
+
     try:
-        gave = await run_tool(visit, call.params.name, call.params.arguments)
-        result |= {"content": _text(read_out(gave)), "structuredContent": gave.structured(), "isError": False}
+        gave = await run_tool(visit, call.params.name, call.params.arguments, still if call.waits else None)
+        answer = _told(call, gave)
+        while streams and len(answer) > _EVENT and isinstance(gave, gives.Mail) and gave.messages:
+            gave = await fewer(visit, gave)
+            answer = _told(call, gave)
     except MailError as error:
-        result |= {"content": _text(refusal(error)), "isError": True}
-    return _encode({"jsonrpc": "2.0", "id": call.id, "result": result})
+        answer = call.result(content=_text(refusal(error)), isError=True)
+    return _event(answer) if streams else answer
+
+
+def _told(call: QuickCall, gave: gives.Result) -> bytes:
+    return call.result(content=_text(read_out(gave)), structuredContent=gave.structured(), isError=False)
+
+
+def _progress(token: str | int | None, done: float, total: float) -> bytes:
+    params = {"progressToken": token, "progress": done, "total": total, "message": "waiting for mail"}
+    return _encode({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
+
+
+def _event(message: bytes) -> bytes:
+    """A message of a stream."""
+    for mark, escaped in _BREAKS.items():
+        message = message.replace(mark, escaped)
+    return b"event: message\r\ndata: " + message + b"\r\n\r\n"
 
 
 def refusal(error: MailError) -> str:

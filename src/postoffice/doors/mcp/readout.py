@@ -51,6 +51,10 @@ def _ways(result: gives.Sent) -> list[str]:
 def _mail(result: gives.Mail) -> str:
     count = len(result.messages)
     lines = _outcomes(result.acked)
+    if result.more is True:
+        lines.append("More has come than this answer can hold, and waits: call again to take it.")
+        if not count:
+            return "\n".join(lines)
     if not count:
         return "\n".join([*lines, "No messages are waiting."])
     ids = ", ".join(item.id for item in result.messages)

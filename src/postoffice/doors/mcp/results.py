@@ -95,6 +95,8 @@ class Mail(Result, frozen=True, kw_only=True):
 
     messages: tuple[HeldLetter, ...]
     acked: tuple[dict[str, Any], ...]
+    more: bool | UnsetType = UNSET
+    """True where more came than the answer could hold: it waits for the next call."""
 
 
 class Settled(Result, frozen=True, kw_only=True):

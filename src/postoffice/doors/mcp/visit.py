@@ -62,8 +62,9 @@ class Visit:
             raise NoSuchTool(name=name, known=", ".join(self.tools))
         return self.tools[name]
 
-    async def give_back(self) -> None:
-        """The answer never arrived: the mail in it was not taken."""
-        leased, self.leased = self.leased, []
+    async def give_back(self, beyond: int = 0) -> None:
+        """The answer never arrived, or holds no more: the mail beyond was not taken."""
+        leased = self.leased[beyond:]
         for caller in {caller for caller, _ in leased}:
             await self.office.give_back(caller, [item for taker, item in leased if taker == caller])
+        self.leased = self.leased[:beyond]  # not before it is back: whoever hangs up meanwhile is no reason to keep it

@@ -1,0 +1,126 @@
+"""Mail of any size reaches every client: the official one for Python reads no event of more than a megabyte."""
+
+import asyncio
+import json
+from typing import Any
+
+import httpx
+import pytest
+from mcp.client.client import Client
+from mcp_types import CallToolResult
+
+from postoffice.doors.mcp import verbs
+from tests.doors.served import Served
+from tests.mail import people, write
+from tests.mcp.calling import ERAS, PATIENCE, as_agent, call, standing_of, text_of, waiting
+
+LARGE = 600_000  # once for programs and once for models, that is more than a megabyte
+HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25"}
+
+
+def asked(token: int | None = None, **arguments: Any) -> dict[str, Any]:
+    """A wait, as a client of the earlier era writes it."""
+    params = {"name": "mailbox_wait", "arguments": arguments} | ({} if token is None else {"_meta": {"progressToken": token}})
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+async def wait(caller: Client, **arguments: Any) -> CallToolResult:
+    """Wait as one who wants to hear of the progress."""
+
+    async def progress(*_: Any, **__: Any) -> None: ...
+
+    async with asyncio.timeout(PATIENCE):
+        return await caller.call_tool("mailbox_wait", arguments, progress_callback=progress)
+
+
+def lengths(result: CallToolResult) -> list[int]:
+    return [len(mail["content"]) for mail in (result.structured_content or {})["messages"]]
+
+
+@pytest.mark.parametrize("era", ERAS)
+class TestMailThatIsThere:
+    async def test_comes_by_every_tool(self, desk: Served, era: str) -> None:
+        (alice,) = await people(desk.office, "alice")
+        for _ in range(4):
+            await write(desk.office, alice, "bob", "x" * LARGE)
+        async with as_agent(desk, "bob", era=era) as bob, asyncio.timeout(PATIENCE):
+            (mail,) = (await call(bob, "mailbox_receive", limit=1))["messages"]
+            assert len(mail["content"]) == LARGE
+            assert lengths(await wait(bob)) == [LARGE]
+            assert len((await call(bob, "check_mail"))["message"]["content"]) == LARGE
+            history = await call(bob, "mailbox_read", session_id=mail["session_id"])
+            assert [len(line["content"]) for line in history["messages"]] == [LARGE] * 4
+
+
+@pytest.mark.parametrize("era", ERAS)
+class TestMailThatComesAfterWordOfProgress:
+    @pytest.fixture(autouse=True)
+    def _soon(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(verbs, "_EVERY", 0.05)
+
+    async def test_and_is_too_large_waits_for_the_next_call(self, desk: Served, era: str) -> None:
+        (alice,) = await people(desk.office, "alice")
+        async with as_agent(desk, "bob", era=era) as bob:
+            waits = asyncio.create_task(wait(bob, timeout_ms=60_000))
+            await waiting(desk, "bob")
+            await asyncio.sleep(0.2)
+            sent = await write(desk.office, alice, "bob", "x" * LARGE)
+            first = await waits
+            assert first.structured_content == {"messages": [], "acked": [], "more": True}
+            assert "call again" in text_of(first)
+            assert await standing_of(desk, "alice", sent.message_id) == ("pending", 0)
+            assert lengths(await wait(bob)) == [LARGE]
+            assert await standing_of(desk, "alice", sent.message_id) == ("leased", 1)
+
+    async def test_comes_in_parts_where_there_is_much_of_it(self, desk: Served, era: str) -> None:
+        alice, bob = await people(desk.office, "alice", "bob")
+        sizes = [200_000, 200_001, 200_002, 200_003]
+        for size in sizes:
+            await write(desk.office, alice, "bob", "x" * size)
+        taken = (await desk.office.receive(bob, 4)).leased
+        async with as_agent(desk, "bob", era=era) as client:
+            waits = asyncio.create_task(wait(client, timeout_ms=60_000, limit=4))
+            await waiting(desk, "bob")
+            await asyncio.sleep(0.2)
+            await desk.office.give_back(bob, taken)  # all four come at once
+            first = await waits
+            assert lengths(first) == sizes[:2]
+            assert text_of(first).startswith("More has come")
+            second = await call(client, "mailbox_wait", limit=4)
+        assert [(len(mail["content"]), mail["attempt"]) for mail in second["messages"]] == [(size, 1) for size in sizes[2:]]
+        assert "more" not in second
+
+
+class TestTheLine:
+    @pytest.fixture(autouse=True)
+    def _soon(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(verbs, "_EVERY", 0.05)
+
+    async def test_stays_alive_though_nobody_asks_for_progress(self, desk: Served) -> None:
+        """Whoever is in between gives up on a line where nothing comes; and JSON may begin with blanks, and is as long as it likes."""
+        (alice,) = await people(desk.office, "alice")
+        patience = httpx.Timeout(PATIENCE, read=0.5)
+        async with desk.client() as http:
+            waits = asyncio.create_task(http.post("/agents/bob/mcp", json=asked(timeout_ms=60_000), headers=HEADERS, timeout=patience))
+            await waiting(desk, "bob")
+            await asyncio.sleep(1)
+            await write(desk.office, alice, "bob", "x" * LARGE)
+            answer = await waits
+        assert answer.headers["content-type"] == "application/json"
+        assert answer.text.startswith(" ")
+        assert [len(mail["content"]) for mail in answer.json()["result"]["structuredContent"]["messages"]] == [LARGE]
+
+    async def test_ends_an_event_where_the_event_ends(self, desk: Served) -> None:
+        """Some read events by lines, and take more for the end of a line than the protocol does."""
+        (alice,) = await people(desk.office, "alice")
+        content = "one\x85two\u2028three\u2029four"
+        async with desk.client() as http, asyncio.timeout(PATIENCE):
+            waits = asyncio.create_task(http.post("/agents/bob/mcp", json=asked(7, timeout_ms=60_000), headers=HEADERS))
+            await waiting(desk, "bob")
+            await asyncio.sleep(0.2)
+            await write(desk.office, alice, "bob", content)
+            answer = await waits
+        assert answer.headers["content-type"] == "text/event-stream"
+        *progress, last = [json.loads(line.removeprefix("data: ")) for line in answer.text.splitlines() if line.startswith("data: ")]
+        assert {word["params"]["progressToken"] for word in progress} == {7}
+        assert last["result"]["structuredContent"]["messages"][0]["content"] == content

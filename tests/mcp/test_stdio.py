@@ -160,7 +160,8 @@ async def always(answer: bytes) -> AsyncIterator[str]:
     """An address where something else answers."""
 
     async def say(caller: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await caller.readuntil(b"\r\n\r\n")
+        asked = await caller.readuntil(b"\r\n\r\n")
+        await caller.readexactly(int(re.findall(rb"(?i)content-length: (\d+)", asked)[0]))  # or the connection would seem to break
         writer.write(b"HTTP/1.1 " + answer)
         await writer.drain()
         writer.close()
@@ -206,6 +207,39 @@ class TestWhatComesOfACall:
         monkeypatch.setattr(verbs, "_EVERY", 0.2)
         async with one_answer(desk, b"\r\n\r\n") as address, started(address, "--as", "bob", "--tools", "queue") as bob:
             assert "postoffice serve" in await refusal(bob, "mailbox_wait", timeout_ms=20_000)
+
+    async def test_that_may_be_done_though_nobody_answered_is_not_told_to_have_met_nobody(self, desk: Served) -> None:
+        """It was to be tried again, and the message was sent twice."""
+        async with one_answer(desk, b"HTTP/1.1 200") as address, started(address, "--as", "alice", "--tools", "all") as alice:
+            said = await refusal(alice, "mailbox_send", to="bob", content="hello")
+            assert "may be done or not" in said
+            assert "same id" in said
+            # Now nobody is there, and nothing can have been done.
+            assert "postoffice serve" in await refusal(alice, "mailbox_send", to="bob", content="hello")
+        async with as_agent(desk, "bob") as bob:
+            assert [mail["content"] for mail in (await call(bob, "mailbox_receive"))["messages"]] == ["hello"]
+
+    @pytest.mark.parametrize(
+        ("answer", "words"),
+        [
+            (b"502 Bad Gateway", "may be done or not"),
+            (b"503 Service Unavailable", "may be done or not"),
+            (b"404 Not Found", "postoffice serve"),
+            (b"200 OK", "postoffice serve"),
+        ],
+    )
+    async def test_what_a_proxy_says_is_told_by_whether_an_office_may_have_heard_of_it(self, answer: bytes, words: str) -> None:
+        away = b'\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n{"detail":"No office answers; try again.","code":"unavailable"}'
+        page = b"\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n<h1>nginx</h1>"
+        async with always(answer + (away if b"503" in answer else page)) as address, started(address, "--as", "bob") as bob:
+            assert words in await refusal(bob, "mailbox_send", to="alice", content="hello")
+
+    async def test_what_the_office_refuses_at_its_edge_is_told_in_its_own_words(self, desk: Served) -> None:
+        """They are no words of the protocol, and an office that was there was said to be away."""
+        address = desk.url.replace("127.0.0.1", "localhost.localdomain")
+        hosts = {"http_proxy": desk.url, "no_proxy": ""}
+        async with started(address, "--as", "bob", extra=hosts) as bob:
+            assert "allowed_hosts" in await refusal(bob, "mailbox_check")
 
     @pytest.mark.parametrize("answer", [b"404 Not Found", b"502 Bad Gateway", b"503 Service Unavailable", b"200 OK"])
     async def test_what_is_no_office_is_told_with_what_to_do(self, answer: bytes) -> None:

@@ -1,7 +1,8 @@
 """MCP over standard input and output: a mailbox elsewhere, for an agent that starts its tools as a process."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import httpx2
@@ -17,15 +18,20 @@ from mcp.shared.exceptions import MCPError
 
 from postoffice import __version__
 from postoffice.client.line import suits
-from postoffice.core.errors import NoAnswer
+from postoffice.core.errors import BrokeOff, MailError, NoAnswer, told
 from postoffice.core.limits import Limits
-from postoffice.core.tools import INSTRUCTIONS, STDIO, input_schema, toolset
+from postoffice.core.tools import INSTRUCTIONS, STDIO, TOOLS, input_schema, toolset
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
 _ERA = "2026-07-28"
 _EVERY = 10.0
 _PATIENCE = httpx2.Timeout(30, read=300)
+_UNREACHED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
+_NO_OFFICE = (types.METHOD_NOT_FOUND, types.INVALID_REQUEST)
+"""What the SDK makes of an address where nothing is found, or a page."""
+_COMES_AGAIN = ("mailbox_receive", "mailbox_wait")  # what they took and nobody was told of
+_REFUSED = range(400, 500)
 
 
 class Mailbox(msgspec.Struct, frozen=True, kw_only=True):
@@ -46,7 +52,8 @@ async def serve_stdio(mailbox: Mailbox) -> None:
     """Answer whoever started this process until it closes our input."""
     toolset(mailbox.tools)  # a wrong name is told before anybody waits
     outside = not suits(mailbox.server)  # a proxy in the environment is for the world outside, and would be shown the key
-    async with httpx2.AsyncClient(headers=mailbox.headers(), timeout=_PATIENCE, trust_env=outside) as http, stdio_server() as (read, write):
+    line = httpx2.AsyncClient(headers=mailbox.headers(), timeout=_PATIENCE, trust_env=outside, event_hooks={"response": [_heed]})
+    async with line as http, stdio_server() as (read, write):
         server = _relay(mailbox, _Office(mailbox, http))
         await server.run(read, write, server.create_initialization_options())
 
@@ -59,29 +66,36 @@ class _Office:
         self._url = f"{mailbox.server}/mcp?tools={mailbox.tools}"
         self._http = http
 
-    async def ask(self, question: Callable[[Client], Awaitable[T]]) -> T:
-        """Its answer, or the refusal it gives."""
+    async def ask(self, question: Callable[[Client], Awaitable[T]], *, repeatable: bool = True) -> T:
+        """Its answer, or the refusal it gives. What may not be repeated may be done though no answer came, and that is told."""
         # What the office gives is passed on, however large: mail that is too large for its reader would come again and again.
         line = streamable_http_client(self._url, http_client=self._http, max_sse_event_size=None)
-        refusal = MCPError(types.INTERNAL_ERROR, str(NoAnswer(server=self._server)))
+        failed: list[Exception] = []
         try:
             async with Client(line, mode=_ERA) as there:
                 try:
                     return await question(there)
                 except MCPError as error:
-                    if _is_refusal(error):
-                        refusal = error  # raised outside, where no group wraps it
-        except (httpx2.HTTPError, ExceptionGroup):
-            pass
-        raise refusal
+                    failed.append(error)
+        except (httpx2.HTTPError, MailError, ExceptionGroup) as error:
+            failed += _leaves(error)
+        for failure in failed:  # raised outside, where no group wraps it
+            if isinstance(failure, MailError):
+                raise MCPError(types.INVALID_REQUEST, str(failure))
+            if isinstance(failure, MCPError) and _is_refusal(failure):
+                raise failure
+        silence = NoAnswer(server=self._server) if repeatable or any(map(_is_unreached, failed)) else BrokeOff(server=self._server)
+        raise MCPError(types.INTERNAL_ERROR, str(silence))
 
     async def call(self, tool: str, arguments: dict[str, Any] | None, progress: ProgressFnT) -> types.CallToolResult:
         """One tool's answer, and not a question more: one that failed after the tool had done its work would take the answer with it."""
         request = types.CallToolRequest(params=types.CallToolRequestParams(name=tool, arguments=arguments))
+        known = TOOLS.get(tool)
+        repeatable = tool in _COMES_AGAIN or (known is not None and (known.reads_only or known.repeatable))
         # Progress is told from here: where the office has to tell it, mail that is too large for an event has to be asked for again.
         telling = asyncio.create_task(_tell(progress))
         try:
-            return await self.ask(lambda there: there.session.send_request(request, types.CallToolResult))
+            return await self.ask(lambda there: there.session.send_request(request, types.CallToolResult), repeatable=repeatable)
         finally:
             telling.cancel()
 
@@ -93,6 +107,36 @@ async def _tell(progress: ProgressFnT) -> None:
         await asyncio.sleep(_EVERY)
         waited += _EVERY
         await progress(waited, None, "waiting for the office")
+
+
+async def _heed(response: httpx2.Response) -> None:
+    """Raise what the office refuses before it looks at the protocol: its words would be dropped for not being of the protocol."""
+    if response.status_code not in _REFUSED:  # a proxy that says that the office is away does not know either what it has done
+        return
+    with suppress(msgspec.DecodeError, UnicodeDecodeError):
+        said = msgspec.json.decode(await response.aread(), type=_Said)
+        raise told(said.code, said.detail)
+
+
+class _Said(msgspec.Struct):
+    """A refusal, as HTTP says it."""
+
+    code: str
+    detail: str
+
+
+def _leaves(error: Exception) -> Iterator[Exception]:
+    """What a group of errors, perhaps of groups, is about."""
+    if isinstance(error, ExceptionGroup):
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield error
+
+
+def _is_unreached(error: Exception) -> bool:
+    """Whether no office can have heard of it."""
+    return isinstance(error, _UNREACHED) or (isinstance(error, MCPError) and error.code in _NO_OFFICE)
 
 
 def _is_refusal(error: MCPError) -> bool:

@@ -387,6 +387,10 @@ class NoAnswer(Unavailable):
     """No office answers at {server}; start it there with `postoffice serve`, or say where it is, and try again."""
 
 
+class BrokeOff(Unavailable):
+    """The office at {server} broke off before it answered: that may be done or not; look, or send it again with the same id if it had one."""
+
+
 class NoReply(Unavailable):
     """{to} did not answer within {seconds} seconds; its mail is kept, and a late answer waits in your mailbox."""
 

@@ -162,6 +162,11 @@ def test_a_permission_that_was_there_is_not_taken_back(person: Person) -> None:
     assert person.read("openclaw") == there | {"more": 1}
 
 
+def test_nanobot_may_reach_its_own_machine_also_by_an_address_with_a_path(person: Person) -> None:
+    person.setup("nanobot", "--yes", "--server", "http://127.0.0.1/office")
+    assert person.read("nanobot")["tools"]["ssrfWhitelist"] == ["127.0.0.0/8"]
+
+
 @pytest.mark.parametrize(("there", "after"), [(["10.0.0.0/8"], ["10.0.0.0/8", "127.0.0.0/8"]), (["0.0.0.0/0"], ["0.0.0.0/0"])])
 def test_nanobot_may_reach_its_own_machine(person: Person, there: list[str], after: list[str]) -> None:
     person.write("nanobot", json.dumps({"tools": {"ssrfWhitelist": there}}))

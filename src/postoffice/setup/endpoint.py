@@ -1,5 +1,7 @@
 """What a client is pointed at: one agent's address at one office, and what proves the agent there."""
 
+from urllib.parse import urlsplit
+
 import msgspec
 
 from postoffice.core.hosts import is_loopback
@@ -30,8 +32,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def host(self) -> str:
         """The machine, without its port."""
-        written = self.server.partition("://")[2]
-        return written[1:].partition("]")[0] if written.startswith("[") else written.partition(":")[0]
+        return urlsplit(self.server).hostname or ""
 
     @property
     def nearby(self) -> bool:

@@ -108,6 +108,13 @@ class TestOnTheWay:
         with answering(says) as other:
             assert "another program" in examined(Home(home.folder, other))["server"][1]
 
+    def test_a_proxy_that_finds_no_office_behind_it(self, home: Home) -> None:
+        """As our nginx.conf says it; the port was told to be another program's."""
+        with answering({"detail": "No office answers; try again with the same id.", "code": "unavailable"}) as proxy:
+            found, fix = examined(home, "--server", proxy.url)["server"]
+        assert "No office answers" in found
+        assert "postoffice serve" in fix
+
     def test_another_version(self, home: Home) -> None:
         with answering(OURS | {"version": "99.0"}) as other:
             found, fix = examined(Home(home.folder, other))["version"]

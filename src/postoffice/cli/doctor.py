@@ -129,19 +129,11 @@ async def _office(server: str, options: dict[str, Any]) -> AsyncIterator[Finding
         why = str(error) or type(error).__name__
         yield _wrong("server", f"nothing answers at {server} ({why})", "start it: postoffice serve; or say where it is with --server")
         return
-    try:
-        said = answer.json()
-        version = said["version"] if said["name"] == "postoffice" else None
-    except (ValueError, KeyError, TypeError):
-        version = None
-    if answer.status_code == 421:  # noqa: PLR2004 - a misdirected request
-        yield _wrong("server", f"{server} does not answer to this name", f"set POSTOFFICE_ALLOWED_HOSTS={host} for the server")
+    said = _said(answer)
+    if said.get("name") != "postoffice" or "version" not in said:
+        yield _no_office(server, answer.status_code, said)
         return
-    if version is None:
-        yield _wrong(
-            "server", f"something else answers at {server}", "another program has the port; choose another with --port, or stop it"
-        )
-        return
+    version = said["version"]
     yield _fine("server", f"{server}, {said['auth']} ({version})")
     if version != __version__:
         yield _wrong("version", f"the server is {version}, this command {__version__}", "upgrade the older: pip install -U postoffice")
@@ -157,6 +149,25 @@ async def _office(server: str, options: dict[str, Any]) -> AsyncIterator[Finding
     async with wire:
         async for finding in _agent(wire, options):
             yield finding
+
+
+def _said(answer: httpx2.Response) -> dict[str, Any]:
+    try:
+        said = answer.json()
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _no_office(server: str, status: int, said: dict[str, Any]) -> Finding:
+    """What to make of an answer that is not the office's."""
+    if status == 421:  # noqa: PLR2004 - a misdirected request
+        host = httpx2.URL(server).host
+        return _wrong("server", f"{server} does not answer to this name", f"set POSTOFFICE_ALLOWED_HOSTS={host} for the server")
+    if said.keys() == {"detail", "code"}:
+        return _wrong("server", f"{server} says: {said['detail']}", "if a proxy is there, start the office behind it: postoffice serve")
+    found = f"something else answers at {server}"
+    return _wrong("server", found, "another program has the port; choose another with --port, or stop it")
 
 
 async def _agent(wire: "Wire", options: dict[str, Any]) -> AsyncIterator[Finding]:

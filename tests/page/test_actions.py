@@ -86,6 +86,17 @@ class TestWriting:
         history = town.call("scout", "GET", f"/sessions/{sent['session_id']}/history?peek=true")
         assert [line["sender_name"] for line in history["messages"]] == ["owner", "scout"]
 
+    def test_whoever_waits_for_the_answer_to_a_question_gets_it(self, out: Lookout, town: Town) -> None:
+        mark = f"mark-{id(out)}"
+        sent = town.send("scout", "owner", "may I?", subject=f"Leave {id(out)}", correlation_id=mark)
+        page = out.go(f"/page/thread/{sent['session_id']}")
+        page.get_by_label("Answer").fill("you may")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".letter").last).to_contain_text("you may")
+        (answer,) = town.call("scout", "POST", "/messages/receive", {"correlation_id": mark})["messages"]
+        assert (answer["content"], answer["reply_to"]) == ("you may", sent["message_id"])
+        town.call("scout", "POST", f"/messages/{answer['id']}/ack", {"token": answer["token"]})
+
     def test_an_answer_may_be_given_for_one_of_the_two(self, out: Lookout, town: Town) -> None:
         sent = town.send("scout", "Wren", "who are you?", subject=f"Names {id(out)}")
         page = out.go(f"/page/thread/{sent['session_id']}")

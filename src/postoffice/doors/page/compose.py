@@ -15,6 +15,8 @@ from postoffice.doors.page.times import now
 
 _DUE = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "1d": timedelta(days=1), "1w": timedelta(weeks=1)}
 _AGENTS = 200
+_LINES = 20
+"""How far back what is answered may stand: as far as a conversation is shown."""
 _JOIN = ">"  # stands in no name
 
 
@@ -71,11 +73,12 @@ async def send(look: Look) -> Response:
 async def reply(look: Look) -> Response:
     """Answer in a conversation; the owner, who is not in it, begins one of its own under the same subject."""
     form = await look.form()
-    found = await look.office.history(look.caller, look.part("session"), limit=1, peek=True)
+    found = await look.office.history(look.caller, look.part("session"), limit=_LINES, peek=True)
     way = next((way for way in await ways(look, found) if way.value == form.get("way")), None)
     if way is None:
         raise Invalid(what="way", why="nobody can answer from there to there; open the conversation again")
     voice = await look.office.speak_as(look.caller, way.sender)
+    answered = form.get("reply_to") or None
     accepted = await look.office.send(
         voice,
         Draft(
@@ -83,7 +86,8 @@ async def reply(look: Look) -> Response:
             content=_said(form),
             subject=None if way.inside else found.subject,
             session_id=found.id if way.inside else None,
-            reply_to=form.get("reply_to") or None,
+            correlation_id=_mark(found, way, answered),
+            reply_to=answered,
             client_id=form.get("once") or None,
         ),
     )
@@ -105,6 +109,12 @@ async def ways(look: Look, found: Thread) -> list[Way]:
             if not (await look.office.agent(speaker)).has_key:
                 found_ways.append(Way(speaker, hearer, inside=True))
     return found_ways
+
+
+def _mark(found: Thread, way: Way, answered: str | None) -> str | None:
+    """The mark of what is answered: whoever wrote it may be waiting for the answer that carries it."""
+    asked = (line.message for line in found.lines if line.message.id == answered and folded(line.message.sender) == folded(way.recipient))
+    return next((message.correlation_id for message in asked), None) if way.inside else None
 
 
 def _addressed(text: str) -> str | tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.page.conftest import looking
 from tests.page.house import House, opened
@@ -18,6 +18,18 @@ SOON = 12_000
 
 def wait_for_the_line(page: Page) -> None:
     expect(page.locator("#line")).to_have_text("Live")
+
+
+def send_and_hear_nothing(page: Page) -> None:
+    """Send, and lose the line before the answer is there."""
+
+    def heard_and_lost(route: Route) -> None:
+        route.fetch(max_redirects=0)
+        route.abort("connectionrefused")
+
+    page.route(re.compile("/reply|/compose$"), heard_and_lost, times=1)
+    page.get_by_role("button", name="Send").click()
+    expect(page.get_by_role("alert")).to_contain_text("a letter sent twice is one letter")
 
 
 class TestWithinASecond:
@@ -158,6 +170,28 @@ class TestTheLine:
             restarting.open()
             page.get_by_role("button", name="Send").click()
             expect(page.locator(".letter").last).to_contain_text("do not lose me")
+
+    def test_an_answer_that_was_heard_without_a_word_and_is_sent_again_is_one(self, lookout: Lookout, house: House) -> None:
+        sent = house.town.send("scout", "owner", "well?", subject="Only once")
+        page = lookout.go(f"/page/thread/{sent['session_id']}")
+        page.get_by_label("Answer").fill("just one answer")
+        send_and_hear_nothing(page)
+        page.locator(".row").filter(has_text="Only once").first.click()  # somebody looks around first
+        expect(page.locator(".letter").last).to_contain_text("just one answer")
+        page.get_by_role("button", name="Send").click()
+        expect(page.get_by_label("Answer")).to_have_value("")
+        expect(page.locator(".letter")).to_have_count(2)
+
+    def test_a_letter_that_was_heard_without_a_word_and_is_sent_again_is_one(self, lookout: Lookout) -> None:
+        page = lookout.go("/page/compose?to=scout&subject=Once")
+        page.get_by_label("Message").fill("just one letter")
+        send_and_hear_nothing(page)
+        page.locator("#nav .write").click()
+        expect(page.get_by_label("To", exact=True)).to_have_value("")
+        page.get_by_label("To", exact=True).fill("scout")
+        page.get_by_label("Subject").fill("Once")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".letter")).to_have_count(1)
 
     def test_a_tab_that_comes_back_catches_up(self, lookout: Lookout, house: House) -> None:
         page = lookout.go("/page/mail?of=scout")

@@ -28,16 +28,11 @@ export function submitForms() {
     const button = event.submitter || form.querySelector("button");
     if (button?.getAttribute("aria-busy") === "true") return;
     button?.setAttribute("aria-busy", "true");
-    const kept = form.hasAttribute("data-keep");
-    form.removeAttribute("data-keep"); // what is sent is not theirs alone any more: the next one is a new letter
-    const outcome = await travel(form.action, { body: fields });
+    // What was heard is not being written any more: the next one is a new letter.
+    const outcome = await travel(form.action, { body: fields, heard: () => form.reset() });
     button?.removeAttribute("aria-busy");
-    form.toggleAttribute("data-keep", kept);
     if (outcome?.problem) tell(outcome.problem, true);
-    else if (outcome) {
-      if (form.isConnected) form.reset();
-      for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
-    }
+    else if (outcome) for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
   });
   // Ctrl-Enter sends what is being written.
   document.addEventListener("keydown", (event) => {

@@ -6,6 +6,8 @@ function alike(one, other) {
   return one.nodeType === other.nodeType && one.nodeName === other.nodeName && key(one) === key(other);
 }
 
+const written = (form) => [...form.elements].some((field) => field.nodeName === "TEXTAREA" && field.value);
+
 function setAttributes(old, fresh) {
   // What a person opened or closed stays so.
   const theirs = old.nodeName === "DETAILS" || old.nodeName === "DIALOG" ? ["open"] : [];
@@ -49,8 +51,8 @@ export function morph(old, fresh, marking = false) {
     return;
   }
   if (old.isEqualNode(fresh)) return;
-  // What somebody is writing is theirs.
-  if (old.hasAttribute("data-keep") && old.contains(document.activeElement)) return;
+  // What somebody is writing is theirs, with what goes along: the id by which it is one letter however often it is sent.
+  if (old.hasAttribute("data-keep") && written(old.form || old)) return;
   setAttributes(old, fresh);
   // A field that somebody touched no longer follows its attributes. On another view it does; for news it is theirs.
   if (!marking && old.nodeName === "INPUT") old.value = old.defaultValue;

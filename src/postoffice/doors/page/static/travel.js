@@ -8,7 +8,7 @@ let travelling = 0;
 
 export const ours = (url) => url.origin === location.origin && (url.pathname === "/" || url.pathname.startsWith("/page/"));
 
-export async function travel(href, { push = true, body = null } = {}) {
+export async function travel(href, { push = true, body = null, heard = null } = {}) {
   const trip = ++travelling;
   const url = new URL(href, location.href);
   document.documentElement.setAttribute("aria-busy", "true");
@@ -23,6 +23,7 @@ export async function travel(href, { push = true, body = null } = {}) {
       return null;
     }
     if (body && !answer.ok) return { problem: parse(text).querySelector("[data-error]")?.textContent || (answer.status === 401 ? OVER : answer.statusText) };
+    heard?.();
     const there = new URL(answer.url);
     there.hash = there.hash || url.hash;
     if (push) history.pushState({}, "", there);

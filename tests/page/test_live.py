@@ -48,6 +48,20 @@ class TestWithinASecond:
         house.send_from_elsewhere("docs", json.dumps({"to": "scout", "subject": "A talk", "content": "two"}))
         expect(page.locator(".letter").last).to_contain_text("two", timeout=SOON)
 
+    def test_an_answer_is_to_what_was_said_last_when_it_was_begun(self, lookout: Lookout, house: House) -> None:
+        said = house.town.send("scout", "owner", "first", subject="Which one")
+        page = lookout.go(f"/page/thread/{said['session_id']}")
+        wait_for_the_line(page)
+        question = house.town.send("scout", "owner", "second", subject="Which one")
+        expect(page.locator(".letter")).to_have_count(2)
+        page.get_by_label("Answer").fill("yes, the second")
+        house.town.send("scout", "owner", "third", subject="Which one")
+        expect(page.locator(".letter")).to_have_count(3)
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".letter").last).to_contain_text("yes, the second")
+        lines = house.town.call("scout", "GET", f"/sessions/{said['session_id']}/history?peek=true")["messages"]
+        assert lines[0]["message"]["reply_to"] == question["message_id"]
+
     def test_a_conversation_opened_by_its_newest_letter_is_followed(self, lookout: Lookout, house: House) -> None:
         sent = house.town.send("scout", "docs", "the first word", subject="A talk to follow")
         page = lookout.go("/page/mail")

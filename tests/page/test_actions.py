@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.page.conftest import looking
 from tests.page.house import House, opened
@@ -23,6 +23,17 @@ def out(request: pytest.FixtureRequest, browser: Browser, house: House) -> Itera
 @pytest.fixture
 def town(house: House) -> Town:
     return house.town
+
+
+def hold(page: Page, path: str) -> list[Route]:
+    """Where the next request for such an address is kept, until somebody lets it go on or lose its way."""
+    held: list[Route] = []
+
+    def keep(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile(path), keep, times=1)
+    return held
 
 
 class TestWriting:
@@ -75,6 +86,29 @@ class TestWriting:
         page.get_by_role("button", name="Send").click()
         expect(page.get_by_role("alert")).to_contain_text("cannot name an agent")
         assert page.get_by_label("Message").input_value() == "what I wrote stays"
+
+    def test_whoever_goes_on_before_the_answer_is_told_of_a_refusal(self, lookout: Lookout) -> None:
+        page = lookout.go("/page/compose?to=no%20such%20name")
+        held = hold(page, "/compose$")
+        page.get_by_label("Message").fill("where did it go?")
+        with page.expect_request(re.compile("/compose$")):
+            page.get_by_role("button", name="Send").click()
+        page.locator("#nav").get_by_role("link", name="Tasks").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Tasks")
+        held[0].continue_()
+        expect(page.get_by_role("alert")).to_contain_text("cannot name an agent")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Tasks")
+
+    def test_whoever_goes_on_is_not_taken_back_when_the_first_way_fails(self, lookout: Lookout) -> None:
+        page = lookout.go("/")
+        held = hold(page, "/page/traffic")
+        with page.expect_request(re.compile("/page/traffic")):
+            page.locator("#nav").get_by_role("link", name="Traffic").click()
+        page.locator("#nav").get_by_role("link", name="Tasks").click()
+        expect(page.get_by_role("heading", level=1)).to_have_text("Tasks")
+        held[0].abort("connectionrefused")
+        page.evaluate("fetch('/page/palette').then(() => true)")  # by now it would be on its way
+        expect(page.get_by_role("heading", level=1)).to_have_text("Tasks")
 
     def test_an_answer_stays_in_the_conversation(self, out: Lookout, town: Town) -> None:
         sent = town.send("scout", "owner", "shall I go on?", subject=f"Go on {id(out)}")

@@ -14,16 +14,16 @@ export async function travel(href, { push = true, body = null, heard = null } = 
   document.documentElement.setAttribute("aria-busy", "true");
   try {
     const answer = await fetch(url, body ? { method: "POST", body, redirect: "follow" } : {});
-    if (trip !== travelling) return null;
     if (!(answer.headers.get("content-type") || "").startsWith("text/html")) throw new Error("no page");
     const text = await answer.text();
-    if (trip !== travelling) return null;
     if (answer.status === 401 && (!body || answer.redirected)) {
-      location.assign(answer.url); // the visit is over: the whole page is another
+      if (trip === travelling) location.assign(answer.url); // the visit is over: the whole page is another
       return null;
     }
+    // Whoever went on meanwhile is not taken back, but still told if what they sent was refused.
     if (body && !answer.ok) return { problem: parse(text).querySelector("[data-error]")?.textContent || (answer.status === 401 ? OVER : answer.statusText) };
     heard?.();
+    if (trip !== travelling) return null;
     const there = new URL(answer.url);
     there.hash = there.hash || url.hash;
     if (push) history.pushState({}, "", there);
@@ -31,10 +31,10 @@ export async function travel(href, { push = true, body = null, heard = null } = 
     return {};
   } catch (error) {
     if (body) return { problem: SILENT };
-    location.assign(url);
+    if (trip === travelling) location.assign(url);
     return null;
   } finally {
-    document.documentElement.removeAttribute("aria-busy");
+    if (trip === travelling) document.documentElement.removeAttribute("aria-busy");
   }
 }
 

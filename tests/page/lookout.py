@@ -1,6 +1,10 @@
 """A window that notices what must never happen: dialogs, scripts that fail, policy violations, calls to elsewhere."""
 
-from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Page, Request
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Page, Request, Route
 
 _HARMLESS = (
     "the server responded with a status of",
@@ -43,3 +47,17 @@ class Lookout:
     def _said(self, message: ConsoleMessage) -> None:
         if message.type == "error" and not any(word in message.text for word in _HARMLESS):
             self.problems.append(f"console: {message.text}")
+
+
+@contextmanager
+def hold(page: Page, path: str) -> Iterator[list[Route]]:
+    """Keep the next request for such an address, which is made meanwhile, until somebody lets it go on or lose its way."""
+    held: list[Route] = []
+
+    def keep(route: Route) -> None:
+        held.append(route)
+
+    page.route(re.compile(path), keep, times=1)
+    yield held
+    while not held:
+        page.wait_for_timeout(5)

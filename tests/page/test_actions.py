@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Browser, expect
 
 from tests.page.conftest import looking
 from tests.page.house import House, opened
-from tests.page.lookout import Lookout
+from tests.page.lookout import Lookout, hold
 from tests.page.town import Town
 
 
@@ -23,17 +23,6 @@ def out(request: pytest.FixtureRequest, browser: Browser, house: House) -> Itera
 @pytest.fixture
 def town(house: House) -> Town:
     return house.town
-
-
-def hold(page: Page, path: str) -> list[Route]:
-    """Where the next request for such an address is kept, until somebody lets it go on or lose its way."""
-    held: list[Route] = []
-
-    def keep(route: Route) -> None:
-        held.append(route)
-
-    page.route(re.compile(path), keep, times=1)
-    return held
 
 
 class TestWriting:
@@ -89,9 +78,8 @@ class TestWriting:
 
     def test_whoever_goes_on_before_the_answer_is_told_of_a_refusal(self, lookout: Lookout) -> None:
         page = lookout.go("/page/compose?to=no%20such%20name")
-        held = hold(page, "/compose$")
         page.get_by_label("Message").fill("where did it go?")
-        with page.expect_request(re.compile("/compose$")):
+        with hold(page, "/compose$") as held:
             page.get_by_role("button", name="Send").click()
         page.locator("#nav").get_by_role("link", name="Tasks").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Tasks")
@@ -101,8 +89,7 @@ class TestWriting:
 
     def test_whoever_goes_on_is_not_taken_back_when_the_first_way_fails(self, lookout: Lookout) -> None:
         page = lookout.go("/")
-        held = hold(page, "/page/traffic")
-        with page.expect_request(re.compile("/page/traffic")):
+        with hold(page, "/page/traffic") as held:
             page.locator("#nav").get_by_role("link", name="Traffic").click()
         page.locator("#nav").get_by_role("link", name="Tasks").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("Tasks")

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.page.conftest import looking
 from tests.page.house import House, opened
-from tests.page.lookout import Lookout
+from tests.page.lookout import Lookout, hold
 
 SOON = 12_000
 """Milliseconds: it takes a fraction of one second, unless the machine has other work; pages that look by themselves do so after 15 seconds."""
@@ -71,6 +71,20 @@ class TestWithinASecond:
         for number in range(25):
             house.town.send("docs", "scout", f"word {number}.", subject="A talk to follow")
         expect(page.locator(".letter").last).to_contain_text("word 24.")
+
+    def test_what_is_told_on_the_way_to_a_view_shows_there(self, lookout: Lookout, house: House) -> None:
+        page = lookout.go("/")
+        wait_for_the_line(page)
+
+        def write_meanwhile(route: Route) -> None:
+            brought = route.fetch()
+            house.town.send("scout", "docs", "quick", subject="Overtaken")
+            expect(page.locator("#latest-letters")).to_contain_text("Overtaken")
+            route.fulfill(response=brought)
+
+        page.route(re.compile("/page/mail$"), write_meanwhile, times=1)
+        page.locator("#nav").get_by_role("link", name="Mail").click()
+        expect(page.locator("#list .row").first).to_contain_text("Overtaken", timeout=SOON)
 
     def test_what_the_log_does_not_tell_shows_too(self, lookout: Lookout, house: House) -> None:
         house.town.send("scout", "atlas", "take me", subject="Hands", priority=1)
@@ -206,6 +220,16 @@ class TestTheLine:
         page.get_by_label("Subject").fill("Once")
         page.get_by_role("button", name="Send").click()
         expect(page.locator(".letter")).to_have_count(1)
+
+    def test_what_changed_hands_before_it_was_back_shows(self, lookout: Lookout, house: House) -> None:
+        house.town.send("scout", "sleeper", "take me", subject="Meanwhile")
+        page = lookout.go("/page/mail?of=sleeper")
+        wait_for_the_line(page)
+        with hold(page, "/page/news") as held:
+            page.evaluate("dispatchEvent(new Event('online'))")  # as when a laptop wakes: it gives its line up for another
+        house.town.take("sleeper")
+        held[0].continue_()
+        expect(page.locator(".card-of")).to_contain_text("0 waiting, 1 in hand")
 
     def test_a_tab_that_comes_back_catches_up(self, lookout: Lookout, house: House) -> None:
         page = lookout.go("/page/mail?of=scout")

@@ -7,6 +7,8 @@ const HIDDEN_FOR = 60_000; // a tab nobody looks at gives its connection back af
 const PACE = 400; // milliseconds between two looks at the same fragment, at least
 let source = null;
 let cursor = document.body.dataset.cursor;
+let opened = false;
+let told = 0; // when news came last
 let retry = 0;
 let sleeping = 0;
 
@@ -31,6 +33,10 @@ function want(element) {
   const last = Number(element.dataset.looked || 0);
   if (!waiting.has(element.dataset.fragment)) waiting.set(element.dataset.fragment, Math.max(Date.now(), last + pace));
   plan();
+}
+
+function look(kinds) {
+  for (const element of document.querySelectorAll("[data-fragment][data-on]")) if (wanted(element, kinds)) want(element);
 }
 
 function plan() {
@@ -84,11 +90,13 @@ function open() {
   source.onopen = () => {
     retry = 0;
     say("live");
+    if (opened) look(["everything"]); // no log tells what changed hands meanwhile
+    opened = true;
   };
   source.addEventListener("news", (event) => {
     cursor = event.lastEventId || cursor;
-    const { kinds } = JSON.parse(event.data);
-    for (const element of document.querySelectorAll("[data-fragment][data-on]")) if (wanted(element, kinds)) want(element);
+    told = Date.now();
+    look(JSON.parse(event.data).kinds);
   });
   source.onerror = () => {
     say("lost");
@@ -112,6 +120,8 @@ export function listen() {
     } else if (!source || source.readyState !== EventSource.OPEN) open();
     else plan();
   });
+  // What was told on the way here may be younger than what was brought along.
+  document.addEventListener("arrived", ({ detail: { begun } }) => told >= begun && look(["everything"]));
   // A laptop that slept may hold a line that is long dead: coming back, we ask anew.
   addEventListener("online", open);
   addEventListener("pageshow", (event) => event.persisted && open());

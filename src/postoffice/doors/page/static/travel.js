@@ -10,6 +10,7 @@ export const ours = (url) => url.origin === location.origin && (url.pathname ===
 
 export async function travel(href, { push = true, body = null, heard = null } = {}) {
   const trip = ++travelling;
+  const begun = Date.now();
   const url = new URL(href, location.href);
   document.documentElement.setAttribute("aria-busy", "true");
   try {
@@ -27,7 +28,7 @@ export async function travel(href, { push = true, body = null, heard = null } = 
     const there = new URL(answer.url);
     there.hash = there.hash || url.hash;
     if (push) history.pushState({}, "", there);
-    arrive(parse(text), there);
+    arrive(parse(text), there, begun);
     return {};
   } catch (error) {
     if (body) return { problem: SILENT };
@@ -43,7 +44,7 @@ function showView() {
   document.querySelector("#nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
-function arrive(page, there) {
+function arrive(page, there, begun) {
   const before = document.getElementById("pane")?.dataset.key;
   document.title = page.title;
   document.body.dataset.cursor = document.body.dataset.cursor || page.body.dataset.cursor;
@@ -57,7 +58,7 @@ function arrive(page, there) {
     said.searchParams.delete("said");
     history.replaceState({}, "", said);
   }
-  document.dispatchEvent(new CustomEvent("arrived"));
+  document.dispatchEvent(new CustomEvent("arrived", { detail: { begun } }));
   showView();
   const target = there.hash && document.getElementById(decodeURIComponent(there.hash.slice(1)));
   const pane = document.getElementById("pane");

@@ -148,9 +148,23 @@ class TestNothingIsDisturbed:
         page = lookout.go("/page/dead")
         wait_for_the_line(page)
         page.locator(".dead-letter").filter(has_text="Stays open").get_by_role("link", name="Discard").click()
-        house.town.kill("nightly", "docs", "Another", "why not")
+        another = house.town.kill("nightly", "docs", "Another", "why not")
         expect(page.locator(".dead-letter").filter(has_text="Another")).to_have_count(1)
+        house.town.call("docs", "POST", f"/dead-letters/{another}/discard")
+        expect(page.locator(".dead-letter").filter(has_text="Another")).to_have_count(0)
         expect(page.get_by_role("dialog")).to_contain_text("Discard this letter?")
+        expect(page.locator("dialog:modal")).to_have_count(1)
+        expect(page.locator("dialog :focus")).to_have_count(1)
+
+    def test_focus_stays_with_a_conversation_that_moves_up(self, lookout: Lookout, house: House) -> None:
+        for number in range(3):
+            house.town.send("nightly", "scout", "x", subject=f"Up {number}")
+        page = lookout.go("/page/mail?of=scout")
+        wait_for_the_line(page)
+        page.locator(".row").filter(has_text="Up 0").focus()
+        house.town.send("nightly", "scout", "y", subject="Up 0")
+        expect(page.locator(".row").first).to_contain_text("Up 0")
+        expect(page.locator(".row").first).to_be_focused()
 
     def test_a_list_keeps_its_place_when_a_letter_is_opened(self, lookout: Lookout, house: House) -> None:
         for number in range(25):

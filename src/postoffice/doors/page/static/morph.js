@@ -19,9 +19,17 @@ function setAttributes(old, fresh) {
   }
 }
 
+// Moved in the ordinary way, an element loses focus and selection, and a dialog in it stands open for nobody.
+const move = (parent, child, place) => (parent.moveBefore ? parent.moveBefore(child, place) : parent.insertBefore(child, place));
+
 function morphChildren(old, fresh, marking) {
   const known = new Map();
-  for (const child of old.childNodes) if (key(child)) known.set(key(child), child);
+  const wantedKeys = new Set([...fresh.childNodes].map(key));
+  for (const child of [...old.childNodes]) {
+    if (!key(child)) continue;
+    if (wantedKeys.has(key(child))) known.set(key(child), child);
+    else child.remove(); // what is gone first: then what stays need not move around it
+  }
   let place = old.firstChild;
   for (const wanted of [...fresh.childNodes]) {
     const name = key(wanted);
@@ -29,7 +37,7 @@ function morphChildren(old, fresh, marking) {
     if (!name) while (match && key(match) && !alike(match, wanted)) match = match.nextSibling;
     if (match && alike(match, wanted)) {
       if (match === place) place = place.nextSibling;
-      else old.insertBefore(match, place);
+      else move(old, match, place);
       morph(match, wanted, marking);
       known.delete(name);
     } else {

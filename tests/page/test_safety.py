@@ -272,6 +272,20 @@ class TestRefusalsArePages:
             assert 'role="alert"' in answer.text
             assert 'href="/"' in answer.text
 
+    async def test_a_database_that_is_away_is_told_by_a_page(
+        self, served: Served, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async def lost(*_: object, **__: object) -> None:
+            raise DatabaseLost(why="it is restarted")
+
+        for verb in ("counts", "totals", "glances", "roster", "last_event"):
+            monkeypatch.setattr(served.office.store, verb, lost)
+        answer = await http.get("/page/mail")
+        assert answer.status_code == 503
+        assert "The database does not answer (it is restarted)" in answer.text
+        assert 'role="alert"' in answer.text
+        assert 'id="nav"' in answer.text
+
     async def test_the_api_still_answers_in_its_own_words(self, http: httpx.AsyncClient) -> None:
         assert (await http.get("/nowhere")).json()["code"] == "no_such_path"
         assert (await http.post("/")).json()["code"] == "wrong_method"

@@ -1,6 +1,7 @@
 """The page's door: who may come in, which view is at which address, and refusals as pages."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import NamedTuple
 
 from starlette.requests import Request
@@ -102,4 +103,8 @@ async def refusal(look: Look, error: MailError) -> Response:
     status = fault(error).status
     if isinstance(error, NoVisit | BadLink):
         return await login.form(look, status, error)
-    return await look.show("fault.html", status, title=status.phrase, error=error, number=status.value)
+    told = partial(look.show, "fault.html", status, title=status.phrase, error=error, number=status.value)
+    try:
+        return await told()
+    except MailError:  # what keeps the page from being shown keeps the numbers around it away, too
+        return await told(counted=False)

@@ -57,14 +57,14 @@ class Look:
         except ValueError:
             raise Invalid(what="form", why="it cannot be read; open the page and try again") from None
 
-    async def show(self, template: str, status: int = HTTPStatus.OK, **facts: Any) -> Response:
+    async def show(self, template: str, status: int = HTTPStatus.OK, *, counted: bool = True, **facts: Any) -> Response:
         """A whole page, or the fragments of it that were asked for: from the same template either way."""
         wanted = self.fragments
-        facts |= await self._around(nav=not wanted or "nav" in wanted)
+        facts |= await self._around(counted=counted and (not wanted or "nav" in wanted))
         work = run_in_threadpool(render_blocks, template, wanted, facts) if wanted else run_in_threadpool(render, template, facts)
         return HTMLResponse(await work, status, {"Vary": FRAGMENT})
 
-    async def _around(self, *, nav: bool) -> dict[str, Any]:
+    async def _around(self, *, counted: bool) -> dict[str, Any]:
         """What every page shows besides itself."""
         facts: dict[str, Any] = {
             "look": self,
@@ -75,7 +75,7 @@ class Look:
             "badges": {},
             "cursor": "",
         }
-        if self._caller is None or not nav:
+        if self._caller is None or not counted:
             return facts
         caller = self.caller
         own = await self.office.counts(caller)

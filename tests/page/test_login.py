@@ -128,6 +128,9 @@ def test_an_agents_view_is_its_own_mail_and_nobody_elses(out: Lookout, guarded: 
         assert answer is not None
         assert answer.status == 200, path
         assert "Secret" not in page.locator("main").inner_text()
+    page.goto("/page/palette?q=bob")
+    page.get_by_role("link", name="bob").click()
+    expect(page.get_by_label("To", exact=True)).to_have_value("bob")
     page.goto("/page/mail")
     page.locator(".row").filter(has_text="For alice").click()
     page.get_by_label("Answer").fill("thank you, carol")

@@ -38,6 +38,25 @@ class TestWriting:
         assert sent["other_agent_name"] == "owner"
         assert sent["recent_messages"][0]["message"]["from_verified"]
 
+    def test_it_shows_at_the_end_of_its_conversation(self, out: Lookout, town: Town) -> None:
+        for number in range(12):
+            sent = town.send("docs", "owner", f"part {number} " + "long " * 150, subject="So far")
+        page = out.go("/page/compose?to=docs&subject=So+far")
+        page.get_by_label("Message").fill("the last word")
+        page.get_by_role("button", name="Send").click()
+        for words in ("the last word", "and one more"):
+            letter = page.locator(".letter").last
+            expect(letter).to_contain_text(words)
+            expect(letter.locator("footer")).to_be_in_viewport(ratio=1)
+            expect(page.get_by_label("Answer")).to_be_in_viewport()
+            said, answer = letter.bounding_box(), page.locator(".answer").bounding_box()
+            assert said is not None
+            assert answer is not None
+            assert said["y"] + said["height"] <= answer["y"]
+            page.get_by_label("Answer").fill("and one more")
+            page.get_by_role("button", name="Send").click()
+        assert sent["session_id"] in page.url
+
     def test_a_letter_may_begin_with_space(self, out: Lookout) -> None:
         page = out.go("/page/compose?to=docs")
         page.get_by_label("Subject").fill("Indented")

@@ -62,7 +62,7 @@ function arrive(page, there, begun) {
   showView();
   const target = there.hash && document.getElementById(decodeURIComponent(there.hash.slice(1)));
   const pane = document.getElementById("pane");
-  if (target) target.scrollIntoView({ block: target.id === "latest" ? "end" : "start" });
+  if (target) target.scrollIntoView(); // as browsers do: the latest, which stands last, with all that is below it
   else if (pane && pane.dataset.key !== before) pane.scrollTo(0, 0);
   if (!pane) scrollTo(0, 0);
   if (!main.contains(document.activeElement)) (pane || main).focus({ preventScroll: true });

@@ -239,6 +239,19 @@ class TestLength:
         assert "begin8" in (await http.get(f"/page/letter/{sent['message_id']}/text")).text
 
 
+class TestLists:
+    async def test_a_mailbox_beyond_those_that_are_offered_is_the_chosen_one(self, served: Served, http: httpx.AsyncClient) -> None:
+        await asyncio.gather(*(served.office.store.appear(name) for name in ("zed", *(f"agent-{number:03}" for number in range(200)))))
+        for name in ("zed", "agent-007"):
+            page = (await http.get(f"/page/mail?of={name}")).text
+            assert re.findall(r'<option value="([^"]*)" selected>', page) == [name]
+
+    async def test_what_is_shown_of_a_letter_is_what_it_says(self, served: Served, http: httpx.AsyncClient) -> None:
+        async with served.client(name="alice") as alice:
+            done(await alice.post("/messages/send", json={"to": "bob", "subject": "S", "content": "in C:\\new\n\tand\u202eon"}), 201)
+        assert '<span class="row-text">in C:\\new and\\u202eon</span>' in (await http.get("/page/mail")).text
+
+
 class TestCounts:
     async def test_what_is_not_counted_to_its_end_says_so(self, served: Served, http: httpx.AsyncClient) -> None:
         async with served.client(name="alice") as alice:

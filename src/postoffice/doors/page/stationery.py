@@ -13,7 +13,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from postoffice import __version__
-from postoffice.core.fence import one_line, visible
+from postoffice.core.fence import visible
 from postoffice.core.letter import text_of
 from postoffice.core.message import Message
 from postoffice.doors.page.assets import address
@@ -34,7 +34,7 @@ def _finalize(value: Any) -> Any:
 
 def _excerpt(message: Message) -> str:
     """The beginning of what was said, on one line."""
-    return " ".join(one_line(text_of(message)[: _EXCERPT * 2]).replace("\\n", " ").split())[:_EXCERPT]
+    return " ".join(visible(text_of(message)[: _EXCERPT * 2]).split())[:_EXCERPT]
 
 
 def _ink(name: str) -> int:

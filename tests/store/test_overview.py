@@ -174,6 +174,19 @@ class TestWatching:
         await write(office, bob, "alice")
         assert len((await anext(office.watch(alice, place))).events) == 1
 
+    async def test_mail_that_lies_there_is_no_news(self, engine: Engine) -> None:
+        async with PostOffice(engine.store(), LocalWake(), House(tick=0.05)) as office:
+            alice, bob = await people(office, "alice", "bob")
+            watching = office.watch(alice, None)
+            await anext(watching)
+            await write(office, bob, "alice")
+            while not (await anext(watching)).events:
+                pass
+            while not (await anext(watching)).quiet:
+                pass
+            assert all([(await anext(watching)).quiet for _ in range(10)])
+            office.drain()
+
     async def test_whoever_is_far_behind_or_elsewhere_is_told_so(self, office: PostOffice) -> None:
         alice, _ = await people(office, "alice", "bob")
         owner = office.owner()

@@ -110,6 +110,8 @@ class WatchingVerbs(Counter):
                 unexplained = soon and not (pulse.events or pulse.missed)
                 pulse = msgspec.structs.replace(pulse, moved=unexplained or stood not in (None, stands))
                 cursor, stood = pulse.cursor, stands
+                if not caller.owner:
+                    bell.after = int(cursor)  # it waits for news: what lies there untaken is none
                 yield pulse
                 # A hint may come before everybody can see what it is about: then look again soon.
                 soon = hinted and pulse.quiet

@@ -140,11 +140,16 @@ def test_an_agents_view_is_its_own_mail_and_nobody_elses(out: Lookout, guarded: 
 
 
 def test_an_agents_view_is_live_and_hears_of_itself_only(out: Lookout, guarded: House) -> None:
+    out.page.clock.install()
     visit(out, guarded, "alice")
     out.go("/page/mail")
     expect(out.page.locator("#line")).to_have_text("Live")
     guarded.run("send", "--to", "alice", "--subject", "News for alice", "quick", "--as", "bob")
     expect(out.page.locator(".row").filter(has_text="News for alice")).to_be_visible()
+    out.page.clock.run_for(1_000)  # and it has looked at all that this was news to
+    guarded.run("send", "--to", "bob", "--subject", "By alice's program", "no news to alice", "--as", "alice")
+    out.page.clock.run_for(25_000)
+    expect(out.page.locator(".row").filter(has_text="By alice's program")).to_be_visible()
 
 
 def test_a_visit_ends_when_asked_and_when_the_key_is_revoked(out: Lookout, guarded: House) -> None:

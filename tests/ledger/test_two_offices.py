@@ -34,7 +34,8 @@ async def meet(home: Town, abroad: Town) -> str:
     await home.office.ask_abroad(await home.me("quinn"), bob.account_id, bob.inbound_topic_id)
 
     async def met() -> list[str]:
-        return [one.topic_id for one in await home.office.ledger_topics() if one.kind == "connection"]
+        connected = (await home.office.connections(await home.me("quinn"), Status.ACTIVE)).items  # the topic is watched before that
+        return [one.topic_id for one in await home.office.ledger_topics() if one.kind == "connection" and connected]
 
     (topic,) = await until(met)
     return str(topic)

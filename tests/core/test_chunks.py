@@ -58,6 +58,9 @@ def test_any_interleaving_duplication_and_order_gives_each_message_once(
         page = [one for one in shown if after < one["sequence_number"] <= upto]
         gathered = gather(page, after)
         assert after <= gathered.through <= max(after, upto)
+        assert {one.sequence for one in gathered.ahead} | {one.sequence for one in gathered.whole} == {
+            one.sequence for one in all_whole(page)
+        }
         found += [one.data for one in gathered.whole]
         after = gathered.through
     expected = {data for name, data in whole.items() if name not in torn}
@@ -80,6 +83,22 @@ def test_a_message_is_as_late_as_its_last_piece() -> None:
     rows = [row(5, b"b", ("x", 2, 2)), row(4, b"a", ("x", 1, 2))]
     (whole,) = gather(rows, 3).whole
     assert (whole.sequence, whole.at, whole.data) == (5, "5.000000000", b"ab")
+
+
+def test_what_was_whole_stays_as_it_was_whatever_comes_of_it_again() -> None:
+    rows = [row(3, b"-", ("y", 1, 2)), row(4, b"a", ("x", 1, 2)), row(5, b"b", ("x", 2, 2)), row(6, b"s")]
+    again = [*rows, row(7, b"B", ("x", 2, 2))]
+    for shown in (rows, again):
+        gathered = gather(shown, 2)
+        assert [(one.sequence, one.data) for one in gathered.ahead] == [(5, b"ab"), (6, b"s")]
+        assert (gathered.whole, gathered.through) == ((), 2)
+    assert [one.sequence for one in all_whole(again)] == [5, 6]
+
+
+def test_nothing_goes_ahead_of_what_the_mirror_leaves_out() -> None:
+    rows = [row(4, b"a", ("x", 1, 2)), row(5, b"b"), row(7, b"c")]
+    assert [one.sequence for one in gather(rows, 3).ahead] == [5]
+    assert [one.sequence for one in gather(rows, 3, give_up={"gap 6"}).ahead] == [5, 7]
 
 
 def test_what_the_mirror_leaves_out_is_not_passed_unless_it_is_given_up() -> None:

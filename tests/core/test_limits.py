@@ -38,6 +38,12 @@ def test_no_value_is_the_default(default: int) -> None:
     assert bounded("limit", None, default, default, default) == default
 
 
+@pytest.mark.parametrize(("seconds", "told"), [(500, "500 seconds"), (240.5, "240.5 seconds"), (-0.001, "-0.001 seconds")])
+def test_a_duration_out_of_bounds_is_told_in_the_unit_it_was_given_in(seconds: float, told: str) -> None:
+    with pytest.raises(BadLimit, match=f"^wait must be between 0 seconds and 240 seconds, not {told}.$"):
+        bounded("wait", timedelta(seconds=seconds), timedelta(9), timedelta(0), timedelta(seconds=240))
+
+
 def test_zero_is_a_value() -> None:
     assert bounded("delay", timedelta(0), timedelta(5), timedelta(0), timedelta(9)) == timedelta(0)
     with pytest.raises(BadLimit):

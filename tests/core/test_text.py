@@ -120,10 +120,15 @@ def test_a_refusal_says_where() -> None:
 def test_content_stands_before_parts_and_parts_before_payload() -> None:
     parts = ({"type": "text", "text": "part"},)
     assert render("content", parts, {"a": 1}) == "content"
-    assert render("", parts, {"a": 1}) == ""
     assert render(None, parts, {"a": 1}) == "part"
     assert msgspec.json.decode(render(None, (), {"a": 1})) == {"a": 1}
     assert render(None, ()) == ""
+
+
+def test_empty_content_hides_nothing_that_was_said_otherwise() -> None:
+    assert render("", ({"type": "text", "text": "part"},), {"a": 1}) == "part"
+    assert msgspec.json.decode(render("", (), {"a": 1})) == {"a": 1}
+    assert render("", ()) == ""
 
 
 def test_every_kind_of_part_is_shown() -> None:

@@ -272,7 +272,7 @@ class OfficeMachine(RuleBasedStateMachine):
 
     @rule(
         pick=picks,
-        how=st.sampled_from(["ack", "ack", "nack", "nack later", "extend", "give back"]),
+        how=st.sampled_from(["ack", "ack", "nack", "nack later", "nack untried", "extend", "give back"]),
         wait=units,
         bare=st.booleans(),
         door=doors,
@@ -298,7 +298,7 @@ class OfficeMachine(RuleBasedStateMachine):
             case "give back":
                 self.model.give_back(letter)
             case _:
-                self.model.nack(letter, wait if how == "nack later" else 0)
+                self.model.nack(letter, wait if how == "nack later" else 0, untried=how == "nack untried")
         assert outcome == Settled(letter.id, letter.state)
         await self.hear()
 
@@ -307,13 +307,14 @@ class OfficeMachine(RuleBasedStateMachine):
             "ack": Ack(letter.id, token),
             "nack": Nack(letter.id, token),
             "nack later": Nack(letter.id, token, wait * UNIT),
+            "nack untried": Nack(letter.id, token, untried=True),
             "extend": Extend(letter.id, wait * UNIT, token),
             "give back": GiveBack(letter.id, token or ""),
         }
         (outcome,) = await self.office(door).settle(self.callers[letter.mailbox], [settlements[how]])
         return outcome
 
-    @rule(agent=agents, how=st.sampled_from(["ack", "nack", "nack later", "extend", "give back"]), door=doors)
+    @rule(agent=agents, how=st.sampled_from(["ack", "nack", "nack later", "nack untried", "extend", "give back"]), door=doors)
     def settle_all(self, agent: str, how: str, door: int) -> None:
         for letter in self.model.of(agent, State.LEASED):
             self.do(self.settles(letter, how, 1, door, bare=False))
@@ -336,7 +337,7 @@ class OfficeMachine(RuleBasedStateMachine):
     @rule(
         pick=picks,
         agent=agents,
-        how=st.sampled_from(["ack", "nack", "nack later", "extend", "give back"]),
+        how=st.sampled_from(["ack", "nack", "nack later", "nack untried", "extend", "give back"]),
         what=st.sampled_from(["a token that lost", "no token", "same id, other body", "not dead"]),
         door=doors,
     )

@@ -149,7 +149,8 @@ class Model:
         letter.acked_with, letter.token = letter.token, None
         letter.receipts += receipt and letter.sender not in (SYSTEM, letter.mailbox)
 
-    def nack(self, letter: Letter, delay: int) -> None:
+    def nack(self, letter: Letter, delay: int, *, untried: bool = False) -> None:
+        letter.attempts -= untried
         letter.nacked_with, letter.token = letter.token, None
         if letter.attempts >= self.max_attempts:
             self.die(letter)

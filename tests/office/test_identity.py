@@ -267,6 +267,16 @@ class TestRegistering:
             await office.register("three", address="192.0.2.1")
             assert (await office.agent("three")).has_key
 
+    async def test_the_owner_registers_as_many_as_it_likes_and_uses_up_nobodys_share(self, engine: Engine) -> None:
+        async with office_with(engine, registrations_per_hour=2) as office:
+            for number in range(5):
+                await office.register(f"of-the-team-{number}", by=office.owner(), address="192.0.2.1")
+            await office.register("one", address="192.0.2.1")
+            await office.register("two", address="192.0.2.1")
+            with pytest.raises(RateLimited):
+                await office.register("three", address="192.0.2.1")
+            await office.register("three", by=office.owner(), address="192.0.2.1")
+
 
 class TestAHouseOfKeys:
     async def test_a_bare_name_is_refused(self, engine: Engine) -> None:

@@ -1,5 +1,6 @@
 """Section 5: presence."""
 
+import asyncio
 from datetime import timedelta
 
 import pytest
@@ -68,6 +69,18 @@ class TestPresence:
         await engine.advance(A_WHILE)
         await person(office, "alice")
         assert await presence(office, "alice") is Presence.IDLE
+
+    async def test_whoever_waits_in_one_call_is_there_however_long_it_lasts(self, office: PostOffice, engine: Engine) -> None:
+        taker, reader = await people(office, "taker", "reader")
+        office._sign_after = 0.01
+        waiting = asyncio.gather(office.wait(taker, within=timedelta(seconds=60)), office.news(reader, within=timedelta(seconds=60)))
+        await flush(office)
+        await engine.advance(A_WHILE)
+        for name in ("taker", "reader"):
+            async with asyncio.timeout(30):
+                while await presence(office, name) is not Presence.IDLE:  # noqa: ASYNC110 - a sign of life is no event
+                    await asyncio.sleep(0.01)
+        waiting.cancel()
 
     async def test_a_heartbeat_counts_before_it_is_written_down(self, office: PostOffice, engine: Engine) -> None:
         alice = await member(office, "alice")

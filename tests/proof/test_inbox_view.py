@@ -155,6 +155,34 @@ async def test_a_note_is_read_by_whom_it_notifies(desk: Desk) -> None:
     assert tuple(row) == ("mindy", "task.note", {"content": "**done**"})
 
 
+async def test_a_note_that_sql_inserts_is_kept_with_its_entity_and_stands_in_no_session(desk: Desk) -> None:
+    mindy = await desk.office.identify(name="mindy")
+    insert = (
+        "INSERT INTO inbox (to_agent, message_type, subject, payload, ref_id, ref_type) VALUES ('mindy', 'task.note', '', '{}', $1, 'task')"
+    )
+    for about in (None, ""):
+        with pytest.raises(asyncpg.CheckViolationError, match="a note names its entity"):
+            await desk.sql.execute(insert, about)
+    for _ in range(2):
+        await desk.sql.execute(insert, "0.0.7")
+    assert [one.session_id for one in (await desk.office.receive(mindy, 10)).leased] == [None, None]
+    assert (await desk.office.inbox(mindy)).items == ()
+    ((entity,), notes) = (await desk.office.entities()).items, (await desk.office.notes("0.0.7")).items
+    assert (entity.id, entity.type, entity.notes, len(notes)) == ("0.0.7", "task", 2, 2)
+    await desk.check()
+
+
+async def test_mail_that_sql_inserts_stands_where_its_time_puts_it(desk: Desk) -> None:
+    alice = await desk.office.identify(name="alice")
+    for number in range(0, 6, 2):
+        await desk.sql.execute("INSERT INTO inbox (to_agent, message_type, subject) VALUES ('alice', 'fyi', $1)", str(number))
+        await asyncio.sleep(0.002)
+        await desk.office.send(alice, Draft(to="bob", subject=str(number + 1), content="By a door."))
+        await asyncio.sleep(0.002)
+    newest_first = (await desk.office.glances(desk.office.owner())).items
+    assert [glance.message.subject for glance in newest_first] == ["5", "4", "3", "2", "1", "0"]
+
+
 async def test_a_message_to_many_is_one_row_for_each(desk: Desk) -> None:
     await desk.office.send(await desk.office.identify(name="alice"), Draft(to=("bob", "cy"), content="To both."))
     rows = await desk.sql.fetch("SELECT id, to_agent FROM inbox ORDER BY to_agent")

@@ -196,6 +196,35 @@ async def test_the_inbox_view_may_stand_in_a_schema_of_its_own(empty: str) -> No
     assert rows == [("Hello", True), ("From SQL", True)]
 
 
+async def _view(database: str, schema: str) -> tuple[str, list[str]]:
+    """What the view is, and what is done when it is written to."""
+    connection = await asyncpg.connect(database)
+    try:
+        view = f"{schema}.inbox"
+        rows = await connection.fetch(
+            "SELECT pg_get_triggerdef(oid) AS said FROM pg_trigger WHERE tgrelid = $1::text::regclass ORDER BY tgname", view
+        )
+        return await connection.fetchval("SELECT pg_get_viewdef($1::text::regclass)", view), [row["said"] for row in rows]
+    finally:
+        await connection.close()
+
+
+async def test_a_view_in_a_schema_of_its_own_that_a_backup_did_not_bring_is_made_again(empty: str) -> None:
+    await asyncio.to_thread(run_alembic, empty, schema="mail", inbox_schema="public")
+    made = await _view(empty, "public")
+    await _ask(empty, "DROP VIEW public.inbox")
+    for _ in range(2):
+        await asyncio.to_thread(run_alembic, empty, schema="mail", inbox_schema="public")
+        assert await _view(empty, "public") == made
+
+
+async def test_a_view_beside_the_tables_that_somebody_took_away_stays_away(empty: str) -> None:
+    await asyncio.to_thread(run_alembic, empty, schema="mail", inbox_schema="mail")
+    await _ask(empty, "DROP VIEW mail.inbox")
+    await asyncio.to_thread(run_alembic, empty, schema="mail", inbox_schema="mail")
+    assert await _ask(empty, "SELECT to_regclass('mail.inbox')") is None
+
+
 # Old and new side by side
 
 

@@ -63,6 +63,11 @@ class Replica:
         assert self._process is not None
         return self._process.wait(PATIENCE)
 
+    def terminate(self) -> None:
+        """Tell it to stop."""
+        assert self._process is not None
+        self._process.terminate()
+
     def kill(self) -> None:
         """As kill -9 does it."""
         if self._process is not None:

@@ -34,6 +34,7 @@ async def test_mail_keys_and_consent_are_there_and_go_on(database: str, postgres
     assert back.returncode == 0, back.stderr
     again = run("restore", "mail.backup", "--database", elsewhere, here=tmp_path, extra=TOOLS)
     assert again.returncode == 69  # nothing is put over mail that is there, unless that is asked for
+    assert "already exists; choose an empty database, or put the backup in its place with --replace" in again.stderr
     with opened(Replica(tmp_path / "after", "--database", elsewhere, "--auth", "keys")) as (after,):
         async with after.client(key=keys["alice"]) as alice, after.client(key=keys["bob"]) as bob:
             assert await send(alice, "bob", "0", id="letter-0") == sent[0] | {"duplicate": True}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from postoffice.config import Settings
-from postoffice.core.errors import BadSetting
+from postoffice.core.errors import BackupFailed, BadSetting
 from postoffice.serve import backup as backups
 from postoffice.serve.migrate import migrate
 
@@ -85,6 +85,31 @@ def test_the_databases_password_is_on_no_command_line(address: str, tmp_path: Pa
     password, *words = heard.read_text().splitlines()
     assert (password, [word for word in words if "cret" in word]) == ("s@cret", [])
     assert any(word.startswith("--dbname=postgresql://") and "/mail" in word for word in words)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (
+            "pg_dump: error: aborting because of server version mismatch\npg_dump: detail: server version: 18.4; pg_dump version: 15.18",
+            "pg_dump: error: aborting because of server version mismatch (server version: 18.4; pg_dump version: 15.18)",
+        ),
+        (
+            "pg_dump: warning: there is something\npg_dump: error: ERROR:  cannot drop table mail\nDETAIL:  view sql.inbox depends on it\nHINT:  no",
+            "pg_dump: error: ERROR:  cannot drop table mail (view sql.inbox depends on it)",
+        ),
+        ("Killed", "Killed"),
+        ("", "pg_dump ended with 3"),
+    ],
+)
+def test_what_a_tool_complains_of_is_told_with_its_detail(said: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tool = tmp_path / "pg_dump"
+    tool.write_text(f'#!/bin/sh\nprintf "%s" "{said}" >&2\nexit 3\n')
+    tool.chmod(0o700)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(BackupFailed) as refused:
+        backups.backup(Settings(database="postgresql://db/mail"), tmp_path / "mail.backup", lambda *_: None)
+    assert str(refused.value) == f"Nothing was changed: {told}."
 
 
 def test_an_address_that_is_none_is_not_repeated(tmp_path: Path) -> None:

@@ -81,6 +81,8 @@ def test_durations_are_in_seconds(tmp_path: Path) -> None:
         ({"POSTOFFICE_TTL": "11"}, "", "ttl"),
         ({"POSTOFFICE_SENDS_PER_MINUTE": "-1"}, "", "sends_per_minute"),
         ({}, "retention = -1", "retention"),
+        ({}, "ledger_key = 42", "ledger_key"),
+        ({}, "data = 5", "data"),
         ({}, "priority = 6", "priority"),
         ({"WS_PING_INTERVAL": "-1"}, "", "ws_ping_interval"),
         ({"POSTOFFICE_WS_PING_TIMEOUT": "nan"}, "", "ws_ping_timeout"),
@@ -91,6 +93,20 @@ def test_a_wrong_setting_is_named(tmp_path: Path, environ: dict[str, str], toml:
     with pytest.raises(BadSetting) as caught:
         read_settings({}, environ, tmp_path)
     assert str(caught.value.facts["name"]).split(" (")[0] == named
+
+
+def test_a_file_that_some_editors_begin_with_a_mark_is_read(tmp_path: Path) -> None:
+    (tmp_path / "postoffice.toml").write_text("port = 9001", encoding="utf-8-sig")
+    (tmp_path / ".env").write_text("POSTOFFICE_HOST=127.0.0.9", encoding="utf-8-sig")
+    settings = read_settings({}, {}, tmp_path)
+    assert (settings.host, settings.port) == ("127.0.0.9", 9001)
+
+
+@pytest.mark.parametrize("file", [".env", "postoffice.toml"])
+def test_a_file_that_is_no_text_is_named(tmp_path: Path, file: str) -> None:
+    (tmp_path / file).write_bytes('host = "caf\xe9"'.encode("latin-1"))
+    with pytest.raises(BadSetting, match=file):
+        read_settings({}, {}, tmp_path)
 
 
 @pytest.mark.parametrize("source", ["flag", "environment", ".env", "TOML"])

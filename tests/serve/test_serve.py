@@ -9,9 +9,12 @@ import subprocess
 import sys
 import urllib.request
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from postoffice.config import Settings
+from postoffice.serve.run import web_server
 from postoffice.store.migrations.upgrade import HEAD
 from tests.engines import PostgresServer
 from tests.serve.running import COMMAND, PATIENCE, environment, free_port, run, serving
@@ -185,3 +188,38 @@ async def test_postgresql_is_migrated_by_command_and_served(tmp_path: Path, post
     port = free_port()
     with serving(*serve(port), port=port, here=tmp_path, extra=extra):
         assert not (tmp_path / "kept" / "mailbox.db").exists()
+
+
+def test_a_damaged_database_is_told_with_what_mends_it_and_not_to_try_again(tmp_path: Path) -> None:
+    (tmp_path / "mailbox.db").write_bytes(b"no database " * 1000)
+    done = run("serve", "--data", str(tmp_path), "--port", str(free_port()), here=tmp_path)
+    assert done.returncode == 69
+    assert "damaged (file is not a database)" in done.stderr
+    assert "postoffice restore" in done.stderr
+    assert "try again" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("proxy", "peer", "caller"),
+    [
+        ("10.0.0.7", "10.0.0.7", "192.0.2.1"),
+        ("10.0.0.7", "::ffff:10.0.0.7", "192.0.2.1"),
+        ("10.0.0.0/24", "::ffff:10.0.0.9", "192.0.2.1"),
+        ("10.0.0.0/255.255.255.0", "::ffff:10.0.0.9", "192.0.2.1"),
+        ("10.0.0.0/24", "::ffff:10.0.1.9", "::ffff:10.0.1.9"),
+        ("fd00::/8", "fd00::1", "192.0.2.1"),
+        ("fd00::/8", "::ffff:10.0.0.7", "::ffff:10.0.0.7"),
+        ("*", "::ffff:10.0.0.7", "192.0.2.1"),
+    ],
+)
+async def test_a_proxy_is_believed_by_its_address_also_where_ipv6_is_listened_on(proxy: str, peer: str, caller: str) -> None:
+    heard: list[str] = []
+
+    async def app(scope: Any, _: Any, __: Any) -> None:
+        heard.append(scope["client"][0])
+
+    config = web_server(app, Settings(trusted_proxies=(proxy,))).config  # type: ignore[arg-type]  # all that is asked of it here
+    config.load()
+    headers = [(b"x-forwarded-for", b"192.0.2.1")]
+    await config.loaded_app({"type": "http", "scheme": "http", "client": (peer, 1), "headers": headers}, None, None)
+    assert heard == [caller]

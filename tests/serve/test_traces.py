@@ -1,5 +1,6 @@
 """Every message's way as one trace, whichever replica it passes."""
 
+import logging
 import threading
 from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -10,7 +11,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
-from postoffice.serve.traces import MessageTraces
+from postoffice.serve.traces import MessageTraces, _ToldOnce
 from postoffice.wake.local import LocalWake
 from tests.engines import PostgresEngine, PostgresServer
 
@@ -21,6 +22,7 @@ class Collector(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.spans: list[Span] = []
+        self.answer = 200
 
     @property
     def url(self) -> str:
@@ -37,7 +39,7 @@ class _Handler(BaseHTTPRequestHandler):
         assert self.path == "/v1/traces"
         told = ExportTraceServiceRequest.FromString(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.spans += [span for resource in told.resource_spans for scope in resource.scope_spans for span in scope.spans]
-        self.send_response(200)
+        self.send_response(self.server.answer)
         self.send_header("Content-Length", "0")
         self.end_headers()
 
@@ -90,3 +92,17 @@ async def test_what_is_said_is_never_told(url: str, collector: Collector) -> Non
         await office.send(alice, Draft(to="bob", content="a secret", subject="a secret", payload={"a": "secret"}))
     assert collector.spans
     assert "secret" not in str(collector.spans)
+
+
+def test_a_collector_that_takes_nothing_is_told_of_once_with_why_and_so_is_its_return(
+    collector: Collector, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "postoffice.traces")
+    exporter = _ToldOnce(f"{collector.url}/v1/traces")
+    for collector.answer in (200, 403, 403, 403, 200, 200):
+        exporter.export([])
+    exporter.shutdown()
+    why, away, back = (record.getMessage() for record in caplog.records)
+    assert "403" in why
+    assert "dropped until it does" in away
+    assert "again" in back

@@ -253,6 +253,18 @@ class TestDecision3GivenBack:
                 await office.give_back(bob, [await take(office, bob)])
             assert (await take(office, bob)).attempt == 1
 
+    async def test_one_nacked_as_untried_never_kills_the_message_and_says_the_same_when_said_again(self, engine: Engine) -> None:
+        async with office_with(engine, max_attempts=1) as office:
+            alice, bob = await people(office, "alice", "bob")
+            await write(office, alice, "bob")
+            for _ in range(3):
+                leased = await take(office, bob)
+                for _ in range(2):
+                    assert (await office.nack(bob, leased.message.id, leased.token, untried=True)).state is State.PENDING
+            last = await take(office, bob)
+            assert last.attempt == 1
+            assert (await office.nack(bob, last.message.id, last.token)).state is State.DEAD
+
     async def test_closing_gives_back_what_a_taker_that_went_away_had_and_answers_everyone_else(self, engine: Engine) -> None:
         store = engine.store()
         await store.open(lambda _: None)
@@ -325,6 +337,18 @@ class TestDecision3OnePerSession:
             await write(office, alice, "bob", f"letter {n}")
         turns = await asyncio.gather(*(office.receive(bob, 1, one_per_session=True) for _ in range(10)))
         assert [leased.message.content for turn in turns for leased in turn.leased] == ["letter 0"]
+
+    async def test_a_session_in_hand_does_not_stand_before_another_of_one_correlation(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        held = await write(office, alice, "bob", "in hand", subject="first")
+        await take(office, bob, session_id=held.session_id)
+        for subject, text in (("first", "behind it"), ("first", "and more"), ("second", "free"), ("second", "next"), ("third", "last")):
+            await write(office, alice, "bob", text, subject=subject, correlation_id="c-1")
+        wish: dict[str, Any] = {"correlation_id": "c-1", "one_per_session": True}
+        assert (await take(office, bob, **wish)).message.content == "free"
+        assert await taken(office, bob, limit=2, **wish) == ["last"]
+        await engine.advance(A_MINUTE)
+        assert (await take(office, bob, **wish)).message.content == "behind it"
 
     @pytest.mark.parametrize("by", ["session_id", "correlation_id"])
     async def test_one_at_a_time_can_be_asked_of_one_session_or_one_correlation(self, office: PostOffice, by: str) -> None:

@@ -202,6 +202,23 @@ class TestDecision11Retention:
                 assert [event.ref for event in await office.all_news(office.owner())] == kept
             assert kept == [new.message_id]
 
+    async def test_records_of_ids_are_forgotten_some_at_a_time_until_none_is_old(
+        self, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async with office_with(engine) as office:
+            alice, _ = await people(office, "alice", "bob")
+            for number in range(5):
+                await write(office, alice, "bob", client_id=f"old-{number}")
+            await engine.advance(timedelta(days=31))
+            await write(office, alice, "bob", client_id="new")
+            assert [await office.store.forget(limit=2) for _ in range(2)] == [2, 2]
+            monkeypatch.setattr(office.store, "forget", functools.partial(office.store.forget, limit=1))
+            await office.upkeep.sweep()
+            assert await office.store.forget() == 0
+            assert (await write(office, alice, "bob", client_id="new")).duplicate
+            again = [(await write(office, alice, "bob", client_id=f"old-{number}")).duplicate for number in range(5)]
+            assert again == [False] * 5
+
     async def test_a_purged_id_that_never_was_is_still_unknown(self, engine: Engine) -> None:
         async with office_with(engine, retention=WEEK) as office:
             (alice,) = await people(office, "alice")

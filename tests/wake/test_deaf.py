@@ -21,6 +21,7 @@ class DeafWake:
     """Carries nothing to nobody."""
 
     healthy = False
+    trouble: str | None = None
 
     def __init__(self) -> None:
         self.dropped = 0

@@ -1,6 +1,7 @@
 """Hints between processes by NATS. No office here ticks: what wakes a waiter is the hint."""
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -30,13 +31,14 @@ LONG = timedelta(seconds=PATIENCE)
 class Nats:
     """A real server that can be killed and started again on its port."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, *flags: str) -> None:
         self.url = f"nats://127.0.0.1:{port}"
         self._port = port
+        self._flags = flags
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        command = [str(SERVER), "--addr", "127.0.0.1", "--port", str(self._port)]
+        command = [str(SERVER), "--addr", "127.0.0.1", "--port", str(self._port), *self._flags]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until = time.monotonic() + PATIENCE
         while not self._answers():
@@ -184,3 +186,22 @@ async def test_closing_ends_though_it_was_taken_for_a_failure() -> None:
     await until(lambda: wake.healthy)
     async with asyncio.timeout(PATIENCE):
         await wake.close()
+
+
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # the client leaves the socket of a refused connection to Python
+async def test_what_keeps_hints_from_being_carried_is_said_once_and_without_the_secret(caplog: pytest.LogCaptureFixture) -> None:
+    running = Nats(free_port(), "--user", "office", "--pass", "right")
+    running.start()
+    wake = NatsWake(running.url.replace("//", "//office:mistyped@"))
+    try:
+        await wake.open(lambda _: None)
+        await until(lambda: wake.trouble is not None)
+        await asyncio.sleep(1.0)  # it has tried again meanwhile
+    finally:
+        await wake.close()
+        running.kill()
+        gc.collect()
+    assert (wake.healthy, wake.trouble) == (False, "nats: 'Authorization Violation'")
+    assert [record.getMessage() for record in caplog.records] == ["hints are not carried: nats: 'Authorization Violation'"]

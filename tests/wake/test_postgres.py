@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
@@ -13,7 +14,8 @@ from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
 from postoffice.store.postgres import PostgresStore
 from postoffice.wake.postgres import PostgresWake
-from tests.engines import PostgresServer
+from tests.chaos.proxy import PASS, Rule, proxied
+from tests.engines import PostgresServer, socket_of
 from tests.wake.patience import PATIENCE, until
 
 LONG = timedelta(seconds=PATIENCE)
@@ -205,6 +207,24 @@ async def test_it_reconnects_after_its_connection_is_killed(url: str) -> None:
         await until(lambda: one.changes == other.changes == [False, True, False, True])
         one.hint(frozenset({"after"}))
         await until(lambda: "after" in theirs.names)
+
+
+async def test_whoever_only_listens_notices_that_its_connection_has_died_without_a_word(url: str) -> None:
+    class Impatient(WatchedWake):
+        quiet = patience = 0.3
+
+    async with proxied(socket_of(url)) as proxy:
+        wake, ear = Impatient(f"postgresql://postgres@127.0.0.1:{proxy.port}{urlsplit(url).path}"), Ear()
+        await wake.open(ear)
+        await until(lambda: wake.healthy)
+        proxy.rule = Rule(silent=True)
+        await until(lambda: not wake.healthy)
+        proxy.rule = PASS
+        await until(lambda: wake.healthy)
+        async with listening(url) as (other, _):
+            other.hint(frozenset({"after"}))
+            await until(lambda: "after" in ear.names)
+        await wake.close()
 
 
 async def test_a_waiter_survives_the_loss_of_every_connection(url: str) -> None:

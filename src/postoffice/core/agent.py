@@ -11,7 +11,7 @@ import msgspec
 
 from postoffice.core.errors import TooLarge
 from postoffice.core.limits import bounded
-from postoffice.core.names import check_name
+from postoffice.core.names import check_name, folded
 from postoffice.core.policy import ANYONE
 from postoffice.core.text import check_json
 
@@ -104,6 +104,11 @@ def presence(silent_for: timedelta | None, tasks_under_way: int, timeout: timede
 def new_key() -> str:
     """A key, to be shown once and then kept only as its hash."""
     return KEY_PREFIX + secrets.token_hex(32)
+
+
+def key_from(seed: str, name: str) -> str:
+    """The key that a secret seed gives a name: always the same one, and for every name another."""
+    return KEY_PREFIX + sha256(f"{seed} {folded(name)}".encode()).hexdigest()
 
 
 def key_hash(key: str) -> str | None:

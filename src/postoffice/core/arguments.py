@@ -18,6 +18,7 @@ def _from(least: int, limit: str) -> Meta:
 _Me = Annotated[str, _says("Your own agent name, where neither address nor key says it.")]
 _Refs = Annotated[str | list[str], _says("One id or a list.")]
 _Limit = Annotated[int, _from(1, "batch")]
+_Own = Annotated[str, _says("Your own id; a retry with it does nothing twice.")]
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -138,6 +139,7 @@ class TaskUpdate(Arguments, frozen=True, kw_only=True):
     agent_id: _Me | None = None
     content: Annotated[str, _says("Progress, result or reason, for the one who asked.")] | None = None
     payload: Any | UnsetType = UNSET
+    id: _Own | None = None
 
 
 class Tasks(Arguments, frozen=True, kw_only=True):
@@ -171,6 +173,7 @@ class Forward(Arguments, frozen=True, kw_only=True):
     to: str
     agent_id: _Me | None = None
     content: Annotated[str, _says("Your own words in place of the original's.")] | None = None
+    id: _Own | None = None
 
 
 class SendMessage(Arguments, frozen=True, kw_only=True):
@@ -184,6 +187,7 @@ class SendMessage(Arguments, frozen=True, kw_only=True):
     ref_type: Annotated[str, _says("task, phase, stage, project or agent.")] | None = None
     priority: Annotated[int, Meta(ge=1, le=5)] = 3
     agent_id: _Me | None = None
+    id: _Own | None = None
 
 
 class PostNote(Arguments, frozen=True, kw_only=True):
@@ -194,3 +198,4 @@ class PostNote(Arguments, frozen=True, kw_only=True):
     note: str
     notify: Annotated[list[str], _says("Agents that get it as mail.")] = []
     agent_id: _Me | None = None
+    id: _Own | None = None

@@ -1,7 +1,7 @@
 """Messages too large for one transaction: put together again from the pieces a mirror tells of."""
 
 from base64 import b64decode
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +12,7 @@ class Whole(msgspec.Struct, frozen=True, kw_only=True):
     """A message of the ledger with all its pieces there."""
 
     sequence: int
-    """Of its last piece."""
+    """Of the piece that made it whole."""
     payer: str
     at: str
     data: bytes
@@ -23,6 +23,8 @@ class Gathered(msgspec.Struct, frozen=True):
 
     whole: tuple[Whole, ...]
     through: int
+    ahead: tuple[Whole, ...] = ()
+    """What is whole as well, after something that is not: that will have a later place, whenever it is, and nobody has to wait for it."""
     torn: tuple[Whole, ...] = ()
     """What was given up: as much of each as there is."""
     waiting: frozenset[str] = frozenset()
@@ -42,12 +44,14 @@ def gather(rows: Sequence[dict[str, Any]], after: int, *, give_up: Collection[st
     # Whatever is not handed on now must be asked for again from its first piece on.
     while kept := [first for key, (first, last) in spans.items() if first <= through and (key not in settled or last > through)]:
         through = min(kept) - 1
-    taken = sorted((_joined(groups[key]) for key in settled & groups.keys() if spans[key][1] <= through), key=lambda one: one.sequence)
-    whole = {spans[key][1] for key in groups if complete[key]}
+    # What the mirror left out may be whole in its place: nothing goes ahead of that.
+    left_out = min((spans[key][0] for key in spans.keys() - settled - groups.keys()), default=max(unique, default=after) + 1)
+    behind = {key for key in settled & groups.keys() if spans[key][1] <= through}
     return Gathered(
-        tuple(one for one in taken if one.sequence in whole),
+        _in_order(groups[key] for key in behind if complete[key]),
         through,
-        tuple(one for one in taken if one.sequence not in whole),
+        tuple(one for one in _in_order(groups[key] for key in groups.keys() - behind if complete[key]) if one.sequence < left_out),
+        _in_order(groups[key] for key in behind if not complete[key]),
         frozenset(spans.keys() - settled),
     )
 
@@ -55,7 +59,7 @@ def gather(rows: Sequence[dict[str, Any]], after: int, *, give_up: Collection[st
 def all_whole(rows: Sequence[dict[str, Any]]) -> list[Whole]:
     """Every message of a topic of which nothing is missing, in order, whatever is missing of others."""
     groups = _groups({int(row["sequence_number"]): row for row in rows})
-    return sorted((_joined(pieces) for pieces in groups.values() if _is_complete(pieces)), key=lambda one: one.sequence)
+    return list(_in_order(pieces for pieces in groups.values() if _is_complete(pieces)))
 
 
 def group_key(row: dict[str, Any]) -> str | None:
@@ -82,9 +86,14 @@ def _is_complete(rows: Sequence[dict[str, Any]]) -> bool:
     return all(number in numbers for number in range(1, int(rows[0]["chunk_info"]["total"]) + 1))
 
 
+def _in_order(groups: Iterable[Sequence[dict[str, Any]]]) -> tuple[Whole, ...]:
+    return tuple(sorted(map(_joined, groups), key=lambda one: one.sequence))
+
+
 def _joined(rows: Sequence[dict[str, Any]]) -> Whole:
-    pieces = {int(row["chunk_info"]["number"]) if row.get("chunk_info") else 1: row for row in rows}
-    last = rows[-1]
+    # Of a piece that came again the first counts: what was whole stays as it is, wherever somebody begins to read.
+    pieces = {int(row["chunk_info"]["number"]) if row.get("chunk_info") else 1: row for row in reversed(rows)}
+    last = max(pieces.values(), key=lambda row: int(row["sequence_number"]))
     return Whole(
         sequence=int(last["sequence_number"]),
         payer=str(rows[0]["payer_account_id"]),

@@ -35,6 +35,11 @@ def is_id(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
+def own_writing(text: str) -> str:
+    """An id as the office writes it: there are languages that write every UUID in capitals."""
+    return lowered if is_id(lowered := text.lower()) else text
+
+
 class Clock:
     """Wall time read once and carried on by a steady clock; ids in the order they were made."""
 

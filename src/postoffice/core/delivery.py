@@ -6,6 +6,7 @@ from enum import StrEnum
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from postoffice.core.errors import MailError
 from postoffice.core.message import Message
 
 
@@ -45,6 +46,8 @@ class Nack(msgspec.Struct, frozen=True):
     token: str | None = None
     delay: timedelta = timedelta(0)
     reason: str | None = None
+    untried: bool = False
+    """It was never begun: the lease was no attempt."""
 
 
 class Extend(msgspec.Struct, frozen=True):
@@ -79,6 +82,13 @@ class Refuse(msgspec.Struct, frozen=True):
 
 
 Settlement = Ack | Nack | Extend | GiveBack | Handed | Refuse
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """A settlement that its door could not read: refused in its place, so that it harms none of the others."""
+
+    ref: str
+    why: MailError
 
 
 class Settled(msgspec.Struct, frozen=True):

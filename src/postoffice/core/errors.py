@@ -36,7 +36,7 @@ class BadName(Invalid):
 
 
 class ReservedName(Invalid):
-    """{name!r} is reserved; choose another name."""
+    """{name!r} is reserved; {instead}."""
 
 
 class BadText(Invalid):
@@ -75,6 +75,10 @@ class OtherLedger(BadSetting):
     """The office's topics are on the ledger {known!r}, and mean something else on {network!r}; give another ledger an office with data of its own."""
 
 
+class LedgerUnused(BadSetting):
+    """The office uses no ledger, and topics would be paid for in vain; start it with --ledger {network} first."""
+
+
 class BadJson(Invalid):
     """The body cannot be read as JSON: {why}."""
 
@@ -107,8 +111,16 @@ class Unidentified(MailError):
     """Who is calling is not known; give a key, or on an open server a name."""
 
 
+class NobodySpeaks(Unidentified):
+    """Who speaks is not known; name an agent with --as, or say in POSTOFFICE_DATA where this office keeps its data, to speak as its owner."""
+
+
 class KeyRequired(Unidentified):
     """{name} can only be used with its key; send the key with the call."""
+
+
+class KeyNotHere(KeyRequired):
+    """{name} can only be used with its key, and none is kept here; keep it with `postoffice login`, or give it in POSTOFFICE_KEY."""
 
 
 class BadKey(Unidentified):
@@ -228,7 +240,7 @@ class NoSuchCode(NotFound):
 
 
 class NoSuchKey(NotFound):
-    """{name} has no key beginning with {prefix!r}."""
+    """{name} has no key {which}."""
 
 
 class NoInbound(NotFound):
@@ -337,6 +349,10 @@ class DiskFull(Unavailable):
 
 class ReadOnly(Unavailable):
     """The mailbox database cannot be written ({why}); nothing was stored."""
+
+
+class Damaged(Unavailable):
+    """The mailbox database is damaged ({why}); stop the office and bring a backup back: postoffice restore FILE --data NEW."""
 
 
 class DatabaseLost(Unavailable):

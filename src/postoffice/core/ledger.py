@@ -32,8 +32,8 @@ NOTE_MEMO: Final = "postoffice:note"
 """The transaction memo of a note on an entity's topic, of which HCS-10 knows nothing."""
 NEW_TOPIC: Final = ""
 """In place of a post's topic: the post is that a topic is made."""
-ENTITY, CONNECTION, ASKED = "entity", "connection", "asked"
-"""Why a topic is watched: something happens there, two agents meet there, an answer is awaited there."""
+ENTITY, CONNECTION, ASKED, FORMER = "entity", "connection", "asked", "former"
+"""Why a topic is watched: something happens there, two agents meet there, an answer is awaited there, an agent was written to there."""
 
 
 class Account(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,6 +130,8 @@ class Sighting(msgspec.Struct, frozen=True, kw_only=True):
     """What it says, where it may be a message of ours."""
     deliveries: tuple[Delivery, ...] = ()
     refusal: str | None = None
+    former: bool = False
+    """Whether it is to or by an agent as it was on the ledger before: only what the office itself has sent is taken there."""
     verdict: str | None = None
     """What it is, where it is neither mail nor to be set aside."""
 
@@ -247,6 +249,11 @@ def write_note(message: Message) -> str:
     notify = [message.to] if isinstance(message.to, str) else list(message.to)
     said = {"type": message.type, "from_agent": message.sender, "note": message.content, "notify": notify, "ts": message.created_at}
     return _text(said | {"id": message.id})
+
+
+def note_author(post: Post) -> str:
+    """Who wrote a note that is to be put on a topic."""
+    return str(msgspec.json.decode(post.body)["from_agent"])
 
 
 def write_request(sender: Account, note: str | None) -> str:

@@ -85,5 +85,10 @@ def bounded(what: str, value: T | None, default: T, least: T, most: T) -> T:
     if value is None:
         return default
     if not least <= value <= most:
-        raise BadLimit(what=what, least=least, most=most, value=value)
+        raise BadLimit(what=what, least=_shown(least), most=_shown(most), value=_shown(value))
     return value
+
+
+def _shown(value: T) -> str:
+    """A number as a caller writes it; a duration with its unit, which callers write in seconds."""
+    return f"{value.total_seconds():.15g} seconds" if isinstance(value, timedelta) else str(value)

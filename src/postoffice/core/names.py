@@ -14,6 +14,9 @@ _DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt
 _ACCOUNT = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
 _NOBODY: Final = frozenset({"all", "me", "register"})
 RESERVED: Final = _NOBODY | {SYSTEM, OWNER}
+_ANOTHER: Final = "choose another name"
+# What whoever addresses mail by such a word most likely means.
+_MEANT: Final = {"all": f"to write to everyone say {EVERYONE}", "me": "to write to yourself give your own name"}
 
 
 def folded(name: str) -> str:
@@ -32,7 +35,7 @@ def check_name(name: object) -> str:
         raise BadName(name=name)
     # Names become folders in the file tree, where these open a device on some systems.
     if folded(name).split(".")[0] in _DEVICES:
-        raise ReservedName(name=name)
+        raise ReservedName(name=name, instead=_ANOTHER)
     return name
 
 
@@ -40,7 +43,7 @@ def check_recipient(name: object) -> str:
     """The name, if mail may be addressed to it: reserved names that nobody answers to are no address."""
     checked = check_name(name)
     if folded(checked) in _NOBODY:
-        raise ReservedName(name=name)
+        raise ReservedName(name=name, instead=_MEANT.get(folded(checked), _ANOTHER))
     return checked
 
 
@@ -48,5 +51,5 @@ def check_free(name: object) -> str:
     """The name, if an agent may take it."""
     checked = check_name(name)
     if folded(checked) in RESERVED or is_account(checked):
-        raise ReservedName(name=name)
+        raise ReservedName(name=name, instead=_ANOTHER)
     return checked

@@ -55,8 +55,8 @@ def _check_number(value: float, where: str) -> None:
 
 
 def render(content: str | None, parts: Sequence[dict[str, Any]], payload: object = None) -> str:
-    """A message as plain text: its content, else its parts, else its payload."""
-    if content is not None:
+    """A message as plain text: its content, else its parts, else its payload. Empty content says nothing."""
+    if content:
         return content
     if parts:
         return "\n\n".join(_render_part(part) for part in parts)

@@ -1,6 +1,7 @@
 """The tools agents are offered: what each is called, what it is for, and what it takes. Small enough to be read whole."""
 
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -117,7 +118,8 @@ def toolset(wanted: str) -> dict[str, Tool]:
 def read_arguments(tool: Tool, arguments: object) -> Any:
     """A call's arguments, checked; a refusal says which is wrong and what the tool takes."""
     try:
-        return msgspec.convert({} if arguments is None else arguments, tool.arguments)
+        # Not strictly: to JSON 5.0 is as whole as 5, some know no other numbers, and models and shells write them as text.
+        return msgspec.convert(_said(tool, arguments), tool.arguments, strict=False)
     except UnicodeEncodeError:
         raise BadText(where=tool.name, what="a lone surrogate") from None
     except msgspec.ValidationError as error:
@@ -125,6 +127,21 @@ def read_arguments(tool: Tool, arguments: object) -> Any:
         where = path.strip("`.") or "arguments"
         known = ", ".join(field.encode_name for field in msgspec.structs.fields(tool.arguments))
         raise Invalid(what=f"{tool.name}: {where}", why=f"{why[:1].lower()}{why[1:]}; it takes {known or 'nothing'}") from None
+
+
+def _said(tool: Tool, arguments: object) -> object:
+    """Arguments without those that say nothing: whoever has to fill in every one means none by null or, where it may be none, an empty text."""
+    if not isinstance(arguments, dict):
+        return {} if arguments is None else arguments
+    empty = _may_be_left_out(tool.arguments)
+    return {name: value for name, value in arguments.items() if (name == "payload" if value is None else value != "" or name not in empty)}
+
+
+@cache
+def _may_be_left_out(arguments: type[msgspec.Struct]) -> frozenset[str]:
+    """What says nothing when it is an empty text: all that is optional, but for what a message says, which may be nothing."""
+    optional = {field.encode_name for field in msgspec.structs.fields(arguments) if not field.required}
+    return frozenset(optional - {"content", "payload"})
 
 
 def input_schema(tool: Tool, limits: Limits) -> dict[str, Any]:

@@ -63,6 +63,16 @@ class Totals(msgspec.Struct, frozen=True, kw_only=True):
     counted: int
 
 
+class Numbers(msgspec.Struct, frozen=True, kw_only=True):
+    """What is counted of the whole office, whichever process is asked."""
+
+    totals: Totals
+    oldest: timedelta
+    """How long the oldest waiting message has waited."""
+    posts: dict[str, int]
+    """What is put on the ledger, by how far it is, where mail goes by one."""
+
+
 class Seat(msgspec.Struct, frozen=True, kw_only=True):
     """An agent and its mailbox, as whoever runs the office sees them."""
 

@@ -8,10 +8,11 @@ import msgspec
 
 from postoffice.core.agent import Agent, Caller, presence
 from postoffice.core.clock import Clock, micros, steady
-from postoffice.core.delivery import Extend, Handed, Leased, Nack, Refuse, Settled, Settlement, Wish
+from postoffice.core.delivery import Extend, Handed, Leased, Nack, Refuse, Settled, Settlement, Unread, Wish
 from postoffice.core.errors import (
     BadCursor,
     Invalid,
+    MailError,
     NoSuchAgent,
     OwnerOnly,
     TooLarge,
@@ -44,6 +45,8 @@ class Counter:
         self._limits = self.house.limits
         self._bells = Bells()
         self._presences = Presences()
+        self._sign_after = max(1.0, self._limits.heartbeat_timeout.total_seconds() * 3 / 4)
+        """Seconds after which whoever still waits shows that it is there: a wait may last longer than silence may."""
         self._identities = Identities(store, self.house.auth)
         self._clock = Clock()
         self.upkeep = Upkeep(store, wake, self._bells, self._presences, self.house, self._clock.new_id())
@@ -112,29 +115,36 @@ class Counter:
         if len(items) > self._limits.batch:
             raise Invalid(what="batch", why=f"it has {len(items)} items, more than {self._limits.batch}")
 
-    def _settlements(self, settlements: Sequence[Settlement]) -> tuple[Settlement, ...]:
-        self._batch(settlements)
-        for settlement in settlements:
-            self._ref(settlement.ref)
-            if isinstance(settlement, Extend):
-                self._visible(settlement.visible_for)
-            if isinstance(settlement, Nack):
-                bounded("delay", settlement.delay, _NOW, _NOW, self._limits.visibility_most)
-            if isinstance(settlement, Nack | Refuse):
-                self._ref(settlement.reason or "", "reason", self._limits.note_chars)
-            if isinstance(settlement, Handed):
-                self._ref(settlement.where, "place", self._limits.note_chars)
-        return tuple(settlements)
+    def _fit(self, asked: Settlement | Unread) -> Settlement | MailError:
+        """A settlement, or what is wrong with it."""
+        if isinstance(asked, Unread):
+            return asked.why
+        try:
+            self._ref(asked.ref)
+            if isinstance(asked, Extend):
+                self._visible(asked.visible_for)
+            if isinstance(asked, Nack):
+                bounded("delay", asked.delay, _NOW, _NOW, self._limits.visibility_most)
+            if isinstance(asked, Nack | Refuse):
+                self._ref(asked.reason or "", "reason", self._limits.note_chars)
+            if isinstance(asked, Handed):
+                self._ref(asked.where, "place", self._limits.note_chars)
+        except MailError as error:
+            return error
+        return asked
 
-    async def _turn(self, caller: Caller, settlements: tuple[Settlement, ...], wish: Wish) -> Turned:
-        """A taker's turn, counted."""
+    async def _turn(self, caller: Caller, asked: Sequence[Settlement | Unread], wish: Wish | None) -> Turned:
+        """A taker's turn, counted. A settlement that is not right is answered as such, and keeps none of the others from being done."""
+        self._batch(asked)
+        judged = [self._fit(one) for one in asked]
         begun = steady()
-        turned = await self.store.turn(caller.name, settlements, wish)
+        turned = await self.store.turn(caller.name, tuple(one for one in judged if not isinstance(one, MailError)), wish)
         self._follow(caller, turned, begun)
         if turned.leased:
             self.waits.extend(self._ages(turned.leased))
             self.redelivered += sum(one.attempt > 1 for one in turned.leased)
-        return turned
+        answers = iter(turned.settled)
+        return Turned(tuple(one if isinstance(one, MailError) else next(answers) for one in judged), turned.leased)
 
     def _follow(self, caller: Caller, turned: Turned, begun: int) -> None:
         if self.trace is not None:

@@ -39,6 +39,11 @@ class Identities:
         lent = await self._store.appear(check_free(name))
         return Caller(lent, verified=True, owner=True, key=caller.key)
 
+    def last_known(self, key: str | None) -> Caller | None:
+        """Whose key it was when the store last said so, however long ago."""
+        known, _ = self._known.get(key_hash(key or "") or "", (None, 0))
+        return known
+
     def forget(self, hints: frozenset[str]) -> None:
         """Forget those whose keys changed. Most hints are of mail, and nobody is asked for a name again because mail came."""
         if EVERYBODY in hints:

@@ -123,6 +123,10 @@ class LedgerVerbs(MailVerbs):
         """By topic: how far it has been taken."""
         return await self.store.topic_cursors()
 
+    async def taken_ahead(self, topic_id: str, after: int) -> frozenset[int]:
+        """What has been taken of a topic after its cursor."""
+        return await self.store.taken_ahead(topic_id, after)
+
     async def put_post(self, topic_id: str, body: str, memo: str, payer: str | None = None, *, id: str | None = None) -> str:
         """Have something other than a message put on a topic; the same id again changes nothing."""
         return await self.store.put_post(topic_id, body, memo, payer, id)
@@ -143,7 +147,7 @@ class LedgerVerbs(MailVerbs):
         await self.store.settle_post(post, error=error, retry_in=retry_in)
 
     async def materialise(self, topic_id: str, through: int, seen: tuple[Sighting, ...]) -> int:
-        """Take what a topic tells up to a sequence, once. What the office would not take at any other door is set aside."""
+        """Take what a topic tells up to a sequence, and what of the rest is whole, once. What the office would not take at any other door is set aside."""
         strangers = self.house.auth is Auth.OPEN
         return await self.store.materialise(topic_id, through, tuple(map(self._believed, seen)), strangers=strangers)
 

@@ -9,7 +9,7 @@ import msgspec
 
 from postoffice.core.agent import Caller
 from postoffice.core.clock import is_id, steady
-from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, Wish
+from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, Unread, Wish
 from postoffice.core.errors import BadMessage, MailError, NoSuchAgent, NoSuchSession
 from postoffice.core.ledger import DIRECT, is_ledger_id
 from postoffice.core.limits import bounded
@@ -40,12 +40,12 @@ class MailVerbs(Counter):
         self._count_sent(caller, accepted, begun)
         return accepted
 
-    async def send_many(self, caller: Caller, drafts: Sequence[Draft]) -> list[Accepted | BaseException]:
-        """Accept several messages; each is accepted or refused by itself."""
+    async def send_many(self, caller: Caller, drafts: Sequence[Draft | MailError]) -> list[Accepted | BaseException]:
+        """Accept several messages; each is accepted or refused by itself, also what its door could not read."""
         self._batch(drafts)
         begun = steady()
         strangers = self.house.auth is Auth.OPEN
-        judged = [self._judged(draft) for draft in drafts]
+        judged = [self._judged(draft) if isinstance(draft, Draft) else draft for draft in drafts]
         fit = [one for one in judged if isinstance(one, Draft)]
         answers = iter(await self.store.send_many(caller.name, fit, verified=caller.verified, strangers=strangers))
         outcomes = [next(answers) if isinstance(one, Draft) else one for one in judged]
@@ -116,7 +116,7 @@ class MailVerbs(Counter):
         limit: int | None = None,
         *,
         visible_for: timedelta | None = None,
-        settle: Sequence[Settlement] = (),
+        settle: Sequence[Settlement | Unread] = (),
         tokenless: bool = False,
         one_per_session: bool = False,
         session_id: str | None = None,
@@ -137,21 +137,32 @@ class MailVerbs(Counter):
             # A session is known to be free only once what was in hand of it is settled.
             settled = await self.settle(caller, settle)
             return Turned(settled, (await self._turn(caller, (), wish)).leased)
-        return await self._turn(caller, self._settlements(settle), wish)
+        return await self._turn(caller, settle, wish)
 
     async def wait(
-        self, caller: Caller, limit: int | None = None, *, within: timedelta | None = None, again: Again | None = None, **wish: Any
+        self,
+        caller: Caller,
+        limit: int | None = None,
+        *,
+        within: timedelta | None = None,
+        again: Again | None = None,
+        called_off: asyncio.Future[None] | None = None,
+        **wish: Any,
     ) -> Turned:
-        """Like receive, but wait for mail. A waiter that goes away leaves no lease behind."""
+        """Like receive, but wait for mail. A waiter that goes away leaves no lease behind; one called off takes nothing more."""
         patience = bounded("wait", within, self._limits.wait, _NOW, self._limits.wait_most)
         until = asyncio.get_running_loop().time() + patience.total_seconds()
         settled: tuple[Any, ...] = ()
         woken = False
         with self.waiters, self._bells.waiting(folded(caller.name)) as bell:
+            if called_off is not None:
+                called_off.add_done_callback(lambda _: bell.ring())
             while True:
                 bell.still()
-                if woken and again is not None:
-                    await again()
+                if woken:
+                    if again is not None:
+                        await again()
+                    self._presences.touch(caller.name)
                 turned = await self.receive(caller, limit, **wish)
                 settled = settled or turned.settled
                 wish.pop("settle", None)
@@ -159,30 +170,42 @@ class MailVerbs(Counter):
                     self.wakes.extend(self._ages(turned.leased))
                 left = until - asyncio.get_running_loop().time()
                 woken = True
-                if turned.leased or left <= 0 or self._closing or not await bell.rings(left) or self._closing:
+                if turned.leased and called_off is not None and called_off.done():
+                    await self.give_back(caller, turned.leased)  # while it was taken
+                    return Turned(settled, ())
+                if turned.leased or left <= 0 or self._is_over(called_off):
                     return Turned(settled, turned.leased)
+                if (not await bell.rings(min(left, self._sign_after)) and left <= self._sign_after) or self._is_over(called_off):
+                    return Turned(settled, ())
+
+    def _is_over(self, called_off: asyncio.Future[None] | None) -> bool:
+        return self._closing or (called_off is not None and called_off.done())
 
     async def pop(self, caller: Caller, limit: int = 1) -> tuple[Leased, ...]:
         """Take and settle in one act: at most once, by contract."""
         most = bounded("limit", limit, 1, 1, self._limits.batch)
         return (await self._turn(caller, (), Wish(limit=most, visible_for=None, tokenless=True, pop=True))).leased
 
-    async def settle(self, caller: Caller, settlements: Sequence[Settlement]) -> tuple[Settled | MailError, ...]:
+    async def settle(self, caller: Caller, settlements: Sequence[Settlement | Unread]) -> tuple[Settled | MailError, ...]:
         """Ack, nack, extend or give back, each answered by itself."""
-        begun = steady()
-        turned = await self.store.turn(caller.name, self._settlements(settlements), None)
-        self._follow(caller, turned, begun)
-        return turned.settled
+        return (await self._turn(caller, settlements, None)).settled
 
     async def ack(self, caller: Caller, ref: str, token: str | None = None) -> Settled:
         """Done with it."""
         return await self._settle_one(caller, Ack(ref, token))
 
     async def nack(
-        self, caller: Caller, ref: str, token: str | None = None, *, delay: timedelta = _NOW, reason: str | None = None
+        self,
+        caller: Caller,
+        ref: str,
+        token: str | None = None,
+        *,
+        delay: timedelta = _NOW,
+        reason: str | None = None,
+        untried: bool = False,
     ) -> Settled:
-        """Not done with it: give it back."""
-        return await self._settle_one(caller, Nack(ref, token, delay, reason))
+        """Not done with it: give it back. What was never begun was no attempt."""
+        return await self._settle_one(caller, Nack(ref, token, delay, reason, untried))
 
     async def extend(self, caller: Caller, ref: str, visible_for: timedelta | None = None, token: str | None = None) -> Settled:
         """Still at it: keep the lease longer."""

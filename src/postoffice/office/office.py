@@ -1,8 +1,13 @@
 """PostOffice: the verbs, and the office's opening hours."""
 
 import asyncio
-from typing import Self
+from collections.abc import Awaitable
+from datetime import timedelta
+from typing import Final, Self, TypeVar
 
+from postoffice.core.agent import Caller
+from postoffice.core.errors import DatabaseLost, Unavailable
+from postoffice.core.views import Numbers
 from postoffice.office.abroad import AbroadVerbs
 from postoffice.office.consent import ConsentVerbs
 from postoffice.office.lending import LendingVerbs
@@ -10,6 +15,10 @@ from postoffice.office.people import PeopleVerbs
 from postoffice.office.reading import ReadingVerbs
 from postoffice.office.tasks import TaskVerbs
 from postoffice.office.watching import WatchingVerbs
+
+R = TypeVar("R")
+_PATIENCE: Final = 2.0
+"""Seconds within which a store answers that is well."""
 
 
 class PostOffice(PeopleVerbs, ConsentVerbs, ReadingVerbs, TaskVerbs, LendingVerbs, WatchingVerbs, AbroadVerbs):
@@ -26,7 +35,7 @@ class PostOffice(PeopleVerbs, ConsentVerbs, ReadingVerbs, TaskVerbs, LendingVerb
         self.drain()
         self._upkeep.cancel()
         await asyncio.gather(self._upkeep, return_exceptions=True)
-        await asyncio.gather(self._presences.flush(self.store), return_exceptions=True)
+        await asyncio.gather(asyncio.wait_for(self._presences.flush(self.store), _PATIENCE), return_exceptions=True)
         await self.store.close()
         await self.wake.close()
         if self.trace is not None:
@@ -47,10 +56,43 @@ class PostOffice(PeopleVerbs, ConsentVerbs, ReadingVerbs, TaskVerbs, LendingVerb
         """Whether this office hears at once what others do; if not, it looks once a tick."""
         return self.wake.healthy
 
+    @property
+    def hints_trouble(self) -> str | None:
+        """Why it does not hear at once."""
+        return None if self.wake.healthy else self.wake.trouble
+
     async def ping(self) -> None:
-        """Raise unless the store answers."""
-        await self.store.ping()
+        """Raise unless the store answers soon."""
+        await _soon(self.store.ping())
+
+    async def numbers(self) -> Numbers:
+        """The whole office in numbers, if the store answers soon; to count takes it as long as it takes."""
+        await self.ping()
+        oldest = await self.store.longest_waiting(1)
+        return Numbers(
+            totals=await self.store.totals(),
+            oldest=oldest[0].waiting if oldest else timedelta(0),
+            posts={} if self.house.ledger is None else await self.store.posts_by_state(),
+        )
+
+    async def watcher(self, *, key: str | None, name: str | None) -> Caller:
+        """Who asks for numbers. While the store cannot tell whose a key is, it is whose it was the last time it was asked."""
+        try:
+            return await _soon(self.identify(key=key, name=name))
+        except Unavailable:
+            if (known := self._identities.last_known(key)) is None:
+                raise
+            return known
 
     def _hear(self, agents: frozenset[str]) -> None:
         self._identities.forget(agents)
         self._bells.ring(agents)
+
+
+async def _soon(answer: Awaitable[R]) -> R:
+    """Whoever asks whether the office is well wants to know it now, and not when the store has had its last chance to answer."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            return await answer
+    except TimeoutError:
+        raise DatabaseLost(why=f"nothing came within {_PATIENCE:.0f} seconds") from None

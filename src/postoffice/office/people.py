@@ -5,11 +5,8 @@ from typing import Any
 
 import msgspec
 
-from postoffice.core.agent import Agent, Caller, Card, Key, check_card, key_hash, key_prefix, new_key
-from postoffice.core.errors import (
-    Invalid,
-    OwnerOnly,
-)
+from postoffice.core.agent import Agent, Caller, Card, Key, check_card, key_from, key_hash, key_prefix, new_key
+from postoffice.core.errors import Invalid, NameTaken, OwnerOnly
 from postoffice.core.limits import bounded
 from postoffice.core.names import OWNER, check_free, check_name
 from postoffice.core.views import Page
@@ -33,15 +30,22 @@ class PeopleVerbs(Counter):
         return Caller(OWNER, verified=True, owner=True)
 
     async def register(
-        self, name: str, card: Card | None = None, *, by: Caller | None = None, address: str | None = None
+        self, name: str, card: Card | None = None, *, by: Caller | None = None, address: str | None = None, seed: str | None = None
     ) -> tuple[str, str, str]:
-        """Take a name. Gives the agent's id, its name, and its key, which is never shown again."""
-        key = new_key()
+        """Take a name. Gives the agent's id, its name, and its key, which is never shown again: but by the same seed asked twice is asked once."""
+        key = key_from(seed, name) if seed else new_key()
         hash = key_hash(key)
         assert hash is not None
         checked = check_card(card or Card())
         owner = by is not None and by.owner
-        id, known = await self.store.register(check_free(name), checked, hash, key_prefix(key), owner=owner, address=address)
+        counted = None if owner else address  # the rate is for strangers, and whoever runs the office sets up a team from one machine
+        try:
+            id, known = await self.store.register(check_free(name), checked, hash, key_prefix(key), owner=owner, address=counted)
+        except NameTaken:
+            if seed is None or await self.store.find_key(hash) is None:
+                raise
+            agent = await self.agent(name)
+            id, known = agent.id, agent.name
         return id, known, key
 
     async def agent(self, name: str) -> Agent:

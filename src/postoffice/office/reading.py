@@ -170,10 +170,13 @@ class ReadingVerbs(Counter):
                 if not events and after and after > await self.latest(caller):
                     raise BadCursor(cursor=after)  # at each look: a backup may take the log's place while somebody waits
                 left = until - asyncio.get_running_loop().time()
-                if events or left <= 0 or self._closing or not await bell.rings(left) or self._closing:
+                if events or left <= 0 or self._closing:
+                    return events
+                if (not await bell.rings(min(left, self._sign_after)) and left <= self._sign_after) or self._closing:
                     return events
                 if again is not None:
                     await again()
+                self._presences.touch(caller.name)
 
     async def all_news(self, owner: Caller, after: str = "0", limit: int | None = None) -> list[Event]:
         """Everyone's log, for the owner, after a cursor it gave. One the log has not come to is refused."""

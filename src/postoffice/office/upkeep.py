@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import partial
 
 from postoffice.core.clock import steady
 from postoffice.core.errors import MailError
@@ -63,20 +65,26 @@ class Upkeep:
         self._me = me
         self._ticks = 0
         self._more_to_purge = False
+        self._more_to_forget = False
         self.held = False
         """Whether sweeping is this process's business now."""
 
     async def run(self) -> None:
-        """Tick until cancelled. A tick that fails is told in the log and tried again."""
+        """Tick until cancelled. A tick that fails is tried again, and told in the log once for all that fail alike after it."""
+        failing: type[Exception] | None = None
         while True:
             await asyncio.sleep(self._house.tick)
             try:
                 await self.tick()
-            except MailError as error:
+            except Exception as error:  # noqa: BLE001 - a bug in one tick must not end all ticks
                 self.held = False
-                _log.warning("upkeep: %s", error)
-            except Exception:  # noqa: BLE001 - a bug in one tick must not end all ticks
-                _log.exception("upkeep failed; it goes on with the next tick")
+                if type(error) is not failing:
+                    _tell(error)
+                failing = type(error)
+            else:
+                if failing is not None:
+                    _log.info("upkeep goes on")
+                failing = None
 
     async def tick(self) -> None:
         """Do what is due now."""
@@ -104,19 +112,31 @@ class Upkeep:
         await store.report_overdue()
         seldom = self._ticks % _PURGE_TICKS == 0
         if limits.retention is not None and (seldom or self._more_to_purge):
-            self._more_to_purge = await self._purge(limits.retention)
+            self._more_to_purge = await _for_a_while(partial(self._purge, limits.retention))
+        if seldom or self._more_to_forget:
+            self._more_to_forget = await _for_a_while(store.forget)
         if seldom:
-            await store.forget()
             await store.adopt_log()  # a backup may have taken the mail's place while it was served
         await store.index_search()  # last: what people wrote is read there, and should hold up nothing else
 
-    async def _purge(self, older_than: timedelta) -> bool:
-        """Purge mail and news for a while, and say whether there may be more: years of it take long, and leases that run out do not wait."""
-        until = steady() + _PURGE_LASTS
-        while await self._store.purge(older_than) + await self._store.forget_events(older_than):
-            if steady() >= until:
-                return True
-        return False
+    async def _purge(self, older_than: timedelta) -> int:
+        return await self._store.purge(older_than) + await self._store.forget_events(older_than)
+
+
+async def _for_a_while(some: Callable[[], Awaitable[int]]) -> bool:
+    """Do some again and again for a while, and say whether there may be more: years of it take long, and leases that run out do not wait."""
+    until = steady() + _PURGE_LASTS
+    while await some():
+        if steady() >= until:
+            return True
+    return False
+
+
+def _tell(error: Exception) -> None:
+    if isinstance(error, MailError):
+        _log.warning("upkeep: %s", error)
+    else:
+        _log.error("upkeep failed; it goes on with the next tick", exc_info=error)
 
 
 def _age(seen: int) -> timedelta:

@@ -22,6 +22,7 @@ Progress = Callable[[int, int], None]
 _PAGES = 1000
 _LEFT = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file, and leaves there when it is killed
 _PASSWORDS = (re.compile(r"(postgresql://[^:/?#]*):([^/?#]*)(?=@)"), re.compile(r"(.*[?&])password=([^&#]*)&?"))
+_DETAIL = re.compile(r"(?:pg_\w+: )?detail:\s*(.*)", re.IGNORECASE)
 _PATIENCE = 30.0  # seconds for whoever writes at the moment to be done
 
 
@@ -51,8 +52,7 @@ def restore(settings: Settings, file: Path, progress: Progress, *, replace: bool
     if not file.is_file():
         raise BackupFailed(why=f"there is no file {file}")
     if settings.database is not None:
-        clean = ("--clean", "--if-exists") if replace else ()
-        _run_tool("pg_restore", settings.database, "--exit-on-error", "--single-transaction", *clean, str(file))
+        _restore_postgres(settings.database, file, replace=replace)
         where = ""
     else:
         _restore_sqlite(settings, file, progress, replace=replace)
@@ -60,6 +60,17 @@ def restore(settings: Settings, file: Path, progress: Progress, *, replace: bool
     if replace:
         time.sleep(REMEMBERED)  # whoever serves that mail may still take agents for known that are not in the backup
     return f"{file} is restored{where}"
+
+
+def _restore_postgres(database: str, file: Path, *, replace: bool) -> None:
+    clean = ("--clean", "--if-exists") if replace else ()
+    try:
+        _run_tool("pg_restore", database, "--exit-on-error", "--single-transaction", *clean, str(file))
+    except BackupFailed as error:
+        if replace or "already exists" not in str(error.facts["why"]):
+            raise
+        why = f"{error.facts['why']}; choose an empty database, or put the backup in its place with --replace"
+        raise BackupFailed(why=why) from None
 
 
 def _restore_sqlite(settings: Settings, file: Path, progress: Progress, *, replace: bool) -> None:
@@ -157,7 +168,15 @@ def _run_tool(name: str, database: str, *arguments: str) -> None:
     secret = {} if password is None else {"PGPASSWORD": password}
     ended = subprocess.run(command, env=os.environ | secret, capture_output=True, text=True, check=False)  # noqa: S603 - a tool by name, our own words
     if ended.returncode:
-        raise BackupFailed(why=(ended.stderr.strip().splitlines() or [f"{name} ended with {ended.returncode}"])[0])
+        raise BackupFailed(why=_complaint(ended.stderr) or f"{name} ended with {ended.returncode}")
+
+
+def _complaint(said: str) -> str:
+    """What a tool of PostgreSQL's complained of, with the detail it gave: that names the versions, or what is in the way."""
+    lines = said.strip().splitlines()
+    first = next((line for line in lines if ": error: " in line), lines[0] if lines else "")
+    details = (found[1] for line in lines if (found := _DETAIL.match(line)))
+    return first + "".join(f" ({detail})" for detail in details)
 
 
 def _apart(database: str) -> tuple[str, str | None]:

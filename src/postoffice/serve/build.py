@@ -15,6 +15,7 @@ from postoffice.core.clock import Clock
 from postoffice.core.connection import Handshake
 from postoffice.core.errors import BadSetting, ExtraMissing, NotSafe
 from postoffice.core.hosts import is_loopback
+from postoffice.core.ledger import is_ledger_id
 from postoffice.core.names import OWNER
 from postoffice.core.routing import check_route
 from postoffice.office import Auth, House, PostOffice
@@ -151,12 +152,23 @@ def build_network(settings: Settings) -> "LedgerNetwork":
 
 
 def read_keys(path: Path, operator: str) -> dict[str, str]:
-    """Keys by account: a line that is only a key is the operator's."""
+    """Keys by account: a line that is only a key is the operator's. Nothing of the file is in an error: any word of it may be a key."""
     try:
-        lines = [line.split() for line in path.expanduser().read_text().splitlines() if line.strip() and not line.startswith("#")]
+        lines = path.expanduser().read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
         raise BadSetting(name="ledger_key_file", why=f"it cannot be read: {error.strerror}") from None
-    return {words[0] if len(words) > 1 else operator: words[-1] for words in lines}
+    except UnicodeDecodeError:
+        raise BadSetting(name="ledger_key_file", why="it is no text; give the key as the wallet exports it (DER in hex)") from None
+    keys = {}
+    for number, words in enumerate(map(str.split, lines), 1):
+        if words and not words[0].startswith("#"):
+            *account, key = words
+            if account and not (len(account) == 1 and is_ledger_id(account[0])):
+                raise BadSetting(
+                    name="ledger_key_file", why=f"line {number} is neither a key nor an account and its key, such as 0.0.777 302e…"
+                )
+            keys[account[0] if account else operator] = key
+    return keys
 
 
 def check_database(address: str) -> None:

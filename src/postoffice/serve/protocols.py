@@ -5,6 +5,7 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode
 
 from postoffice.doors.edge import AT_HAND
 from postoffice.doors.hangup import RESET
@@ -145,6 +146,9 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     Thousands of them wait, so an idle one keeps little.
     """
 
+    _owed = b""
+    """The pong for a peer that was behind when it asked."""
+
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.queue = _Inlet()  # type: ignore[assignment]  # all of a queue that is used
@@ -152,6 +156,20 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     def pause_writing(self) -> None:
         self.writable = asyncio.Event()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        owed, self._owed = self._owed, b""
+        if owed and not self.close_sent:
+            self.transport.write(owed)
+
+    def handle_ping(self) -> None:
+        pong = b"".join(self.conn.data_to_send())
+        if self.writable.is_set():
+            self.transport.write(pong)
+        else:
+            # Whoever asks without end and reads nothing would have us keep all the answers; the last of them will do.
+            self._owed = pong or self._owed  # nothing where one before it, that came with it, was answered for both
 
     def start_keepalive(self) -> None:
         super().start_keepalive()
@@ -163,6 +181,15 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if hasattr(self, "scope"):
             extensions: dict[str, Any] = self.scope["extensions"]
             extensions[CUT] = self._cut
+
+    def send_receive_event_to_app(self) -> None:
+        if self.curr_msg_data_type == "text" and not self.close_sent and not _is_text(b"".join(self.frames)):
+            # As uvicorn does it, which calls that a fault of the server, and writes as many of them into the log as anybody sends.
+            self.frames = []
+            self.conn.send_close(CloseCode.INVALID_DATA)
+            self.handle_parser_exception()
+            return
+        super().send_receive_event_to_app()
 
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()
@@ -177,3 +204,11 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         self.transport.write(b"".join(self.conn.data_to_send()))
         self.close_sent = True
         self.close_timer = self.loop.call_later(self.close_timeout, self.transport.abort)
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

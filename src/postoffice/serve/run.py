@@ -8,8 +8,9 @@ import shutil
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from ipaddress import ip_network
 from pathlib import Path
 
 import uvicorn
@@ -79,7 +80,7 @@ def web_server(app: FastAPI, settings: Settings, announce: Callable[[], None] = 
         access_log=False,
         server_header=False,
         proxy_headers=bool(settings.trusted_proxies),
-        forwarded_allow_ips=list(settings.trusted_proxies) or None,
+        forwarded_allow_ips=[*settings.trusted_proxies, *_mapped(settings.trusted_proxies)] or None,
         timeout_graceful_shutdown=_GRACE,
         ws_ping_interval=settings.ws_ping_interval,
         ws_ping_timeout=settings.ws_ping_timeout,
@@ -87,6 +88,13 @@ def web_server(app: FastAPI, settings: Settings, announce: Callable[[], None] = 
         ws_max_size=_FRAME_BYTES,
     )
     return _Server(config, announce)
+
+
+def _mapped(proxies: Iterable[str]) -> Iterator[str]:
+    """IPv4's addresses and networks as a socket that listens on `::` tells them."""
+    for network in (ip_network(proxy) for proxy in proxies if proxy != "*"):
+        if network.version == 4:  # noqa: PLR2004 - the protocol's own number
+            yield f"::ffff:{network.network_address}/{96 + network.prefixlen}"
 
 
 class _Server(uvicorn.Server):

@@ -4,16 +4,18 @@ A trace's id is its message's id, and the span that sent it has an id made from 
 message adds to the same trace, and nothing about tracing has to be stored or passed on.
 """
 
+import logging
 import secrets
 import time
+from collections.abc import Sequence
 from contextvars import ContextVar
 from datetime import timedelta
 from uuid import UUID
 
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, TraceFlags, set_span_in_context
 from opentelemetry.util.types import Attributes
@@ -22,6 +24,8 @@ from postoffice import __version__
 from postoffice.core.delivery import Leased, Settled, State
 from postoffice.core.message import Accepted
 
+_log = logging.getLogger("postoffice.traces")
+_EXPORTERS = ("opentelemetry.exporter.otlp.common.http", "opentelemetry.exporter.otlp.proto.http.trace_exporter")
 _PATIENCE = 3.0  # seconds for a collector to answer
 _SENDING: ContextVar[UUID | None] = ContextVar("sending", default=None)
 
@@ -35,7 +39,7 @@ class MessageTraces:
             id_generator=_MessageIds(),
             shutdown_on_exit=False,
         )
-        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(f"{endpoint.rstrip('/')}/v1/traces", timeout=_PATIENCE)))
+        self._provider.add_span_processor(BatchSpanProcessor(_ToldOnce(f"{endpoint.rstrip('/')}/v1/traces")))
         self._tracer = self._provider.get_tracer("postoffice", __version__)
 
     def sent(self, sender: str, accepted: Accepted, took: timedelta) -> None:
@@ -69,6 +73,36 @@ class MessageTraces:
         context = None if root else set_span_in_context(NonRecordingSpan(_sending_span(UUID(message_id))))
         span = self._tracer.start_span(name, context, kind, {"mail.id": message_id, **(about or {})}, start_time=begun)
         span.end(ended)
+
+
+class _ToldOnce(SpanExporter):
+    """An exporter in whose log a collector that is away stands once, with why, and not with every batch that it does not get."""
+
+    def __init__(self, address: str) -> None:
+        self._exporter = OTLPSpanExporter(address, timeout=_PATIENCE)
+        self._away = False
+        for name in _EXPORTERS:
+            logging.getLogger(name).addFilter(self._is_new)
+
+    def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
+        """Send them."""
+        result = self._exporter.export(spans)
+        away = result is not SpanExportResult.SUCCESS
+        if away and not self._away:
+            _log.warning("the collector of traces takes none; spans are dropped until it does")
+        if self._away and not away:
+            _log.info("the collector of traces takes them again")
+        self._away = away
+        return result
+
+    def shutdown(self) -> None:
+        """Be done."""
+        self._exporter.shutdown()  # type: ignore[no-untyped-call]  # the library's own is not annotated
+        for name in _EXPORTERS:
+            logging.getLogger(name).removeFilter(self._is_new)
+
+    def _is_new(self, _: logging.LogRecord) -> bool:
+        return not self._away
 
 
 class _MessageIds(IdGenerator):

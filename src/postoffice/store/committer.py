@@ -26,8 +26,13 @@ LOST = (
     asyncpg.TooManyConnectionsError,
 )
 """How a driver says that the server is not there."""
+_ENDED = (asyncpg.IdleInTransactionSessionTimeoutError, asyncpg.TransactionTimeoutError)
+"""How a server says that it has ended a transaction of its own accord: whatever was on its way then is not done."""
+_UNSENT = "cannot switch to state"
+"""What the driver says, in a way shared by other failures, where it had read that before it could send anything more."""
 _CLASH = (asyncpg.IntegrityConstraintViolationError, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _TRIES = 5
+_LAST_WORDS = 3.0  # seconds that a server gets to hear that a transaction is over
 SESSION = {
     # A process that stands still inside a transaction must not keep all others from the mail it has locked.
     "idle_in_transaction_session_timeout": "10000",
@@ -78,7 +83,8 @@ class Committer:
         if not isinstance(error, LOST) or asked_wrongly:
             return Unavailable(why=why(error)) if isinstance(error, asyncpg.PostgresError) else error
         self.close()
-        if self._committing:
+        undone = isinstance(error, _ENDED) or (isinstance(error, asyncpg.InternalClientError) and str(error).startswith(_UNSENT))
+        if self._committing and not undone:
             return OutcomeUnknown(why=why(error))
         return None if again else DatabaseLost(why=why(error))
 
@@ -100,12 +106,12 @@ class Committer:
             outcomes = run_acts(desk, acts)
             await self._write(list(close_desk(desk)))
             # From here on a lost connection leaves the transaction's fate unknown.
-            self._committing = True
+            self._committing = not connection.is_closed()
             await connection.execute("COMMIT")
         except BaseException:
             if not connection.is_closed() and not self._committing:
                 try:
-                    await connection.execute("ROLLBACK")
+                    await connection.execute("ROLLBACK", timeout=_LAST_WORDS)
                 except Exception:  # noqa: BLE001 - what went wrong first is what counts
                     self.close()
             raise

@@ -173,7 +173,8 @@ def _waiting_mail(desk: Desk, needs: Needs) -> Loads:
         if wish.session_id is not None:
             queries.setdefault("waiting_in_session", []).append((mailbox, wish.session_id, wish.correlation_id, total))
         elif wish.correlation_id is not None:
-            queries.setdefault("waiting_correlated", []).append((mailbox, wish.correlation_id, total))
+            query = "waiting_correlated_heads" if wish.one_per_session else "waiting_correlated"
+            queries.setdefault(query, []).append((mailbox, wish.correlation_id, total))
         elif wish.one_per_session:
             queries.setdefault("waiting_heads", []).append((mailbox, total))
         elif (mailbox, total) not in queries.setdefault("waiting", []):

@@ -134,7 +134,7 @@ class GroupedStore(Overviews, LedgerReads):
         await self.submit(Opened(post_id, opening, topic_id))
 
     async def settle_post(self, post: Post, *, error: str | None = None, retry_in: timedelta | None = None) -> None:
-        await self.submit(SettlePost(post.id, post.message_id, post.mailbox, error=error, retry_in=retry_in))
+        await self.submit(SettlePost(post, error=error, retry_in=retry_in))
 
     async def materialise(self, topic_id: str, through: int, seen: tuple[Sighting, ...], *, strangers: bool) -> int:
         return await self.submit(Materialise(topic_id, through, seen, strangers=strangers))
@@ -218,5 +218,6 @@ class GroupedStore(Overviews, LedgerReads):
         events = tuple((mailbox, number) for mailbox, number in await self.fetch("old_events", age=micros(older_than), limit=limit))
         return await self.submit(ForgetEvents(events)) if events else 0
 
-    async def forget(self) -> None:
-        await self.submit(Forget())
+    async def forget(self, limit: int = 1000) -> int:
+        old = await self.fetch("old_dedupe", age=micros(self.limits.dedupe_for), limit=limit)
+        return await self.submit(Forget(tuple((sender, addressee, id, at) for sender, addressee, id, at in old)))

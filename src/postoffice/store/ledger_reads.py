@@ -29,6 +29,9 @@ class LedgerReads(Reads):
     async def topic_cursors(self) -> dict[str, int]:
         return {name.partition(":")[2]: int(value) for name, value in await self.fetch("ledger_cursors")}
 
+    async def taken_ahead(self, topic_id: str, after: int) -> frozenset[int]:
+        return frozenset(sequence for (sequence,) in await self.fetch("taken_ahead", topic_id=topic_id, sequence=after))
+
     async def posts_due(self, limit: int) -> list[Post]:
         return [Post(**dict(zip(_POST, row, strict=True))) for row in await self.fetch("posts_due", limit=limit)]
 

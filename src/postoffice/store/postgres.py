@@ -5,12 +5,13 @@ import re
 import time
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import asyncpg
 
 from postoffice.core.clock import Clock
-from postoffice.core.errors import BadCursor, BadSetting, Closed, DatabaseLost, MailError, SchemaMissing, Unavailable, why
+from postoffice.core.errors import BadCursor, BadSetting, Closed, DatabaseLost, MailError, OutcomeUnknown, SchemaMissing, Unavailable, why
 from postoffice.core.limits import Limits
 from postoffice.store import sql
 from postoffice.store.acts.act import Act
@@ -29,6 +30,7 @@ _READERS = 8
 _TIMEOUT = 30.0
 _LONGEST = "30000"  # milliseconds that a transaction may last
 _ADOPTING = 3600.0  # seconds, for a log of many millions
+_LAST_WORDS = 3.0  # seconds that a server gets to answer what nobody waits for any more
 _WORD = re.compile(r"\w+")
 _CURSOR = re.compile(r"0|[0-9]{1,19}\.[0-9]{1,18}", re.ASCII)
 
@@ -57,6 +59,7 @@ class PostgresStore(GroupedStore):
         self._local = ";".join(settings)
         self._begin = ";".join(("BEGIN", self._local, self._sql["committing_transaction"])) if self.pooled else "BEGIN"
         self._jobs: deque[_Job] = deque()
+        self._under_way: list[_Job] = []
         self._arrived = asyncio.Event()
         self._committing: asyncio.Task[None] | None = None
 
@@ -85,8 +88,22 @@ class PostgresStore(GroupedStore):
         self._closing = True
         self._arrived.set()
         if self._committing is not None:
-            await self._committing
-        await self._pool.close()
+            await self._finish(self._committing)
+        for _, future in (*self._under_way, *self._jobs):
+            if not future.done():  # nobody is left waiting for a server that says nothing
+                future.set_exception(OutcomeUnknown(why="the office closed before the database answered"))
+        with suppress(TimeoutError):  # the pool has then hung up on everybody
+            async with asyncio.timeout(_LAST_WORDS):
+                await self._pool.close()
+
+    async def _finish(self, committing: "asyncio.Task[None]") -> None:
+        """Have done what was asked for, as long as the server goes on answering."""
+        answered = None
+        while not committing.done() and answered != self.commits.sum:
+            answered = self.commits.sum
+            await asyncio.wait({committing}, timeout=_LAST_WORDS)
+        committing.cancel()
+        await asyncio.gather(committing, return_exceptions=True)
 
     async def ping(self) -> None:
         await self.fetch("oldest_program")
@@ -138,12 +155,7 @@ class PostgresStore(GroupedStore):
             raise Closed
         for attempt in (1, 2):
             try:
-                async with self._pool.acquire() as connection:
-                    if not self.pooled:
-                        return await connection.fetch(statement, *arguments, timeout=within)  # type: ignore[no-any-return]
-                    async with connection.transaction():
-                        await connection.execute(self._local)
-                        return await connection.fetch(statement, *arguments, timeout=within)  # type: ignore[no-any-return]
+                return await self._ask(statement, arguments, within)
             except LOST as error:
                 # A pool hands out connections that died while nobody looked; a read may be asked again, on a new one.
                 if attempt == 2:  # noqa: PLR2004
@@ -152,6 +164,23 @@ class PostgresStore(GroupedStore):
             except asyncpg.PostgresError as error:
                 raise Unavailable(why=why(error)) from error
         raise AssertionError
+
+    async def _ask(self, statement: str, arguments: Sequence[object], within: float | None) -> Sequence[Row]:
+        connection = await self._pool.acquire()
+        try:
+            if self.pooled:
+                await connection.execute(f"BEGIN;{self._local}")
+            found: Sequence[Row] = await connection.fetch(statement, *arguments, timeout=within)
+            if self.pooled:
+                await connection.execute("COMMIT")
+        except BaseException as error:
+            # Whoever gives up goes at once: a server that says nothing would not say that it has heard of it either.
+            if self.pooled or isinstance(error, asyncio.CancelledError):
+                connection.terminate()
+            raise
+        finally:
+            await self._pool.release(connection, timeout=_LAST_WORDS)
+        return found
 
     # Committing
 
@@ -174,7 +203,7 @@ class PostgresStore(GroupedStore):
                 # Those who were answered together ask again together: one larger group costs less than two.
                 for _ in range(_TURNS):
                     await asyncio.sleep(0)
-                jobs = [self._jobs.popleft() for _ in range(min(len(self._jobs), _GROUP))]
+                jobs = self._under_way = [self._jobs.popleft() for _ in range(min(len(self._jobs), _GROUP))]
                 begun = time.perf_counter()
                 outcomes, hints = await committer.commit([act for act, _ in jobs])
                 self.commits.add(time.perf_counter() - begun)

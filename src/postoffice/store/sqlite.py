@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from postoffice.core.clock import Clock
-from postoffice.core.errors import BadCursor, Closed, DiskFull, MailError, OutcomeUnknown, ReadOnly, Unavailable
+from postoffice.core.errors import BadCursor, Closed, Damaged, DiskFull, MailError, OutcomeUnknown, ReadOnly, Unavailable
 from postoffice.core.limits import Limits
 from postoffice.store import sql
 from postoffice.store.acts.act import Act, Pause
@@ -283,4 +283,6 @@ def _translate(error: sqlite3.Error, *, committing: bool) -> MailError:
         return OutcomeUnknown(why=str(error))
     if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
         return ReadOnly(why=str(error))
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return Damaged(why=str(error))  # which trying again does not mend
     return Unavailable(why=f"{error} ({name})" if name else str(error))

@@ -1,11 +1,13 @@
 """What every service has that carries hints between processes: a connection that is made again, and hints that gather meanwhile."""
 
 import asyncio
+import logging
 import random
-from contextlib import suppress
 
+from postoffice.core.errors import why
 from postoffice.wake.protocol import EVERYBODY, Heard
 
+_log = logging.getLogger(__name__)
 _FIRST_PAUSE = 0.2
 _LONGEST_PAUSE = 5.0
 _HEARD = 1.0
@@ -22,6 +24,7 @@ class CarriedWake:
     def __init__(self, url: str) -> None:
         self.url = url
         self.healthy = False
+        self.trouble: str | None = None
         self._waiting: set[str] = set()
         self._hinted = asyncio.Event()
 
@@ -48,6 +51,7 @@ class CarriedWake:
     def connected(self) -> None:
         """Hints are carried from here on; when the connection is lost, the first try to make it again comes soon."""
         self.healthy = True
+        self.trouble = None
         self._pause = _FIRST_PAUSE
 
     def gathered(self) -> str:
@@ -63,12 +67,21 @@ class CarriedWake:
 
     async def _run(self) -> None:
         self._pause = _FIRST_PAUSE
+        lost: tuple[type[Exception], ...] = (OSError, TimeoutError, *self.lost)
         while True:
             try:
+                await self.carry()
+                self._tell("the connection has ended")
+            except lost as error:
                 # Everybody is looking by themselves meanwhile; a hint lost here costs a tick.
-                with suppress(OSError, TimeoutError, *self.lost):
-                    await self.carry()
+                self._tell(why(error))
             finally:
                 self.healthy = False
             await asyncio.sleep(self._pause * random.uniform(0.5, 1.0))  # noqa: S311
             self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+
+    def _tell(self, trouble: str) -> None:
+        """Say what is in the way, once for as long as it is the same."""
+        if trouble != self.trouble:
+            _log.warning("hints are not carried: %s", trouble)
+        self.trouble = trouble

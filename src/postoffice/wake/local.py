@@ -8,6 +8,7 @@ class LocalWake:
 
     def __init__(self, *, alone: bool = True) -> None:
         self.healthy = alone
+        self.trouble = None if alone else "the database is behind a pooler, through which nobody can listen"
 
     async def open(self, heard: Heard) -> None:
         self._heard = heard

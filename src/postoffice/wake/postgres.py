@@ -1,5 +1,7 @@
 """Hints between the processes of one PostgreSQL, by LISTEN and NOTIFY."""
 
+import asyncio
+from contextlib import suppress
 from typing import Any
 
 import asyncpg
@@ -13,23 +15,31 @@ class PostgresWake(CarriedWake):
 
     lost = (asyncpg.PostgresError, asyncpg.InterfaceError)
     most = 7900  # a notification carries 8000 bytes
+    quiet = 10.0
+    """Seconds without a hint to carry after which the server is asked whether it is still there."""
+    patience = 10.0
+    """Seconds that it has for an answer."""
 
     def __init__(self, url: str, channel: str = "postoffice") -> None:
         super().__init__(normal_url(url))
         self.channel = channel
 
     async def carry(self) -> None:
-        connection = await asyncpg.connect(self.url, statement_cache_size=0, timeout=10, command_timeout=30)
+        connection = await asyncpg.connect(self.url, statement_cache_size=0, timeout=10, command_timeout=self.patience)
         try:
             await connection.add_listener(self.channel, self._on_notify)
             self.connected()
             # Wakes this loop when the connection goes, so that it is not noticed only with the next hint.
             connection.add_termination_listener(lambda _: self._hinted.set())
             while not connection.is_closed():
-                await self._hinted.wait()
-                hint = self.gathered()
-                if hint and not connection.is_closed():
+                # A connection that died without a word brings nothing any more, and whoever only listens would never know.
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(self.quiet):
+                        await self._hinted.wait()
+                if hint := self.gathered():
                     await connection.execute("SELECT pg_notify($1, $2)", self.channel, hint)
+                else:
+                    await connection.execute("SELECT 1")
         finally:
             connection.terminate()
 

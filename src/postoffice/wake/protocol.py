@@ -13,6 +13,8 @@ class Wake(Protocol):
 
     healthy: bool
     """Whether hints are being carried now; without them everyone goes on by looking once a tick."""
+    trouble: str | None
+    """Why not, as far as it is known."""
 
     async def open(self, heard: Heard) -> None: ...
     def hint(self, agents: frozenset[str]) -> None: ...

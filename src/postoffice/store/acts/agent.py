@@ -169,7 +169,7 @@ class RevokeKeys(Act[tuple[Key, ...]]):
             else [row for row in live if row.prefix.startswith(self.prefix or "")]
         )
         if not rows:
-            raise NoSuchKey(name=box.name, prefix=key_prefix(self.prefix or ""))
+            raise NoSuchKey(name=box.name, which=f"beginning with {key_prefix(self.prefix)!r}" if self.prefix else "to take back")
         for row in rows:
             row.revoked_at = desk.now
             desk.write_key(row)

@@ -5,9 +5,10 @@ from datetime import timedelta
 
 from postoffice.core.clock import is_id, micros
 from postoffice.core.delivery import UNREAD, State
-from postoffice.core.errors import MailError, NoSuchMessage, OtherLedger, TopicTaken, Unavailable
-from postoffice.core.ledger import Account, Sighting, matches
+from postoffice.core.errors import MailError, NoSuchMessage, OtherLedger, TopicTaken, TopicWatched, Unavailable
+from postoffice.core.ledger import FORMER, Account, Body, Post, Sighting, matches, note_author
 from postoffice.core.names import SYSTEM, folded
+from postoffice.core.session import pair
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.letters import Release
 from postoffice.store.acts.posts import ask_for_topics, known_accounts, put_post
@@ -35,14 +36,16 @@ class KeepNetwork(Act[None]):
 
 
 class KeepAccount(Act[None]):
-    """An agent has topics now, or other ones."""
+    """An agent has topics now, or other ones: then what was sent to it and by it before is still looked for."""
 
     def __init__(self, account: Account, profile: str | None) -> None:
         self.account = account
         self.profile = profile
+        self.name = f"watched_topic:{account.inbound_topic_id}"
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(SYSTEM)
+        needs.extra[self.name] = (self.account.inbound_topic_id,)
         ask_for_topics(needs)
 
     def run(self, desk: Desk) -> None:
@@ -50,6 +53,14 @@ class KeepAccount(Act[None]):
         for agent, other in known_accounts(desk).items():
             if agent != folded(known.agent) and other.inbound_topic_id == known.inbound_topic_id:
                 raise TopicTaken(topic=known.inbound_topic_id, agent=agent)
+        for kind, agent, _ in desk.extra[self.name]:
+            if (kind, agent) != (FORMER, folded(known.agent)):
+                raise TopicWatched(topic=known.inbound_topic_id, kind=kind)
+        before = known_accounts(desk).get(folded(known.agent))
+        if before is not None and not before.outside and before.operator_id != known.operator_id:
+            desk.write(
+                "put_ledger_topic", (before.inbound_topic_id, FORMER, before.agent, before.account_id, desk.now), before.inbound_topic_id
+            )
         row = (folded(known.agent), known.account_id, known.inbound_topic_id, known.outbound_topic_id, self.profile, desk.now)
         desk.extra["ledger_accounts"] = [*(one for one in desk.extra["ledger_accounts"] if one[0] != row[0]), row[:4]]
         desk.write("put_ledger_account", row, row[0])
@@ -97,35 +108,61 @@ class SignPost(Act["str | None"]):
 
 
 class SettlePost(Act[None]):
-    """A post is on the ledger, waits for another try, or never will be there: then its message is dead, unless it was delivered."""
+    """A post is on the ledger, waits for another try, or never will be there: then its message is dead, unless it was delivered.
 
-    def __init__(self, id: str, message_id: str | None, mailbox: str | None, *, error: str | None, retry_in: timedelta | None) -> None:
-        self.id = id
+    Whoever wrote it is told in any case: it was accepted as something that the ledger would have.
+    """
+
+    def __init__(self, post: Post, *, error: str | None, retry_in: timedelta | None) -> None:
+        self.post = post
         self.error = error
         self.retry_in = retry_in
-        refused = error is not None and retry_in is None and message_id is not None and mailbox is not None
-        self.refusal = Release(mailbox or "", message_id or "", error) if refused else None
+        self.name = f"signed_post:{post.id}"
+        refused = error is not None and retry_in is None and post.message_id is not None
+        self.refusal = Release(post.mailbox, post.message_id or "", error) if refused and post.mailbox is not None else None
+        self.author = folded(note_author(post)) if refused and post.mailbox is None else None
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(SYSTEM)
+        needs.extra[self.name] = (self.post.id,)
         if self.refusal is not None:
             self.refusal.ask(needs)
+        if self.author is not None:
+            needs.boxes.add(self.author)
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
         if self.refusal is not None:
             self.refusal.ask_more(needs, desk)
+        if self.author is not None:
+            needs.thread_keys.add((*pair(SYSTEM, self.author), ""))
 
     def run(self, desk: Desk) -> None:
         if self.refusal is not None:
             with suppress(NoSuchMessage):  # delivered at once, read, and purged since
-                self.refusal.run(desk)
+                if self.refusal.run(desk).state != State.DEAD:
+                    row = desk.mail[self.refusal.message_id, self.refusal.mailbox]
+                    self._tell(desk, row.sender, f"message to {desk.boxes[row.mailbox].name}")
+        elif self.author is not None:
+            self._tell(desk, self.author, f"note on {self.post.topic_id}")
         state = "submitted" if self.error is None else "failed" if self.retry_in is None else "waiting"
         due_at = desk.now + micros(self.retry_in or timedelta(0))
-        desk.write("settle_post", (self.id, state, due_at, self.error), self.id)
+        desk.write("settle_post", (self.post.id, state, due_at, self.error), self.post.id)
+
+    def _tell(self, desk: Desk, author: str, what: str) -> None:
+        if desk.extra[self.name] and author in desk.boxes:  # another may have been told the same, and told it
+            desk.notice(
+                desk.boxes[author],
+                f"Your {what} was delivered, but does not stand on the ledger: {self.error}",
+                {"kind": "not_on_ledger", "message_id": self.post.message_id, "topic_id": self.post.topic_id, "reason": self.error},
+                reply_to=self.post.message_id,
+            )
 
 
 class Materialise(Act[int]):
-    """What a topic tells, taken once: the cursor moves with the mail. Gives how much was new."""
+    """What a topic tells, taken once: the cursor moves with the mail, and what is taken ahead of it is known by its record.
+
+    Gives how much was new.
+    """
 
     def __init__(self, topic_id: str, through: int, seen: tuple[Sighting, ...], *, strangers: bool) -> None:
         self.topic_id = topic_id
@@ -143,6 +180,7 @@ class Materialise(Act[int]):
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(SYSTEM)
         needs.extra[f"cursor:{self.name}"] = (self.name,)
+        needs.extra[f"recorded_ahead:{self.topic_id}"] = (self.topic_id,)
         ask_for_topics(needs)
         for one in self.seen:
             if (key := _ours(one)) is not None:
@@ -163,11 +201,13 @@ class Materialise(Act[int]):
 
     def run(self, desk: Desk) -> int:
         before = max((int(value) for (value,) in desk.extra[f"cursor:{self.name}"]), default=0)
-        new = [one for one in self.seen if one.sequence > before]
+        ahead = desk.extra[f"recorded_ahead:{self.topic_id}"]
+        new = [one for one in self.seen if one.sequence > before and (one.sequence,) not in ahead]
         for one in new:
             verdict, message_id, reason = self._take(desk, one)
             row = (self.topic_id, one.sequence, one.payer, one.at, verdict, message_id, reason, one.raw, desk.now)
             desk.write("add_ledger_record", row, (self.topic_id, one.sequence))
+        desk.extra[f"recorded_ahead:{self.topic_id}"] = [*ahead, *((one.sequence,) for one in new)]
         if self.through > before:
             desk.extra[f"cursor:{self.name}"] = [(str(self.through),)]
             desk.write("put_cursor", (self.name, str(self.through)), self.name)
@@ -186,8 +226,8 @@ class Materialise(Act[int]):
         if (post := _known_again(desk, one)) is not None:
             desk.write("confirm_post", post, post)
             return "confirmed", post[0], None
-        if one.body is not None and one.body.hash is not None:
-            return "quarantined", one.body.id if is_id(one.body.id or "") else None, "only its hash is there, and the message is not ours"
+        if one.body is not None and (why := _only_from_here(one, one.body)) is not None:
+            return "quarantined", one.body.id if is_id(one.body.id or "") else None, f"{why}, and the message is not ours"
         taken, refusals = None, []
         for send in self.sends[one.sequence]:  # each by itself: one who refuses takes nothing from the others
             try:
@@ -198,6 +238,13 @@ class Materialise(Act[int]):
                 refusals.append(str(error))
         verdict = "delivered" if taken else "quarantined" if refusals else "noted"
         return verdict, taken, " ".join(refusals) or None
+
+
+def _only_from_here(one: Sighting, body: Body) -> str | None:
+    """Why it is of no use unless the office has sent it itself."""
+    if one.former:
+        return f"it is to {one.mailbox} or by {one.sender} as they were before"
+    return None if body.hash is None else "only its hash is there"
 
 
 def _confirm(desk: Desk, one: Sighting, row: DeliveryRow) -> tuple[str, str | None, str | None]:

@@ -174,7 +174,8 @@ def _apply(desk: Desk, row: DeliveryRow, settlement: Settlement) -> None:
             desk.move(row, State.LEASED, reason=where)
         case Refuse(reason=reason):
             desk.bury(row, reason, said=True)
-        case Nack(delay=delay, reason=reason):
+        case Nack(delay=delay, reason=reason, untried=untried):
+            row.attempts -= untried
             state = after_failure(row.attempts, desk.limits.max_attempts, delay)
             if state is State.DEAD:
                 desk.bury(row, reason or "given back too often", said=bool(reason))

@@ -122,10 +122,14 @@ class ForgetEvents(Upkeep):
 
 
 class Forget(Upkeep):
-    """Drop what has outlived its use: records of ids, visits, spent counters."""
+    """Drop what has outlived its use: these records of ids, visits, spent counters."""
+
+    def __init__(self, dedupe: tuple[tuple[str, str, str, int], ...]) -> None:
+        self.dedupe = dedupe
 
     def run(self, desk: Desk) -> int:
-        desk.write("forget_dedupe", (desk.now - micros(desk.limits.dedupe_for),))
+        for record in self.dedupe:
+            desk.write("forget_dedupe", record, record)
         desk.write("forget_visits", (desk.now,))
         desk.write("forget_limits", (desk.now - micros(timedelta(days=1)),))
-        return 1
+        return len(self.dedupe)

@@ -5,15 +5,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from alembic import context, op
+from sqlalchemy.engine import Connection
 
 _VERSIONS = Path(__file__).parent / "versions"
 
 
 def run_script(revision: str) -> None:
     """Run `<revision>_<engine>.sql`."""
-    connection = op.get_bind()
+    run_file(op.get_bind(), revision)
+
+
+def run_file(connection: Connection, name: str) -> None:
+    """Run `<name>_<engine>.sql`."""
     engine = connection.dialect.name
-    script = (_VERSIONS / f"{revision}_{engine}.sql").read_text()
+    script = (_VERSIONS / f"{name}_{engine}.sql").read_text(encoding="utf-8")
     if engine == "sqlite":
         for statement in _statements(script):
             connection.exec_driver_sql(statement)

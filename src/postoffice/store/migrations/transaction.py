@@ -10,6 +10,8 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
+from postoffice.store.migrations.script import run_file
+
 _MIGRATORS = 0x706F7374  # any number that only our migrators lock
 
 
@@ -19,7 +21,7 @@ def migrate(database: Path | str, schema: str, inbox_schema: str) -> None:
     if isinstance(database, Path):
         _migrate_sqlite(database)
     else:
-        asyncio.run(_migrate_postgres(database, schema))
+        asyncio.run(_migrate_postgres(database, schema, inbox_schema))
 
 
 def _migrate_sqlite(path: Path) -> None:
@@ -31,7 +33,7 @@ def _migrate_sqlite(path: Path) -> None:
         _run(connection)
 
 
-async def _migrate_postgres(url: str, schema: str) -> None:
+async def _migrate_postgres(url: str, schema: str, inbox_schema: str) -> None:
     """Replicas that start together migrate one after another, and the later ones find nothing to do."""
     import asyncpg  # noqa: PLC0415 - an install without the extra has no driver
 
@@ -45,17 +47,30 @@ async def _migrate_postgres(url: str, schema: str) -> None:
         await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATORS})
         await connection.execute(text(f'CREATE SCHEMA IF NOT EXISTS "{schema}"'))
         await connection.execute(text(f'SET LOCAL search_path TO "{schema}", public'))
-        await connection.run_sync(_run, version_table_schema=schema)
+        newest = await connection.run_sync(_run, version_table_schema=schema)
+        if newest and inbox_schema != schema:
+            await connection.run_sync(_put_view_back, schema)
         await connection.commit()
     await engine.dispose()
 
 
-def _run(connection: Connection, /, **options: Any) -> None:
+def _put_view_back(connection: Connection, schema: str) -> None:
+    """A view in a place of its own is in no backup: where one was restored it is made anew. One beside the tables was taken away on purpose."""
+    stands = text("""
+        SELECT 1 FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_namespace n ON n.oid = p.pronamespace
+         WHERE t.tgname = 'inbox_settle' AND n.nspname = :schema""")
+    if connection.execute(stands, {"schema": schema}).first() is None:
+        run_file(connection, "inbox")
+
+
+def _run(connection: Connection, /, **options: Any) -> bool:
+    """Migrate; gives whether the schema is then this program's newest."""
     context.configure(connection=connection, transactional_ddl=True, **options)
     newest = context.script.get_current_head() or ""
     found = max((newest, *context.get_context().get_current_heads()))
     context.config.attributes["schema"] = found
     if found > newest:
-        return  # a newer program was here before: its schema is its business, and says itself who may use it
+        return False  # a newer program was here before: its schema is its business, and says itself who may use it
     with context.begin_transaction():
         context.run_migrations()
+    return True

@@ -14,7 +14,7 @@ def load(engine: str, words: dict[str, str]) -> dict[str, str]:
     parts = dict(words)
     statements: dict[str, str] = {}
     for file in ("shared.sql", f"{engine}.sql"):
-        for kind, name, text in _ENTRY.findall((files(__name__) / file).read_text()):
+        for kind, name, text in _ENTRY.findall((files(__name__) / file).read_text(encoding="utf-8")):
             body = _fill(_COMMENT.sub("", text).strip().rstrip(";"), parts)
             (parts if kind == "part" else statements)[name] = body
     return statements

@@ -40,8 +40,9 @@ JOIN deliveries d ON d.message_id = m.id AND d.mailbox = k.mailbox
 ORDER BY d.id FOR UPDATE OF d;
 
 -- name: due
+-- The time is asked for once: compared with a function that may say something else for each row, no index is of use.
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.due_at <= office_now()
+WHERE d.due_at <= (SELECT office_now())
 ORDER BY d.due_at LIMIT (SELECT max(k) FROM unnest($1::bigint[]) AS k) FOR UPDATE OF d SKIP LOCKED;
 
 -- name: waiting
@@ -64,6 +65,21 @@ SELECT {delivery} FROM unnest($1::text[], $2::text[], $3::bigint[]) AS k (mailbo
 CROSS JOIN LATERAL (
   SELECT * FROM deliveries w WHERE w.mailbox = k.mailbox AND w.correlation_id = k.correlation_id AND w.state = 'pending'
   ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE SKIP LOCKED) AS d
+JOIN messages m ON m.id = d.message_id;
+
+-- name: waiting_correlated_heads
+-- The first of each session that has none in hand, among what is correlated.
+SELECT {delivery} FROM unnest($1::text[], $2::text[], $3::bigint[]) AS k (mailbox, correlation_id, most)
+CROSS JOIN LATERAL (
+  SELECT w.* FROM deliveries w
+  WHERE w.mailbox = k.mailbox AND w.correlation_id = k.correlation_id AND w.state = 'pending'
+    AND (w.session_id IS NULL
+         OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = w.session_id AND l.mailbox = w.mailbox AND l.state = 'leased'
+                            AND (l.due_at IS NULL OR l.due_at > office_now()))
+             AND NOT EXISTS (SELECT 1 FROM deliveries e
+                             WHERE e.mailbox = w.mailbox AND e.correlation_id = w.correlation_id AND e.state = 'pending'
+                               AND e.session_id = w.session_id AND (e.priority, e.number) < (w.priority, w.number))))
+  ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE OF w SKIP LOCKED) AS d
 JOIN messages m ON m.id = d.message_id;
 
 -- name: waiting_heads
@@ -125,7 +141,7 @@ FROM unnest($1::text[], $2::text[], $3::text[]) AS k (sender, addressee, client_
 JOIN dedupe d ON d.sender = k.sender AND d.client_id = k.client_id AND md5(d.addressee) = md5(k.addressee);
 
 -- name: tasks_by_ref
-SELECT {task} FROM tasks WHERE message_id IN (SELECT office_id(k) FROM unnest($1::text[]) AS k) OR id = ANY ($1::text[]);
+SELECT {task} FROM tasks WHERE message_id = ANY (ARRAY(SELECT office_id(k) FROM unnest($1::text[]) AS k)) OR id = ANY ($1::text[]);
 
 -- name: under_way
 SELECT assignee, count(*) FROM tasks WHERE assignee = ANY ($1::text[]) AND state IN ('accepted', 'working') GROUP BY assignee;
@@ -282,7 +298,8 @@ DELETE FROM tasks WHERE message_id = ANY ($1::uuid[]);
 DELETE FROM messages WHERE id = ANY ($1::uuid[]);
 
 -- name: forget_dedupe
-DELETE FROM dedupe WHERE at < ANY ($1::bigint[]);
+DELETE FROM dedupe d USING unnest($1::text[], $2::text[], $3::text[], $4::bigint[]) AS k (sender, addressee, client_id, at)
+WHERE d.sender = k.sender AND d.client_id = k.client_id AND md5(d.addressee) = md5(k.addressee) AND d.at = k.at;
 
 -- name: forget_limits
 DELETE FROM limits WHERE begun_at < ANY ($1::bigint[]);
@@ -388,6 +405,11 @@ WHERE t.message_id = ANY ($1::uuid[]) AND o.mailbox = ANY ($2::text[]);
 
 -- name: sender_of
 SELECT sender FROM messages WHERE id = ANY ($1::uuid[]);
+
+-- name: recorded_ahead
+-- What was taken of a topic after its cursor.
+SELECT r.sequence FROM ledger_records r LEFT JOIN cursors c ON c.name = 'ledger:' || r.topic_id
+WHERE r.topic_id = ANY ($1::text[]) AND r.sequence > coalesce(CAST(c.value AS bigint), 0);
 
 -- name: add_ledger_record
 INSERT INTO ledger_records (topic_id, sequence, payer, at, verdict, message_id, reason, body, seen_at)

@@ -53,11 +53,11 @@ WHERE (CAST(:agent AS text) IS NULL OR c.requester = :agent OR c.target = :agent
 ORDER BY c.id DESC LIMIT :limit;
 
 -- name: expired_requests
-SELECT CAST(id AS text) FROM connections WHERE status = 'PENDING' AND expires_at <= office_now() ORDER BY expires_at LIMIT :limit;
+SELECT CAST(id AS text) FROM connections WHERE status = 'PENDING' AND expires_at <= (SELECT office_now()) ORDER BY expires_at LIMIT :limit;
 
 -- name: overdue_tasks
 SELECT CAST(message_id AS text) FROM tasks
-WHERE deadline <= office_now() AND deadline IS NOT NULL AND overdue = {false} AND state IN ('pending', 'accepted', 'working')
+WHERE deadline <= (SELECT office_now()) AND deadline IS NOT NULL AND overdue = {false} AND state IN ('pending', 'accepted', 'working')
 ORDER BY deadline LIMIT :limit;
 
 -- part: inbox_columns
@@ -198,6 +198,9 @@ SELECT CAST(d.message_id AS text), d.mailbox FROM deliveries d WHERE d.message_i
                     AND (t.state IN ('pending', 'accepted', 'working') OR t.updated_at > office_now() - :age))
   ORDER BY m.id LIMIT :limit);
 
+-- name: old_dedupe
+SELECT sender, addressee, client_id, at FROM dedupe WHERE at < (SELECT office_now()) - :age ORDER BY at LIMIT :limit;
+
 -- name: totals
 SELECT (SELECT count(*) FROM agents) - 2, sum(held), sum(pending), sum(leased), sum(dead), sum(counted), office_now() FROM mailboxes;
 
@@ -288,14 +291,32 @@ SELECT topic_id, kind, agent, about FROM ledger_topics ORDER BY created_at DESC,
 -- name: ledger_cursors
 SELECT name, value FROM cursors WHERE name LIKE 'ledger:%';
 
+-- part: line
+CASE topic_id WHEN '' THEN id ELSE topic_id END || ' ' || coalesce(payer, '')
+
 -- name: posts_due
 -- What one account pays for on one topic goes in order: nothing is due before what was put there earlier. Of each such line the
 -- first come first, so that none fills the page alone. Topics that are yet to be made are lines of their own.
+-- Lines are found one after another by their first post, and followed as far as a page needs of each: however much waits, little is read.
+WITH RECURSIVE firsts (line, post, since, due) AS (
+  SELECT {line}, id, created_at, due_at FROM ledger_outbox
+  WHERE id = (SELECT id FROM ledger_outbox WHERE state = 'waiting' ORDER BY {line}, created_at, id LIMIT 1)
+  UNION ALL
+  SELECT {line}, id, created_at, due_at FROM firsts JOIN ledger_outbox
+    ON id = (SELECT id FROM ledger_outbox WHERE state = 'waiting' AND ({line}) > firsts.line ORDER BY {line}, created_at, id LIMIT 1)
+), due (line, post, since, place) AS (
+  SELECT line, post, since, 1 FROM firsts WHERE due <= (SELECT office_now())
+), followed AS (
+  SELECT * FROM due
+  UNION ALL
+  SELECT line, id, created_at, place + 1 FROM followed JOIN ledger_outbox
+    ON id = (SELECT id FROM ledger_outbox WHERE state = 'waiting' AND ({line}) = followed.line AND (created_at, id) > (followed.since, followed.post)
+             ORDER BY created_at, id LIMIT 1)
+  WHERE due_at <= (SELECT office_now()) AND place * (SELECT count(*) FROM due) < :limit
+)
 SELECT o.id, o.topic_id, o.memo, o.payer, o.body, o.message_id, o.mailbox, o.attempts, o.signed
-FROM (SELECT id, created_at, max(due_at) OVER line AS due_at, row_number() OVER line AS place FROM ledger_outbox WHERE state = 'waiting'
-      WINDOW line AS (PARTITION BY CASE topic_id WHEN '' THEN id ELSE topic_id END, payer ORDER BY created_at, id)) AS w
-JOIN ledger_outbox o ON o.id = w.id
-WHERE w.due_at <= office_now() ORDER BY w.place, w.created_at, w.id LIMIT :limit;
+FROM (SELECT * FROM followed ORDER BY place, since, post LIMIT :limit) AS page JOIN ledger_outbox o ON o.id = page.post
+ORDER BY page.place, page.since, page.post;
 
 -- name: posts_by_state
 SELECT state, count(*), min(created_at) FROM ledger_outbox GROUP BY state;
@@ -307,6 +328,9 @@ WHERE verdict = 'quarantined' AND (topic_id, sequence) > (:topic_id, :sequence) 
 -- name: ledger_records
 SELECT topic_id, sequence, payer, at, verdict, message_id, reason, body FROM ledger_records
 WHERE topic_id = :topic_id AND sequence > :sequence ORDER BY sequence LIMIT :limit;
+
+-- name: taken_ahead
+SELECT sequence FROM ledger_records WHERE topic_id = :topic_id AND sequence > :sequence;
 
 -- name: quarantined_count
 SELECT count(*) FROM ledger_records WHERE verdict = 'quarantined';

@@ -36,6 +36,18 @@ SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.mailbox = ?1 AND d.correlation_id = ?2 AND d.state = 'pending'
 ORDER BY d.priority, d.number LIMIT ?3;
 
+-- name: waiting_correlated_heads
+-- The first of each session that has none in hand, among what is correlated.
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.mailbox = ?1 AND d.correlation_id = ?2 AND d.state = 'pending'
+  AND (d.session_id IS NULL
+       OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = d.session_id AND l.mailbox = d.mailbox AND l.state = 'leased'
+                          AND (l.due_at IS NULL OR l.due_at > office_now()))
+           AND NOT EXISTS (SELECT 1 FROM deliveries e
+                           WHERE e.mailbox = d.mailbox AND e.correlation_id = d.correlation_id AND e.state = 'pending'
+                             AND e.session_id = d.session_id AND (e.priority, e.number) < (d.priority, d.number))))
+ORDER BY d.priority, d.number LIMIT ?3;
+
 -- name: waiting_heads
 -- The first message of each session that has none in hand.
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
@@ -212,7 +224,7 @@ DELETE FROM tasks WHERE message_id = ?1;
 DELETE FROM messages WHERE id = ?1;
 
 -- name: forget_dedupe
-DELETE FROM dedupe WHERE at < ?1;
+DELETE FROM dedupe WHERE sender = ?1 AND addressee = ?2 AND client_id = ?3 AND at = ?4;
 
 -- name: forget_limits
 DELETE FROM limits WHERE begun_at < ?1;
@@ -310,6 +322,11 @@ SELECT t.sender FROM tombstones t JOIN ledger_outbox o ON o.message_id = t.messa
 
 -- name: sender_of
 SELECT sender FROM messages WHERE id = ?1;
+
+-- name: recorded_ahead
+-- What was taken of a topic after its cursor.
+SELECT sequence FROM ledger_records
+WHERE topic_id = ?1 AND sequence > coalesce((SELECT CAST(value AS integer) FROM cursors WHERE name = 'ledger:' || ?1), 0);
 
 -- name: add_ledger_record
 INSERT INTO ledger_records (topic_id, sequence, payer, at, verdict, message_id, reason, body, seen_at)

@@ -11,6 +11,7 @@ import pytest
 
 from postoffice.bridges.files import bridge
 from postoffice.bridges.files.tree import File, Tree
+from postoffice.office import PostOffice
 from postoffice_files.home import Home
 from tests.doors.callers import Callers, done, send, take
 from tests.doors.served import Served, serving
@@ -268,6 +269,17 @@ class TestBothWays:
         (letter,) = await arrived(alice)
         assert (letter["content"], letter["parts"]) == (None, PARTS)
 
+    async def test_words_beside_parts_are_the_first_of_them_and_stand_there_once(self, everywhere: Callers, at_home: Settle) -> None:
+        coder = at_home("coder")
+        (alice,) = await everywhere.named("alice")
+        table = {"type": "data", "data": {"n": 1}}
+        await send(alice, "coder", "See the table.", parts=[table])
+        await send(alice, "coder", "See the table.", parts=[table, {"type": "text", "text": "See the table."}])
+        await send(alice, "coder", "", parts=[table])
+        said = [message["content"]["parts"] for message in await coder.hold(3)]
+        words = {"type": "text", "text": "See the table."}
+        assert said == [[words, table], [table, words], [table]]
+
     async def test_a_payload_alone_comes_back_as_it_went(self, everywhere: Callers, at_home: Settle) -> None:
         coder = at_home("coder")
         (alice,) = await everywhere.named("alice")
@@ -413,3 +425,24 @@ class TestRestarts:
             letters = await arrived(alice, 2)
             assert sorted(letter["from"] for letter in letters) == ["coder", "system"]
         assert len(coder.waiting) == 1
+
+    async def test_one_that_closes_in_the_midst_of_a_handover_first_hears_of_it(
+        self, tmp_path: Path, root: Path, at_home: Settle, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        coder = at_home("coder")
+        at_once = PostOffice.settle
+
+        async def slowly(office: PostOffice, *said: Any) -> Any:
+            await asyncio.sleep(0.5)
+            return await at_once(office, *said)
+
+        monkeypatch.setattr(PostOffice, "settle", slowly)
+        async with serving(SQLiteEngine(tmp_path), files=root) as served, Callers(served) as callers:
+            (alice,) = await callers.named("alice")
+            sent = await send(alice, "coder")
+            await until(lambda: coder.waiting)
+        coder.waiting[0].unlink()
+        async with serving(SQLiteEngine(tmp_path), files=root) as served, Callers(served) as callers:
+            (alice,) = await callers.named("alice")
+            await stands(alice, sent["message_id"], "acked")
+        assert not coder.waiting

@@ -77,6 +77,12 @@ def locked_by(make: Make) -> Make:
     return both
 
 
+def watches() -> int:
+    """How many folders the system watches for this process."""
+    told = [path.read_text() for path in Path("/proc/self/fdinfo").iterdir() if os.access(path, os.R_OK)]
+    return sum(text.count("inotify wd") for text in told)
+
+
 FILES: dict[str, tuple[str, Make, str]] = {
     "a link to a message": ("01.msg.json", lambda path: path.symlink_to(path.parent / "whole.msg.json"), "symbolic link"),
     "a link to a device": ("02.msg.json", lambda path: path.symlink_to("/dev/zero"), "symbolic link"),
@@ -163,6 +169,17 @@ class TestFolders:
                 for make in FOLDERS:
                     make(root)
             await goes_on(served, root)
+
+    async def test_what_lies_behind_a_link_is_not_watched(self, tmp_path: Path, root: Path) -> None:
+        """A link to a whole disk would take all watches the system has, and keep the office waiting until they are set."""
+        for n in range(500):
+            (tmp_path / "large" / str(n)).mkdir(parents=True)
+        for folder in (root, root / "m" / "inbox", root / "m" / "processed"):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "link").symlink_to(tmp_path / "large")
+        async with serving(SQLiteEngine(tmp_path), files=root) as served:
+            await goes_on(served, root)
+            assert 0 < watches() < 50
 
     async def test_mail_to_an_agent_whose_folder_is_a_link_is_dead_and_its_sender_told(
         self, desk: Served, at_home: Settle, root: Path, tmp_path: Path

@@ -3,17 +3,21 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from urllib.parse import urlsplit
 
 import asyncpg
 import pytest
 
+from postoffice.core.errors import DatabaseLost, OutcomeUnknown
 from postoffice.core.message import Draft
 from postoffice.office import PostOffice
 from postoffice.store import postgres
-from postoffice.store.committer import SESSION
+from postoffice.store.committer import SESSION, Committer
 from postoffice.store.postgres import PostgresStore
+from postoffice.store.steps import Write
 from postoffice.wake.local import LocalWake
-from tests.engines import PostgresServer
+from tests.chaos.proxy import Rule, proxied
+from tests.engines import PostgresServer, socket_of
 from tests.proof.patience import BOUND
 
 _LOCK = "SELECT 1 FROM postoffice.mailboxes WHERE agent = 'bob' FOR UPDATE"
@@ -79,3 +83,69 @@ async def test_an_office_that_stood_still_too_long_does_its_work_again(url: str,
                 await sending
         bob = await office.identify(name="bob")
         assert [one.message.content for one in (await office.receive(bob, 10)).leased] == ["First.", "Second."]
+
+
+@pytest.mark.parametrize("half", [True, False], ids=["half read", "read"])
+async def test_one_that_was_given_up_just_before_its_commit_knows_that_nothing_was_done(
+    url: str, monkeypatch: pytest.MonkeyPatch, *, half: bool
+) -> None:
+    monkeypatch.setitem(SESSION, "idle_in_transaction_session_timeout", "300")
+    write, stood = Committer._write, 0
+
+    async def stand_still(committer: Committer, writes: list[Write]) -> None:
+        nonlocal stood
+        await write(committer, writes)
+        stood += 1
+        if stood == 1 and half:  # it has read that it was given up, and not yet that the connection is gone
+            time.sleep(1.0)  # noqa: ASYNC251
+            committer._connection._transport._read_ready()
+        elif stood == 1:
+            await asyncio.sleep(1.0)
+
+    async with PostOffice(PostgresStore(url), LocalWake()) as office:
+        alice = await office.identify(name="alice")
+        monkeypatch.setattr(Committer, "_write", stand_still)
+        async with asyncio.timeout(BOUND):
+            await office.send(alice, Draft(to="bob", content="Once."))
+        assert stood == 2, "it was done again"
+        bob = await office.identify(name="bob")
+        assert [one.message.content for one in (await office.receive(bob, 10)).leased] == ["Once."]
+
+
+@pytest.mark.parametrize("statement_cache", [0, 100], ids=["pooled", "direct"])
+async def test_closed_over_a_database_that_says_nothing_the_office_ends_and_leaves_nobody_waiting(url: str, statement_cache: int) -> None:
+    async with proxied(socket_of(url)) as proxy:
+        silent = f"postgresql://postgres@127.0.0.1:{proxy.port}{urlsplit(url).path}"
+        async with PostOffice(PostgresStore(silent, statement_cache=statement_cache), LocalWake()) as office:
+            alice = await office.identify(name="alice")
+            await office.send(alice, Draft(to="bob", content="Before."))
+            proxy.rule = Rule(silent=True)
+            under_way = asyncio.create_task(office.send(alice, Draft(to="bob", content="Who knows?")))
+            await asyncio.sleep(0.1)
+            behind = asyncio.create_task(office.send(alice, Draft(to="bob", content="Not begun.")))
+            with pytest.raises(DatabaseLost):
+                async with asyncio.timeout(BOUND):
+                    await office.ping()
+            begun = time.monotonic()
+        assert time.monotonic() - begun < BOUND
+        async with asyncio.timeout(BOUND):
+            outcomes = await asyncio.gather(under_way, behind, return_exceptions=True)
+        assert [type(outcome) for outcome in outcomes] == [OutcomeUnknown, OutcomeUnknown]
+    async with PostOffice(PostgresStore(url), LocalWake()) as office:
+        bob = await office.identify(name="bob")
+        assert [one.message.content for one in (await office.receive(bob, 10)).leased] == ["Before."]
+
+
+async def test_closed_over_a_slow_database_the_office_first_does_what_was_asked(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres, "_GROUP", 1)
+    monkeypatch.setattr(postgres, "_LAST_WORDS", 2.0)
+    async with proxied(socket_of(url)) as proxy:
+        async with PostOffice(PostgresStore(f"postgresql://postgres@127.0.0.1:{proxy.port}{urlsplit(url).path}"), LocalWake()) as office:
+            alice = await office.identify(name="alice")
+            await office.send(alice, Draft(to="bob", content="Before."))
+            proxy.rule = Rule(delay=0.03)
+            sending = [asyncio.create_task(office.send(alice, Draft(to="bob", content=str(number)))) for number in range(10)]
+            await asyncio.sleep(0.1)
+            begun = time.monotonic()
+        assert time.monotonic() - begun > 2.0, "all was done before patience could have ended"
+        await asyncio.gather(*sending)

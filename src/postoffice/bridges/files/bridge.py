@@ -28,6 +28,7 @@ _LATE = 60.0
 _SHARE = 10
 """How many times longer than it took to look through what was handled nobody does so again: it is much, and seldom news."""
 _PAUSE = 1.0
+_LAST_WORDS = 3.0  # seconds that the office gets to hear of what was handed over last
 _BATCH = 100
 _MOST_COPIED = 100_000
 _WATCHING = "watching the files"
@@ -62,10 +63,12 @@ class FileBridge:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        tasks = [*self._loops.values(), *self._handing.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await _end(*self._loops.values())
+        # A file that lies there without the office knowing would be written again, even if its reader is done with it by then.
+        stopping = [asyncio.create_task(resident.stop(self._handing[key])) for key, resident in self._residents.items()]
+        if stopping:
+            await asyncio.wait(stopping, timeout=_LAST_WORDS)
+        await _end(*stopping, *self._handing.values())
         await self._tree.close()
 
     @property
@@ -210,6 +213,12 @@ class FileBridge:
             self._seen.clear()
         self._seen.update(file for file in files if file not in early)
         return _in_order(early)
+
+
+async def _end(*tasks: asyncio.Task[None]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _in_order(files: Iterable[File]) -> list[File]:

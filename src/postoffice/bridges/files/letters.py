@@ -10,6 +10,7 @@ from msgspec import UNSET
 from postoffice.core.errors import BadMessage
 from postoffice.core.message import Draft, Message, TaskRef
 from postoffice.core.task import TaskState
+from postoffice.core.text import read_parts
 
 _CARRIED = ("subject", "session_id", "correlation_id", "priority", "context", "ref_id", "ref_type")
 """What the seed's files do not have and may carry all the same."""
@@ -88,8 +89,10 @@ def another_id(draft: Draft, *said: str | None) -> Draft:
 
 
 def _parts(message: Message) -> list[dict[str, Any]]:
+    """All that a message says: a file has no other place for words that were sent beside parts. What a part says too stands there once."""
     if message.parts:
-        return list(message.parts)
+        said = any(part.get("text") == message.content for part in message.parts)
+        return [*(() if said else read_parts(message.content or "")), *message.parts]
     if message.content is not None:
         return [{"type": "text", "text": message.content}]
     return [] if message.payload is UNSET else [{"type": "data", "data": message.payload}]

@@ -9,11 +9,11 @@ import stat
 import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, aclosing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from watchfiles import awatch
+from watchfiles import Change, awatch
 
 from postoffice.core.errors import BadSetting, FilesInUse
 from postoffice_files import FileMailError, MailboxManager, NotAMailbox, Settings, disk, jsontext
@@ -30,6 +30,7 @@ _log = logging.getLogger(__name__)
 _PATIENT = Settings(claim_for=3.0, max_attempts=1 << 30, max_bytes=16 * 1024 * 1024)
 _FOLDERS = {"inbox", "processed", "bad"}
 _SETTLE_MS = 5  # how long the system's news is gathered before it is told
+_SOON_MS = 200  # how long after folders have come to be watched they are looked into
 _LONG_REASON = 400
 _REASON_BYTES = 64 * 1024
 _WEEK = 7 * 24 * 3600.0
@@ -208,13 +209,47 @@ class Tree:
 
     async def changes(self) -> AsyncIterator[set[tuple[str, str, str]]]:
         """What the system tells of: (agent, folder, file), with the registry as ("", "", its name)."""
-        watching = awatch(
-            self.root, watch_filter=None, debounce=_SETTLE_MS * 4, step=_SETTLE_MS, recursive=True, ignore_permission_denied=True
-        )
-        async for found in watching:
-            told = {place for _, path in found if (place := self._place(path)) is not None}
-            if told:
-                yield told
+        while True:
+            folders = await self._do(self._watched)
+            unseen = {("", "", REGISTRY)} | {place for path in folders if (place := self._place(path)) is not None}
+            # Each by itself: told to watch all below the root, the system would follow every link, and the office wait for that.
+            watching = awatch(
+                *folders,
+                watch_filter=None,
+                debounce=_SETTLE_MS * 4,
+                step=_SETTLE_MS,
+                rust_timeout=_SOON_MS,
+                yield_on_timeout=True,
+                recursive=False,
+                ignore_permission_denied=True,
+            )
+            async with aclosing(watching) as news:
+                async for found in news:
+                    # What was put there before it was watched nobody tells of, nor of a folder made meanwhile.
+                    missed = bool(unseen) and await self._do(self._watched) != folders
+                    told, unseen = {place for _, path in found if (place := self._place(path)) is not None} | unseen, set()
+                    if told:
+                        yield told
+                    if missed or any(change == Change.added and self._is_to_be_watched(Path(path)) for change, path in found):
+                        break
+
+    def _watched(self) -> list[str]:
+        """The root and every folder in which there may be news."""
+        found = [self.root]
+        for path in self.root.iterdir():
+            with suppress(OSError):  # somebody may have closed it to us
+                if _is_folder(path) and _is_name(path.name):
+                    found += [path, *(path / folder for folder in _FOLDERS if _is_folder(path / folder))]
+        return sorted(map(str, found))
+
+    def _is_to_be_watched(self, path: Path) -> bool:
+        """Whether something new is a folder in which there may be news."""
+        match path.relative_to(self.root).parts:
+            case (agent,):
+                return _is_name(agent) and _is_folder(path)
+            case (_, folder):
+                return folder in _FOLDERS and _is_folder(path)
+        return False
 
     def _place(self, path: str) -> tuple[str, str, str] | None:
         match Path(path).relative_to(self.root).parts:

@@ -62,6 +62,25 @@ async def test_an_answer_that_cannot_be_read_is_neither_yes_nor_no(
     assert isinstance(await there.probe(), Away)
 
 
+ODD: list[object] = [None, 7, "x", [], {}, [None], ["x"], [[]], [{}], {"items": 7}]
+
+
+@pytest.mark.parametrize("odd", ODD)
+async def test_an_answer_of_another_form_ends_nothing(
+    gateway: Gateway, there: Client, monkeypatch: pytest.MonkeyPatch, odd: object
+) -> None:
+    """Another version of the gateway: the relay goes on with the next message."""
+    entry = {"role": "assistant", "content": "m4rk", "stopReason": odd}
+    histories = [{"messages": odd}, {"pendingInputs": odd}, {"pendingInputs": {"items": odd}}, {"messages": [entry, entry]}]
+    for details in histories:
+        monkeypatch.setattr(gateway, "answer", lambda *_, details=details: (200, {"ok": True, "result": {"details": details}}))
+        assert not isinstance(await there.find(MAIN, "m4rk", None), Away)
+    async with client(gateway, mode="chat") as chatting:
+        for choices in ([odd], [{"message": odd}], [{"message": {"content": odd}}]):
+            monkeypatch.setattr(gateway, "answer", lambda *_, choices=choices: (200, {"choices": choices}))
+            assert isinstance(await chatting.ask(MAIN, "x"), Replied | Silent | Unknown)
+
+
 @pytest.mark.parametrize("status", ["accepted", "queued", "timeout"])
 async def test_a_run_that_goes_on_is_answered_later(gateway: Gateway, there: Client, status: str) -> None:
     gateway.act = lambda _: Act(status=status)
@@ -229,7 +248,7 @@ def test_which_entry_answers(entries: list[dict[str, Any]], reply: object) -> No
 
 
 def test_settings_are_read_from_flags_and_the_environment() -> None:
-    environ = {"OPENCLAW_GATEWAY_TOKEN": TOKEN, "POSTOFFICE_SERVER": "http://127.0.0.1:9", "MAILBOX_API_KEY": "amb_x"}
+    environ = {"OPENCLAW_GATEWAY_TOKEN": TOKEN, "POSTOFFICE_SERVER": "http://127.0.0.1:9", "MAILBOX_API_KEY": "amb_x\n"}
     settings = relay_settings({"agent": "claw", "chat": True, "timeout": 5.0}, environ)
     assert settings is not None
     assert (settings.server, settings.gateway, settings.key) == ("http://127.0.0.1:9", "http://127.0.0.1:18789", "amb_x")

@@ -60,6 +60,12 @@ class Town:
             self.accounts[name] = kept
         return [self.accounts[name] for name in names]
 
+    async def submit(self) -> None:
+        """Submit what waits, where nobody else speaks with the ledger: one turn of each topic."""
+        submitter = self.bridge._submitter
+        await submitter.submit_due(lambda: True, lambda _: None)
+        await asyncio.gather(*submitter._lines.values())
+
     async def me(self, name: str) -> Caller:
         return await self.office.identify(name=name)
 

@@ -109,3 +109,16 @@ async def test_a_sender_that_was_changed_in_the_office_is_named(checked: Checked
         database.execute("UPDATE messages SET body = replace(body, '\"quinn\"', '\"boss\"') WHERE id = ?", (id,))
     database.close()
     assert await checked.findings() == {("altered", 1)}
+
+
+async def test_what_an_agent_wrote_and_got_as_it_was_before_agrees_and_is_looked_at(checked: Checked) -> None:
+    at = checked.at
+    for sender, to in (("quinn", "mindy"), ("mindy", "quinn")):
+        await at.confirmed(sender, await at.send(sender, to))
+    at.plant("quinn", "mindy", "from elsewhere")
+    await at.arrived("quinn", 2)
+    topic = at.ledger.topic(at.accounts["mindy"].inbound_topic_id)
+    await at.settle("mindy")
+    assert await checked.findings() == set()
+    topic.messages.clear()
+    assert await checked.findings() == {("missing", 1)}

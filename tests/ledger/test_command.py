@@ -13,9 +13,10 @@ import httpx
 import pytest
 
 from postoffice.bridges.ledger.network import LedgerNetwork
+from tests.cli.home import opened
 from tests.cli.terminal import plain, seen
 from tests.ledger.emulator import Remote, emulator_process
-from tests.ledger.process import Server, server, until
+from tests.ledger.process import LedgerHome, Server, server, until
 from tests.serve.running import COMMAND, PATIENCE
 
 
@@ -76,6 +77,30 @@ def test_setup_gives_topics_with_the_seeds_memos_publishes_profiles_and_is_idemp
     again = home.answer("ledger", "setup", "--agents", "quinn,justin")
     assert [(one["topics"], one["profile"], one["memo"]) for one in again["agents"]] == [("kept", "kept", "kept")] * 2
     assert (again["cost"], set(remote.call("topics"))) == (0, topics)
+
+
+def test_an_agent_named_twice_gets_one_place_and_nobody_none(office: Server, remote: Remote) -> None:
+    home = office.home
+    known(office, "twin")
+    (planned,) = home.answer("ledger", "setup", "--dry-run", "--agents", "Twin=0.0.777,twin")["agents"]
+    assert planned["account_id"] == "0.0.777"
+    made = home.answer("ledger", "setup", "--agents", "Twin, twin,TWIN")
+    assert [one["agent"] for one in made["agents"]] == ["twin"]
+    topics = set(remote.call("topics"))
+    for nonsense in ("", " ,,", "twin=here", "=0.0.777"):
+        home.refused(65, "ledger", "setup", "--agents", nonsense)
+    assert set(remote.call("topics")) == topics
+
+
+def test_nothing_is_paid_for_where_the_office_uses_no_ledger(office: Server, remote: Remote, tmp_path: Path) -> None:
+    topics = set(remote.call("topics"))
+    with opened(tmp_path / "data") as plain_office:
+        home = LedgerHome(tmp_path / "home", plain_office, office.settings)
+        home.ask("inbox", "--as", "quinn")
+        assert home.answer("ledger", "setup", "--dry-run")["cost"] > 0
+        for words in (("setup",), ("topic", "--create", "--type", "task")):
+            assert "start it with --ledger" in home.refused(65, "ledger", *words)
+    assert set(remote.call("topics")) == topics
 
 
 def test_a_profile_that_broke_off_has_none_published_twice(office: Server, remote: Remote) -> None:
@@ -158,6 +183,16 @@ def test_wrong_settings_are_told_in_a_line_and_no_key_with_them(office: Server, 
     told = home.refused(65, "ledger", "setup", extra={"POSTOFFICE_LEDGER_KEY_FILE": str(nearly)})
     assert "cannot be read" in told
     assert "nearly-a-key" not in told
+    right = Path(home.environment()["POSTOFFICE_LEDGER_KEY_FILE"]).read_bytes()
+    for wrong, why in (
+        (b"302e0201nearly-a-key 0.0.777", "line 2 is neither"),
+        (b"302e0201nearly-a-key # of quinn", "line 2 is neither"),
+        (b"\xff", "no text"),
+    ):
+        nearly.write_bytes(right + wrong)
+        told = home.refused(65, "ledger", "setup", extra={"POSTOFFICE_LEDGER_KEY_FILE": str(nearly)})
+        assert why in told
+        assert "nearly-a-key" not in told
     assert "ledger_account" in home.refused(65, "ledger", "setup", extra={"POSTOFFICE_LEDGER_ACCOUNT": ""})
 
 
@@ -308,3 +343,14 @@ def test_no_key_is_ever_in_a_log_or_a_database(office: Server, remote: Remote) -
     for secret in secrets:
         assert secret not in said
         assert secret.encode() not in kept
+
+
+def test_the_office_s_data_are_found_where_its_settings_say(office: Server, tmp_path: Path) -> None:
+    """The owner's key, and the journal of what was paid for."""
+    known(office, "theo")
+    toml = tmp_path / "office.toml"
+    toml.write_text(f'data = "{office.data}"\n')
+    words = ("ledger", "setup", "--agents", "theo", "--config", str(toml))
+    made = office.home.answer(*words, extra={"POSTOFFICE_DATA": ""})
+    journal = (office.data / "ledger-setup.jsonl").read_text()
+    assert made["agents"][0]["inbound_topic_id"] in journal

@@ -1,5 +1,6 @@
 """Agents of other software: they ask by HCS-10, people consent as always, and from then on mail goes both ways on a topic of the two."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -97,6 +98,19 @@ async def test_a_request_is_shown_like_others_and_answered_once_somebody_has_con
     assert topic.submit_key.WhichOneof("key") == "thresholdKey"
     memos = [record.transaction.body.memo for record in at.ledger.records.values() if record.transaction.payer == at.ledger.operator_id]
     assert "hcs-10:op:4:1" in memos
+
+
+async def test_a_request_that_is_taken_ahead_of_somebodys_pieces_is_asked_once(at: Town, stranger: Stranger) -> None:
+    await closed(at)
+    inbound = at.accounts["quinn"].inbound_topic_id
+    at.ledger.plant_chunks(inbound, [b"half", b"of it"], order=[0])
+    await stranger.post(inbound, "connection_request")
+    request = await asked(at)
+    await at.records(inbound)
+    quinn = await at.me("quinn")
+    await at.office.reject_connection(quinn, request.id)
+    await asyncio.sleep(0.5)
+    assert (await at.office.connections(quinn, Status.PENDING)).items == ()
 
 
 async def test_whoever_is_on_the_list_is_answered_at_once_and_mail_goes_both_ways(at: Town, stranger: Stranger) -> None:

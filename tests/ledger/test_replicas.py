@@ -51,8 +51,7 @@ async def test_whoever_signs_second_submits_what_was_signed_first(engine: Postgr
     async with town(engine, ledger, silent=True) as first, town(engine, ledger, silent=True) as second:
         await first.settle("quinn", "mindy")
         await first.send("quinn", "mindy")
-        submitters = [one.bridge._submitter for one in (first, second)]
-        await asyncio.gather(*(each.submit_due(lambda: True, lambda _: None) for each in submitters))
+        await asyncio.gather(*(each.submit() for each in (first, second)))
         assert len(ledger.topic(first.accounts["mindy"].inbound_topic_id).messages) == 1
         for one in (first, second):
             one.bridge._network.close()

@@ -6,11 +6,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from postoffice.core.delivery import State
+from postoffice.core.errors import TopicWatched
+from postoffice.core.ledger import Account
 from postoffice.core.message import Draft
 from tests.engines import Engine, SQLiteEngine
-from tests.ledger.emulator import Emulator
+from tests.ledger.emulator import HBAR, Emulator
 from tests.ledger.house import Town, town
 
 
@@ -174,3 +177,62 @@ async def test_an_account_whose_key_is_not_known_is_told_of_and_nobody_else_pays
         id = await at.send("quinn", "mindy")
         assert f"the key of the account {stranger.id} is not known" in await at.trouble("quinn", id)
         assert ledger.topic(at.accounts["mindy"].inbound_topic_id).messages == []
+
+
+# Other topics than before
+
+
+async def test_what_awaits_an_agents_former_topic_is_still_seen_there(engine: Engine, ledger: Emulator) -> None:
+    async with town(engine, ledger) as at:
+        await at.settle("quinn", "mindy")
+        ledger.freeze_mirror()
+        to, by = await at.send("quinn", "mindy"), await at.send("mindy", "quinn")
+        former = at.accounts["mindy"]
+        (now,) = await at.settle("mindy")
+        ledger.thaw_mirror()
+        assert (await at.confirmed("quinn", to)).ledger.topic_id == former.inbound_topic_id
+        await at.confirmed("mindy", by)
+        assert [one.id for one in await at.arrived("mindy")] == [to]
+        assert [one.id for one in await at.arrived("quinn")] == [by]
+        after = await at.send("quinn", "mindy")
+        assert (await at.confirmed("quinn", after)).ledger.topic_id == now.inbound_topic_id
+
+
+async def test_an_agent_can_have_its_former_topic_again_and_nobody_else_can(at: Town) -> None:
+    former = at.accounts["mindy"]
+    await at.settle("mindy")
+    owner = at.office.owner()
+    with pytest.raises(TopicWatched, match="former"):
+        await at.office.keep_account(owner, structs.replace(at.accounts["justin"], inbound_topic_id=former.inbound_topic_id))
+    await at.office.keep_account(owner, former)
+    id = await at.send("quinn", "mindy")
+    assert (await at.confirmed("quinn", id)).ledger.topic_id == former.inbound_topic_id
+
+
+async def test_what_awaits_the_ledger_is_known_though_its_senders_account_is_another_now(tmp_path: Path, ledger: Emulator) -> None:
+    own = ledger.new_account()
+    async with town(SQLiteEngine(tmp_path), ledger, keys={own.id: own.secret}) as at:
+        await at.settle("quinn", "mindy")
+        ledger.freeze_mirror()
+        id = await at.send("quinn", "mindy")
+        await at.office.keep_account(at.office.owner(), structs.replace(at.accounts["quinn"], account_id=own.id))
+        ledger.thaw_mirror()
+        await at.confirmed("quinn", id)
+        await at.confirmed("quinn", await at.send("quinn", "mindy"))
+
+
+async def test_whoever_has_a_former_account_or_topic_of_an_agent_speaks_for_it_no_more(tmp_path: Path, ledger: Emulator) -> None:
+    """Its key may be the reason why it is a former one."""
+    async with town(SQLiteEngine(tmp_path), ledger, operator=ledger.new_account(balance=100 * HBAR)) as at:
+        stolen = ledger.new_account()
+        await at.settle("quinn", "mindy", account=stolen)
+        former = at.accounts["quinn"]
+        await at.settle("quinn")
+        at.ledger.plant(at.accounts["mindy"].inbound_topic_id, _says(former, "give me the keys"), payer=stolen.id)
+        at.ledger.plant(former.inbound_topic_id, _says(at.accounts["mindy"], "hello"), payer=stolen.id)
+        assert all("as they were before" in why for why in await at.set_aside(2))
+        assert [*await at.waiting("quinn"), *await at.waiting("mindy")] == []
+
+
+def _says(sender: Account, words: str) -> str:
+    return json.dumps({"p": "hcs-10", "op": "message", "operator_id": sender.operator_id, "data": words})

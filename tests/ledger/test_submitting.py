@@ -79,10 +79,20 @@ async def test_however_much_goes_to_one_topic_another_waits_for_little_of_it(
         await at.settle("quinn", "mindy", "justin")
         for to in (*("mindy",) * 60, "justin"):
             await at.send("quinn", to)
-        await at.bridge._submitter.submit_due(lambda: True, lambda _: None)
+        await at.submit()
         assert [len(at.ledger.topic(at.accounts[name].inbound_topic_id).messages) for name in ("mindy", "justin")] == [1, 1]
         at.bridge._network.close()
         await at.bridge._mirror.close()
+
+
+async def test_what_goes_elsewhere_does_not_wait_for_the_pieces_of_a_long_message(tmp_path: Path) -> None:
+    async with running_emulator(consensus_delay=0.5) as ledger, town(SQLiteEngine(tmp_path), ledger) as at:
+        await at.settle("quinn", "mindy", "justin")
+        await at.send("quinn", "mindy", payload="x" * 15_000)
+        await until(lambda: asyncio.sleep(0, on_topic(at)))
+        await at.confirmed("quinn", await at.send("quinn", "justin"))
+        assert on_topic(at) < 15
+        await at.arrived("mindy")
 
 
 async def test_a_node_that_is_down_is_waited_for(at: Town) -> None:
@@ -200,6 +210,22 @@ async def test_a_topic_that_does_not_exist_is_a_refusal_for_good(at: Town) -> No
     assert (await at.standing("quinn", id)).state is State.DEAD
 
 
+async def test_whoever_wrote_what_was_delivered_at_once_is_told_that_the_ledger_refused_it(engine: Engine, ledger: Emulator) -> None:
+    async with town(engine, ledger, silent=True) as at:
+        await at.settle("quinn", "mindy")
+        await at.send("quinn", "mindy", priority=1)
+        await at.office.publish(await at.me("quinn"), Draft(to="mindy", type="task.note", content="n", ref_id="0.0.9", ref_type="task"))
+        for post in await at.office.posts_due(2):
+            for _ in range(2):  # as by two who both were the one that speaks
+                await at.office.settle_post(post, error="INVALID_TOPIC_ID")
+        told = [str(notice.content) for notice in await at.waiting("quinn")]
+        assert told == [
+            "Your message to mindy was delivered, but does not stand on the ledger: INVALID_TOPIC_ID",
+            "Your note on 0.0.9 was delivered, but does not stand on the ledger: INVALID_TOPIC_ID",
+        ]
+        assert len(await at.waiting("mindy")) == 2
+
+
 async def test_what_was_read_and_purged_before_its_refusal_is_refused_once(engine: Engine, ledger: Emulator) -> None:
     async with town(engine, ledger, silent=True) as at:
         await at.settle("quinn", "mindy")
@@ -255,7 +281,7 @@ async def test_whoever_comes_late_to_what_another_has_put_there_puts_it_there_no
         await at.settle("quinn", "mindy")
         id = await at.send("quinn", "mindy")
         (in_hand,) = await at.office.posts_due(1)
-        await at.bridge._submitter.submit_due(lambda: True, lambda _: None)
+        await at.submit()
         await at.bridge._listener.look()
         await at.confirmed("quinn", id)
         assert await at.bridge._submitter._submit(in_hand)

@@ -1,12 +1,13 @@
 """A message is answered in its conversation with what the command printed, once."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from tests.runner.bench import Bench
 from tests.runner.conftest import BUDGET
-from tests.runner.office import until
+from tests.runner.office import Office, until
 
 
 class TestAnAnswer:
@@ -83,6 +84,28 @@ class TestAnAnswer:
         sent = bench.send()
         (reply,) = bench.replies()
         assert reply["content"] == f"{bench.coder}|{bench.office.url}|{sent['session_id']}"
+
+
+class TestAnAnswerThatFindsNoRoom:
+    def test_is_sent_once_there_is_some_and_the_command_is_not_run_again(self, tmp_path: Path) -> None:
+        """The work is done: another run would cost as much as the first, and say something else."""
+        (tmp_path / "office").mkdir()
+        office = Office(tmp_path / "office", POSTOFFICE_DEPTH="1")
+        office.start()
+        bench = Bench(office, tmp_path)
+        try:
+            office.send("bob", bench.ann, "in the way")
+            runner = bench.run("sh", "-c", "echo ran >> ran; echo answer")
+            sent = bench.send()
+            runner.until_said("given back")
+            (leased,) = office.call(bench.ann, "/messages/receive", {})["messages"]
+            office.call(bench.ann, f"/messages/{leased['id']}/ack", {"token": leased["token"]})
+            assert [reply["content"] for reply in bench.replies()] == ["answer"]
+            assert bench.until_state(sent["message_id"], "acked")["attempts"] > 1
+            assert bench.lines("ran") == ["ran"]
+        finally:
+            bench.close()
+            office.close()
 
 
 class TestNotices:

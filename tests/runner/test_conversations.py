@@ -1,11 +1,17 @@
 """A CLI's own conversation is kept for each session, from one start to the next."""
 
+import errno
 import json
+import os
 import shlex
 import sys
+from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
+from postoffice.bridges.conversations import Conversations
+from postoffice.bridges.preset import PRESETS, Answer
 from tests.runner.bench import Bench
 
 # Writes down how it was called and answers as the real one does, in the conversation it was given or a new one.
@@ -14,6 +20,7 @@ import json, pathlib, sys
 seen = pathlib.Path("calls")
 before = seen.read_text().splitlines() if seen.exists() else []
 seen.write_text("".join(line + "\\n" for line in [*before, json.dumps(sys.argv[1:])]))
+pathlib.Path("given").write_bytes(sys.stdin.buffer.read())
 resumed = sys.argv[sys.argv.index(FLAG) + 1] if FLAG in sys.argv else None
 if resumed and pathlib.Path("lost").exists():
     sys.exit("no such conversation")
@@ -97,17 +104,60 @@ class TestAConversation:
         assert talk(bench, 2) == "answer 1"
         assert resumed(bench, flag) == [None, "conv-0"]
 
+    def test_goes_on_with_whichever_of_two_runners_has_the_next_message(self, tmp_path: Path) -> None:
+        one, other = Conversations("coder", tmp_path), Conversations("coder", tmp_path)
+        one.put("first", "conv-0")
+        assert other.get("first") == "conv-0"
+        other.put("second", "conv-1")
+        one.put("third", "conv-2")
+        again = Conversations("coder", tmp_path)
+        assert [again.get(session) for session in ("first", "second", "third")] == ["conv-0", "conv-1", "conv-2"]
+        assert [path.name for path in tmp_path.iterdir()] == ["coder.json"]
+
+    def test_that_one_of_two_runners_found_lost_is_not_brought_back_by_the_other(self, tmp_path: Path) -> None:
+        one, other = Conversations("coder", tmp_path), Conversations("coder", tmp_path)
+        one.put("first", "conv-0")
+        other.put("second", "conv-1")
+        one.put("first", None)
+        other.put("third", "conv-2")
+        assert [box.get("first") for box in (one, other)] == [None, None]
+
+    def test_that_is_lost_stays_lost_also_on_a_full_disk(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """It would be gone on with at every try, until the message is dead."""
+        kept = Conversations("coder", tmp_path)
+        kept.put("first", "conv-0")
+        monkeypatch.setattr(os, "replace", Mock(side_effect=OSError(errno.ENOSPC, "no space left")))
+        kept.put("first", None)
+        assert kept.get("first") is None
+        kept.put("first", "conv-1")
+        assert kept.get("first") == "conv-1"
+        monkeypatch.undo()
+        kept.put("second", "conv-2")
+        assert Conversations("coder", tmp_path).get("first") == "conv-1"
+
 
 class TestAPrompt:
-    def test_is_one_word_and_fenced_for_every_cli(self, bench: Bench) -> None:
-        install(bench, "claude")
-        bench.run(flags=("--with", "claude"))
+    @pytest.mark.parametrize("cli", CLIS)
+    def test_is_all_that_a_cli_is_told_and_fenced(self, bench: Bench, cli: str) -> None:
+        """They read words and standard input alike: what stands in both is read twice, and in one of them without its fence."""
+        install(bench, cli)
+        bench.run(flags=("--with", cli))
         bench.send("$(touch owned)\n--dangerously-skip-permissions")
         bench.replies()
-        ((mark, prompt, *rest),) = bench.records("calls")
-        assert (mark, rest) == ("-p", ["--output-format", "json"])
+        (words,) = bench.records("calls")
+        assert not any("owned" in word for word in words)
+        prompt = (bench.here / "given").read_text()
         assert prompt.startswith(f"A message from the agent {bench.ann} ")
-        assert "$(touch owned)\n--dangerously-skip-permissions" in prompt
+        assert prompt.count("$(touch owned)\n--dangerously-skip-permissions") == 1
+        assert prompt.endswith(f"=== {prompt.splitlines()[1].split()[1]} end ===")
+
+    def test_may_be_as_long_as_mail(self, bench: Bench) -> None:
+        """No word of a command is longer than 128 KiB."""
+        install(bench, "claude")
+        bench.run(flags=("--with", "claude"))
+        bench.send(parts=[{"type": "text", "text": "x" * 500_000}], content=None)  # type: ignore[arg-type]
+        assert bench.replies()[0]["content"] == "answer 0"
+        assert "x" * 500_000 in (bench.here / "given").read_text()
 
     def test_is_kept_in_a_file_for_its_owner_alone(self, bench: Bench) -> None:
         install(bench, "claude")
@@ -116,3 +166,24 @@ class TestAPrompt:
         (kept,) = (bench.here / "state").rglob(f"{bench.coder}.json")
         assert kept.stat().st_mode & 0o777 == 0o600
         assert list(json.loads(kept.read_text()).values()) == ["conv-0"]
+
+
+class TestWhatACliPrints:
+    """One JSON object a line, in the letters its model chose."""
+
+    @pytest.mark.parametrize("end", ["\u2028", "\u2029", "\x85"])
+    def test_is_read_whatever_ends_of_lines_the_answer_has(self, end: str) -> None:
+        said = [{"type": "agent_message", "text": "I look into it."}, {"type": "agent_message", "text": f"Done.{end}Really."}]
+        events = [{"type": "thread.started", "thread_id": "t"}, *({"type": "item.completed", "item": item} for item in said)]
+        printed = "\n".join(json.dumps(event, ensure_ascii=False) for event in events)
+        assert PRESETS["codex"].read(printed) == Answer(f"Done.{end}Really.", "t")
+
+    @pytest.mark.parametrize(
+        ("cli", "events"),
+        [
+            ("codex", [{"type": "thread.started", "thread_id": "one"}, {"type": "turn.completed", "usage": {}}]),
+            ("opencode", [{"type": "step_start", "sessionID": "one", "part": {"type": "step-start"}}]),
+        ],
+    )
+    def test_is_no_answer_where_the_model_said_nothing(self, cli: str, events: list[dict[str, object]]) -> None:
+        assert PRESETS[cli].read("\n".join(map(json.dumps, events))) == Answer("", "one")

@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-_CONTENT = 10_000  # characters; longer text goes as a part
+from postoffice.client.said import said
+
 _LONGEST = 900_000  # bytes as JSON, by which the office measures; a message may have a mebibyte in all
 
 
@@ -13,4 +14,4 @@ def body_of(text: str) -> dict[str, Any]:
     text = text.encode(errors="replace").decode()
     while (size := len(msgspec.json.encode(text))) > _LONGEST:
         text = text[: len(text) * _LONGEST // size]
-    return {"content": text} if len(text) <= _CONTENT else {"parts": [{"type": "text", "text": text}]}
+    return said(text)

@@ -30,14 +30,11 @@ class _Answer(msgspec.Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        error = self.body.get("error")
-        return str(error.get("message", "")) if isinstance(error, dict) else ""
+        return str(_object(self.body.get("error")).get("message", ""))
 
     @property
     def details(self) -> dict[str, Any]:
-        result = self.body.get("result")
-        found = result.get("details") if isinstance(result, dict) else None
-        return found if isinstance(found, dict) else {}
+        return _object(_object(self.body.get("result")).get("details"))
 
 
 class Gateway:
@@ -103,8 +100,8 @@ class Gateway:
             page = answer.details
             if page.get("status") == "forbidden":
                 return Away(self._forbidden("sessions_history", page))
-            entries = [entry for entry in page.get("messages") or [] if isinstance(entry, dict)] + entries
-            pending += (page.get("pendingInputs") or {}).get("items") or []
+            entries = [entry for entry in _list(page.get("messages")) if isinstance(entry, dict)] + entries
+            pending += _list(_object(page.get("pendingInputs")).get("items"))
             found = reply_to(mark, run_id, entries)
             if found is not None or not page.get("hasMore") or not page.get("nextOffset"):
                 break
@@ -122,7 +119,8 @@ class Gateway:
         choices = answer.body.get("choices")
         if answer.status != HTTPStatus.OK or not isinstance(choices, list) or not choices:
             return Failed(self._clean(answer.message or f"the gateway answered {answer.status}"))
-        return said((choices[0].get("message") or {}).get("content"))
+        message = _object(choices[0]).get("message")
+        return said(message.get("content")) if isinstance(message, dict) else Unknown("the gateway's answer has a form we do not know")
 
     def _outcome(self, details: dict[str, Any]) -> Outcome:
         run_id = details.get("runId")
@@ -204,6 +202,15 @@ def _read(content: bytes) -> Any:
         return _decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return _decode(json.dumps(json.loads(content), ensure_ascii=False).encode(errors="replace"))
+
+
+def _object(found: object) -> dict[str, Any]:
+    """What should be an object: another version of the gateway may have something else there."""
+    return found if isinstance(found, dict) else {}
+
+
+def _list(found: object) -> list[Any]:
+    return found if isinstance(found, list) else []
 
 
 def _agent(session: str) -> str:

@@ -4,6 +4,8 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
+
 from postoffice.core.fence import Fence
 from postoffice.core.letter import LeasedLetter, text_of_letter
 
@@ -22,6 +24,8 @@ class Preset(NamedTuple):
     again: tuple[str, ...]
     """The words to go on with a conversation; `{conversation}` is its id."""
     read: Callable[[str], Answer]
+    given: Callable[[LeasedLetter], bytes]
+    """What it finds on its standard input."""
 
 
 def fill(words: Sequence[str], letter: LeasedLetter, conversation: str | None = None) -> list[str]:
@@ -57,6 +61,15 @@ def prompt(letter: LeasedLetter) -> str:
     )
 
 
+def _asked(letter: LeasedLetter) -> bytes:
+    """The prompt. Words are shorter than mail may be, and anybody on the machine can read them."""
+    return prompt(letter).encode()
+
+
+def _nothing(_: LeasedLetter) -> bytes:
+    return b""
+
+
 def _plain(output: str) -> Answer:
     return Answer(output.strip())
 
@@ -76,7 +89,7 @@ def _codex(output: str) -> Answer:
         item = found.get("item")
         if isinstance(item, dict) and item.get("type") in ("agent_message", "assistant_message"):
             text = str(item.get("text", ""))
-    return Answer(text.strip(), thread) if text else _plain(output)
+    return Answer(text.strip(), thread) if text or thread else _plain(output)
 
 
 def _gemini(output: str) -> Answer:
@@ -93,12 +106,12 @@ def _opencode(output: str) -> Answer:
         part = found.get("part")
         if isinstance(part, dict) and part.get("type") == "text":
             texts.append(str(part.get("text", "")))
-    return Answer("\n".join(texts).strip(), session) if texts else _plain(output)
+    return Answer("\n".join(texts).strip(), session) if texts or session else _plain(output)
 
 
 def _objects(output: str) -> Iterator[dict[str, Any]]:
     """The JSON objects a CLI printed: one, or one a line."""
-    for text in (output, *output.splitlines()):
+    for text in (output, *output.split("\n")):  # and at nothing else: JSON's strings hold other ends of lines as they are
         try:
             found = json.loads(text)
         except ValueError:
@@ -108,28 +121,34 @@ def _objects(output: str) -> Iterator[dict[str, Any]]:
 
 PRESETS = {
     "claude": Preset(
-        ("claude", "-p", "{prompt}", "--output-format", "json"),
-        ("claude", "-p", "{prompt}", "--output-format", "json", "--resume", "{conversation}"),
+        ("claude", "-p", "--output-format", "json"),
+        ("claude", "-p", "--output-format", "json", "--resume", "{conversation}"),
         _claude,
+        _asked,
     ),
     "codex": Preset(
-        ("codex", "exec", "--json", "--skip-git-repo-check", "{prompt}"),
-        ("codex", "exec", "--json", "--skip-git-repo-check", "resume", "{conversation}", "{prompt}"),
+        ("codex", "exec", "--json", "--skip-git-repo-check", "-"),
+        ("codex", "exec", "--json", "--skip-git-repo-check", "resume", "{conversation}", "-"),
         _codex,
+        _asked,
     ),
     "gemini": Preset(
-        ("gemini", "-p", "{prompt}", "--output-format", "json"),
-        ("gemini", "--resume", "{conversation}", "-p", "{prompt}", "--output-format", "json"),
+        ("gemini", "--output-format", "json"),
+        ("gemini", "--resume", "{conversation}", "--output-format", "json"),
         _gemini,
+        _asked,
     ),
     "opencode": Preset(
-        ("opencode", "run", "--format", "json", "{prompt}"),
-        ("opencode", "run", "--format", "json", "--session", "{conversation}", "{prompt}"),
+        ("opencode", "run", "--format", "json"),
+        ("opencode", "run", "--format", "json", "--session", "{conversation}"),
         _opencode,
+        _asked,
     ),
 }
 
 
 def own_command(words: Sequence[str]) -> Preset:
     """Somebody's own command, as it was given; what it prints is the answer."""
-    return Preset(tuple(words), tuple(words), _plain)
+    # Models' CLIs read their standard input as well: there the message would stand once more, without its fence.
+    fenced = any("{prompt}" in word for word in words)
+    return Preset(tuple(words), tuple(words), _plain, _nothing if fenced else msgspec.json.encode)

@@ -5,8 +5,6 @@ import contextlib
 from collections.abc import Callable, Coroutine
 from typing import Any, NamedTuple, TypeVar
 
-import msgspec
-
 from postoffice.bridges.body import body_of
 from postoffice.bridges.command import run_command
 from postoffice.bridges.conversations import Conversations
@@ -15,7 +13,7 @@ from postoffice.bridges.taking_up import taken_up
 from postoffice.client.mailbox import Mailbox
 from postoffice.client.message import Message
 from postoffice.core.delivery import next_try
-from postoffice.core.errors import BudgetSpent, CommandFailed, Conflict, Forbidden, IdConflict, MailError, NotFound
+from postoffice.core.errors import BudgetSpent, CommandFailed, Conflict, Forbidden, IdConflict, Limited, MailError, NotFound
 from postoffice.core.fence import one_line
 from postoffice.core.message import NOTICE, TASK
 
@@ -23,6 +21,7 @@ _VISIBLE = 30.0
 _REASON = 400
 _GRACE = 10.0
 _PATIENCE, _LAST_WORDS = 30.0, 2.0
+_MOST_UNSENT = 100
 T = TypeVar("T")
 
 
@@ -46,6 +45,8 @@ class Runner:
         self._say = say
         self._running: set[asyncio.Task[None]] = set()
         self._in_hand: dict[str, Message] = {}
+        self._unsent: dict[str, Answer] = {}
+        """By the message: answers for which there was no room yet. The work is not done again for that."""
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until told to stop; then finish what is under way, or give it back."""
@@ -121,7 +122,14 @@ class Runner:
         self._say(f"{letter.sender}: {letter.id} (try {letter.attempt})")
         if letter.type == TASK and not await taken_up(message, f"run-{letter.id}"):
             return f"{letter.id}: the task is over, or too late"
-        await self._answer(message, await self._run(message))
+        answer = self._unsent.pop(letter.id, None) or await self._run(message)
+        try:
+            await self._answer(message, answer)
+        except Limited:
+            self._unsent[letter.id] = answer
+            if len(self._unsent) > _MOST_UNSENT:  # of mail that others took, or that is dead by now
+                del self._unsent[next(iter(self._unsent))]
+            raise
         return f"answered {letter.id}"
 
     async def _give_back(self, id: str, reason: str, *, within: float) -> None:
@@ -140,7 +148,7 @@ class Runner:
         words = fill(preset.first if conversation is None else preset.again, message.letter, conversation)
         names = {"POSTOFFICE_AGENT": self._job.agent, "POSTOFFICE_SERVER": self._job.server, "POSTOFFICE_SESSION": message.session_id or ""}
         try:
-            output = await run_command(words, msgspec.json.encode(message.letter), names, self._job.timeout)
+            output = await run_command(words, preset.given(message.letter), names, self._job.timeout)
         except CommandFailed:
             # A conversation the CLI has lost would fail for ever.
             self._conversations.put(session, None)

@@ -5,7 +5,7 @@ from typing import Any
 
 from postoffice.bridges.outcome import Later, Replied, said
 
-_ENDS = {None, "stop", "length"}
+_ENDS = (None, "stop", "length")
 Entry = dict[str, Any]
 
 

@@ -12,7 +12,7 @@ from postoffice.client.wire import Wire
 from postoffice.core.chain import broken_links
 from postoffice.core.chunks import Whole, all_whole
 from postoffice.core.errors import NoSuchAgent, NotFound
-from postoffice.core.ledger import CONNECTION, ENTITY, Account, Body, Record, Sighting, Topic, body_of, fingerprint, matches
+from postoffice.core.ledger import ASKED, CONNECTION, ENTITY, Account, Body, Record, Sighting, Topic, body_of, fingerprint, matches
 from postoffice.core.message import Draft, Message, is_note
 from postoffice.core.names import folded
 
@@ -48,14 +48,16 @@ class Audit:
         told = (await self._wire.get("/ledger/accounts"))["accounts"]
         accounts = [msgspec.convert(one, Account) for one in told]
         topics = [msgspec.convert(one, Topic) for one in (await self._wire.get("/ledger/topics"))["topics"]]
-        book = Book(accounts, self._operator)
+        book = Book(accounts, self._operator, topics)
         ours = [Topic(topic_id=one.inbound_topic_id, kind="inbound", agent=one.agent, about="") for one in accounts if not one.outside]
         if agents is not None and (unknown := agents - {folded(one.agent or "") for one in ours}):
             raise NoSuchAgent(name=min(unknown), hint="nobody of that name has topics here; `postoffice ledger status` tells who has")
-        watched = [one for one in ours + topics if agents is None or folded(one.agent or "") in agents]
+        own = {one.topic_id for one in ours}
+        others = [one for one in topics if one.topic_id not in own]
+        watched = [one for one in ours + others if agents is None or folded(one.agent or "") in agents]
         for number, topic in enumerate(watched, 1):
             self._tell(f"[{number}/{len(watched)}] topic {topic.topic_id}, of {topic.agent or topic.about}")
-            if topic.kind in ("inbound", CONNECTION, ENTITY):
+            if topic.kind != ASKED:
                 await self._look_at(topic, book)
         return {"topics": len(watched), "inbox": self._inbox, "findings": [msgspec.to_builtins(one) for one in self._findings]}
 

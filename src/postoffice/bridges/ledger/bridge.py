@@ -61,6 +61,7 @@ class LedgerBridge:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._submitter.close()
         await self._mirror.close()
         await asyncio.to_thread(self._network.close)  # our own threads may all be waiting for it
         self._threads.shutdown(wait=False, cancel_futures=True)

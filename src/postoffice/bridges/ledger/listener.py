@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from contextlib import suppress
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from postoffice.bridges.ledger.handshake import Handshake
@@ -10,7 +11,7 @@ from postoffice.bridges.ledger.mirror import PAGE, Mirror
 from postoffice.bridges.ledger.sightings import Book, on_connection, on_entity, on_inbound, operation, torn
 from postoffice.core.chunks import Gathered, Whole, gather
 from postoffice.core.errors import MailError, MirrorAway
-from postoffice.core.ledger import ASKED, CONNECTION, ENTITY, Sighting
+from postoffice.core.ledger import ASKED, CONNECTION, ENTITY, FORMER, Sighting
 from postoffice.office import PostOffice
 
 _log = logging.getLogger(__name__)
@@ -97,8 +98,9 @@ class Listener:
         accounts = await self._office.ledger_accounts()
         topics = await self._office.ledger_topics()
         ours = [Watched(account.inbound_topic_id, "inbound", account.agent, "") for account in accounts if not account.outside]
-        others = [Watched(one.topic_id, one.kind, one.agent or "", one.about) for one in topics]
-        return Book(accounts, self._operator), ours + others
+        own = {one.topic_id for one in ours}  # which an agent may have had before, and has again
+        others = [Watched(one.topic_id, one.kind, one.agent or "", one.about) for one in topics if one.topic_id not in own]
+        return Book(accounts, self._operator, topics), ours + others
 
     def _poll(self, topic_id: str) -> Poll:
         return self._polls.setdefault(topic_id, Poll(self._least, self._most))
@@ -127,14 +129,18 @@ class Listener:
         """Whether there is more, and whether there was something."""
         rows, more = await self._read(topic.topic_id, after)
         gathered = self._gather(topic.topic_id, rows, after)
-        if (end := _end(topic, gathered)) is not None:
+        through, found, given_up = gathered.through, (*gathered.whole, *gathered.ahead), gathered.torn
+        if found:
+            taken = await self._office.taken_ahead(topic.topic_id, after)
+            found = tuple(whole for whole in found if whole.sequence not in taken)
+        if (before := _before_the_end(topic, found)) and before != found:
             # What the two said before is taken first: afterwards it would be mail of two who are not connected.
-            before = self._gather(topic.topic_id, [row for row in rows if int(row["sequence_number"]) < end], after)
-            gathered, more = (before, True) if before.through > after else (gathered, more)
-        if gathered.through > after:
-            seen = await self._seen(topic, gathered.whole, book)
-            await self._office.materialise(topic.topic_id, gathered.through, (*seen, *map(torn, gathered.torn)))
-        return more and gathered.through > after, bool(rows)
+            through, found, given_up, more = after, before, (), True
+        if not found and through <= after:
+            return False, bool(rows)
+        seen = await self._seen(topic, found, book)
+        await self._office.materialise(topic.topic_id, through, (*seen, *map(torn, given_up)))
+        return more, bool(rows)
 
     async def _read(self, topic_id: str, after: int) -> tuple[list[dict[str, Any]], bool]:
         """A page; more of them, as long as nothing on them is whole: the missing pieces may be on the next."""
@@ -171,13 +177,12 @@ class Listener:
             if operation(whole) == "close_connection":
                 return await self._handshake.on_close(whole, topic.topic_id, topic.agent, topic.about, book)
             return on_connection(whole, topic.topic_id, topic.agent, topic.about, book)
-        owner = book.of(topic.agent)
+        owner = None if topic.kind == FORMER else book.of(topic.agent)
         if owner is not None and operation(whole) not in (None, "message"):
             return await self._handshake.on_inbound(whole, owner, book)
-        return on_inbound(whole, topic.topic_id, topic.agent, book)
+        return on_inbound(whole, topic.topic_id, topic.agent, book, former=topic.kind == FORMER)
 
 
-def _end(topic: Watched, gathered: Gathered) -> int | None:
-    """Where one of two who meet on a topic says that it is over."""
-    ends = (whole.sequence for whole in gathered.whole if operation(whole) == "close_connection")
-    return next(ends, None) if topic.kind == CONNECTION else None
+def _before_the_end(topic: Watched, found: tuple[Whole, ...]) -> tuple[Whole, ...]:
+    """What was said until one of two who meet on a topic says that it is over."""
+    return tuple(takewhile(lambda whole: topic.kind != CONNECTION or operation(whole) != "close_connection", found))

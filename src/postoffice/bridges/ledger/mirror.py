@@ -11,6 +11,8 @@ PAGE: Final = 100
 """Messages a page, at most."""
 _SLOW_DOWN = 429
 _LONGEST_PAUSE = 30.0
+_LONGEST_WISH = 600.0  # seconds of quiet that a mirror is granted; one that asks for years would end all mail
+_LONGEST_ANSWER = 60.0  # seconds for all of one; the client counts only those between two bytes of it
 _TOO_OFTEN = "it wants to be asked less often"
 
 
@@ -66,7 +68,8 @@ class Mirror:
         await self._pace()
         self.asked += 1
         try:
-            answer = await self._http.get(path)
+            async with asyncio.timeout(_LONGEST_ANSWER):
+                answer = await self._http.get(path)
             if answer.status_code == _SLOW_DOWN:
                 raise self._away(why=_TOO_OFTEN, retry_after=answer.headers.get("retry-after", ""))
             self._failures = 0
@@ -75,7 +78,7 @@ class Mirror:
             if not answer.is_success:
                 raise LedgerBusy(why=f"the mirror says {answer.status_code}")
             found = answer.json()
-        except httpx2.HTTPError as error:
+        except (httpx2.HTTPError, TimeoutError) as error:
             raise self._away(str(error) or type(error).__name__) from None
         except ValueError:
             raise LedgerBusy(why="the mirror answers with no JSON") from None
@@ -88,7 +91,8 @@ class Mirror:
         now = asyncio.get_running_loop().time()
         if now >= self._quiet_until:  # others that were under way tell nothing new
             self._failures += 1
-            pause = float(retry_after) if retry_after.isdecimal() else min(0.5 * 2**self._failures, _LONGEST_PAUSE)
+            wished = min(float(retry_after), _LONGEST_WISH) if retry_after.isdecimal() else None
+            pause = min(0.5 * 2**self._failures, _LONGEST_PAUSE) if wished is None else wished
             self._quiet_until = now + pause
         return MirrorAway(why=why)
 

@@ -1,6 +1,6 @@
 """What a message on a topic is to us: mail coming back, mail of others, a note, an event, or something to be set aside."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -9,11 +9,13 @@ from postoffice.core.chunks import Whole
 from postoffice.core.clock import is_id
 from postoffice.core.errors import Forged, MailError, NotOurs
 from postoffice.core.ledger import (
+    FORMER,
     Account,
     Body,
     Delivery,
     Envelope,
     Sighting,
+    Topic,
     read_body,
     read_envelope,
     read_operator,
@@ -29,7 +31,7 @@ Routed = Callable[..., list[Draft]]
 class Book:
     """Who is who on the ledger, at one moment."""
 
-    def __init__(self, accounts: list[Account], operator: str) -> None:
+    def __init__(self, accounts: list[Account], operator: str, topics: Iterable[Topic] = ()) -> None:
         self.accounts = accounts
         self._operator = operator
         self._by_agent = {folded(account.agent): account for account in accounts}
@@ -37,6 +39,13 @@ class Book:
         self._by_account: dict[str, list[Account]] = {}
         for account in (one for one in accounts if not one.outside):  # whoever only asked speaks for nobody here
             self._by_account.setdefault(account.account_id, []).append(account)
+        before = (self._before(topic) for topic in topics if topic.kind == FORMER)
+        self._former = {account.operator_id: account for account in before if account is not None}
+
+    def _before(self, topic: Topic) -> Account | None:
+        """An agent as it was when a topic was its own."""
+        now = self.of(topic.agent or "")
+        return None if now is None else msgspec.structs.replace(now, account_id=topic.about, inbound_topic_id=topic.topic_id)
 
     def signed_by(self, envelope: Envelope, payer: str, peer: str | None = None) -> Account:
         """The agent that wrote an operation: the one it names, if that one's account also paid for it.
@@ -48,6 +57,8 @@ class Book:
             raise Forged(why=f"it says to be from {account}, but {payer} paid for it")
         known = self._by_inbound.get(topic) or (self.of(account) if account == peer else None)
         if known is None or known.account_id != account:
+            known = self._former.get(envelope.operator_id)
+        if known is None:
             raise NotOurs(why=f"its sender {envelope.operator_id} is not known here")
         return known
 
@@ -83,9 +94,9 @@ def operation(whole: Whole) -> str | None:
         return None
 
 
-def on_inbound(whole: Whole, topic_id: str, owner: str, book: Book) -> Sighting:
-    """A message on an agent's own topic."""
-    return or_refused(whole, lambda: _message(whole, topic_id, book, lambda _: owner))
+def on_inbound(whole: Whole, topic_id: str, owner: str, book: Book, *, former: bool = False) -> Sighting:
+    """A message on an agent's own topic, or on one that was."""
+    return or_refused(whole, lambda: _message(whole, topic_id, book, lambda _: owner, former=former))
 
 
 def on_connection(whole: Whole, topic_id: str, agent: str, peer: str, book: Book) -> Sighting:
@@ -99,7 +110,9 @@ def on_connection(whole: Whole, topic_id: str, agent: str, peer: str, book: Book
     return or_refused(whole, lambda: _message(whole, topic_id, book, other, peer))
 
 
-def _message(whole: Whole, topic_id: str, book: Book, recipient: Callable[[str], str], peer: str | None = None) -> Sighting:
+def _message(
+    whole: Whole, topic_id: str, book: Book, recipient: Callable[[str], str], peer: str | None = None, *, former: bool = False
+) -> Sighting:
     envelope = _envelope(whole)
     if envelope.op != "message":
         raise NotOurs(why=f"its operation {envelope.op[:40]!r} has no place here")
@@ -110,7 +123,8 @@ def _message(whole: Whole, topic_id: str, book: Book, recipient: Callable[[str],
     # Another office's message may stand there twice, signed anew when its mirror was long behind: by its id it is one.
     name = body.id if body.id is not None and is_id(body.id) else f"{topic_id}:{whole.sequence}"
     mail = () if body.hash is not None else (Delivery(sender=sender.agent, draft=_draft(body, to, name)),)
-    return sighting(whole, sender=sender.agent, mailbox=to, body=body, deliveries=mail)
+    former = former or sender != book.of(sender.agent)
+    return sighting(whole, sender=sender.agent, mailbox=to, body=body, deliveries=mail, former=former)
 
 
 def on_entity(whole: Whole, topic_id: str, entity_type: str, book: Book, routed: Routed) -> Sighting:

@@ -22,6 +22,7 @@ from postoffice.office import PostOffice
 _log = logging.getLogger(__name__)
 _BATCH = 50
 _AT_ONCE = 8
+_PAUSE = 0.25  # seconds after which new mail is looked for, whatever is under way
 _TURN = 1.0  # seconds after which a topic lets others go first, and what has become due since
 _OWNERS_PAUSE = timedelta(minutes=1)
 _LIVES = 180.0  # seconds that signed bytes can be submitted
@@ -42,16 +43,30 @@ class Submitter:
         self._handshake = handshake
         self._run = run
         self._hands = asyncio.Semaphore(_AT_ONCE)
+        self._lines: dict[str, asyncio.Task[None]] = {}
         self.trouble: str | None = None
 
-    async def submit_due(self, speaking: Callable[[], bool], sent: Callable[[str], None]) -> int:
-        """Submit what waits, as long as this process is the one that speaks. Gives how much that was."""
-        posts = await self._office.posts_due(_BATCH)
+    async def submit_due(self, speaking: Callable[[], bool], sent: Callable[[str], None]) -> bool:
+        """Submit what waits, as long as this process is the one that speaks, until some topic is done. Gives whether anything waited."""
         topics: defaultdict[str, list[Post]] = defaultdict(list)
-        for post in posts:
+        for post in await self._office.posts_due(_BATCH):
             topics[post.topic_id or post.id].append(post)
-        await asyncio.gather(*(self._in_order(mine, speaking, sent) for mine in topics.values()))
-        return len(posts)
+        for topic, posts in topics.items():
+            if topic not in self._lines:
+                self._lines[topic] = asyncio.create_task(self._in_order(posts, speaking, sent))
+        if not self._lines:
+            return False
+        # Not all of them: a message in twenty pieces takes a minute, and what goes elsewhere has nothing to do with it.
+        await asyncio.wait(self._lines.values(), timeout=_PAUSE, return_when=asyncio.FIRST_COMPLETED)
+        for topic in [topic for topic, line in self._lines.items() if line.done()]:
+            self._lines.pop(topic).result()
+        return True
+
+    async def close(self) -> None:
+        """Leave what is under way as it is; its bytes are kept."""
+        for line in self._lines.values():
+            line.cancel()
+        await asyncio.gather(*self._lines.values(), return_exceptions=True)
 
     async def _in_order(self, posts: list[Post], speaking: Callable[[], bool], sent: Callable[[str], None]) -> None:
         loop = asyncio.get_running_loop()

@@ -65,6 +65,23 @@ class TestLines:
         assert all(character.isprintable() for line in lines for character in line)
         assert "forged" not in "".join(entry.get("route", "") for entry in entries)
 
+    async def test_a_refusal_says_by_its_code_what_was_wrong(self, tmp_path: Path) -> None:
+        with started(*_settled("ours, for machines", tmp_path)) as process:
+            async with httpx.AsyncClient(base_url=process.url, headers={"X-Agent": "alice"}, timeout=PATIENCE) as client:
+                letter = {"to": "all", "subject": "x", "content": "x"}
+                answers = [
+                    await client.post("/messages/send", json=letter),
+                    await client.post("/messages/send", json={}),
+                    await client.get("/nowhere"),
+                    await client.get("/inbox", headers={"Host": "evil.example"}),
+                    await client.post("/agents/owner/mcp", json={"tool": "check_mail"}),
+                    await client.get("/inbox"),
+                ]
+            told = process.stop()
+        lines = {entry.get("request_id"): entry for entry in map(json.loads, told.splitlines())}
+        shown = [lines[answer.headers["X-Request-Id"]].get("code") for answer in answers]
+        assert shown == ["reserved_name", "invalid", "no_such_path", "wrong_host", "reserved_name", None]
+
     @pytest.mark.parametrize("server", ["ours, for people", "uvicorn"])
     async def test_nobody_writes_lines_or_colours_of_their_own(self, tmp_path: Path, server: str) -> None:
         with started(*_settled(server, tmp_path)) as process:

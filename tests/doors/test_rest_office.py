@@ -7,6 +7,8 @@ import httpx
 import pytest
 
 from postoffice import __version__
+from postoffice.core.agent import new_key
+from postoffice.core.errors import DatabaseLost
 from tests.doors.callers import Callers, done, events, refused, send, take
 from tests.doors.served import Served
 
@@ -146,3 +148,30 @@ class TestHealth:
             refused(await alice.get("/metrics"), 403, "owner_only")
             async with guarded.client() as anyone:
                 refused(await anyone.get("/metrics"), 401)
+
+    async def test_while_the_database_is_away_the_owner_is_told_what_the_process_knows(
+        self, guarded: Served, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        async def lost(*_: object) -> object:
+            raise DatabaseLost(why="gone")
+
+        async with Callers(guarded) as callers:
+            alice, owner = await callers.join("alice"), await callers.owner()
+            whole = (await owner.get("/metrics")).text
+            assert "postoffice_database_answers 1.0" in whole
+            assert "postoffice_agents 1.0" in whole
+            await alice.get("/agents/me")
+            with monkeypatch.context() as away:
+                guarded.office._identities._known = {key: (caller, 0) for key, (caller, _) in guarded.office._identities._known.items()}
+                away.setattr(guarded.office.store, "ping", lost)
+                away.setattr(guarded.office.store, "find_key", lost)
+                told = (await owner.get("/metrics")).text
+                assert "postoffice_database_answers 0.0" in told
+                assert "postoffice_waiters 0.0" in told
+                assert "postoffice_agents" not in told
+                assert "postoffice_mail" not in told
+                refused(await alice.get("/metrics"), 403, "owner_only")
+                async with guarded.client() as anyone:
+                    refused(await anyone.get("/metrics"), 401)
+                    refused(await anyone.get("/metrics", headers={"X-API-Key": new_key()}), 503, "database_lost")
+            assert "postoffice_agents 1.0" in (await owner.get("/metrics")).text

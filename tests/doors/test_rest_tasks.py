@@ -1,5 +1,6 @@
 """Tasks, entities, dead letters and search over REST."""
 
+import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
@@ -99,6 +100,17 @@ class TestTasks:
         id = await assign(alice, "bob")
         finished = done(await update(bob, id, "completed", parts=[{"type": "text", "text": "At length."}]))
         assert finished["steps"][-1]["text"] == "At length."
+
+    async def test_a_result_that_is_a_payload_alone_is_read_and_found_where_only_text_is_known(self, callers: Callers) -> None:
+        alice, bob = await callers.named("alice", "bob")
+        done(await bob.get("/agents/me"))
+        done(await update(bob, await assign(alice, "bob"), "completed", payload={"answer": "marzipan"}))
+        (session,) = done(await alice.get("/inbox"))["sessions"]
+        (told,) = [event for event in await events(alice) if event["type"] == "new_message"]
+        for text in (session["recent_messages"][0]["content"], told["content"]):
+            assert json.loads(text) == {"answer": "marzipan"}
+        (found,) = done(await alice.get("/search", params={"q": "marzipan"}))["results"]
+        assert found["message"]["payload"] == {"answer": "marzipan"}
 
     async def test_final_is_final_and_only_the_assignee_moves(self, callers: Callers) -> None:
         alice, bob, eve = await callers.named("alice", "bob", "eve")

@@ -94,9 +94,6 @@ class TestReceiving:
         refused(await bob.post("/messages/wait", json={"wait": 241}), 422)
         refused(await bob.post("/messages/pop", json={"limit": 101}), 422)
         refused(await bob.post("/messages/settle", json={"ack": [{"id": "x"}] * 101}), 422)
-        for wish in ({"visible_for": 0}, {"visible_for": 43_201}):
-            refused(await bob.post("/messages/settle", json={"extend": [{"id": "x", **wish}]}), 422)
-        refused(await bob.post("/messages/settle", json={"nack": [{"id": "x", "delay": 43_201}]}), 422)
         refused(await bob.post("/messages/send", json={"to": "alice", "subject": "s", "content": "x", "ttl": 11}), 422)
         for raw in (b'{"wait": 1e400}', b'{"wait": 1e300}', b'{"visible_for": 1e17}', b'{"limit": 1%s}' % (b"0" * 5000)):
             answer = await bob.post("/messages/wait", content=raw, headers={"Content-Type": "application/json"})
@@ -200,6 +197,16 @@ class TestSettling:
         await callers.served.office.upkeep.tick()
         assert [letter["attempt"] for letter in await take(bob)] == [3]
 
+    async def test_what_was_never_begun_goes_back_untried(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        await send(alice, "bob")
+        await send(alice, "bob")
+        first, second = await take(bob, limit=2)
+        back = {"token": first["token"], "untried": True}
+        assert done(await bob.post(f"/messages/{first['id']}/nack", json=back))["state"] == "pending"
+        done(await bob.post("/messages/settle", json={"nack": [{"id": second["id"], "token": second["token"], "untried": True}]}))
+        assert [letter["attempt"] for letter in await take(bob, limit=2)] == [1, 1]
+
     async def test_an_extended_lease_lasts_longer(self, callers: Callers, engine: Engine) -> None:
         alice, bob = await two(callers)
         await send(alice, "bob")
@@ -247,6 +254,26 @@ class TestSettling:
         assert [item["state"] for item in settled] == ["acked", None, None, "pending", "leased"]
         assert [item["problem"] and item["problem"]["code"] for item in settled] == [None, "lease_lost", "no_such_message", None, None]
 
+    @pytest.mark.parametrize(("path", "wish"), [("/messages/settle", {}), ("/messages/receive", {}), ("/messages/wait", {"wait": 0})])
+    async def test_one_that_is_not_right_keeps_none_of_the_others_from_being_settled(
+        self, callers: Callers, path: str, wish: dict[str, int]
+    ) -> None:
+        """What had been handled came again, because of something else that was said wrong beside it."""
+        alice, bob = await two(callers)
+        await send(alice, "bob")
+        (letter,) = await take(bob)
+        lease = {"id": letter["id"], "token": letter["token"]}
+        wrong: dict[str, list[Any]] = {
+            "ack": [{"id": "x" * 256}, {"id": "a\0b"}, {"id": "x", "tokn": "y"}, {"token": "y"}, {"id": 5}, 5],
+            "nack": [lease | {"delay": 43_201}, lease | {"delay": -1}, lease | {"reason": "x" * 501}],
+            "extend": [lease | {"visible_for": 0}, lease | {"visible_for": 43_201}],
+        }
+        settled = done(await bob.post(path, json=wrong | wish | {"ack": [*wrong["ack"], lease]}))["settled"]
+        assert [item["message_id"] for item in settled] == ["x" * 256, "a\0b", "x", "", "", "", *[letter["id"]] * 6]
+        assert [item["state"] for item in settled] == [*[None] * 6, "acked", *[None] * 5]
+        assert all(item["problem"]["detail"] for item in settled if item["state"] is None)
+        refused(await bob.post(path, json={"ack": {}}), 422)
+
     async def test_the_next_receive_carries_the_acks_of_the_last(self, callers: Callers) -> None:
         alice, bob = await two(callers)
         sent = [await send(alice, "bob", str(n)) for n in range(3)]
@@ -285,6 +312,43 @@ class TestSending:
         assert bad.keys() == {"problem"}
         assert bad["problem"]["code"] == "bad_name"
         assert [letter["id"] for letter in await take(bob)] == [first["sent"]["message_id"], last["sent"]["message_id"]]
+
+    async def test_a_message_of_several_that_cannot_be_read_keeps_no_other_back(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        letters: list[Any] = [
+            {"to": "bob", "subject": "Hi", "content": "one"},
+            {"to": "bob", "subject": "Hi", "content": "x" * 10_001},
+            {"to": "bob", "content": "without a subject"},
+            {"to": "bob", "subject": "Hi", "content": "two", "urgent": True},
+            "no letter",
+            {"to": "bob", "subject": "Hi", "content": "two"},
+        ]
+        results = done(await alice.post("/messages/send/batch", json={"messages": letters}))["results"]
+        assert [result.get("problem", {}).get("code") for result in results] == [None, *["invalid"] * 4, None]
+        assert "at most 10000 characters" in results[1]["problem"]["detail"]
+        assert results[3]["problem"]["detail"].startswith("messages.urgent is not valid")
+        assert await contents(bob) == ["one", "two"]
+        for whole in (5, None, "x", [letters[0]] * 101):
+            refused(await alice.post("/messages/send/batch", json={"messages": whole}), 422)
+
+    async def test_a_message_of_several_that_a_rate_refused_says_when_to_come_back(self, engine: Engine) -> None:
+        async with serving(engine, limits=Limits(sends_per_minute=1)) as served, Callers(served) as callers:
+            (alice,) = await callers.named("alice")
+            letter = {"to": "bob", "subject": "Hi", "content": "x"}
+            first, second = done(await alice.post("/messages/send/batch", json={"messages": [letter, letter]}))["results"]
+            assert "sent" in first
+            assert second["problem"]["code"] == "rate_limited"
+            assert 0 < second["problem"]["retry_after"] <= 60
+
+    async def test_a_key_for_one_message_is_not_taken_for_several_and_passed_over(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        letters = [{"to": "bob", "subject": "Hi", "content": "one"}, {"to": "bob", "subject": "Hi", "content": "two", "id": "2"}]
+        for _ in range(2):
+            again = await alice.post("/messages/send/batch", json={"messages": letters}, headers={"Idempotency-Key": "batch-7"})
+            first, second = done(again)["results"]
+            assert first["problem"]["code"] == "bad_message"
+            assert second["sent"]["id"] == "2"
+        assert await contents(bob) == ["two"]
 
     async def test_many_recipients_have_a_standing_each(self, callers: Callers) -> None:
         alice, bob = await two(callers)

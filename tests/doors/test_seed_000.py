@@ -361,6 +361,17 @@ class TestSessionHistory:
             seen += page
         assert [line["content"] for line in seen] == [str(n) for n in reversed(range(8))]
 
+    async def test_ids_may_be_written_in_capitals(self, callers: Callers) -> None:
+        """They are UUIDs, which some languages write in no other way."""
+        alice, bob = await connected(callers)
+        first = await send(alice, "bob-agent", "one", subject="Plans")
+        session = first["session_id"].upper()
+        second = done(await alice.post("/messages/send", json={"to": "bob-agent", "content": "two", "session_id": session}), 201)
+        assert second["session_id"] == first["session_id"]
+        taken = done(await bob.post("/messages/receive", json={"session_id": session, "limit": 1}))
+        assert [letter["content"] for letter in taken["messages"]] == ["one"]
+        assert [line["content"] for line in await history(bob, session, before=second["message_id"].upper())] == ["one"]
+
     async def test_the_limit_is_3_and_at_most_50(self, callers: Callers) -> None:
         alice, bob = await connected(callers)
         session = [await send(alice, "bob-agent", str(n)) for n in range(51)][-1]["session_id"]

@@ -247,6 +247,15 @@ class TestWhatAClientMaySay:
             await send(alice, "bob")
             assert (await heard(socket))["type"] == "new_message"
 
+    @pytest.mark.parametrize("agent", [None, "bob"])
+    async def test_text_that_is_none_closes_it_and_is_nobodys_fault(
+        self, desk: Served, caplog: pytest.LogCaptureFixture, agent: str | None
+    ) -> None:
+        async with plugged(desk.ws_url, agent=agent) as socket:
+            await socket.send(b'{"type": "\xff"}', text=True)
+            assert await closing(socket) == 1007
+        assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
     async def test_a_frame_beyond_all_measure_closes_it(self, desk: Served) -> None:
         async with plugged(desk.ws_url, agent="bob") as socket:
             await socket.send("x" * (1 << 20))

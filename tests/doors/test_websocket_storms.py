@@ -13,10 +13,10 @@ from websockets.exceptions import ConnectionClosed
 
 from postoffice.core.message import Draft
 from postoffice.doors import websocket
-from tests.doors.callers import Callers, send
+from tests.doors.callers import Callers, done, send
 from tests.doors.served import Served, serving
 from tests.doors.sockets import PATIENCE, heard, open_sockets, plugged, sockets_become
-from tests.doors.wire import CLOSE, PING, Wire, wired
+from tests.doors.wire import CLOSE, PING, PONG, TEXT, Wire, wired
 from tests.engines import SQLiteEngine
 
 LARGE = 500_000
@@ -173,6 +173,19 @@ class TestSlowReaders:
                     got.append((await heard(again))["content"][:2])
             assert got == [f"{number:02}" for number in range(12)]
 
+    async def test_one_is_told_nothing_more_once_its_name_has_a_key(self, served: Served) -> None:
+        async with Callers(served) as callers, wired(served.url, receive_buffer=2048) as wire:
+            owner = await callers.owner()
+            await _write_large(served, "slow", 20)
+            assert (await wire.upgrade("/ws?agent=slow&cursor=0")).status == 101
+            await wire.frame()
+            done(await owner.post("/agents/register", json={"name": "slow"}), 201)
+            told = [await wire.frame()]
+            while told[-1].opcode != CLOSE:
+                told.append(await wire.frame())
+            assert told[-1].close_code == 4001
+            assert len(told) < 19  # what was on its way by then
+
     async def test_one_that_reads_in_time_is_not_cut(self, monkeypatch: pytest.MonkeyPatch, desk: Served) -> None:
         monkeypatch.setattr(websocket, "_SEND_SECONDS", 4.0)
         async with wired(desk.url, receive_buffer=4096) as wire:
@@ -183,6 +196,40 @@ class TestSlowReaders:
                 await asyncio.sleep(0.8)  # all of it takes longer than a frame may
                 got.append(json.loads((await wire.frame()).payload)["content"][:2])
             assert got == [f"{number:02}" for number in range(6)]
+
+    async def test_one_that_asks_without_end_has_its_answers_neither_kept_nor_forgotten(
+        self, monkeypatch: pytest.MonkeyPatch, desk: Served
+    ) -> None:
+        monkeypatch.setattr(websocket, "_SEND_SECONDS", 2 * PATIENCE)
+        async with wired(desk.url, receive_buffer=2048) as wire:
+            assert (await wire.upgrade("/ws?agent=slow&cursor=0")).status == 101
+            await _write_large(desk, "slow", 12)
+            await asyncio.sleep(0.5)  # until no buffer takes any more of it
+            for number in range(10_000):
+                await wire.send(_masked(PING, b"%06d" % number + b"x" * 100))
+            answers: list[bytes] = []
+            while not answers or not answers[-1].startswith(b"009999"):
+                if (frame := await wire.frame()).opcode == PONG:
+                    answers.append(frame.payload)
+            assert len(answers) < 5000
+
+    async def test_one_that_talks_without_end_lets_others_have_their_turns(self, desk: Served) -> None:
+        turns = 0
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        async with wired(desk.url) as wire:
+            assert (await wire.upgrade("/ws?agent=bob")).status == 101
+            counting = asyncio.create_task(count())
+            await wire.send(_masked(TEXT, b'{"type":"ping"}') * 2000)
+            for _ in range(2000):
+                assert (await wire.frame()).payload == b'{"type":"pong"}'
+            counting.cancel()
+        assert turns >= 2000
 
 
 class TestVeryMany:
@@ -210,6 +257,11 @@ def _errors(caplog: pytest.LogCaptureFixture) -> list[str]:
 def _open_sockets() -> int:
     """How many connections this process holds, the server's among them."""
     return sum(path.is_socket() for path in Path("/dev/fd").iterdir())
+
+
+def _masked(opcode: int, payload: bytes) -> bytes:
+    """A short frame as clients send them."""
+    return bytes([0x80 | opcode, 0x80 | len(payload)]) + bytes(4) + payload
 
 
 async def _write_large(served: Served, to: str, count: int) -> None:

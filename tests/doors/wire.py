@@ -13,8 +13,10 @@ from urllib.parse import urlsplit
 import msgspec
 
 PATIENCE = 30.0
+TEXT = 1
 CLOSE = 8
 PING = 9
+PONG = 10
 _LINGER_ZERO = struct.pack("ii", 1, 0)
 
 

@@ -92,6 +92,21 @@ class TestMailThatComesAfterWordOfProgress:
         assert "more" not in second
 
 
+@pytest.mark.parametrize(
+    ("headers", "more"),
+    [({"Accept": "*/*"}, {}), ({"Accept": "application/*, text/*"}, {}), ({}, {"task": {"ttl": 60_000}})],
+    ids=["anything", "any of a kind", "a task"],
+)
+async def test_whoever_says_more_than_it_has_to_gets_it_in_plain_json_too(desk: Served, headers: dict[str, str], more: Any) -> None:
+    (alice,) = await people(desk.office, "alice")
+    await write(desk.office, alice, "bob", "x" * LARGE)
+    call = asked(7)
+    async with desk.client() as http:
+        answer = await http.post("/agents/bob/mcp", json=call | {"params": call["params"] | more, "newer": 5}, headers=HEADERS | headers)
+    assert answer.headers["content-type"] == "application/json"
+    assert [len(mail["content"]) for mail in answer.json()["result"]["structuredContent"]["messages"]] == [LARGE]
+
+
 class TestTheLine:
     @pytest.fixture(autouse=True)
     def _soon(self, monkeypatch: pytest.MonkeyPatch) -> None:

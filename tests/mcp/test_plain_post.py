@@ -15,6 +15,7 @@ BODIES = {
     b'{"tool": 5}': (400, "bad_json"),
     b'{"tool": "check_mail", "args": NaN}': (400, "bad_json"),
     b'["tool"]': (400, "bad_json"),
+    b'{"tool": "check_mail", "arguments": {}}': (400, "bad_json"),
     b'{"tool": "no_such_thing"}': (404, "no_such_tool"),
     b'{"tool": "check_mail", "args": [1]}': (422, "invalid"),
     b'{"tool": "check_mail", "args": "{}"}': (422, "invalid"),

@@ -1,4 +1,4 @@
-"""Calls that are answered without the SDK: only those of ordinary shape, and never otherwise than by it."""
+"""Calls that are answered without the SDK: all that are right, and never otherwise than by it."""
 
 import json
 from typing import Any
@@ -44,7 +44,15 @@ ODD_META: list[dict[str, Any]] = [
     {"progressToken": {}},
     {"progressToken": True},
 ]
-ODD_PARAMS: list[dict[str, Any]] = [{"task": {}}, {"inputResponses": {}}, {"requestState": "x"}, {"arguments": []}]
+ODD_PARAMS: list[dict[str, Any]] = [{"task": 5}, {"inputResponses": 5}, {"requestState": 5}, {"arguments": []}]
+MORE_HEADERS: list[dict[str, str]] = [{"accept": "*/*"}, {"accept": "application/*, text/*;q=0.9"}, {"accept": "text/html, */*;q=0.8"}]
+MORE_META: list[dict[str, Any]] = [
+    {f"{OWN}/clientInfo": {"name": "somebody", "version": "1", "websiteUrl": "http://example", "icons": [], "description": "x"}},
+    {f"{OWN}/clientCapabilities": {"tasks": {}, "roots": None, "sampling": {"tools": None}, "newer": 5}},
+    {f"{OWN}/logLevel": "info"},
+    {f"{OWN}/newer": 5},
+]
+MORE_PARAMS: list[dict[str, Any]] = [{"task": {"ttl": 5}}, {"inputResponses": {}, "requestState": "x"}, {"newer": 5}]
 
 
 def body(meta: dict[str, Any] | None = None, **params: Any) -> bytes:
@@ -57,9 +65,16 @@ def is_quick(desk: Served, content: bytes, headers: dict[str, str] | None = None
     return quick_call({"headers": given}, content, Visit(desk.office, Credentials(None, "bob"), TOOLS)) is not None
 
 
-async def test_only_what_is_of_ordinary_shape_is_answered_quickly(desk: Served) -> None:
+async def test_whatever_is_right_is_answered_quickly_and_nothing_else(desk: Served) -> None:
+    """What the SDK answers by events nobody reads where it is large: mail was leased again and again to a client that said more than it had to."""
     assert is_quick(desk, body())
     assert is_quick(desk, body({"traceparent": "00-1-2-3", "progressToken": 7}), {"content-type": "application/json; charset=utf-8"})
+    for headers in MORE_HEADERS:
+        assert is_quick(desk, body(), headers), headers
+    for meta in MORE_META:
+        assert is_quick(desk, body(meta)), meta
+    for params in MORE_PARAMS:
+        assert is_quick(desk, body(**params)), params
     for headers in ODD_HEADERS:
         assert not is_quick(desk, body(), headers), headers
     for meta in ODD_META:
@@ -69,9 +84,10 @@ async def test_only_what_is_of_ordinary_shape_is_answered_quickly(desk: Served) 
 
 
 @pytest.mark.parametrize("era", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", None])
-async def test_the_earlier_era_is_answered_quickly_too(desk: Served, era: str | None) -> None:
-    """In plain JSON: its events would be too large for clients that are read by the official library."""
-    headers = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+@pytest.mark.parametrize("accept", [HEADERS["accept"], "*/*"])
+async def test_the_earlier_era_is_answered_quickly_too(desk: Served, era: str | None, accept: str) -> None:
+    """In plain JSON: its events would be too large for clients that are read by the official library, and no JSON to curl and its like."""
+    headers = {"content-type": "application/json", "accept": accept}
     headers |= {} if era is None else {"mcp-protocol-version": era}
     asked = {"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {"name": "mailbox_receive"}}
     async with desk.client(name="bob") as http:
@@ -116,3 +132,21 @@ async def test_a_lone_surrogate_is_told_as_such_wherever_it_stands(desk: Served,
     result = answer.json()["result"]
     assert result["isError"]
     assert result["content"][0]["text"].endswith(("[bad_text]", "[invalid]"))
+
+
+@pytest.mark.parametrize("era", ["2025-11-25", MODERN])
+@pytest.mark.parametrize("id", [{}, {"id": None}, {"id": 1.5}, {"id": True}, {"id": [1]}], ids=str)
+async def test_a_call_that_cannot_be_answered_is_not_said_to_be_accepted(desk: Served, era: str, id: dict[str, Any]) -> None:
+    """It was dropped as news that nobody understands."""
+    call = {name: value for name, value in json.loads(body()).items() if name != "id"} | id
+    async with desk.client(name="bob") as http:
+        answer = await http.post("/agents/bob/mcp", json=call, headers=HEADERS | {"mcp-protocol-version": era})
+    assert answer.status_code == httpx.codes.UNPROCESSABLE_ENTITY
+    assert "nothing was done" in answer.json()["error"]["message"]
+
+
+async def test_news_is_accepted(desk: Served) -> None:
+    news = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {"progressToken": "tools/call", "progress": 1}}
+    headers = {"accept": HEADERS["accept"], "mcp-protocol-version": "2025-11-25"}
+    async with desk.client(name="bob") as http:
+        assert (await http.post("/agents/bob/mcp", json=news, headers=headers)).status_code == httpx.codes.ACCEPTED

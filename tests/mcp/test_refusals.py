@@ -10,7 +10,8 @@ from tests.mcp.calling import ERAS, as_agent, call, client, join, refusal, resul
 BAD_CALLS: dict[str, tuple[str, dict[str, Any], str, tuple[str, ...]]] = {
     "a name that cannot be": ("mailbox_send", {"to": "two words", "content": "x"}, "bad_name", ("two words", "letters, digits")),
     "a name in the first tool": ("send_to_agent", {"name": "", "msg": "x"}, "bad_name", ("letters, digits",)),
-    "a reserved name": ("mailbox_send", {"to": "me", "content": "x"}, "reserved_name", ("choose another",)),
+    "a reserved name": ("mailbox_send", {"to": "me", "content": "x"}, "reserved_name", ("your own name",)),
+    "everyone in small letters": ("mailbox_send", {"to": "all", "content": "x"}, "reserved_name", ("say ALL",)),
     "an argument that is not there": (
         "mailbox_send",
         {"to": "bob", "contents": "x"},
@@ -24,7 +25,7 @@ BAD_CALLS: dict[str, tuple[str, dict[str, Any], str, tuple[str, ...]]] = {
     "no body": ("mailbox_send", {"to": "bob"}, "bad_message", ("content, parts or a payload",)),
     "a limit too low": ("mailbox_receive", {"limit": 0}, "invalid", ("limit", ">= 1")),
     "a limit too high": ("mailbox_receive", {"limit": 101}, "bad_limit", ("limit", "between 1 and 100")),
-    "a wait too long": ("mailbox_wait", {"timeout_ms": 240_001}, "bad_limit", ("wait", "between 0:00:00 and 0:04:00")),
+    "a wait too long": ("mailbox_wait", {"timeout_ms": 240_001}, "bad_limit", ("timeout_ms", "between 0 and 240000, not 240001")),
     "a wait beyond all time": ("mailbox_wait", {"timeout_ms": 10**18}, "invalid", ("timeout_ms", "<= 1000000000000")),
     "a session nobody has": ("mailbox_read", {"session_id": "none"}, "no_such_session", ("'none'",)),
     "a session to write in": (
@@ -42,6 +43,12 @@ BAD_CALLS: dict[str, tuple[str, dict[str, Any], str, tuple[str, ...]]] = {
         {"to": "bob", "type": "task", "content": "x", "deadline": "tomorrow"},
         "invalid",
         ("tomorrow", "2026-12-31T18:00:00Z"),
+    ),
+    "a deadline of no task's": (
+        "mailbox_send",
+        {"to": "bob", "content": "x", "deadline": "2999-12-31T18:00:00Z"},
+        "invalid",
+        ("only a task", "type `task`"),
     ),
     "a code nobody has": ("mailbox_approve", {"code": "XC-992"}, "no_such_code", ("expired",)),
     "a search for nothing": ("mailbox_search", {"query": " "}, "bad_query", ("at least one",)),

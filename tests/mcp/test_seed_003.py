@@ -100,9 +100,10 @@ class TestTheLifeCycle:
         async with client(served) as both:
             refs = [await notify(both) for _ in range(2)]
             await receive(both)
-            results = (await call(both, "mailbox_ack", agent_id=SCORING, message_id=[*refs, "none"]))["results"]
-            assert [item["status"] for item in results] == ["acked", "acked", None]
-            assert results[2]["problem"]
+            results = (await call(both, "mailbox_ack", agent_id=SCORING, message_id=["x" * 256, *refs, "none"]))["results"]
+            assert [item["status"] for item in results] == [None, "acked", "acked", None]
+            assert results[0]["problem"]
+            assert results[3]["problem"]
 
     async def test_the_senders_own_id_settles_too(self, served: Served) -> None:
         async with client(served, "/mcp?tools=all") as both:

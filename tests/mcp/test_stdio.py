@@ -67,6 +67,11 @@ class TestTheConversation:
             lines = (await call(alice, "mailbox_read", session_id=sent["session_id"]))["messages"]
             assert [line["content"] for line in lines] == ["Let's.", "Hello Bob, shall we start?"]
 
+    async def test_a_key_may_bring_the_end_of_its_line(self, vault: Served) -> None:
+        """As one that was read from a file does; no office was said to answer."""
+        async with started(vault, key=f"{await join(vault, 'alice-agent')}\n") as alice:
+            assert (await call(alice, "mailbox_check"))["sessions"] == []
+
     async def test_a_wrong_key_is_told(self, vault: Served) -> None:
         async with started(vault, key="amb_" + "0" * 64) as stranger:
             assert await names(stranger) == FIVE

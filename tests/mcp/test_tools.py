@@ -197,6 +197,50 @@ class TestAModelThatFillsInEveryArgument:
             mail = (await call(bob, "mailbox_wait", limit=10, correlation_id="", session_id="", timeout_ms=0))["messages"]
             assert [item["content"] for item in mail] == ["ready?", "ready?", "answer me", "ready?"]
 
+    @pytest.mark.parametrize("none", [None, ""], ids=["null", "empty"])
+    async def test_means_none_by_nothing(self, served: Served, none: str | None) -> None:
+        """What is optional had to be left out: an empty name was somebody else's, and clients that require all of it could not even wait."""
+        async with as_agent(served, "alice") as alice, as_agent(served, "bob") as bob, as_agent(served, "carol") as carol:
+            tools = {tool.name: tool.input_schema for tool in (await alice.list_tools()).tools}
+
+            async def filled(caller: Client, tool: str, **given: Any) -> Any:
+                empty = dict.fromkeys((name for name in tools[tool]["properties"] if name != "payload"), none)
+                return await call(caller, tool, **empty | given)
+
+            sent = await filled(alice, "mailbox_send", to="bob", content="paint", type="task")
+            await filled(alice, "send_message", to_agent="bob", subject="x")
+            await filled(alice, "send_to_agent", name="bob", msg="x")
+            await filled(alice, "post_note", entity_id="p", entity_type="phase", note="x")
+            await filled(alice, "mailbox_connect", target_agent_name="bob")
+            await filled(alice, "mailbox_status", message_id=sent["id"])
+            (mail,) = (await filled(bob, "mailbox_wait"))["messages"]
+            await filled(bob, "mailbox_nack", message_id=mail["id"])
+            assert len((await filled(bob, "mailbox_receive"))["messages"]) == 3
+            await filled(bob, "mailbox_ack", message_id=mail["id"])
+            await filled(bob, "mailbox_check")
+            await filled(bob, "mailbox_read", session_id=mail["session_id"])
+            await filled(bob, "mailbox_agents")
+            await filled(bob, "mailbox_search", query="paint")
+            assert len((await filled(bob, "mailbox_tasks"))["tasks"]) == 1
+            await filled(bob, "mailbox_task_update", task_id=mail["id"], state="working")
+            await filled(bob, "mailbox_forward", message_id=mail["id"], to="carol")
+            assert [item["content"] for item in (await call(carol, "mailbox_receive"))["messages"]] == ["paint"]
+
+    @pytest.mark.parametrize("number", [2.0, "2", "2.0"])
+    async def test_may_write_a_whole_number_in_other_ways(self, desk: Served, number: object) -> None:
+        """The schema says integer, and to a schema 2.0 is one: clients that know no other numbers were refused."""
+        async with as_agent(desk, "alice") as alice, as_agent(desk, "bob") as bob:
+            for _ in range(3):
+                await call(alice, "mailbox_send", to="bob", content="x", type="1", priority=number, payload={"n": number})
+            mail = (await call(bob, "mailbox_wait", limit=number, timeout_ms=number))["messages"]
+            assert [(item["type"], item["priority"], item["payload"]) for item in mail] == [("1", 2, {"n": number})] * 2
+            assert (await call(bob, "mailbox_check", unread_only="true"))["sessions"]
+
+    @pytest.mark.parametrize("number", [2.5, "two", True, 1e300])
+    async def test_is_refused_a_number_that_is_not_whole(self, desk: Served, number: object) -> None:
+        async with as_agent(desk, "alice") as alice:
+            assert "mailbox_receive: limit is not valid" in await refusal(alice, "mailbox_receive", limit=number)
+
     async def test_is_not_told_that_no_mail_waits_where_there_is_no_such_session(self, served: Served) -> None:
         async with as_agent(served, "alice") as alice, as_agent(served, "bob") as bob:
             await call(alice, "mailbox_send", to="bob", content="ready?")

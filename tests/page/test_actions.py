@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.page.conftest import looking
 from tests.page.house import House, opened
-from tests.page.lookout import Lookout, hold
+from tests.page.lookout import Lookout, click_twice, hold
 from tests.page.town import Town
 
 
@@ -257,6 +257,16 @@ class TestTasks:
         tasks = town.call("coder", "GET", "/tasks?requester=coder")["tasks"]
         assert next(task for task in tasks if task["subject"] == subject)["state"] == "completed"
 
+    def test_a_double_click_moves_a_task_once(self, browser: Browser, house: House, town: Town) -> None:
+        town.ask("quill", "owner", "Choose a font")
+        with looking(browser, house.url, java_script_enabled=False) as lookout:
+            page = lookout.go("/page/tasks")
+            for column, word in {"accepted": "Accept", "working": "Begin", "finished": "Complete"}.items():
+                click_twice(page.locator(".card").filter(has_text="Choose a font").get_by_role("button", name=word))
+                expect(page.locator(f".column.{column} .card").filter(has_text="Choose a font")).to_be_visible()
+        told = town.call("quill", "POST", "/messages/receive", {"limit": 100})["messages"]
+        assert [letter["task"]["state"] for letter in told] == ["accepted", "working", "completed"]
+
 
 class TestConnections:
     def test_a_request_is_approved(self, out: Lookout, town: Town) -> None:
@@ -337,6 +347,20 @@ class TestDeadLetters:
         expect(page.locator(".dead-letter").filter(has_text=subject)).to_have_count(0)
         (standing,) = town.call("nightly", "GET", f"/messages/{message}/status")["standings"]
         assert standing["state"] == "acked"
+
+    def test_a_refusal_is_seen_where_it_was_asked_for(self, lookout: Lookout, town: Town) -> None:
+        message = town.kill("nightly", "docs", "Somebody was faster", "not for us")
+        page = lookout.go("/page/dead")
+        page.route(
+            re.compile("/page/dead"), lambda route: route.fallback() if route.request.method == "POST" else route.abort("connectionrefused")
+        )
+        page.locator(".dead-letter").filter(has_text="Somebody was faster").get_by_role("link", name="Discard").click()
+        town.call("docs", "POST", f"/dead-letters/{message}/requeue")
+        page.get_by_role("dialog").get_by_role("button", name="Discard").click()
+        alert = page.get_by_role("alert")
+        expect(alert).to_contain_text("is pending, not dead")
+        alert.click(trial=True)  # nothing lies over it
+        town.settle("docs")
 
     def test_what_is_on_a_later_page_is_discarded_there(self, browser: Browser, tmp_path: Path) -> None:
         with opened(tmp_path) as house, looking(browser, house.url, java_script_enabled=False) as lookout:

@@ -70,6 +70,26 @@ def test_slash_searches_and_c_writes(lookout: Lookout) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Write")
 
 
+def test_j_walks_to_a_request_and_tab_into_it(lookout: Lookout) -> None:
+    page = lookout.go("/page/connections")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.locator(".request").nth(1)).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.locator(".request").nth(1).get_by_role("button", name="Approve")).to_be_focused()
+
+
+def test_a_key_of_an_input_method_goes_nowhere(lookout: Lookout) -> None:
+    page = lookout.go("/")
+    page.keyboard.press("Control+k")
+    palette = page.get_by_role("combobox", name="Go to")
+    expect(palette).to_be_focused()
+    for key in ("Enter", "ArrowDown", "Escape"):
+        palette.dispatch_event("keydown", {"key": key, "isComposing": True, "bubbles": True, "cancelable": True})
+    expect(palette).to_be_focused()
+    expect(page.locator("#palette-list [aria-selected=true]")).to_have_attribute("id", "place-0")
+
+
 def test_a_question_mark_tells_the_keys(lookout: Lookout) -> None:
     page = lookout.go("/page/tasks")
     page.keyboard.press("?")

@@ -62,6 +62,20 @@ class TestWithinASecond:
         lines = house.town.call("scout", "GET", f"/sessions/{said['session_id']}/history?peek=true")["messages"]
         assert lines[0]["message"]["reply_to"] == question["message_id"]
 
+    def test_an_answer_carries_the_mark_of_its_question_however_much_is_said_meanwhile(self, lookout: Lookout, house: House) -> None:
+        question = house.town.send("scout", "owner", "may I?", subject="A slow answer", correlation_id="slow")
+        page = lookout.go(f"/page/thread/{question['session_id']}")
+        wait_for_the_line(page)
+        page.get_by_label("Answer").fill("you may")
+        for number in range(21):
+            house.town.send("scout", "owner", f"by the way {number}.", subject="A slow answer")
+        expect(page.locator(".letter").last).to_contain_text("by the way 20.")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".letter").last).to_contain_text("you may")
+        (answer,) = house.town.call("scout", "POST", "/messages/receive", {"correlation_id": "slow"})["messages"]
+        assert (answer["content"], answer["reply_to"]) == ("you may", question["message_id"])
+        house.town.call("scout", "POST", f"/messages/{answer['id']}/ack", {"token": answer["token"]})
+
     def test_a_conversation_opened_by_its_newest_letter_is_followed(self, lookout: Lookout, house: House) -> None:
         sent = house.town.send("scout", "docs", "the first word", subject="A talk to follow")
         page = lookout.go("/page/mail")
@@ -180,6 +194,21 @@ class TestNothingIsDisturbed:
         page.go_back()
         expect(page.locator(".card-of h2")).to_contain_text("Wren")
 
+    @pytest.mark.parametrize(("path", "width"), [("/page/search?q=place", 1280), ("/page/mail", 360)])
+    def test_going_back_comes_to_where_one_was(self, browser: Browser, house: House, path: str, width: int) -> None:
+        for number in range(30):
+            house.town.send("nightly", "Wren", "a place to come back to", subject=f"Place {number}")
+        with looking(browser, house.url, viewport={"width": width, "height": 640}) as lookout:
+            page = lookout.go(path)
+            row = page.locator(".row", has=page.get_by_text("Place 5", exact=True)).first
+            row.click()
+            expect(page.locator(".pane-head h2")).to_have_text("Place 5")
+            page.go_back()
+            expect(row).to_be_in_viewport()
+            page.locator("#nav").get_by_role("link", name="Tasks").click()
+            expect(page.get_by_role("heading", level=1)).to_have_text("Tasks")
+            assert page.evaluate("scrollY") == 0
+
 
 @pytest.fixture
 def restarting(tmp_path: Path) -> Iterator[House]:
@@ -235,6 +264,55 @@ class TestTheLine:
         page.get_by_role("button", name="Send").click()
         expect(page.locator(".letter")).to_have_count(1)
 
+    def test_what_was_changed_after_nobody_answered_is_another_letter(self, lookout: Lookout, house: House) -> None:
+        sent = house.town.send("scout", "owner", "well?", subject="Second thoughts")
+        page = lookout.go(f"/page/thread/{sent['session_id']}")
+        page.get_by_label("Answer").fill("yes")
+        send_and_hear_nothing(page)
+        page.get_by_label("Answer").fill("yes, but")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".letter").last).to_contain_text("yes, but")
+        expect(page.get_by_label("Answer")).to_have_value("")
+
+    def test_a_task_that_is_due_and_was_heard_without_a_word_is_one(self, lookout: Lookout, house: House) -> None:
+        page = lookout.go("/page/compose?to=scout&subject=Due&kind=task")
+        page.get_by_label("Message").fill("just one task")
+        page.get_by_label("A task is due").select_option("1h")
+        send_and_hear_nothing(page)
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".letter")).to_contain_text("just one task")
+        tasks = house.town.call("scout", "GET", "/tasks")["tasks"]
+        assert [task["subject"] for task in tasks].count("Due") == 1
+
+    def test_whoever_begins_another_letter_before_the_answer_can_send_it(self, lookout: Lookout) -> None:
+        page = lookout.go("/page/compose?to=newsroom&subject=Twice")
+        page.get_by_label("Message").fill("the same words")
+        with hold(page, "/compose$") as held:
+            page.get_by_role("button", name="Send").click()
+        page.locator("#nav .write").click()
+        expect(page.get_by_label("To", exact=True)).to_have_value("")
+        held[0].continue_()
+        expect(page.get_by_label("Message")).to_have_value("")
+        page.get_by_label("To", exact=True).fill("newsroom")
+        page.get_by_label("Subject").fill("Twice")
+        page.get_by_label("Message").fill("the same words")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".letter")).to_have_count(2)
+
+    def test_what_is_written_on_while_it_is_sent_stays(self, lookout: Lookout, house: House) -> None:
+        sent = house.town.send("scout", "owner", "well?", subject="Fast fingers")
+        page = lookout.go(f"/page/thread/{sent['session_id']}")
+        page.get_by_label("Answer").fill("one thing")
+        with hold(page, "/reply") as held:
+            page.get_by_label("Answer").press("Control+Enter")
+        page.get_by_label("Answer").fill("one thing and another")
+        held[0].continue_()
+        expect(page.locator(".letter").last).to_contain_text("one thing")
+        expect(page.get_by_label("Answer")).to_have_value("one thing and another")
+        page.get_by_label("Answer").fill("another")
+        page.get_by_role("button", name="Send").click()
+        expect(page.locator(".letter")).to_have_count(3)
+
     def test_what_changed_hands_before_it_was_back_shows(self, lookout: Lookout, house: House) -> None:
         house.town.send("scout", "sleeper", "take me", subject="Meanwhile")
         page = lookout.go("/page/mail?of=sleeper")
@@ -244,6 +322,22 @@ class TestTheLine:
         house.town.take("sleeper")
         held[0].continue_()
         expect(page.locator(".card-of")).to_contain_text("0 waiting, 1 in hand")
+
+    @pytest.mark.parametrize("fault", ["no answer", "no room"])
+    def test_news_that_could_not_be_looked_at_is_looked_at_again(self, lookout: Lookout, house: House, fault: str) -> None:
+        page = lookout.go("/page/mail?of=docs")
+        wait_for_the_line(page)
+
+        def fail(route: Route) -> None:
+            if fault == "no answer":
+                route.abort("connectionrefused")
+            else:
+                route.fulfill(status=503, content_type="text/html", body="not now")
+
+        page.route(re.compile("/page/mail"), fail, times=1)
+        house.town.send("scout", "docs", "quick", subject=f"After {fault}")
+        expect(page.locator(".row").filter(has_text=f"After {fault}")).to_be_visible()
+        expect(page.locator("#line")).to_have_text("Live")
 
     def test_a_tab_that_comes_back_catches_up(self, lookout: Lookout, house: House) -> None:
         page = lookout.go("/page/mail?of=scout")

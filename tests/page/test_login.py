@@ -11,11 +11,11 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from tests.page.conftest import looking
 from tests.page.house import House, opened
-from tests.page.lookout import Lookout
+from tests.page.lookout import Lookout, click_twice
 from tests.page.test_views import SCREENS, shut_out
 from tests.serve.running import COMMAND, PATIENCE, environment, free_port
 
@@ -196,6 +196,33 @@ def test_a_link_works_in_a_tab_that_is_at_the_login_page_already(out: Lookout, g
     assert "#" not in out.page.url
 
 
+def test_a_link_on_another_site_opens_for_whoever_is_in(browser: Browser, guarded: House) -> None:
+    context = browser.new_context(base_url=guarded.url)
+    letters = f'<a href="{guarded.url}/page/search?q=alice&amp;sender=carol#found">see what I found</a>'
+    context.route("http://elsewhere.example/", lambda route: route.fulfill(content_type="text/html", body=letters))
+    page = context.new_page()
+    page.goto("http://elsewhere.example/")
+    page.get_by_role("link").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Come in")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.get_by_label("Or paste the code").fill(link(guarded, "alice").partition("#")[2])
+    page.get_by_role("button", name="Come in").click()
+    expect(page.get_by_label("Words")).to_have_value("alice")
+    page.goto("http://elsewhere.example/")
+    page.get_by_role("link").click()
+    expect(page.get_by_label("Words")).to_have_value("alice")
+    expect(page.locator("#found")).to_contain_text("For alice")
+    context.close()
+
+
+def test_a_place_in_a_page_is_not_taken_for_a_links_code(out: Lookout) -> None:
+    page = out.go("/page/thread/x#latest")
+    page.wait_for_load_state("networkidle")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Come in")
+    expect(page.get_by_role("alert")).to_have_count(0)
+    assert page.url.endswith("/page/thread/x#latest")
+
+
 def end_the_visit(lookout: Lookout, house: House) -> None:
     """From elsewhere."""
     (cookie,) = lookout.context.cookies()
@@ -219,6 +246,28 @@ def test_what_was_written_outlives_the_visit(out: Lookout, guarded: House) -> No
     expect(other.get_by_role("heading", level=1)).to_have_text("Overview")
     page.get_by_role("button", name="Send").click()
     expect(page.locator(".letter").last).to_contain_text("written for twenty minutes")
+
+
+def test_a_window_never_shows_ones_mail_under_anothers_name(out: Lookout, guarded: House) -> None:
+    visit(out, guarded, "alice")
+    mail, other = out.go("/page/mail"), out.context.new_page()
+    expect(mail.locator("#line")).to_have_text("Live")
+    other.goto("/page/tasks")
+    writing = out.context.new_page()
+    writing.goto("/page/compose?to=bob")
+    writing.get_by_label("Message").fill("as alice")
+    expect(writing.locator("#line")).to_have_text("Live")
+    beside = out.context.new_page()
+    beside.goto(link(guarded, "carol"))
+    expect(beside.locator(".who")).to_contain_text("carol's view")
+    guarded.run("send", "--to", "alice", "--subject", "To alice alone", "quick", "--as", "bob")
+    expect(mail.locator(".who")).to_contain_text("carol's view")
+    expect(mail.get_by_role("heading", level=1)).to_have_text("carol's mail")
+    other.locator("#nav").get_by_role("link", name="Mail").click()
+    expect(other.get_by_role("heading", level=1)).to_have_text("carol's mail")
+    expect(other.locator(".who")).to_contain_text("carol's view")
+    expect(writing.locator("#line")).to_have_text("Your visit is over")
+    expect(writing.get_by_label("Message")).to_have_value("as alice")
 
 
 def test_a_change_after_the_visit_leads_back_to_its_page(browser: Browser, guarded: House) -> None:
@@ -254,6 +303,38 @@ def test_an_agent_is_registered_and_its_key_shown_once(out: Lookout, guarded: Ho
     page.goto("/page/connect?name=erin")
     assert key not in page.content()
     expect(page.locator("#light.lit")).to_contain_text("erin has called")
+
+
+def test_a_key_whose_first_answer_was_lost_is_shown_all_the_same(out: Lookout, guarded: House) -> None:
+    visit(out, guarded, "owner")
+    page = out.go("/page/connect?name=greta")
+    lost: list[Route] = []
+
+    def hear_and_lose(route: Route) -> None:
+        if route.request.method != "POST" or lost:
+            return route.fallback()
+        lost.append(route)
+        route.fetch()
+        return route.abort("connectionrefused")
+
+    page.route(re.compile("/page/connect"), hear_and_lose)
+    page.get_by_role("button", name="Register and show its key").click()
+    expect(page.get_by_role("alert")).to_contain_text("it may have heard you or not")
+    page.get_by_role("button", name="Register and show its key").click()
+    key = page.locator(".secret code").inner_text()
+    assert httpx.get(f"{guarded.url}/agents/me", headers={"X-API-Key": key}, timeout=PATIENCE).json()["name"] == "greta"
+    page.goto("/page/connect?name=greta")
+    assert key not in page.content()
+
+
+def test_a_double_click_without_scripts_shows_the_key_that_was_made(browser: Browser, guarded: House) -> None:
+    with looking(browser, guarded.url, java_script_enabled=False) as lookout:
+        page = lookout.go("/page/connect?name=heidi")
+        page.get_by_label("Or paste the code").fill(link(guarded, "owner").partition("#")[2])
+        page.get_by_role("button", name="Come in").click()
+        click_twice(page.get_by_role("button", name="Register and show its key"))
+        key = page.locator(".secret code").inner_text()
+        assert httpx.get(f"{guarded.url}/agents/me", headers={"X-API-Key": key}, timeout=PATIENCE).json()["name"] == "heidi"
 
 
 def test_whoever_used_a_name_without_a_key_can_be_given_one(browser: Browser, tmp_path: Path) -> None:

@@ -299,6 +299,31 @@ class TestRefusalsArePages:
         assert 'role="alert"' in answer.text
         assert 'id="nav"' in answer.text
 
+    async def test_a_fault_of_ours_is_told_by_a_page_and_the_log_has_it(
+        self, served: Served, http: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        async def stumble(*_: object, **__: object) -> None:
+            raise ZeroDivisionError
+
+        monkeypatch.setattr(served.office.store, "counts", stumble)
+        answer = await http.get("/page/mail")
+        assert answer.status_code == 500
+        assert "That is a fault of ours" in answer.text
+        assert 'role="alert"' in answer.text
+        assert [record.message for record in caplog.records if record.levelname == "ERROR"] == ["bug", "request"]
+
+    async def test_whatever_is_shown_as_a_page_may_be_dressed_as_one(self, http: httpx.AsyncClient) -> None:
+        for path in ("/", "/page", "/page/", "/page/nowhere"):
+            answer = await http.get(path)
+            assert answer.headers["content-type"].startswith("text/html")
+            assert "style-src 'self'" in answer.headers["content-security-policy"], path
+
+    async def test_days_are_told_to_be_those_of_utc(self, http: httpx.AsyncClient) -> None:
+        assert re.findall(r"<label for=\"(?:since|until)\">([^<]*)<", (await http.get("/page/search")).text) == [
+            "Since (UTC)",
+            "Until (UTC)",
+        ]
+
     async def test_the_api_still_answers_in_its_own_words(self, http: httpx.AsyncClient) -> None:
         assert (await http.get("/nowhere")).json()["code"] == "no_such_path"
         assert (await http.post("/")).json()["code"] == "wrong_method"

@@ -161,3 +161,20 @@ def test_looking_settles_nothing(lookout: Lookout, house: House) -> None:
     assert [item["unread_count"] for item in house.town.call("coder", "GET", "/inbox")["sessions"]] == [
         item["unread_count"] for item in sessions
     ]
+
+
+def test_what_is_written_from_right_to_left_is_read_so(lookout: Lookout, house: House) -> None:
+    text = "שלום עולם (42).\n\nEnglish.\n\n```\ncode(1);\n```"
+    sent = house.town.send("scout", "owner", text, subject="שלום (1) עולם!")
+    page = lookout.go(f"/page/thread/{sent['session_id']}")
+    page.get_by_label("Answer").fill("שלום")
+    found = page.evaluate("""() => [".words", ".words pre", ".answer textarea", ".letter footer"].map((place) =>
+        getComputedStyle(document.querySelector(place)).direction)""")
+    assert found == ["rtl", "ltr", "rtl", "ltr"]
+    beginnings = page.evaluate("""() => [...document.querySelectorAll(".words p")].map((paragraph) => {
+        const range = document.createRange();
+        range.selectNodeContents(paragraph);
+        return range.getBoundingClientRect().left - paragraph.getBoundingClientRect().left;
+    })""")
+    assert beginnings[0] > 100, "it stands at the right"
+    assert beginnings[1] == 0, "and what is English at the left"

@@ -119,7 +119,21 @@ def error_response(error: MailError, headers: Iterable[tuple[str, str]] = ()) ->
         extra["Retry-After"] = str(error.facts["retry_after"])
     if status == 401:  # noqa: PLR2004 - the protocol's own number
         extra["WWW-Authenticate"] = 'Bearer realm="postoffice"'
-    return Response(msgspec.json.encode({"detail": str(error), "code": error.code}), status, extra, "application/json")
+    return _Refused(error, status, extra)
+
+
+class _Refused(Response):
+    """A refusal. Its code, which no caller can choose, is left where the log finds it."""
+
+    media_type = "application/json"
+
+    def __init__(self, error: MailError, status: int, headers: dict[str, str]) -> None:
+        super().__init__(msgspec.json.encode({"detail": str(error), "code": error.code}), status, headers)
+        self._code = error.code
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope.setdefault("state", {})["code"] = self._code
+        await super().__call__(scope, receive, send)
 
 
 class Answered:
@@ -204,7 +218,7 @@ class Edge:
         except ClientDisconnect:
             status = _GONE
         except Exception as error:  # noqa: BLE001 - the last resort: whatever it was, the caller is told and the log has it
-            _report(error, request_id.decode())
+            report(error, request_id.decode())
             if not status:
                 await self._told(error_response(MailError()), scope)(scope, receive, answer)
         seconds = time.perf_counter() - begun
@@ -219,7 +233,7 @@ class Edge:
 
 def _safety(path: str) -> list[tuple[bytes, bytes]]:
     """What keeps a browser from being used against the one who uses it. The page says itself what may be kept."""
-    if path == "/" or path.startswith("/page/"):
+    if path in ("/", "/page") or path.startswith("/page/"):
         return _PAGE_HEADERS
     return _DOCS_HEADERS if path.startswith("/docs") else _API_HEADERS
 
@@ -273,13 +287,14 @@ def _tell(scope: Scope, route: str, status: int, seconds: float, request_id: str
             "method": scope["method"],
             "route": route,
             "status": status,
+            "code": scope["state"].get("code"),
             "ms": round(seconds * 1000, 2),
             "agent": scope["state"].get("agent"),
         }
         _log.log(level, "request", extra={"facts": facts})
 
 
-def _report(error: Exception, request_id: str) -> None:
+def report(error: Exception, request_id: str) -> None:
     """Where it went wrong, without what was in hand: a driver's message may quote what people wrote."""
     where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)[-12:]]
     _log.error("bug", extra={"facts": {"request_id": request_id, "error": type(error).__name__, "where": where}})

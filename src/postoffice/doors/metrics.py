@@ -7,7 +7,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.registry import Collector
 
 from postoffice.core.tally import Tally
-from postoffice.core.views import Totals
+from postoffice.core.views import Numbers
 from postoffice.office import PostOffice
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30, 240)
@@ -21,12 +21,6 @@ class Metrics:
         self._answers: dict[tuple[str, str, int], Tally] = {}
         self.sockets = Gauge("postoffice_sockets", "WebSockets open in this process.", registry=self._registry)
         self.pushed = Counter("postoffice_events_pushed", "Events pushed to WebSockets.", registry=self._registry)
-        self._agents = Gauge("postoffice_agents", "Agents known.", registry=self._registry)
-        self._oldest = Gauge("postoffice_oldest_seconds", "How long the oldest waiting message has waited.", registry=self._registry)
-        self._hints = Gauge(
-            "postoffice_hints_carried", "1 if hints come from other replicas, 0 if this one polls.", registry=self._registry
-        )
-        self._mail = Gauge("postoffice_mail", "Messages that are not settled, by where they stand.", ["state"], registry=self._registry)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count one request."""
@@ -35,23 +29,18 @@ class Metrics:
             self._answers[key] = Tally(_SECONDS)
         self._answers[key].add(seconds)
 
-    def show(self, totals: Totals, oldest: float, posts: Mapping[str, int], office: PostOffice) -> bytes:
-        """All of it, as Prometheus reads it. Posts are the ledger's, where mail goes by one."""
-        self._agents.set(totals.agents)
-        self._oldest.set(oldest)
-        self._hints.set(office.hints_carried)
-        for state in ("held", "pending", "leased", "dead"):
-            self._mail.labels(state).set(getattr(totals, state))
-        return generate_latest(self._registry) + generate_latest(_Tallies(self._answers, office, posts))
+    def show(self, numbers: Numbers | None, office: PostOffice) -> bytes:
+        """All of it, as Prometheus reads it; without the numbers of the whole office where the store does not tell them."""
+        return generate_latest(self._registry) + generate_latest(_Tallies(self._answers, office, numbers))
 
 
 class _Tallies(Collector):
     """What is counted without the library, whose counters cost more than some of what they count."""
 
-    def __init__(self, answers: Mapping[tuple[str, str, int], Tally], office: PostOffice, posts: Mapping[str, int]) -> None:
+    def __init__(self, answers: Mapping[tuple[str, str, int], Tally], office: PostOffice, numbers: Numbers | None) -> None:
         self._answers = answers
         self._office = office
-        self._posts = posts
+        self._numbers = numbers
 
     def collect(self) -> Iterable[Metric]:
         office = self._office
@@ -76,11 +65,26 @@ class _Tallies(Collector):
         for name, text, now in (
             ("postoffice_waiters", "Calls that wait for mail in this process: long polls and MCP waits.", office.waiters.now),
             ("postoffice_watchers", "Pages told by this process what happens, by server-sent events.", office.watchers.now),
+            ("postoffice_hints_carried", "1 if hints come from other replicas, 0 if this one polls.", int(office.hints_carried)),
             ("postoffice_upkeep_held", "1 if the sweeps are this process's to do now, 0 if another's.", int(office.upkeep.held)),
+            ("postoffice_database_answers", "1 if the database answers this process, 0 if not.", int(self._numbers is not None)),
         ):
             yield GaugeMetricFamily(name, text, now)
-        if self._posts:
-            family = GaugeMetricFamily("postoffice_ledger_posts", "What is put on the ledger, by how far it is.", labels=["state"])
-            for state, count in self._posts.items():
+        if self._numbers is not None:
+            yield from _of_office(self._numbers)
+
+
+def _of_office(numbers: Numbers) -> Iterable[Metric]:
+    totals = numbers.totals
+    yield GaugeMetricFamily("postoffice_agents", "Agents known.", totals.agents)
+    yield GaugeMetricFamily("postoffice_oldest_seconds", "How long the oldest waiting message has waited.", numbers.oldest.total_seconds())
+    mail = {"held": totals.held, "pending": totals.pending, "leased": totals.leased, "dead": totals.dead}
+    for name, text, counts in (
+        ("postoffice_mail", "Messages that are not settled, by where they stand.", mail),
+        ("postoffice_ledger_posts", "What is put on the ledger, by how far it is.", numbers.posts),
+    ):
+        if counts:
+            family = GaugeMetricFamily(name, text, labels=["state"])
+            for state, count in counts.items():
                 family.add_metric([state], count)
             yield family

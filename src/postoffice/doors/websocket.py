@@ -122,11 +122,13 @@ class _Line:
                 if (frame := await frame_of(self._office, caller, event)) is not None:
                     await self._send(frame)
                     self._metrics.pushed.inc()
+                    caller = await self._identify()  # and while a slow reader took its time
                 after = event.number
         raise Closed
 
     async def _listen(self) -> None:
         while True:
+            await asyncio.sleep(0)  # thousands of frames may have come at once, and others have their turn between two of them
             try:
                 frame = await self._frame()
             except BadJson as error:

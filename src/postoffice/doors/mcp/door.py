@@ -6,20 +6,20 @@ from collections.abc import Callable
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from postoffice.core.errors import BadJson, MailError, WrongMethod
+from postoffice.core.errors import BadJson, Invalid, MailError, WrongMethod
 from postoffice.core.tools import PER_AGENT, SHARED, TOOLS, toolset
 from postoffice.doors.credentials import Credentials, credentials
 from postoffice.doors.edge import error_response
 from postoffice.doors.hangup import RESET, hung_up, unless_hung_up
 from postoffice.doors.mcp.protocol import Protocol
-from postoffice.doors.mcp.quick import answer_quickly, quick_call
+from postoffice.doors.mcp.quick import QuickCall, answer_quickly, is_unanswerable, quick_call
 from postoffice.doors.mcp.verbs import run_tool
 from postoffice.doors.mcp.visit import VISIT, Visit
+from postoffice.doors.mcp.waits import Waits
 from postoffice.office import PostOffice
 
 _encode = msgspec.json.Encoder().encode
@@ -34,6 +34,7 @@ class McpDoor:
         self._app = app
         self._office = office
         self._protocol = protocol
+        self._waits = Waits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """A POST to one of our addresses, or somebody else's business."""
@@ -60,17 +61,27 @@ class McpDoor:
         exchange = _Exchange(visit, scope, receive, send)
         try:
             if (call := quick_call(scope, body, visit)) is not None:
-                answer = answer_quickly(visit, call, exchange.keep_open)
-                await exchange.answer(scope, await (unless_hung_up(Request(scope, exchange.receive), answer) if call.waits else answer))
+                await exchange.answer(scope, await self._answer(visit, call, exchange, scope))
             elif (plain := _plain_call(body)) is not None:
                 if "tools" not in request.query_params:
                     visit.tools = TOOLS  # a script pays nothing for tools it does not call
                 await exchange.answer(scope, await _run_plainly(visit, plain, Request(scope, exchange.receive)))
+            elif is_unanswerable(body):
+                nameless = Invalid(what="id", why="a call needs one, text or a whole number, to be answered; nothing was done")
+                await _refuse_protocol(nameless)(scope, receive, send)
             else:
+                self._waits.heed(visit, body)
                 await self._protocol.answer(scope, _again(body, exchange.receive), exchange.send)
         finally:
             if visit.leased and not await exchange.arrived():
                 await visit.give_back()
+
+    async def _answer(self, visit: Visit, call: QuickCall, exchange: "_Exchange", scope: Scope) -> bytes:
+        answer = answer_quickly(visit, call, exchange.keep_open)
+        if not call.waits:
+            return await answer
+        with self._waits.kept(visit, call.id):
+            return await unless_hung_up(Request(scope, exchange.receive), answer)
 
     async def _enter(self, request: Request, agent: str | None) -> Visit:
         key, name = credentials(request.scope)
@@ -90,15 +101,11 @@ def _refuse_protocol(error: MailError) -> Response:
     return response
 
 
-class _Call(msgspec.Struct):
+class _Call(msgspec.Struct, forbid_unknown_fields=True):
     """One tool, asked for plainly."""
 
-    tool: str | UnsetType = UNSET
+    tool: str
     args: Any = None
-    jsonrpc: Any = UNSET
-
-
-_decode_call = msgspec.json.Decoder(_Call).decode
 
 
 def _plain_call(body: bytes) -> _Call | None:
@@ -106,14 +113,15 @@ def _plain_call(body: bytes) -> _Call | None:
     if b'"tool"' not in body:
         return None
     try:
-        call = _decode_call(body)
+        found = msgspec.json.decode(body)
+        if isinstance(found, dict) and ("tool" not in found or "jsonrpc" in found):
+            return None
+        return msgspec.convert(found, _Call)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadJson(why=f'{error}; send {{"tool": …, "args": {{…}}}}') from None
-    return None if call.tool is UNSET or call.jsonrpc is not UNSET else call
 
 
 async def _run_plainly(visit: Visit, call: _Call, request: Request) -> bytes:
-    assert isinstance(call.tool, str)
     return _encode((await unless_hung_up(request, run_tool(visit, call.tool, call.args))).bare())
 
 

@@ -1,12 +1,12 @@
 """Quick calls: one tool, in either era of the protocol, answered without the SDK's machinery.
 
 That machinery (a task group, streams and a watcher for each call) is there for what talks back, and answers the earlier era by events
-alone, of which clients read none that is too large. Whatever is out of the ordinary here is left to it: a header too many, a body that
-is not quite right.
+alone, of which clients read none that is too large. What a call says beyond what it asks for means nothing to our tools and is let pass;
+whatever is not right about it is left to the SDK to refuse.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from starlette.types import Scope
@@ -30,21 +30,23 @@ _EVENT = 1_000_000  # bytes; the official client for Python reads none of more t
 _BREAKS = {mark.encode(): rb"\u%04x" % ord(mark) for mark in "\x85\u2028\u2029"}
 """Ends of a line to some who read events by lines, and to JSON marks like any other."""
 _INFO = {f"{_META}/serverInfo": {"name": "postoffice", "title": "Postoffice", "version": __version__}}
+_Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 _encode = msgspec.json.Encoder().encode
 
 
-class _Maker(msgspec.Struct, forbid_unknown_fields=True):
+class _Maker(msgspec.Struct):
     name: str
     version: str
     title: str | None = None
 
 
-class _Capabilities(msgspec.Struct, forbid_unknown_fields=True):
-    roots: dict[str, Any] = {}
-    sampling: dict[str, dict[str, Any]] = {}
-    elicitation: dict[str, dict[str, Any]] = {}
-    experimental: dict[str, dict[str, Any]] = {}
-    extensions: dict[str, dict[str, Any]] = {}
+class _Capabilities(msgspec.Struct):
+    roots: dict[str, Any] | None = None
+    sampling: dict[str, dict[str, Any] | None] | None = None
+    elicitation: dict[str, dict[str, Any] | None] | None = None
+    experimental: dict[str, dict[str, Any]] | None = None
+    extensions: dict[str, dict[str, Any]] | None = None
+    tasks: dict[str, Any] | None = None
 
 
 class _Meta(msgspec.Struct, kw_only=True):
@@ -54,25 +56,29 @@ class _Meta(msgspec.Struct, kw_only=True):
 
 
 class _MetaNow(_Meta, kw_only=True):
-    """The same in the newest era. It may say more, as long as that is not the protocol's own."""
+    """The same in the newest era."""
 
     era: str = msgspec.field(name=f"{_META}/protocolVersion")
     capabilities: _Capabilities = msgspec.field(name=f"{_META}/clientCapabilities")
     maker: _Maker | None = msgspec.field(name=f"{_META}/clientInfo", default=None)
-    log_level: None = msgspec.field(name=f"{_META}/logLevel", default=None)
+    log_level: _Level | None = msgspec.field(name=f"{_META}/logLevel", default=None)
 
 
-class _Params(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+class _Params(msgspec.Struct, kw_only=True):
     name: str
     meta: _Meta = msgspec.field(name="_meta", default_factory=_Meta)
     arguments: dict[str, Any] | None = None
+    # For servers that give out tasks, and for those that ask back. We do neither.
+    task: dict[str, Any] | None = None
+    responses: dict[str, Any] | None = msgspec.field(name="inputResponses", default=None)
+    state: str | None = msgspec.field(name="requestState", default=None)
 
 
 class _ParamsNow(_Params, kw_only=True):
     meta: _MetaNow = msgspec.field(name="_meta")
 
 
-class QuickCall(msgspec.Struct, forbid_unknown_fields=True):
+class QuickCall(msgspec.Struct):
     """A tool call as the earlier era writes it."""
 
     jsonrpc: str
@@ -116,10 +122,29 @@ def quick_call(scope: Scope, body: bytes, visit: Visit) -> QuickCall | None:
         call is not None
         and (call.jsonrpc, call.method) == ("2.0", "tools/call")
         and _kinds(headers.get(b"content-type", b"")) == {_JSON}
-        and _kinds(headers.get(b"accept", b"")) >= {_JSON, _STREAM}
+        and _accepts(_kinds(headers.get(b"accept", b"")))
         and call.params.name in visit.tools
     )
     return call if ordinary else None
+
+
+class _Nameless(msgspec.Struct):
+    method: str = ""
+    id: Any = None
+
+
+_decode_nameless = msgspec.json.Decoder(_Nameless).decode
+
+
+def is_unanswerable(body: bytes) -> bool:
+    """Whether a tool is called under no id that an answer could name. The SDK takes that for news, drops it, and says that it was accepted."""
+    if b'"tools/call"' not in body:
+        return False
+    try:
+        call = _decode_nameless(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return call.method == "tools/call" and (isinstance(call.id, bool) or not isinstance(call.id, str | int))
 
 
 def _read(headers: dict[bytes, bytes], body: bytes) -> QuickCall | None:
@@ -136,6 +161,11 @@ def _read(headers: dict[bytes, bytes], body: bytes) -> QuickCall | None:
 def _kinds(header: bytes) -> set[bytes]:
     """The media types a header names."""
     return {kind.partition(b";")[0].strip().lower() for kind in header.split(b",")}
+
+
+def _accepts(kinds: set[bytes]) -> bool:
+    """Whether both kinds of answer that there are may be given."""
+    return all(kinds & {kind, kind.partition(b"/")[0] + b"/*", b"*/*"} for kind in (_JSON, _STREAM))
 
 
 def _headers(scope: Scope) -> dict[bytes, bytes] | None:

@@ -15,6 +15,7 @@ from postoffice.core.delivery import Ack, Leased, Nack, Settlement
 from postoffice.core.delivery import Settled as Outcome
 from postoffice.core.errors import Invalid
 from postoffice.core.letter import letter, text_of
+from postoffice.core.limits import bounded
 from postoffice.core.message import TASK, Accepted, Draft, TaskRef
 from postoffice.core.task import TaskState
 from postoffice.core.tools import read_arguments
@@ -26,6 +27,7 @@ from postoffice.doors.thread import history_view, inbox_view
 Progress = Callable[[float, float], Awaitable[None]]
 _EVERY = 10.0
 _MOST = 200
+_MILLISECOND = timedelta(milliseconds=1)
 
 
 async def run_tool(visit: Visit, name: str, arguments: object, progress: Progress | None = None) -> gives.Result:
@@ -35,7 +37,7 @@ async def run_tool(visit: Visit, name: str, arguments: object, progress: Progres
     verb, _ = VERBS[name]
     if progress is None:
         return await verb(visit, given)
-    lasts = _within(given) or visit.office.house.limits.wait
+    lasts = _within(visit, given) or visit.office.house.limits.wait
     return await _with_progress(verb(visit, given), progress, lasts.total_seconds())
 
 
@@ -95,6 +97,8 @@ async def send(visit: Visit, given: takes.Send) -> gives.Sent:
     """Send whatever shape was given."""
     me = await visit.caller(given.sender)
     kind = given.type or "message"
+    if given.deadline is not None and kind != TASK:
+        raise Invalid(what="deadline", why="only a task has one; give type `task` with it, or leave it out")
     draft = Draft(
         to=given.to if isinstance(given.to, str) else tuple(given.to),
         type=kind,
@@ -124,8 +128,14 @@ async def wait(visit: Visit, given: takes.Wait) -> gives.Mail:
     """Wait for something to take."""
     me = await visit.caller(given.agent_id)
     acks = [Ack(ref) for ref in given.ack]
-    again = partial(visit.again, given.agent_id)
-    turned = await visit.office.wait(me, given.limit, within=_within(given), again=again, **_wish(given, acks))
+    turned = await visit.office.wait(
+        me,
+        given.limit,
+        within=_within(visit, given),
+        again=partial(visit.again, given.agent_id),
+        called_off=visit.called_off,
+        **_wish(given, acks),
+    )
     return _mail(visit, me, turned.leased, _outcomes(acks, turned.settled))
 
 
@@ -193,7 +203,7 @@ async def task_update(visit: Visit, given: takes.TaskUpdate) -> gives.TaskResult
     """Move a task."""
     me = await visit.caller(given.agent_id)
     state = _state(given.state)
-    report = Draft(to=me.name, content=given.content or "", payload=given.payload)
+    report = Draft(to=me.name, content=given.content or "", payload=given.payload, client_id=given.id)
     return gives.TaskResult(task=await visit.office.update_task(me, given.task_id, state, report))
 
 
@@ -221,7 +231,8 @@ async def search(visit: Visit, given: takes.Search) -> gives.Hits:
 async def forward(visit: Visit, given: takes.Forward) -> gives.Sent:
     """Pass a message on."""
     me = await visit.caller(given.agent_id)
-    return _sent(await visit.office.send(me, Draft(to=given.to, content=given.content, forward_of=given.message_id)))
+    draft = Draft(to=given.to, content=given.content or None, forward_of=given.message_id, client_id=given.id)
+    return _sent(await visit.office.send(me, draft))
 
 
 async def send_message(visit: Visit, given: takes.SendMessage) -> gives.Sent:
@@ -236,6 +247,7 @@ async def send_message(visit: Visit, given: takes.SendMessage) -> gives.Sent:
         ref_id=given.ref_id,
         ref_type=given.ref_type,
         priority=given.priority,
+        client_id=given.id,
     )
     return _sent(await visit.office.publish(me, draft))
 
@@ -243,7 +255,7 @@ async def send_message(visit: Visit, given: takes.SendMessage) -> gives.Sent:
 async def post_note(visit: Visit, given: takes.PostNote) -> gives.Sent:
     """Keep a note with an entity."""
     me = await visit.caller(given.agent_id)
-    return _sent(await visit.office.note(me, given.entity_id, given.entity_type, given.note, given.notify))
+    return _sent(await visit.office.note(me, given.entity_id, given.entity_type, given.note, given.notify, client_id=given.id))
 
 
 VERBS: dict[str, tuple[Callable[[Visit, Any], Awaitable[gives.Result]], type[gives.Result]]] = {
@@ -270,9 +282,11 @@ VERBS: dict[str, tuple[Callable[[Visit, Any], Awaitable[gives.Result]], type[giv
 """By tool: what runs it, and what it gives."""
 
 
-def _within(given: takes.Wait) -> timedelta | None:
-    """How long to wait; None is as long as the office is set to."""
-    return None if given.timeout_ms is None else timedelta(milliseconds=given.timeout_ms)
+def _within(visit: Visit, given: takes.Wait) -> timedelta | None:
+    """How long to wait; None is as long as the office is set to. What is too long is told in the caller's own word and unit."""
+    if given.timeout_ms is None:
+        return None
+    return bounded("timeout_ms", given.timeout_ms, 0, 0, visit.office.house.limits.wait_most // _MILLISECOND) * _MILLISECOND
 
 
 def _wish(given: takes.Receive | takes.Wait, acks: Sequence[Settlement]) -> dict[str, Any]:

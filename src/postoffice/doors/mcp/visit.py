@@ -1,5 +1,6 @@
 """One MCP request: the office, who is calling, which tools it sees, and what mail it took."""
 
+import asyncio
 from collections.abc import Mapping
 
 from postoffice.core.agent import Caller
@@ -19,17 +20,19 @@ class Visit:
 
     def __init__(self, office: PostOffice, credentials: Credentials, tools: Mapping[str, Tool]) -> None:
         self.office = office
+        self.credentials = credentials
         self.tools = tools
         self.leased: list[tuple[Caller, Leased]] = []
         """Mail taken for an answer that is still to be given."""
         self.answering = False
         """Whether the tool has done its work: what is written from now on is the answer."""
-        self._credentials = credentials
+        self.called_off: asyncio.Future[None] | None = None
+        """Done when the caller waits no longer."""
         self._known: Caller | None = None
 
     async def enter(self) -> None:
         """Check what the address and the headers say before any tool is seen."""
-        key, name = self._credentials
+        key, name = self.credentials
         if key is not None or name is not None or self.office.house.auth is Auth.KEYS:
             self._known = await self.office.identify(key=key, name=name)
 
@@ -40,7 +43,7 @@ class Visit:
 
     async def caller(self, claimed: str | None = None) -> Caller:
         """Who is calling. A name that is not the caller's is refused, never rewritten."""
-        key, _ = self._credentials
+        key, _ = self.credentials
         if self._known is None:
             if claimed is None:
                 raise Unidentified

@@ -1,11 +1,13 @@
 """Writing, as a person: a letter, a task, or an answer. People are agents too."""
 
+from contextlib import suppress
 from datetime import timedelta
+from hashlib import blake2b
 from typing import NamedTuple
 
 from starlette.responses import Response
 
-from postoffice.core.errors import Invalid
+from postoffice.core.errors import IdConflict, Invalid, NoSuchMessage
 from postoffice.core.message import TASK, Draft, TaskRef
 from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded
 from postoffice.core.session import Thread
@@ -15,8 +17,6 @@ from postoffice.doors.page.times import now
 
 _DUE = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "1d": timedelta(days=1), "1w": timedelta(weeks=1)}
 _AGENTS = 200
-_LINES = 20
-"""How far back what is answered may stand: as far as a conversation is shown."""
 _JOIN = ">"  # stands in no name
 
 
@@ -54,17 +54,19 @@ async def send(look: Look) -> Response:
     voice = await look.office.speak_as(look.caller, form.get("as") or None)
     task = form.get("kind") == TASK
     due = _DUE.get(form.get("due", ""))
-    accepted = await look.office.send(
-        voice,
-        Draft(
-            to=_addressed(form.get("to", "")),
-            subject=form.get("subject") or None,
-            content=_said(form),
-            type=TASK if task else "message",
-            task=TaskRef(deadline=now() + due) if task and due is not None else None,
-            client_id=form.get("once") or None,
-        ),
+    draft = Draft(
+        to=_addressed(form.get("to", "")),
+        subject=form.get("subject") or None,
+        content=_said(form),
+        type=TASK if task else "message",
+        task=TaskRef(deadline=now() + due) if task and due is not None else None,
+        client_id=_id(form),
     )
+    try:
+        accepted = await look.office.send(voice, draft)
+    except IdConflict:  # the same form in the same words: only its deadline, which is counted from now, is another
+        sent = await look.office.status(voice, draft.client_id or "")
+        return look.to(f"/page/letter/{sent.message_id}", {"said": "sent"})
     if len(accepted.posted) == 1 and accepted.session_id is not None:
         return look.to(f"/page/thread/{accepted.session_id}", {"said": "sent"}, "#latest")
     return look.to(f"/page/letter/{accepted.message_id}", {"said": "sent"})
@@ -73,7 +75,7 @@ async def send(look: Look) -> Response:
 async def reply(look: Look) -> Response:
     """Answer in a conversation; the owner, who is not in it, begins one of its own under the same subject."""
     form = await look.form()
-    found = await look.office.history(look.caller, look.part("session"), limit=_LINES, peek=True)
+    found = await look.office.history(look.caller, look.part("session"), limit=1, peek=True)
     way = next((way for way in await ways(look, found) if way.value == form.get("way")), None)
     if way is None:
         raise Invalid(what="way", why="nobody can answer from there to there; open the conversation again")
@@ -86,9 +88,9 @@ async def reply(look: Look) -> Response:
             content=_said(form),
             subject=None if way.inside else found.subject,
             session_id=found.id if way.inside else None,
-            correlation_id=_mark(found, way, answered),
+            correlation_id=await _mark(look, way, answered),
             reply_to=answered,
-            client_id=form.get("once") or None,
+            client_id=_id(form),
         ),
     )
     return look.to(f"/page/thread/{accepted.session_id}", {"said": "sent", "of": look.asked("of")}, "#latest")
@@ -111,10 +113,21 @@ async def ways(look: Look, found: Thread) -> list[Way]:
     return found_ways
 
 
-def _mark(found: Thread, way: Way, answered: str | None) -> str | None:
-    """The mark of what is answered: whoever wrote it may be waiting for the answer that carries it."""
-    asked = (line.message for line in found.lines if line.message.id == answered and folded(line.message.sender) == folded(way.recipient))
-    return next((message.correlation_id for message in asked), None) if way.inside else None
+async def _mark(look: Look, way: Way, answered: str | None) -> str | None:
+    """The mark of what is answered, however much was said since: whoever wrote it may be waiting for the answer that carries it."""
+    if answered is not None and way.inside:
+        with suppress(NoSuchMessage):
+            message = (await look.office.status(look.caller, answered)).message
+            if message is not None and folded(message.sender) == folded(way.recipient):
+                return message.correlation_id
+    return None
+
+
+def _id(form: dict[str, str]) -> str | None:
+    """The id of what a form says: sent twice it is one letter, and what was changed after nobody answered is another."""
+    if not form.get("once"):
+        return None
+    return f"{form['once']}-{blake2b(repr(sorted(form.items())).encode(), digest_size=8).hexdigest()}"
 
 
 def _addressed(text: str) -> str | tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Connect an agent: what to paste where, and a light that turns green when it first calls."""
 
+import secrets
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -46,7 +47,8 @@ async def register(look: Look) -> Response:
         raise OwnerOnly(what="register another agent here")
     form = await look.form()
     card = Card(description=form.get("description", ""), allow_from=(ANYONE,) if form.get("open") else ())
-    _, name, key = await look.office.register(form.get("name", ""), card, by=look.caller)
+    # The form brings the seed of the key: sent again, because its answer was lost, it shows the same key.
+    _, name, key = await look.office.register(form.get("name", ""), card, by=look.caller, seed=form.get("seed") or None)
     return await look.show("connect.html", **await introduction(look, name, key))
 
 
@@ -62,6 +64,7 @@ async def introduction(look: Look, name: str | None = None, key: str | None = No
     return {
         "name": name,
         "key": key,
+        "seed": secrets.token_hex(32),
         "needs_key": needed,
         "snippets": found,
         "chosen": chosen if chosen in [snippet.key for snippet in found] else found[0].key,

@@ -1,15 +1,14 @@
 """The page's door: who may come in, which view is at which address, and refusals as pages."""
 
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import NamedTuple
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from postoffice.core.errors import BadLink, MailError, NoSuchPath, NoVisit, Unidentified
-from postoffice.doors.edge import Refusal
+from postoffice.doors.edge import Refusal, report
 from postoffice.doors.faults import fault
 from postoffice.doors.page import assets, compose, connect, connections, dead_letters, login, mail, news, overview, palette, search, tasks
 from postoffice.doors.page import traffic as flow
@@ -92,6 +91,11 @@ def _answering(place: _Place) -> Callable[[Request], Awaitable[Response]]:
             response = await refusal(Look(request, office, caller), error.error)
         except MailError as error:
             response = await refusal(Look(request, office, caller), error)
+        except ClientDisconnect:
+            raise
+        except Exception as error:  # noqa: BLE001 - as at the edge, but whoever looks at a page is answered with one
+            report(error, request.scope["state"]["request_id"])
+            response = await _told(Look(request, office, caller), MailError(), counted=False)
         response.headers.setdefault("Cache-Control", "no-store")
         return response
 
@@ -100,11 +104,14 @@ def _answering(place: _Place) -> Callable[[Request], Awaitable[Response]]:
 
 async def refusal(look: Look, error: MailError) -> Response:
     """A refusal in the page's look; whoever is not known is shown the way in."""
-    status = fault(error).status
     if isinstance(error, NoVisit | BadLink):
-        return await login.form(look, status, error)
-    told = partial(look.show, "fault.html", status, title=status.phrase, error=error, number=status.value)
+        return await login.form(look, fault(error).status, error)
     try:
-        return await told()
+        return await _told(look, error)
     except MailError:  # what keeps the page from being shown keeps the numbers around it away, too
-        return await told(counted=False)
+        return await _told(look, error, counted=False)
+
+
+async def _told(look: Look, error: MailError, *, counted: bool = True) -> Response:
+    status = fault(error).status
+    return await look.show("fault.html", status, title=status.phrase, error=error, number=status.value, counted=counted)

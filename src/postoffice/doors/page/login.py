@@ -5,7 +5,7 @@ from http import HTTPStatus
 from starlette.datastructures import URL
 from starlette.responses import Response
 
-from postoffice.core.errors import MailError
+from postoffice.core.errors import MailError, NoVisit
 from postoffice.doors.page.look import Look
 from postoffice.doors.page.visitor import forget, proof_of, remember
 from postoffice.office import Auth
@@ -41,7 +41,10 @@ async def leave(look: Look) -> Response:
 async def form(look: Look, status: HTTPStatus, error: MailError | None = None) -> Response:
     """The page that asks for a code, and afterwards leads on to where somebody wanted to go."""
     here = Look(look.request, look.office, None)
-    return await here.show("login.html", status, error=error, next=await _wanted(look))
+    wanted = await _wanted(look)
+    # A browser keeps our cookie to itself when it follows a link of another site: once it is here, it asks again with it.
+    again = isinstance(error, NoVisit) and look.request.headers.get("sec-fetch-site") == "cross-site"
+    return await here.show("login.html", status, error=error, next=wanted, again=_ours(wanted) if again else None)
 
 
 async def _wanted(look: Look) -> str:

@@ -17,6 +17,7 @@ from postoffice.doors.page.stationery import render, render_blocks
 from postoffice.office import Auth, PostOffice
 
 FRAGMENT = "x-fragment"
+VISITOR = "x-visitor"
 _FIELDS = 60
 _COUNTED = 100
 
@@ -62,7 +63,8 @@ class Look:
         wanted = self.fragments
         facts |= await self._around(counted=counted and (not wanted or "nav" in wanted))
         work = run_in_threadpool(render_blocks, template, wanted, facts) if wanted else run_in_threadpool(render, template, facts)
-        return HTMLResponse(await work, status, {"Vary": FRAGMENT})
+        # All windows of a browser share one cookie: a fragment says for whom it is, and one for somebody else is not put into the page.
+        return HTMLResponse(await work, status, {"Vary": FRAGMENT, VISITOR: facts["me"] or ""})
 
     async def _around(self, *, counted: bool) -> dict[str, Any]:
         """What every page shows besides itself."""

@@ -68,7 +68,9 @@ def _environment() -> Environment:
 
 
 _templates = _environment()
-_HOMES = {name: page.name for page in sorted(_FOLDER.iterdir()) for name in re.findall(r"{%-? block (\w+)", page.read_text())}
+_HOMES = {
+    name: page.name for page in sorted(_FOLDER.iterdir()) for name in re.findall(r"{%-? block (\w+)", page.read_text(encoding="utf-8"))
+}
 """The template of each block: a page is put together from several. None is compiled before it is shown."""
 
 

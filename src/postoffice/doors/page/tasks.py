@@ -50,7 +50,7 @@ async def board(look: Look) -> Response:
         page = await look.office.open_tasks(look.caller, state, cursor if of == state else None, _COLUMN)
         columns.append(Column(state, [card(task, look.caller.name) for task in page.items], page.cursor))
     finished = [card(task) for task in await look.office.finished_tasks(look.caller, _FINISHED)]
-    return await look.show("tasks.html", columns=columns, finished=finished)
+    return await look.show("tasks.html", columns=columns, finished=finished, once=look.once())
 
 
 async def move(look: Look) -> Response:
@@ -60,7 +60,9 @@ async def move(look: Look) -> Response:
         wanted = TaskState(form.get("state", ""))
     except ValueError:
         raise Invalid(what="state", why="a task cannot be that") from None
-    report = Draft(to=look.caller.name, content=form.get("content", ""))
+    once = form.get("once")
+    # Moved again by a second click it is told once; and by the same form to another state it is another report.
+    report = Draft(to=look.caller.name, content=form.get("content", ""), client_id=f"{once}-{wanted}" if once else None)
     await look.office.update_task(look.caller, look.part("id"), wanted, report)
     return look.to("/page/tasks", {"said": "moved"})
 

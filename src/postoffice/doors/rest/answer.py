@@ -10,11 +10,13 @@ SHAPES: dict[str, type] = {}
 """Every shape an endpoint answers with, by name."""
 
 
-class Problem(msgspec.Struct, frozen=True):
+class Problem(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why not: a sentence for people, a stable code for programs."""
 
     detail: str
     code: str
+    retry_after: int | None = None
+    """Seconds, where one of several has to come back later; an answer by itself says so in its header."""
 
 
 SHAPES["Problem"] = Problem

@@ -2,15 +2,26 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import msgspec
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive
 
+from postoffice.core.clock import own_writing
 from postoffice.core.errors import BadJson, Invalid
 from postoffice.core.text import MAX_DEPTH
 from postoffice.doors.edge import Refusal
@@ -22,12 +33,32 @@ _MOST_TOLD = 5
 # What is allowed are settings, which the office knows. These bounds only keep what is read within reach, whatever the settings say.
 MOST_SECONDS = 1_000_000_000
 MOST_ITEMS = 10_000
+Uuid = Annotated[str, Field(max_length=64), AfterValidator(own_writing)]
+"""An id that the office gave, written as the caller writes such ids."""
 
 
 class Body(BaseModel):
     """A request's body. A field nobody knows is a slip of the pen, and told so."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Unfit(msgspec.Struct, frozen=True):
+    """One of several items that is not what it should be, and in what way."""
+
+    given: Any
+    why: Invalid
+
+
+def _by_itself(given: Any, read: ValidatorFunctionWrapHandler, about: ValidationInfo) -> Any:
+    try:
+        return read(given)
+    except ValidationError as error:
+        return Unfit(given, wrong_input([item | {"loc": (about.field_name, *item["loc"])} for item in error.errors(include_url=False)]))
+
+
+BY_ITSELF = WrapValidator(_by_itself)
+"""Marks an item of several that is read by itself: where it is not right an `Unfit` stands in its place, and harms none of the others."""
 
 
 class _Request(Request):
@@ -137,15 +168,15 @@ def wrong_input(errors: Sequence[Any]) -> Invalid:
     found: dict[str, str] = {}
     for item in errors:
         where = ".".join(str(step) for step in item["loc"] if step not in ("body", "query", "path", "header"))
-        found.setdefault(where or "body", _why(item))
+        found.setdefault(where or "body", _why(item, where))
     (what, why), *others = found.items()
     return Invalid(what=what, why="; ".join([why, *(f"{other}: {reason}" for other, reason in others[:_MOST_TOLD])]))
 
 
-def _why(item: Any) -> str:
+def _why(item: Any, where: str) -> str:
     """What pydantic found, in its words but for a body that is no JSON to begin with."""
     if item["type"] in ("model_attributes_type", "model_type"):
-        return "send a JSON object, with the header Content-Type: application/json"
+        return "send a JSON object" + ("" if where else ", with the header Content-Type: application/json")
     return str(item["msg"]).removeprefix("Value error, ")
 
 

@@ -7,7 +7,7 @@ from fastapi import Path, Query, Response
 from postoffice.core.connection import Status
 from postoffice.doors.rest.agents import Cursor, Limit, Of
 from postoffice.doors.rest.answer import answer, gives
-from postoffice.doors.rest.body import router
+from postoffice.doors.rest.body import Uuid, router
 from postoffice.doors.rest.connections import PENDING_EXAMPLE
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, WHEN
 from postoffice.doors.rest.visit import Visitor
@@ -15,7 +15,7 @@ from postoffice.doors.thread import History, Inbox, history_view, inbox_view
 
 routes = router("inbox")
 
-SessionId = Annotated[str, Path(max_length=64, examples=[SESSION_ID])]
+SessionId = Annotated[Uuid, Path(examples=[SESSION_ID])]
 _MOST = 200
 
 
@@ -58,7 +58,7 @@ async def history(
     session_id: SessionId,
     visit: Visitor,
     limit: Annotated[int, Query(ge=1, le=50)] = 3,
-    before: Annotated[str | None, Query(max_length=64, description="The id of a message: those before it.")] = None,
+    before: Annotated[Uuid | None, Query(description="The id of a message: those before it.")] = None,
     peek: Annotated[bool, Query(description="Look without settling what is shown.")] = False,
 ) -> Response:
     """A session's messages, newest first. What it shows is read from then on, tasks excepted."""

@@ -3,17 +3,17 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 from fastapi import Request, Response
 from pydantic import Field
 
-from postoffice.core.delivery import Ack, Extend, Leased, Nack, Settled, Settlement, State
+from postoffice.core.delivery import Ack, Extend, Leased, Nack, Settled, Settlement, State, Unread
 from postoffice.core.letter import LeasedLetter, Letter, leased_letter, letter
 from postoffice.doors.hangup import LeaseResponse, unless_hung_up
 from postoffice.doors.rest.answer import Problem, answer, gives
-from postoffice.doors.rest.body import MOST_ITEMS, MOST_SECONDS, Body, router
+from postoffice.doors.rest.body import BY_ITSELF, MOST_ITEMS, MOST_SECONDS, Body, Unfit, Uuid, router
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, WHEN
 from postoffice.doors.rest.messages import MessageId, problem
 from postoffice.doors.rest.visit import Visit, Visitor, visitor
@@ -34,6 +34,7 @@ class NackBody(AckBody):
 
     delay: float = Field(0, ge=0, le=MOST_SECONDS, description="Seconds before it is given out again; at most 43200 by default.")
     reason: str | None = Field(None, max_length=500)
+    untried: bool = Field(default=False, description="Whether it was never begun: then the lease was no attempt.")
 
 
 class ExtendBody(AckBody):
@@ -60,23 +61,20 @@ class ExtendItem(ExtendBody):
     id: str = Field(max_length=255)
 
 
+_Item = AckItem | NackItem | ExtendItem | Unfit
+
+
 class SettleBody(Body):
     """Several settlements, each answered by itself, in the order ack, nack, extend; at most 100 of them by default."""
 
-    ack: list[AckItem] = Field([], max_length=MOST_ITEMS)
-    nack: list[NackItem] = Field([], max_length=MOST_ITEMS)
-    extend: list[ExtendItem] = Field([], max_length=MOST_ITEMS)
+    ack: list[Annotated[AckItem, BY_ITSELF]] = Field([], max_length=MOST_ITEMS)
+    nack: list[Annotated[NackItem, BY_ITSELF]] = Field([], max_length=MOST_ITEMS)
+    extend: list[Annotated[ExtendItem, BY_ITSELF]] = Field([], max_length=MOST_ITEMS)
 
-    def settlements(self, default: timedelta) -> list[Settlement]:
+    def settlements(self, default: timedelta) -> list[Settlement | Unread]:
         """The settlements as the office takes them."""
-        return [
-            *(Ack(item.id, item.token) for item in self.ack),
-            *(Nack(item.id, item.token, timedelta(seconds=item.delay), item.reason) for item in self.nack),
-            *(
-                Extend(item.id, default if item.visible_for is None else timedelta(seconds=item.visible_for), item.token)
-                for item in self.extend
-            ),
-        ]
+        items: tuple[_Item, ...] = (*self.ack, *self.nack, *self.extend)
+        return [_settlement(item, default) for item in items]
 
 
 class ReceiveBody(SettleBody):
@@ -87,7 +85,7 @@ class ReceiveBody(SettleBody):
         None, ge=0, le=MOST_SECONDS, description="Seconds until an unsettled message is given out again; 1 to 43200 by default."
     )
     one_per_session: bool = False
-    session_id: str | None = Field(None, max_length=64)
+    session_id: Uuid | None = None
     correlation_id: str | None = Field(None, max_length=255)
 
     def wish(self, default: timedelta) -> dict[str, Any]:
@@ -191,7 +189,7 @@ async def nack(message_id: MessageId, visit: Visitor, body: NackBody | None = No
     """Not done with it: give it back, at once or after a while."""
     why = body or NackBody()
     delay = timedelta(seconds=why.delay)
-    return answer(await visit.office.nack(visit.caller, message_id, why.token, delay=delay, reason=why.reason))
+    return answer(await visit.office.nack(visit.caller, message_id, why.token, delay=delay, reason=why.reason, untried=why.untried))
 
 
 @routes.post("/messages/{message_id:path}/extend", **gives(Settled, _SETTLED | {"state": "leased"}))
@@ -199,6 +197,19 @@ async def extend(message_id: MessageId, visit: Visitor, body: ExtendBody | None 
     """Still at it: keep the lease longer."""
     more = body or ExtendBody()
     return answer(await visit.office.extend(visit.caller, message_id, _span(more.visible_for), more.token))
+
+
+def _settlement(item: _Item, default: timedelta) -> Settlement | Unread:
+    match item:
+        case AckItem():
+            return Ack(item.id, item.token)
+        case NackItem():
+            return Nack(item.id, item.token, timedelta(seconds=item.delay), item.reason, item.untried)
+        case ExtendItem():
+            return Extend(item.id, default if item.visible_for is None else timedelta(seconds=item.visible_for), item.token)
+        case Unfit(given, why):
+            ref = given.get("id") if isinstance(given, dict) else None
+            return Unread(ref if isinstance(ref, str) else "", why)
 
 
 def _span(seconds: float | None) -> timedelta | None:
@@ -210,7 +221,7 @@ def _handed(visit: Visit, wish: dict[str, Any], leased: Sequence[Leased], settle
     return LeaseResponse(_encode(received), visit.office, visit.caller, leased)
 
 
-def _settled(asked: Settlement, outcome: Settled | Exception) -> SettleResult:
+def _settled(asked: Settlement | Unread, outcome: Settled | Exception) -> SettleResult:
     if isinstance(outcome, Settled):
         return SettleResult(outcome.message_id, outcome.state, None)
     return SettleResult(asked.ref, None, problem(outcome))

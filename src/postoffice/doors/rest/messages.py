@@ -15,7 +15,7 @@ from postoffice.core.names import EVERYONE
 from postoffice.core.views import Found, Proof
 from postoffice.doors.rest.agents import Cursor, Limit, Of
 from postoffice.doors.rest.answer import Problem, answer, gives
-from postoffice.doors.rest.body import MOST_ITEMS, Body, router
+from postoffice.doors.rest.body import BY_ITSELF, MOST_ITEMS, Body, Unfit, Uuid, router
 from postoffice.doors.rest.connections import Everyone
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, STANDING, WHEN
 from postoffice.doors.rest.visit import Visitor
@@ -49,7 +49,7 @@ class SendBody(Body):
     to: str | list[str] = Field(examples=["bob-agent"])
     subject: str | None = Field(None, max_length=255, examples=["Project collaboration"])
     content: str | None = Field(None, max_length=_CONTENT, examples=["Hello Bob, shall we start?"])
-    session_id: str | None = Field(None, max_length=64)
+    session_id: Uuid | None = None
     type: str = Field("message", max_length=255)
     parts: list[dict[str, Any]] | None = None
     payload: Any = None
@@ -107,7 +107,19 @@ class SendBody(Body):
 class SendManyBody(Body):
     """Messages to send, each by itself; at most 100 by default."""
 
-    messages: list[SendBody] = Field(max_length=MOST_ITEMS)
+    messages: list[Annotated[SendBody, BY_ITSELF]] = Field(max_length=MOST_ITEMS)
+
+    def drafts(self, key: str | None) -> list[Draft | MailError]:
+        """Each message as the office takes it, or what is wrong with it."""
+        return [self._draft(item, key) for item in self.messages]
+
+    def _draft(self, item: SendBody | Unfit, key: str | None) -> Draft | MailError:
+        if isinstance(item, Unfit):
+            return item.why
+        # One key cannot tell several messages apart, and passed over it would promise what nobody keeps.
+        if key and not item.id:
+            return BadMessage(field="id", why="an Idempotency-Key is for one message; give each message of several an id of its own")
+        return item.draft()
 
 
 class Sent(msgspec.Struct, frozen=True, kw_only=True):
@@ -186,16 +198,22 @@ async def send(body: SendBody, visit: Visitor, request: Request) -> Response:
 
 
 @routes.post("/messages/send/batch", **gives(SentMany, {"results": [{"sent": _SENT}]}))
-async def send_many(body: SendManyBody, visit: Visitor) -> Response:
-    """Send several messages; each is accepted or refused by itself."""
-    results = await visit.office.send_many(visit.caller, [item.draft() for item in body.messages])
+async def send_many(body: SendManyBody, visit: Visitor, request: Request) -> Response:
+    """Send several messages; each is accepted or refused by itself, and a retry sends none twice that has an id of its own."""
+    results = await visit.office.send_many(visit.caller, body.drafts(request.headers.get("idempotency-key")))
     return answer(SentMany(tuple(map(_result, results))))
 
 
 @routes.get("/messages/waiting", **gives(Waiting, {"messages": [LETTER], "cursor": None}))
-async def waiting(visit: Visitor, cursor: Cursor = None, limit: Limit = None, of: Of = None) -> Response:
+async def waiting(
+    visit: Visitor,
+    cursor: Cursor = None,
+    limit: Limit = None,
+    of: Of = None,
+    outside: Annotated[bool, Query(description="Only what belongs to no session: notes, and mail to oneself.")] = False,
+) -> Response:
     """What waits, in the order it would be given out. Takes nothing."""
-    page = await visit.office.waiting(visit.caller, cursor, limit, of=of)
+    page = await visit.office.waiting(visit.caller, cursor, limit, of=of, outside=outside)
     return answer(Waiting(tuple(map(letter, page.items)), page.cursor))
 
 
@@ -214,7 +232,7 @@ async def search(
     q: Annotated[str, Query(max_length=255, description="Words that all have to be there.", examples=["project"])],
     sender: str | None = None,
     recipient: str | None = None,
-    session_id: str | None = None,
+    session_id: Uuid | None = None,
     type: str | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
@@ -260,7 +278,8 @@ def problem(error: BaseException) -> Problem:
     """A refusal as one result of several."""
     if not isinstance(error, MailError):
         raise error
-    return Problem(str(error), error.code)
+    later = error.facts.get("retry_after")
+    return Problem(str(error), error.code, later if isinstance(later, int) else None)
 
 
 def _whereabouts(proof: Proof) -> Whereabouts:

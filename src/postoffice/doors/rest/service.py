@@ -5,7 +5,7 @@ from fastapi import Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from postoffice import __version__
-from postoffice.core.errors import Closed
+from postoffice.core.errors import Closed, Unavailable
 from postoffice.doors.metrics import Metrics
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import router
@@ -21,13 +21,15 @@ class Health(msgspec.Struct, frozen=True):
     version: str
 
 
-class Ready(msgspec.Struct, frozen=True):
+class Ready(msgspec.Struct, frozen=True, omit_defaults=True):
     """Mail can be taken."""
 
     status: str
     version: str
     hints: str
     """`carried` between replicas, or `polling`: each looks for itself, once a tick."""
+    trouble: str | None = None
+    """Why hints are not carried."""
 
 
 class Version(msgspec.Struct, frozen=True):
@@ -51,7 +53,7 @@ async def ready(office: Office) -> Response:
     if office.draining:
         raise Closed
     await office.ping()
-    return answer(Ready("ready", __version__, "carried" if office.hints_carried else "polling"))
+    return answer(Ready("ready", __version__, "carried" if office.hints_carried else "polling", office.hints_trouble))
 
 
 @routes.get(
@@ -67,9 +69,10 @@ _METRICS = {"description": "Prometheus text.", "content": {"text/plain": {"examp
 
 @routes.get("/metrics", response_class=Response, responses={200: _METRICS})
 async def metrics(request: Request, office: Watcher) -> Response:
-    """The office in numbers, for Prometheus; where keys are required, with the owner's."""
+    """The office in numbers, for Prometheus; where keys are required, with the owner's. While the store is away, what this process knows."""
     counted: Metrics = request.app.state.metrics
-    oldest = await office.longest_waiting(office.owner(), 1)
-    waiting = oldest[0].waiting.total_seconds() if oldest else 0.0
-    posts = {} if office.house.ledger is None else await office.ledger_posts()
-    return Response(counted.show(await office.totals(), waiting, posts, office), media_type=CONTENT_TYPE_LATEST)
+    try:
+        numbers = await office.numbers()
+    except Unavailable:
+        numbers = None
+    return Response(counted.show(numbers, office), media_type=CONTENT_TYPE_LATEST)

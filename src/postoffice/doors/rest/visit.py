@@ -42,8 +42,12 @@ async def stranger(request: Request) -> tuple[PostOffice, Caller | None]:
 async def watcher(request: Request) -> PostOffice:
     """The office, for whoever may see its numbers: anybody on an open server, else the owner."""
     office = office_of(request)
-    if office.house.auth is Auth.KEYS and not (await visitor(request)).caller.owner:
-        raise OwnerOnly(what="see the numbers of the whole office")
+    if office.house.auth is Auth.KEYS:
+        key, name = credentials(request.scope)
+        caller = await office.watcher(key=key, name=name)
+        request.scope["state"]["agent"] = caller.name
+        if not caller.owner:
+            raise OwnerOnly(what="see the numbers of the whole office")
     return office
 
 

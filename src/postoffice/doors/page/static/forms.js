@@ -4,6 +4,14 @@ import { tell } from "./toast.js";
 
 const SHOWN = 8000; // milliseconds that a good word stays
 
+// What was heard is not being written any more, and the next one is a new letter; but what was written since then is kept.
+function begin(form, heard) {
+  const { content, once } = form.elements;
+  if (content && content.value !== heard) return;
+  form.reset();
+  if (once) once.value += "+";
+}
+
 export function submitForms() {
   for (const button of document.querySelectorAll("[data-nojs]")) button.hidden = true;
   document.addEventListener("arrived", () => {
@@ -28,11 +36,10 @@ export function submitForms() {
     const button = event.submitter || form.querySelector("button");
     if (button?.getAttribute("aria-busy") === "true") return;
     button?.setAttribute("aria-busy", "true");
-    // What was heard is not being written any more: the next one is a new letter.
-    const outcome = await travel(form.action, { body: fields, heard: () => form.reset() });
+    const outcome = await travel(form.action, { body: fields, heard: () => begin(form, fields.get("content")) });
     button?.removeAttribute("aria-busy");
+    if (outcome) form.closest("dialog")?.close(); // nothing is heard or seen behind one
     if (outcome?.problem) tell(outcome.problem, true);
-    else if (outcome) for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
   });
   // Ctrl-Enter sends what is being written.
   document.addEventListener("keydown", (event) => {

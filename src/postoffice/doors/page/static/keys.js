@@ -41,6 +41,7 @@ function act(event) {
 
 export function hearKeys() {
   document.addEventListener("keydown", (event) => {
+    if (event.isComposing) return; // a key of an input method, which makes words of several
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
       event.preventDefault();
       return showPalette();

@@ -5,6 +5,7 @@ import { parse } from "./markup.js";
 const WORDS = { live: "Live", opening: "Connecting…", lost: "Connection lost, trying again…", asleep: "Asleep", over: "Your visit is over" };
 const HIDDEN_FOR = 60_000; // a tab nobody looks at gives its connection back after a while
 const PACE = 400; // milliseconds between two looks at the same fragment, at least
+const AGAIN = 3000; // milliseconds after which a look that failed is taken again
 let source = null;
 let cursor = document.body.dataset.cursor;
 let opened = false;
@@ -52,19 +53,24 @@ async function ask() {
   for (const name of names) waiting.delete(name);
   asking = true;
   const here = location.href;
+  let failed = false;
   try {
     const answer = await fetch(here, { headers: { "X-Fragment": names.join(",") } });
-    if (answer.status === 401) {
-      // The visit is over, but what somebody is writing is still theirs.
+    const another = answer.ok && answer.headers.get("X-Visitor") !== document.body.dataset.me;
+    if (answer.status === 401 || another) {
+      // The visit is over, or somebody else's began in another window; but what somebody is writing is still theirs.
       const writing = [...document.querySelectorAll("main textarea")].some((field) => field.value);
       return writing ? say("over") : location.reload();
     }
     const text = await answer.text();
+    failed = answer.status === 429 || answer.status >= 500;
     if (answer.ok && location.href === here) show(parse(text), names);
   } catch {
-    // The line will say so, and catch up when it is back.
+    failed = true;
   } finally {
     asking = false;
+    // The line may be live all the same, and nobody tells the same news twice.
+    if (failed) for (const name of names) waiting.set(name, Date.now() + AGAIN);
     plan();
   }
 }

@@ -2,7 +2,8 @@
 function enter() {
   const form = document.querySelector("form[data-login]");
   const code = location.hash.slice(1);
-  if (!form || !code) return;
+  // Only where links lead: elsewhere what stands there is a place in the page that somebody wanted to see.
+  if (!form || !code || location.pathname !== new URL(form.action).pathname) return;
   history.replaceState({}, "", location.pathname);
   form.elements.code.value = code;
   form.submit();

@@ -74,6 +74,7 @@ export function openPalette() {
   }
   field().addEventListener("input", look);
   field().addEventListener("keydown", (event) => {
+    if (event.isComposing) return;
     if (event.key === "ArrowDown") choose(chosen + 1);
     else if (event.key === "ArrowUp") choose(chosen - 1);
     else if (event.key === "Enter") go();

@@ -8,7 +8,7 @@ let travelling = 0;
 
 export const ours = (url) => url.origin === location.origin && (url.pathname === "/" || url.pathname.startsWith("/page/"));
 
-export async function travel(href, { push = true, body = null, heard = null } = {}) {
+export async function travel(href, { push = true, body = null, heard = null, top = null } = {}) {
   const trip = ++travelling;
   const begun = Date.now();
   const url = new URL(href, location.href);
@@ -27,8 +27,11 @@ export async function travel(href, { push = true, body = null, heard = null } = 
     if (trip !== travelling) return null;
     const there = new URL(answer.url);
     there.hash = there.hash || url.hash;
-    if (push) history.pushState({}, "", there);
-    arrive(parse(text), there, begun);
+    if (push) {
+      history.replaceState({ top: scrollY }, ""); // where to come back to
+      history.pushState({}, "", there);
+    }
+    arrive(parse(text), there, begun, top);
     return {};
   } catch (error) {
     if (body) return { problem: SILENT };
@@ -44,13 +47,13 @@ function showView() {
   document.querySelector("#nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }
 
-function arrive(page, there, begun) {
+function arrive(page, there, begun, top) {
   const before = document.getElementById("pane")?.dataset.key;
   document.title = page.title;
   document.body.dataset.cursor = document.body.dataset.cursor || page.body.dataset.cursor;
   const [main, fresh] = [document.querySelector("main"), page.querySelector("main")];
   const [nav, freshNav] = [document.getElementById("nav"), page.getElementById("nav")];
-  if (!nav !== !freshNav) return location.reload(); // a visit began or ended: everything is another
+  if (document.body.dataset.me !== page.body.dataset.me) return location.reload(); // a visit began or ended: everything is another
   if (nav) morph(nav, freshNav);
   morph(main, fresh);
   const said = new URL(there);
@@ -64,7 +67,8 @@ function arrive(page, there, begun) {
   const pane = document.getElementById("pane");
   if (target) target.scrollIntoView(); // as browsers do: the latest, which stands last, with all that is below it
   else if (pane && pane.dataset.key !== before) pane.scrollTo(0, 0);
-  if (!pane) scrollTo(0, 0);
+  if (top !== null) scrollTo(0, top);
+  else if (!pane) scrollTo(0, 0);
   if (!main.contains(document.activeElement)) (pane || main).focus({ preventScroll: true });
 }
 
@@ -78,7 +82,7 @@ export function follow() {
     event.preventDefault();
     travel(url);
   });
-  addEventListener("popstate", () => travel(location.href, { push: false }));
+  addEventListener("popstate", ({ state }) => travel(location.href, { push: false, top: state?.top ?? null }));
   history.replaceState(history.state || {}, "");
   showView();
 }

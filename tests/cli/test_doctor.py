@@ -81,6 +81,10 @@ class TestAtHome:
             under = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
         assert "chown" in examined(home, "--data", str(data), under=under)["data"][1]
 
+    def test_data_that_is_no_directory(self, home: Home, data: Path) -> None:
+        found, fix = examined(home, "--data", str(data / "mailbox.db"))["data"]
+        assert (found.endswith("is no directory"), "--data" in fix) == (True, True)
+
     def test_the_owner_s_key_missing(self, home: Home, data: Path) -> None:
         (data / "owner.key").unlink()
         assert "start the server" in examined(home, "--data", str(data))["owner's key"][1]
@@ -102,6 +106,11 @@ class TestOnTheWay:
     def test_a_server_that_is_down(self, home: Home) -> None:
         gone = Home(home.folder, Office(free_port(), home.office.data))
         assert "postoffice serve" in examined(gone)["server"][1]
+
+    def test_a_server_without_tls(self, home: Home) -> None:
+        found, fix = examined(home, "--server", home.office.url.replace("http:", "https:"))["server"]
+        assert "no TLS" in found
+        assert f"write {home.office.url}," in fix
 
     @pytest.mark.parametrize("says", [{"hello": "world"}, [], {"name": "other", "version": "1"}])
     def test_another_program_on_the_port(self, home: Home, says: object) -> None:

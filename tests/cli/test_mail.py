@@ -2,8 +2,11 @@
 
 import json
 import urllib.request
+from pathlib import Path
 
-from tests.cli.home import Home
+import pytest
+
+from tests.cli.home import Home, opened
 from tests.serve.running import PATIENCE
 
 
@@ -46,6 +49,38 @@ class TestSending:
         assert (taken["type"], taken["priority"], taken["task"]["state"]) == ("task", 1, "pending")
         assert home.ask("tasks", "--as", bob)["tasks"][0]["id"] == sent["message_id"]
 
+    @pytest.mark.parametrize(
+        ("written", "meant"),
+        [
+            ("2999-12-31T18:00Z", "2999-12-31T18:00"),
+            ("2999-12-31 18:00", "2999-12-31T19:00"),
+            ("2999-12-31T18:00+02:00", "2999-12-31T16:00"),
+        ],
+    )
+    def test_a_task_has_a_deadline_on_the_clock_of_whoever_asks(self, home: Home, written: str, meant: str) -> None:
+        alice, bob = home.names("alice", "bob")
+        home.ask("send", "--to", bob, "--task", "--deadline", written, "dig", "--as", alice, extra={"TZ": "XXX+1"})
+        assert home.ask("tasks", "--as", bob)["tasks"][0]["deadline"].startswith(meant)
+
+    @pytest.mark.parametrize("written", ["tomorrow", "2999-12-31", "0001-01-01T00:00", ""])
+    def test_a_deadline_that_is_no_time_is_refused(self, home: Home, written: str) -> None:
+        alice, bob = home.names("alice", "bob")
+        assert "--deadline" in home.refused(65, "send", "--to", bob, "--task", "--deadline", written, "dig", "--as", alice)
+
+    def test_what_would_be_passed_over_is_refused(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        assert "--type" in home.refused(65, "send", "--to", bob, "--task", "--type", "fyi", "dig", "--as", alice)
+        assert "--task" in home.refused(65, "send", "--to", bob, "--deadline", "2999-12-31T18:00Z", "dig", "--as", alice)
+        assert home.ask("send", "--to", bob, "--task", "--type", "task", "dig", "--as", alice)["session_id"]
+
+    def test_what_a_command_that_failed_leaves_in_a_pipe_is_no_letter(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        (home.folder / "empty").write_text("\n")
+        for way in ([], ["-"], ["--file", "empty"]):
+            assert "nothing was sent" in home.refused(65, "send", "--to", bob, "--subject", "Report", *way, "--as", alice)
+        home.ask("send", "--to", bob, "", "--subject", "Said in the subject", "--as", alice)
+        assert home.ask("recv", "--as", bob)["content"] == ""
+
     def test_an_id_twice_is_one_message(self, home: Home) -> None:
         alice, bob = home.names("alice", "bob")
         first, second = (home.ask("send", "--to", bob, "once", "--id", "mine", "--as", alice) for _ in range(2))
@@ -75,6 +110,13 @@ class TestReading:
         assert [note["content"] for note in home.ask("inbox", "--as", bob)["notes"]] == ["remember the milk", "begun"]
         home.ask("send", "--to", bob, "hello", "--as", alice)
         assert len(home.ask("inbox", "--as", bob)["notes"]) == 2
+
+    def test_a_note_is_in_the_inbox_however_much_else_waits_before_it(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        for text in ("one", "two"):
+            home.ask("send", "--to", bob, text, "--as", alice)
+        home.ask("note", "T-7", "begun", "--notify", bob, "--as", alice)
+        assert [note["content"] for note in home.ask("inbox", "--limit", "1", "--as", bob)["notes"]] == ["begun"]
 
     def test_reading_settles_and_peeking_does_not(self, home: Home) -> None:
         alice, bob = home.names("alice", "bob")
@@ -129,3 +171,13 @@ class TestSettling:
         bob, message, token = self.leased(home)
         home.ask("nack", message, "--token", token, "--delay", "600", "--as", bob)
         assert home.run("recv", "--wait", "0", "--as", bob).returncode == 1
+
+
+def test_an_office_and_its_settings_need_no_locale_of_utf_8(tmp_path: Path) -> None:
+    """Where the locale's encoding is another, it did not start, or ended what it found in three odd characters."""
+    (tmp_path / "postoffice.toml").write_text('[[routes]]\nevent = "straße.gesperrt"\nto = ["bob"]\n', encoding="utf-8")
+    with opened(tmp_path / "data", extra={"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}) as office:
+        home = Home(tmp_path / "home", office)
+        home.ask("send", "--to", "bob", "needle " + "hay " * 90, "--as", "alice")
+        (hit,) = home.ask("search", "needle", "--as", "bob")["results"]
+        assert hit["excerpt"].endswith("…")

@@ -9,6 +9,8 @@ import pytest
 from tests.cli.home import Home, opened
 from tests.cli.terminal import plain, seen
 
+FULL = ("bash", "-c", 'ulimit -f 0; exec "$@"', "full")  # no file may grow, as on a full disk
+
 
 class TestKeys:
     def test_registering_keeps_the_key_for_its_person_alone(self, home: Home) -> None:
@@ -29,6 +31,13 @@ class TestKeys:
         (coder,) = home.names("coder")
         home.ask("register", coder)
         assert "taken" in home.refused(73, "register", coder)
+
+    def test_a_name_whose_key_cannot_be_kept_is_not_taken(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        assert "/proc/nowhere" in home.refused(74, "register", coder, extra={"POSTOFFICE_CREDENTIALS": "/proc/nowhere"})
+        assert home.run("register", coder, under=FULL).returncode == 74
+        home.ask("register", coder)
+        assert home.ask("inbox", "--as", coder)["sessions"] == []
 
     @pytest.mark.parametrize("way", ["standard input", "environment"])
     def test_a_key_made_elsewhere_is_kept_once_it_is_proven(self, home: Home, way: str) -> None:
@@ -86,8 +95,7 @@ class TestKeys:
         (coder,) = home.names("coder")
         home.ask("register", coder)
         old = home.key_of(coder)
-        full = ("bash", "-c", 'ulimit -f 0; exec "$@"', "full")  # no file may grow, as on a full disk
-        assert home.run("key", "rotate", "--as", coder, under=full).returncode == 74
+        assert home.run("key", "rotate", "--overlap", "0", "--as", coder, under=FULL).returncode == 74
         assert home.key_of(coder) == old
         assert [path.name for path in home.keys.rglob("*") if path.is_file()] == [f"{coder}.json"]
         assert home.ask("inbox", "--as", coder)["sessions"] == []
@@ -126,9 +134,13 @@ class TestKeys:
     def test_a_revoked_key_opens_nothing(self, home: Home) -> None:
         (coder,) = home.names("coder")
         made = home.ask("register", coder)
-        home.refused(66, "key", "revoke", "--prefix", "amb_zzzz", "--as", coder)
+        assert "no key beginning with 'amb_zzzz'" in home.refused(66, "key", "revoke", "--prefix", "amb_zzzz", "--as", coder)
         assert home.ask("key", "revoke", "--prefix", made["key_prefix"], "--as", coder)["keys"][0]["revoked_at"]
         home.refused(77, "inbox", "--as", coder)
+
+    def test_a_name_without_a_key_has_none_to_take_back(self, home: Home) -> None:
+        (guest,) = home.names("guest")
+        assert f"{guest} has no key to take back." in home.refused(66, "key", "revoke", "--as", guest)
 
     def test_the_owner_mends_another_s(self, home: Home) -> None:
         (coder,) = home.names("coder")
@@ -160,7 +172,7 @@ class TestIdentity:
     def test_a_name_that_has_a_key_cannot_be_used_without(self, home: Home) -> None:
         (coder,) = home.names("coder")
         home.ask("register", coder)
-        assert "key" in home.refused(77, "inbox", "--as", coder, extra={"POSTOFFICE_CREDENTIALS": "nowhere"})
+        assert "keep it with `postoffice login`" in home.refused(77, "inbox", "--as", coder, extra={"POSTOFFICE_CREDENTIALS": "nowhere"})
 
     def test_the_only_key_here_needs_no_name(self, home: Home) -> None:
         (coder,) = home.names("coder")
@@ -193,7 +205,7 @@ class TestIdentity:
         assert home.ask("agents", "--as", name, extra=extra)["agents"]
 
     def test_nobody_is_nobody(self, home: Home) -> None:
-        home.refused(77, "inbox", extra={"POSTOFFICE_DATA": "nowhere"})
+        assert "name an agent with --as" in home.refused(77, "inbox", extra={"POSTOFFICE_DATA": "nowhere"})
 
     def test_a_key_in_the_environment_comes_first(self, home: Home) -> None:
         first, second = home.names("first", "second")

@@ -2,7 +2,9 @@
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 
+import httpx
 import pytest
 
 from tests.cli.home import Home
@@ -27,12 +29,45 @@ class TestTables:
         assert head.split() == ["unread", "with", "subject", "last", "when", "session"]
         assert row.split()[:5] == ["1", alice, "[red]Plan", "hello", "there"]
 
+    @pytest.mark.parametrize("columns", [80, 120])
+    def test_an_id_stands_there_whole_to_be_copied(self, home: Home, columns: int) -> None:
+        alice, bob = home.names("alice", "bob")
+        sent = home.ask("send", "--to", bob, "Shall we say " + "twelve or " * 9, "--subject", "Lunch at noon", "--task", "--as", alice)
+        shape = {"COLUMNS": str(columns)}
+        assert sent["session_id"] in seen(home, "inbox", "--as", bob, extra=shape)
+        assert sent["message_id"] in seen(home, "tasks", "--as", bob, extra=shape)
+
+    def test_nothing_is_lost_where_an_id_does_not_fit(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        sent = home.ask("send", "--to", bob, "hello", "--as", alice)
+        screen = plain(seen(home, "inbox", "--as", bob, extra={"COLUMNS": "40"}))
+        assert sent["session_id"] in "".join(line[-8:].strip() for line in screen.splitlines()[1:])
+
     def test_agents_are_a_table_in_colour(self, home: Home) -> None:
         (coder,) = home.names("coder")
         home.ask("inbox", "--as", coder)
         screen = seen(home, "agents")
         assert "\x1b[32midle" in screen
         assert plain(screen).splitlines()[0].split() == ["agent", "is", "tasks", "seen", "does"]
+
+    def test_they_tell_what_each_can_do(self, home: Home) -> None:
+        reviewer, tester = home.names("reviewer", "tester")
+        home.ask("register", reviewer, "--description", "reads", "--capability", "review", "--capability", "code style")
+        home.ask("register", tester, "--capability", "tests")
+        does = dict(line.split(maxsplit=1) for line in plain(seen(home, "agents")).splitlines())
+        assert does[reviewer].rstrip().endswith("reads; review, code style")
+        assert does[tester].rstrip().endswith("tests")
+
+    def test_tasks_tell_when_they_are_due(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        soon = (datetime.now(UTC) + timedelta(hours=3, minutes=30)).isoformat()
+        body = {"to": bob, "subject": "Tidy", "content": "please", "type": "task", "task": {"deadline": soon}}
+        httpx.post(f"{home.office.url}/messages/send", json=body, headers={"X-Agent": alice}).raise_for_status()
+        head, row = plain(seen(home, "tasks", "--as", bob)).splitlines()
+        assert head.split() == ["is", "asked", "by", "of", "subject", "since", "due", "task"]
+        assert "in 3 h" in row
+        home.ask("task", "complete", row.split()[-1], "--as", bob)
+        assert "due" not in plain(seen(home, "tasks", "--as", bob)).splitlines()[0]
 
     def test_nobody_has_to_have_colours(self, home: Home) -> None:
         home.ask("inbox", "--as", *home.names("coder"))
@@ -44,6 +79,27 @@ class TestTables:
 
     def test_the_doctor_speaks_to_people(self, home: Home) -> None:
         assert plain(seen(home, "doctor")).splitlines()[0].split()[:3] == ["is", "what", "found"]
+
+
+class TestWords:
+    def test_an_answer_too_long_for_one_content_is_shown_whole(self, home: Home) -> None:
+        alice, talker = home.names("alice", "talker")
+        with home.staying("run", talker, "--", "seq", "3000"):
+            screen = seen(home, "send", "--to", talker, "count", "--wait-reply", "20", "--as", alice)
+        assert plain(screen).split()[-3000:] == [str(number) for number in range(1, 3001)]
+
+    def test_mail_without_content_says_what_it_carries(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("send", "--to", coder, "--as", coder, said="milk " * 2001)
+        assert "milk milk" in plain(seen(home, "inbox", "--as", coder))
+
+    def test_a_report_on_a_task_that_says_nothing_shows_what_it_reports(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        sent = home.ask("send", "--to", bob, "--task", "clean up", "--as", alice)
+        home.ask("task", "complete", sent["message_id"], "--as", bob)
+        assert "(the task is completed)" in seen(home, "inbox", "--as", alice)
+        assert "(the task is completed)" in seen(home, "read", sent["session_id"], "--as", alice)
+        assert f"{bob}: (the task is completed)" in seen(home, "watch", "--as", alice, "--after", "0", until="(the task", code=130)
 
 
 class TestNothingThere:

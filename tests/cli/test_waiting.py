@@ -59,6 +59,33 @@ class TestWaitingForAnAnswer:
         assert home.ask("inbox", "--as", bob)["sessions"] == []
 
 
+@pytest.mark.parametrize("words", [("watch",), ("watch", "--after", "0"), ("recv",), ("recv", "--count", "0")])
+def test_an_office_that_was_never_there_is_not_waited_for(home: Home, words: tuple[str, ...]) -> None:
+    assert "No office answers" in home.refused(69, *words, "--as", "bob", "--server", f"127.0.0.1:{free_port()}")
+
+
+def test_one_that_goes_away_meanwhile_is_waited_for(tmp_path: Path) -> None:
+    """Who had asked was told to try again, and asked twice; who took mail without end took no more."""
+    port, data = free_port(), tmp_path / "data"
+    home = Home(tmp_path / "home", Office(port, data))
+    with ExitStack() as stack:
+        with opened(data, port=port):
+            asking = stack.enter_context(home.staying("send", "--to", "echo", "hello", "--wait-reply", "60", "--as", "alice"))
+            takers = {
+                name: stack.enter_context(home.staying("recv", "--as", name, "--count", count, "--wait", "60"))
+                for name, count in (("bob", "1"), ("carol", "0"))
+            }
+            there: set[str] = set()
+            while not there >= {"alice", *takers}:
+                there = {card["name"] for card in home.ask("agents")["agents"]}
+        stack.enter_context(opened(data, port=port))
+        stack.enter_context(home.staying("run", "echo", "--", "printf", "heard"))
+        assert json.loads(next_line(asking))["reply"]["content"] == "heard"
+        for name, taking in takers.items():
+            home.ask("send", "--to", name, "good morning", "--as", "dave")
+            assert json.loads(next_line(taking))["content"] == "good morning"
+
+
 @pytest.mark.parametrize("most", ["0.2", "0"])
 def test_an_office_that_has_nobody_wait_long_is_asked_again(tmp_path: Path, most: str) -> None:
     with opened(tmp_path / "data", extra={"POSTOFFICE_WAIT_MOST": most}) as office, ExitStack() as stack:

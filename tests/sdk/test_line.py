@@ -1,6 +1,7 @@
 """The plain line under the SDK: what goes over it, and what becomes of it when the other side misbehaves."""
 
 import asyncio
+import gc
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -11,6 +12,7 @@ from postoffice.client import wire as wires
 from postoffice.client.line import Answer, Line, suits
 from postoffice.client.wire import Wire
 from postoffice.core.errors import NoAnswer
+from tests.sdk.conftest import Town
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
 Script = Callable[["Server", bytes, asyncio.StreamWriter], None]
@@ -195,12 +197,14 @@ async def test_a_long_poll_may_be_silent_for_as_long_as_it_waits(monkeypatch: py
             await wire.post("/messages/receive", asked | {"wait": 0})
 
 
-async def test_words_that_nobody_asked_for_end_a_connection() -> None:
-    async with line_to(always(OK + OK)) as (line, server):
+@pytest.mark.parametrize("more", [OK, b"<html>"])
+async def test_words_that_nobody_asked_for_end_a_connection(more: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    async with line_to(always(OK + more)) as (line, server):
         await line.call("GET", "/", None, {})
         await asyncio.sleep(0.05)
         assert (await line.call("GET", "/", None, {})).content == b"{}"
         assert server.connections == 2
+    assert not caplog.records
 
 
 def test_a_line_goes_from_one_loop_to_the_next() -> None:
@@ -217,6 +221,47 @@ def test_a_line_goes_from_one_loop_to_the_next() -> None:
             await first.call("GET", "/", None, {})
 
     asyncio.run(again())
+
+
+@pytest.fixture(params=["plain", "general"])
+def either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the plain line, and by the client that is used with TLS and through a proxy."""
+    monkeypatch.setattr(wires, "suits", lambda _: request.param == "plain")
+
+
+def silent_to_waiters(_: Server, heard: bytes, writer: asyncio.StreamWriter) -> None:
+    if b"/messages/wait" not in heard:
+        writer.write(OK)
+
+
+@pytest.mark.usefixtures("either")
+class TestEitherWire:
+    async def test_has_room_for_calls_however_many_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A hundred readers at one mailbox kept the extension of a lease waiting until it had run out."""
+        monkeypatch.setattr(wires, "_MOST", 2)
+        async with line_to(silent_to_waiters) as (line, server), Wire(f"http://127.0.0.1:{line._port}") as wire:
+            waiting = [asyncio.create_task(wire.post("/messages/wait", {"wait": 60})) for _ in range(3)]
+            await asyncio.sleep(0)  # they go first
+            async with asyncio.timeout(30):
+                assert await asyncio.gather(*(wire.get("/health") for _ in range(5))) == [{}] * 5
+            assert server.connections <= 3 + 2
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+
+    async def test_asks_for_a_path_with_all_that_is_in_it(self) -> None:
+        async with line_to(always(OK)) as (line, server), Wire(f"http://127.0.0.1:{line._port}/below") as wire:
+            await wire.get("/tasks?state=working")
+            await wire.get("/tasks", state="working")
+        assert [heard.split(b" ")[1] for heard in server.heard] == [b"/below/tasks?state=working"] * 2
+
+    @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of what a loop has left open, collected here
+    def test_goes_from_one_loop_to_the_next(self, town: Town) -> None:
+        def ask_thrice(wire: Wire) -> list[str]:
+            return [asyncio.run(wire.get("/agents/me"))["name"] for _ in range(3)]
+
+        assert ask_thrice(Wire(town.office.url, agent=town.ann)) == [town.ann] * 3
+        gc.collect()
 
 
 def test_tls_and_proxies_are_left_to_the_general_client(monkeypatch: pytest.MonkeyPatch) -> None:

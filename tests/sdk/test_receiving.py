@@ -1,6 +1,7 @@
 """Mail is acked by going on or by leaving the block, and given back by an exception."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 from postoffice import Mailbox
 from postoffice.client import wire
 from postoffice.client.message import Message
-from postoffice.core.errors import NoReply
+from postoffice.core.errors import NoAnswer, NoReply
 from tests.runner.office import Office
 from tests.sdk.conftest import Town, town_of
 
@@ -166,6 +167,27 @@ class TestLeaving:
         await asyncio.gather(worker, return_exceptions=True)
         assert (standing["state"], standing["reason"]) == ("pending", "ValueError: one" if how == "failed" else "CancelledError: ")
 
+    @pytest.mark.parametrize("how", ["failed", "still at it"])
+    async def test_gives_back_what_was_fetched_for_a_worker(self, town: Town, how: str) -> None:
+        """As `wait_for` does it: the task that reads is done as soon as it has brought the message."""
+        (id,) = write(town, "one")
+        begun = asyncio.Event()
+
+        async def work(box: Mailbox) -> None:
+            message = await asyncio.create_task(bring(box.receive()))
+            begun.set()
+            if how == "failed":
+                raise ValueError(message.text)
+            await asyncio.sleep(60)
+
+        async with box_of(town) as box:
+            worker = asyncio.create_task(work(box))
+            await asyncio.wait_for(begun.wait(), WITHIN)
+        worker.cancel()
+        await asyncio.gather(worker, return_exceptions=True)
+        standing = town.office.standing(town.ann, id)
+        assert (standing["state"], standing["reason"]) == ("pending", "ValueError: one" if how == "failed" else "CancelledError: ")
+
     async def test_by_an_exception_that_cannot_be_spelt_still_settles_everything(self, town: Town) -> None:
         ids = write(town, "one", "two")
 
@@ -211,6 +233,31 @@ class TestLeaving:
         states = [town.office.standing(town.ann, id) for id in ids]
         assert [standing["state"] for standing in states] == ["acked", "pending", "pending", "pending"]
         assert [standing.get("reason") for standing in states] == [None, "ValueError: two", None, None]
+
+    async def test_early_tries_only_what_was_begun(self, town: Town) -> None:
+        ids = write(town, "one", "two", "three")
+        async with box_of(town) as box:
+            async for _ in box.receive(limit=3):
+                break
+        assert [town.state(id) for id in ids] == [("acked", 1), ("pending", 0), ("pending", 0)]
+
+    async def test_early_gives_the_rest_back_also_to_an_office_that_knows_nothing_of_untried_mail(
+        self, town: Town, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        ids = write(town, "one", "two", "three")
+        said = wire.Wire.call
+
+        async def call(wire: Any, method: str, path: str, body: Any = None, **query: object) -> Any:
+            if path == "/messages/settle":
+                # By another name it is one that this office does not know either.
+                body = {how: [{name.replace("un", "not_"): item[name] for name in item} for item in items] for how, items in body.items()}
+            return await said(wire, method, path, body, **query)
+
+        monkeypatch.setattr(wire.Wire, "call", call)
+        async with box_of(town) as box:
+            async for _ in box.receive(limit=3):
+                break
+        assert [town.state(id) for id in ids] == [("acked", 1), ("pending", 1), ("pending", 1)]
 
     async def test_settles_the_others_though_one_was_settled_elsewhere(self, town: Town) -> None:
         ids = write(town, "one", "two", "three")
@@ -281,6 +328,28 @@ class TestOneBlock:
             await asyncio.create_task(work(box, fail=False))
         assert town.state(id) == ("acked", 2)
 
+    @pytest.mark.parametrize("how", ["another takes its place", "nobody does"])
+    async def test_gives_back_what_a_worker_failed_at_also_while_its_failure_is_kept(self, town: Town, how: str) -> None:
+        """An exception holds what was at hand when it was raised, and so the loop that the worker read by."""
+        (id,) = write(town, "one")
+
+        async def work(box: Mailbox) -> None:
+            receiving = box.receive(visible_for=6)
+            async for message in receiving:
+                raise ValueError(message.text)
+
+        async with box_of(town) as box:
+            worker = asyncio.create_task(work(box))
+            await asyncio.gather(worker, return_exceptions=True)
+            async with asyncio.timeout(WITHIN):
+                if how == "nobody does":
+                    while town.state(id) != ("pending", 1):  # noqa: ASYNC110 - of another process
+                        await asyncio.sleep(0.1)
+                    assert town.office.standing(town.ann, id)["reason"] == "ValueError: one"
+                else:
+                    assert (await anext(box.receive())).letter.attempt == 2
+        assert isinstance(worker.exception(), ValueError)
+
     async def test_leaves_a_worker_the_message_it_left_its_loop_with(self, town: Town) -> None:
         ids = write(town, "one", "two")
         read = asyncio.Event()
@@ -303,6 +372,26 @@ class TestOneBlock:
             worker.cancel()
             await asyncio.gather(worker, return_exceptions=True)
         assert [town.state(id) for id in ids] == [("pending", 1), ("acked", 1)]
+
+    async def test_leaves_a_worker_what_was_fetched_for_it_until_it_fetches_more(self, town: Town) -> None:
+        ids = write(town, "one", "two", "three")
+        read = asyncio.Event()
+
+        async def first(box: Mailbox) -> None:
+            assert (await asyncio.create_task(bring(box.receive()))).text == "one"
+            read.set()
+            await asyncio.sleep(60)
+
+        async with box_of(town) as box:
+            worker = asyncio.create_task(first(box))
+            await asyncio.wait_for(read.wait(), WITHIN)
+            assert (await asyncio.create_task(bring(box.receive()))).text == "two"
+            assert [town.state(id) for id in ids[:2]] == [("leased", 1)] * 2
+            assert (await asyncio.create_task(bring(box.receive()))).text == "three"
+            assert [town.state(id) for id in ids[:2]] == [("leased", 1), ("acked", 1)]
+            worker.cancel()
+            await asyncio.gather(worker, return_exceptions=True)
+        assert [town.state(id) for id in ids] == [("pending", 1), ("acked", 1), ("acked", 1)]
 
     async def test_may_receive_in_the_middle_of_receiving(self, town: Town) -> None:
         ids = write(town, "one", "two", "three")
@@ -351,6 +440,10 @@ class TestOneBlock:
         assert [town.office.standing(town.ann, answer.id)["state"] for answer in answers] == ["acked", "acked"]
 
 
+async def bring(receiving: AsyncIterator[Message]) -> Message:
+    return await anext(receiving)
+
+
 async def answer_one(box: Mailbox, count: int = 1) -> None:
     async for message in box.receive(within=WITHIN):
         await message.reply("because")
@@ -365,6 +458,54 @@ class TestWorkThatTakesLong:
         async with box_of(town) as box, box_of(town) as other:
             async for _ in box.receive(visible_for=6):  # a busy machine may be late by most of it
                 assert [message async for message in other.receive(within=7)] == []
+                break
+        assert town.state(id) == ("acked", 1)
+
+    async def test_keeps_what_a_task_has_brought_that_is_over(self, town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+        """As `wait_for` brings it, with all that reads in it: it was acked while somebody was at it, and lost when that failed."""
+        (id,) = write(town, "slow")
+
+        async def next_of(box: Mailbox) -> Message:
+            return await anext(box.receive(visible_for=6))
+
+        async def work() -> None:
+            async with box_of(town) as box:
+                call, extended = box._wire.call, asyncio.Event()
+
+                async def heard(method: str, path: str, *rest: Any, **query: Any) -> Any:
+                    answer = await call(method, path, *rest, **query)
+                    if path.endswith("/extend"):
+                        extended.set()
+                    return answer
+
+                monkeypatch.setattr(box._wire, "call", heard)
+                message = await asyncio.create_task(next_of(box))
+                await asyncio.wait_for(extended.wait(), WITHIN)
+                raise ValueError(message.text)
+
+        with pytest.raises(ValueError, match="slow"):
+            await work()
+        assert town.state(id) == ("pending", 1)
+
+    async def test_keeps_it_also_where_the_server_was_away_for_longer_than_anybody_waits_for_it(
+        self, town: Town, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        (id,) = write(town, "slow")
+        async with Mailbox(town.bob, server=town.office.url, patience=0) as box:
+            call, away, extended = box._wire.call, ["once", "twice"], asyncio.Event()
+
+            async def extend_late(method: str, path: str, *rest: Any, **query: Any) -> Any:
+                if path.endswith("/extend") and away:
+                    away.pop()
+                    raise NoAnswer(server=town.office.url)
+                answer = await call(method, path, *rest, **query)
+                if path.endswith("/extend"):
+                    extended.set()
+                return answer
+
+            monkeypatch.setattr(box._wire, "call", extend_late)
+            async for _ in box.receive(visible_for=6):
+                await asyncio.wait_for(extended.wait(), WITHIN)
                 break
         assert town.state(id) == ("acked", 1)
 

@@ -89,6 +89,17 @@ class TestReceiving:
             await asyncio.to_thread(mortal.office.start)
         assert mortal.state(id) == ("acked", 1)
 
+    async def test_anew_given_up_while_the_server_is_away_still_acks_what_was_handled(self, mortal: Town) -> None:
+        id = mortal.office.send(mortal.ann, mortal.bob, "one")["message_id"]
+        async with asyncio.timeout(PATIENCE), Mailbox(mortal.bob, server=mortal.office.url) as box:
+            await anext(box.receive())
+            mortal.office.kill()
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    await anext(box.receive())
+            await asyncio.to_thread(mortal.office.start)
+        assert mortal.state(id) == ("acked", 1)
+
     async def test_for_a_bounded_time_is_not_over_because_the_server_closes(self, mortal: Town) -> None:
         async with asyncio.timeout(PATIENCE), Mailbox(mortal.bob, server=mortal.office.url) as box:
             waiting = asyncio.ensure_future(anext(box.receive(within=PATIENCE)))
@@ -96,6 +107,59 @@ class TestReceiving:
             await restart(mortal, politely=True)
             mortal.office.send(mortal.ann, mortal.bob, "hello")
             assert (await waiting).text == "hello"
+
+
+class TestSettlingByHand:
+    @pytest.mark.parametrize("how", ["ack", "nack"])
+    async def test_given_up_while_the_server_is_away_is_not_turned_into_something_else(self, mortal: Town, how: str) -> None:
+        one = mortal.office.send(mortal.ann, mortal.bob, "one")["message_id"]
+        mortal.office.send(mortal.ann, mortal.bob, "two")
+        async with asyncio.timeout(PATIENCE), Mailbox(mortal.bob, server=mortal.office.url) as box:
+            async for message in box.receive(visible_for=PATIENCE):
+                if message.text == "two":
+                    break
+                await asyncio.to_thread(mortal.office.kill)
+                with pytest.raises(TimeoutError):
+                    async with asyncio.timeout(0.3):
+                        await (message.ack() if how == "ack" else message.nack("later"))
+                await asyncio.to_thread(mortal.office.start)
+        assert mortal.state(one) == ("acked" if how == "ack" else "leased", 1)
+
+    async def test_is_not_turned_into_something_else_by_a_cancellation_either(self, mortal: Town) -> None:
+        """What was handled and acked was given back by leaving the block, or by whoever gives back what was broken off."""
+        id = mortal.office.send(mortal.ann, mortal.bob, "one")["message_id"]
+        acking = asyncio.Event()
+
+        async def work() -> None:
+            async with Mailbox(mortal.bob, server=mortal.office.url) as box:
+                async for message in box.receive(visible_for=PATIENCE):
+                    await asyncio.to_thread(mortal.office.kill)
+                    acking.set()
+                    try:
+                        await message.ack()
+                    finally:
+                        await message.nack("broken off")
+
+        async with asyncio.timeout(PATIENCE):
+            worker = asyncio.create_task(work())
+            await acking.wait()
+            await asyncio.sleep(0.3)
+            worker.cancel()
+            await asyncio.to_thread(mortal.office.start)
+            await asyncio.gather(worker, return_exceptions=True)
+        assert mortal.state(id) == ("acked", 1)
+
+    async def test_can_be_said_again(self, mortal: Town) -> None:
+        id = mortal.office.send(mortal.ann, mortal.bob, "one")["message_id"]
+        async with asyncio.timeout(PATIENCE), Mailbox(mortal.bob, server=mortal.office.url, patience=0) as box:
+            async for message in box.receive(visible_for=PATIENCE):
+                await asyncio.to_thread(mortal.office.kill)
+                with pytest.raises(NoAnswer):
+                    await message.ack()
+                await asyncio.to_thread(mortal.office.start)
+                await message.ack()
+                assert mortal.state(id) == ("acked", 1)
+                break
 
 
 class TestLeaving:

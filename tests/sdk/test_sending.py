@@ -19,6 +19,20 @@ def box_of(town: Town, name: str) -> Mailbox:
     return Mailbox(name, server=town.office.url)
 
 
+def lose_one_answer(box: Mailbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by a connection that is cut after the server has done what it was asked."""
+    call, lost = box._wire.call, ["the first answer"]
+
+    async def lose(method: str, path: str, *rest: Any, **query: Any) -> Any:
+        answer = await call(method, path, *rest, **query)
+        if lost:
+            lost.pop()
+            raise NoAnswer(server=box._wire.server)
+        return answer
+
+    monkeypatch.setattr(box._wire, "call", lose)
+
+
 class TestImporting:
     def test_the_package_loads_no_http_until_somebody_asks_for_a_mailbox(self) -> None:
         code = (
@@ -63,6 +77,15 @@ class TestSending:
     async def test_twice_with_one_id_is_one_message(self, town: Town) -> None:
         async with box_of(town, town.ann) as box:
             assert await box.send(town.bob, "hello", id="mine") == await box.send(town.bob, "hello", id="mine")
+        assert len(town.office.waiting(town.bob)) == 1
+
+    @pytest.mark.parametrize("fields", [{}, {"id": None}, {"id": ""}])
+    async def test_is_one_message_though_the_answer_was_lost(
+        self, town: Town, monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any]
+    ) -> None:
+        async with box_of(town, town.ann) as box:
+            lose_one_answer(box, monkeypatch)
+            await box.send(town.bob, "hello", **fields)
         assert len(town.office.waiting(town.bob)) == 1
 
     async def test_many_at_once_answers_each_by_itself(self, town: Town) -> None:
@@ -118,21 +141,15 @@ class TestTasks:
             (task,) = await ann.tasks(asked_by_me=True)
             assert (task["state"], await ann.tasks()) == ("completed", [])
 
-    async def test_are_moved_once_though_the_answer_was_lost(self, town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    @pytest.mark.parametrize("fields", [{}, {"id": None}, {"id": ""}])
+    async def test_are_moved_once_though_the_answer_was_lost(
+        self, town: Town, monkeypatch: pytest.MonkeyPatch, fields: dict[str, Any]
+    ) -> None:
         async with box_of(town, town.ann) as ann, box_of(town, town.bob) as bob:
             await ann.send(town.bob, "do it", type="task")
-            call, lost = bob._wire.call, ["the first answer"]
-
-            async def lose(method: str, path: str, *rest: Any, **query: Any) -> Any:
-                answer = await call(method, path, *rest, **query)
-                if lost:
-                    lost.pop()
-                    raise NoAnswer(server=town.office.url)
-                return answer
-
             async for message in bob.receive():
-                monkeypatch.setattr(bob._wire, "call", lose)
-                await message.report("completed", "done")
+                lose_one_answer(bob, monkeypatch)
+                await message.report("completed", "done", **fields)
                 break
         assert [found["content"] for found in town.office.waiting(town.ann)] == ["done"]
 

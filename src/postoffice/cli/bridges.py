@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
-from postoffice.cli.caller import agent_of, server_of
+from postoffice.cli.caller import agent_of, key_in, server_of
 from postoffice.cli.command import Options, examples, seconds
 from postoffice.cli.ending import when_told_to_end
 from postoffice.core.errors import BadSetting
@@ -34,8 +34,8 @@ def add(commands: Any) -> None:
         "run",
         help="answer an agent's mail with a command",
         description=(
-            "Answer an agent's mail: for each message the command is run once, with the message as JSON on standard input and "
-            "{message}, {prompt} (fenced, for a model), {from}, {subject}, {session} filled in; what it prints is sent back."
+            "Answer an agent's mail: for each message the command is run once, with {message}, {from}, {subject}, {session} filled in and the "
+            "message as JSON on standard input, or for a model with {prompt}, fenced, and nothing else; what it prints is sent back."
         ),
         epilog=examples(
             "postoffice run coder --with claude", "postoffice run echo -- cat", "postoffice run triage -- ./triage.sh {from} {subject}"
@@ -66,7 +66,7 @@ def _mcp(options: Options) -> None:
     theirs = None if options["server"] else os.environ.get("MAILBOX_SERVER_URL")
     mailbox = Mailbox(
         server=read_address(theirs, "MAILBOX_SERVER_URL") if theirs else server_of(options),
-        key=os.environ.get("MAILBOX_API_KEY") or None,
+        key=key_in(os.environ, "MAILBOX_API_KEY"),
         agent=agent_of(options),
         tools=options["tools"] or STDIO,
     )

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.command import Command, Options, argument
+from postoffice.cli.pages import LIMIT, gathered, tell_of_more
 from postoffice.cli.show import ago, say, table
 from postoffice.client.path import part
 
@@ -43,7 +44,8 @@ def _concluded(console: "Console", answer: Any) -> None:
 
 async def connections(wire: "Wire", options: Options) -> Any:
     """Requests and connections."""
-    return await wire.get("/connections", status=options["status"], everyone=options["everyone"])
+    wanted = {"status": options["status"], "everyone": options["everyone"]}
+    return await gathered(wire, "/connections", "connections", options["limit"], **wanted)
 
 
 def _connections(console: "Console", answer: Any) -> None:
@@ -52,6 +54,7 @@ def _connections(console: "Console", answer: Any) -> None:
         for c in answer["connections"]
     ]
     table(console, ("from", "to", "is", "by", "since", "id"), rows, "No connections. Ask for one: postoffice connect NAME --as YOU")
+    tell_of_more(console, answer)
 
 
 COMMANDS = (
@@ -88,6 +91,7 @@ COMMANDS = (
         (
             argument("--status", choices=["PENDING", "ACTIVE", "REJECTED", "EXPIRED", "ENDED"]),
             argument("--everyone", action="store_true", help="of all agents, for the owner"),
+            LIMIT,
         ),
     ),
 )

@@ -59,10 +59,12 @@ def _environment() -> list[Finding]:
 
 
 def _folders(options: dict[str, Any]) -> list[Finding]:
-    data = options.get("data") or data_folder()
+    data = data_folder(options)
     findings = [_credential_modes()]
     if not data.exists():
         return [*findings, _fine("data", f"{data} is not there; no server has run here")]
+    if not data.is_dir():
+        return [*findings, _wrong("data", f"{data} is no directory", "name one with --data, or in POSTOFFICE_DATA")]
     if not os.access(data, os.W_OK | os.X_OK):
         return [*findings, _wrong("data", f"{data} cannot be written", f"chown it to the user that runs the server: chown -R $USER {data}")]
     findings.append(_mode("data", data, f"chmod 700 {data}"))
@@ -126,8 +128,7 @@ async def _office(server: str, options: dict[str, Any]) -> AsyncIterator[Finding
         async with httpx2.AsyncClient(base_url=server, timeout=10, trust_env=not suits(server)) as http:
             answer = await http.get("/version")
     except httpx2.HTTPError as error:
-        why = str(error) or type(error).__name__
-        yield _wrong("server", f"nothing answers at {server} ({why})", "start it: postoffice serve; or say where it is with --server")
+        yield _no_answer(server, str(error) or type(error).__name__)
         return
     said = _said(answer)
     if said.get("name") != "postoffice" or "version" not in said:
@@ -149,6 +150,17 @@ async def _office(server: str, options: dict[str, Any]) -> AsyncIterator[Finding
     async with wire:
         async for finding in _agent(wire, options):
             yield finding
+
+
+def _no_answer(server: str, why: str) -> Finding:
+    """What to make of silence. Where TLS is not what is spoken there, something does answer."""
+    if "WRONG_VERSION_NUMBER" in why:
+        plain = server.replace("https://", "http://", 1)
+        return _wrong("server", f"no TLS is spoken at {server} ({why})", f"write {plain}, or the address of the proxy with TLS before it")
+    if "CERTIFICATE_VERIFY_FAILED" in why:
+        fix = "have it show one for that name, by an authority this machine trusts"
+        return _wrong("server", f"the certificate of {server} is not to be trusted ({why})", fix)
+    return _wrong("server", f"nothing answers at {server} ({why})", "start it: postoffice serve; or say where it is with --server")
 
 
 def _said(answer: httpx2.Response) -> dict[str, Any]:
@@ -198,8 +210,8 @@ async def _agent(wire: "Wire", options: dict[str, Any]) -> AsyncIterator[Finding
 
 def _stranger(wire: "Wire", options: dict[str, Any], error: MailError) -> Finding:
     """Why the office does not know us."""
-    if isinstance(error, BadKey) and found_here(wire):
-        found = f"the owner's key in {data_folder() / OWNER_KEY} is another office's"
+    if isinstance(error, BadKey) and found_here(wire, options):
+        found = f"the owner's key in {data_folder(options) / OWNER_KEY} is another office's"
         return _wrong("you", found, "say in POSTOFFICE_DATA where this office keeps its data, or speak as an agent with --as")
     name = agent_of(options) or "NAME"
     return _wrong("you", str(error), f"get a new key for {name}: postoffice login, or postoffice key rotate --of {name} as the owner")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from postoffice.cli.command import Argument, Options, add_caller, add_parser, argument
 from postoffice.cli.show import say, table
-from postoffice.core.errors import BadSetting, ExtraMissing, OtherLedger
+from postoffice.core.errors import BadSetting, ExtraMissing, LedgerUnused, OtherLedger
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -89,7 +89,7 @@ def _run(
     from postoffice.cli.caller import asking  # noqa: PLC0415
     from postoffice.cli.show import show  # noqa: PLC0415
 
-    who = options | {"agent": "owner"} if owner and not options["agent"] else options
+    who = options | {"data": settings.data} | ({"agent": "owner"} if owner and not options["agent"] else {})
 
     async def ask() -> Any:
         async with asking(who) as wire:
@@ -122,13 +122,14 @@ async def _founding(wire: "Wire", settings: "Settings") -> "AsyncIterator[Foundi
     """What makes topics, for as long as no other process here does."""
     from postoffice.bridges.ledger.founding import Founding  # noqa: PLC0415
     from postoffice.bridges.ledger.journal import only_founder  # noqa: PLC0415
-    from postoffice.cli.caller import data_folder  # noqa: PLC0415
     from postoffice.serve.build import build_network  # noqa: PLC0415
 
+    if not (await wire.get("/ledger/status"))["status"]["kept"]:
+        raise LedgerUnused(network=settings.ledger)
     mirror = _mirror(settings)
     network = build_network(settings)
     try:
-        async with only_founder(data_folder() / _JOURNAL, _tell) as journal:
+        async with only_founder(settings.data / _JOURNAL, _tell) as journal:
             yield Founding(wire, network, mirror, journal, _tell)
     finally:
         await mirror.close()
@@ -140,7 +141,7 @@ async def _founding(wire: "Wire", settings: "Settings") -> "AsyncIterator[Foundi
 
 def _setup(options: Options) -> None:
     settings = _settings(options)
-    wanted = None if options["agents"] is None else dict(_named(word) for word in options["agents"].split(",") if word.strip())
+    wanted = None if options["agents"] is None else _named(options["agents"])
 
     async def work(wire: "Wire") -> Any:
         from postoffice.bridges.ledger.founding import estimate, places  # noqa: PLC0415
@@ -163,9 +164,19 @@ def _setup(options: Options) -> None:
         _tell(f'profiles are on topic {answer["definitions"]}; keep it: ledger_definitions = "{answer["definitions"]}" in postoffice.toml')
 
 
-def _named(word: str) -> tuple[str, str | None]:
-    agent, _, account = word.strip().partition("=")
-    return agent, account or None
+def _named(text: str) -> dict[str, str | None]:
+    """Agents, each once however it is written, with the accounts that were given: an agent named twice would be paid for twice."""
+    from postoffice.core.ledger import check_ledger_id  # noqa: PLC0415
+    from postoffice.core.names import check_name, folded  # noqa: PLC0415
+
+    named: dict[str, str | None] = {}
+    for word in filter(None, map(str.strip, text.split(","))):
+        name, _, account = word.partition("=")
+        agent = folded(check_name(name))
+        named[agent] = check_ledger_id(account, "--agents") if account else named.get(agent)
+    if not named:
+        raise BadSetting(name="--agents", why="it names nobody; leave it out for everybody")
+    return named
 
 
 def _founded(console: "Console", answer: Any) -> None:

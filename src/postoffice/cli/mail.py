@@ -2,22 +2,26 @@
 
 import sys
 import time
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.ending import interruptible
-from postoffice.cli.show import ago, quote, say, table
+from postoffice.cli.pages import gathered, tell_of_more
+from postoffice.cli.show import ago, quote, say, table, text_of
 from postoffice.client.path import part
-from postoffice.core.errors import BadLimit, BadSetting, NoReply
+from postoffice.client.said import said
+from postoffice.core.errors import BadLimit, BadSetting, Invalid, NoReply, Unavailable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from postoffice.client.wire import Wire
 
-_WAIT, _LONGEST = 120.0, 240.0
-_CONTENT = 10_000
+_WAIT, _LONGEST, _SETTLING = 120.0, 240.0, 10.0
 _MESSAGE = argument("message", metavar="MESSAGE", help="a message's id")
 
 
@@ -26,16 +30,15 @@ async def send(wire: "Wire", options: Options) -> Any:
     from uuid import uuid4  # noqa: PLC0415
 
     seconds = _seconds(options)
+    asked = _asked(options)
     content = _content(options)
     to = options["to"][0] if len(options["to"]) == 1 else options["to"]
-    long = len(content) > _CONTENT  # what is longer than a letter's content may be goes as a part
     body = {
         "to": to,
-        "content": None if long else content,
-        "parts": [{"type": "text", "text": content}] if long else None,
+        **said(content),
         "subject": options["subject"] if options["session"] is None else None,
         "session_id": options["session"],
-        "type": "task" if options["task"] else options["type"],
+        **asked,
         "priority": options["priority"],
         "id": options["id"] or str(uuid4()),
     }
@@ -63,14 +66,43 @@ def _seconds(options: Options) -> float | None:
 
 
 async def _reply(wire: "Wire", to: str, mark: str | None, seconds: float) -> Any:
-    """The answer with this mark; of a task, the last word and not its progress."""
+    """The answer with this mark; of a task, the last word and not its progress. An office that goes away meanwhile has what was sent."""
+    from postoffice.client.wire import until_answered  # noqa: PLC0415
+
     until = time.monotonic() + seconds
+
+    async def take() -> list[Any]:
+        letters = await wire.wait({"limit": 1, "correlation_id": mark}, max(until - time.monotonic(), 0))
+        for letter in letters:
+            await until_answered(partial(wire.post, f"/messages/{letter['id']}/ack", {"token": letter["token"]}), _SETTLING)
+        return letters
+
     while (left := until - time.monotonic()) > 0:
-        for letter in await wire.wait({"limit": 1, "correlation_id": mark}, left):
-            await wire.post(f"/messages/{letter['id']}/ack", {"token": letter["token"]})
-            if letter.get("task", {}).get("state") not in ("accepted", "working"):
-                return letter
+        with suppress(Unavailable):
+            for letter in await until_answered(take, left):
+                if letter.get("task", {}).get("state") not in ("accepted", "working"):
+                    return letter
     raise NoReply(to=to, seconds=int(seconds))
+
+
+def _asked(options: Options) -> dict[str, Any]:
+    """What kind of message it is, and by when work has to be done."""
+    kind, deadline = "task" if options["task"] else options["type"], options["deadline"]
+    if options["type"] not in (None, kind):
+        raise BadSetting(name="--type", why=f"a task is no {options['type']}; give --task or --type, not both")
+    if deadline is None:
+        return {"type": kind}
+    if kind != "task":
+        raise BadSetting(name="--deadline", why="only work has one; ask for some with --task")
+    return {"type": kind, "task": {"deadline": _instant(deadline).isoformat()}}
+
+
+def _instant(text: str) -> datetime:
+    """A moment as a person writes it: on this machine's clock, unless it names another. A day alone would end as it begins."""
+    with suppress(ValueError, OverflowError):
+        if len(text) > len("2026-12-31"):
+            return datetime.fromisoformat(text).astimezone()
+    raise BadSetting(name="--deadline", why=f"{text!r} is no time; write it like 2026-12-31T18:00, or 2026-12-31T18:00Z")
 
 
 def _content(options: Options) -> str:
@@ -79,7 +111,7 @@ def _content(options: Options) -> str:
         raise BadSetting(name="text", why="give the text or --file, not both")
     if options["file"] is not None:
         try:
-            return Path(options["file"]).read_text(encoding="utf-8")
+            return _something(Path(options["file"]).read_text(encoding="utf-8"), "--file")
         except (OSError, UnicodeDecodeError) as error:
             raise BadSetting(name="--file", why=str(error)) from None
     if options["text"] not in (None, "-"):
@@ -87,14 +119,21 @@ def _content(options: Options) -> str:
     if sys.stdin is None or sys.stdin.isatty():
         raise BadSetting(name="text", why="say something: postoffice send --to bob 'Hello'")
     with interruptible():
-        return sys.stdin.read()
+        return _something(sys.stdin.read(), "standard input")
+
+
+def _something(text: str, source: str) -> str:
+    """What was read. Nothing at all is what a command that failed leaves in a pipe, and no letter."""
+    if not text.strip():
+        raise Invalid(what=source, why="there is nothing in it, and nothing was sent; to send an empty message say '' in its place")
+    return text
 
 
 def _sent(console: "Console", answer: Any) -> None:
     sent = answer.get("sent", answer)
     if "reply" in answer:
         reply = answer["reply"]
-        quote(console, reply["from"], reply["created_at"], reply["content"] or "")
+        quote(console, reply["from"], reply["created_at"], text_of(reply))
         return
     for to in sent["recipients"]:
         if to.get("refusal"):
@@ -107,13 +146,9 @@ def _sent(console: "Console", answer: Any) -> None:
 
 async def inbox(wire: "Wire", options: Options) -> Any:
     """Conversations, newest first, and what belongs to none: notes, and mail to oneself."""
-    answer = await wire.get("/inbox", unread_only=options["unread"], limit=options["limit"])
-    waiting = (await wire.get("/messages/waiting", limit=options["limit"]))["messages"]
-    return answer | {"notes": [letter for letter in waiting if letter["type"].endswith(".note") or _to_oneself(letter)]}
-
-
-def _to_oneself(letter: Any) -> bool:
-    return letter["to"] in (letter["from"], [letter["from"]])
+    answer = await gathered(wire, "/inbox", "sessions", options["limit"], unread_only=options["unread"])
+    waiting = await gathered(wire, "/messages/waiting", "messages", options["limit"], outside=True)
+    return answer | {"notes": waiting["messages"]}
 
 
 def _inbox(console: "Console", answer: Any) -> None:
@@ -134,8 +169,9 @@ def _inbox(console: "Console", answer: Any) -> None:
     empty = "No mail yet. Send some: postoffice send --to NAME 'Hello'"
     columns = ("unread", "with", "subject", *(("what",) if what else ()), "last", "when", "session")
     table(console, columns, rows, empty if not answer["notes"] else "No conversations.")
+    tell_of_more(console, answer)
     if answer["notes"]:
-        notes = [(n["from"], _kind(n), (n["content"] or "").replace("\n", " "), ago(n["created_at"]), n["id"]) for n in answer["notes"]]
+        notes = [(n["from"], _kind(n), text_of(n).replace("\n", " "), ago(n["created_at"]), n["id"]) for n in answer["notes"]]
         table(console, ("note by", "what", "says", "when", "id"), notes, "")
     for pending in answer["pending_connections"]:
         code = pending["verification_code"]
@@ -152,7 +188,7 @@ def _kind(letter: Any) -> str:
 
 def _last(session: Any) -> str:
     lines = session["recent_messages"]
-    return lines[0]["content"].replace("\n", " ")[:60] if lines else ""
+    return text_of(lines[0]["message"]).replace("\n", " ")[:60] if lines else ""
 
 
 async def read(wire: "Wire", options: Options) -> Any:
@@ -163,7 +199,7 @@ async def read(wire: "Wire", options: Options) -> Any:
 def _history(console: "Console", answer: Any) -> None:
     say(console, f"{answer['subject'] or '(no subject)'}, with {answer['other_agent_name']}")
     for line in reversed(answer["messages"]):
-        quote(console, line["sender_name"], line["created_at"], line["content"])
+        quote(console, line["sender_name"], line["created_at"], text_of(line["message"]))
 
 
 async def ack(wire: "Wire", options: Options) -> Any:
@@ -208,12 +244,14 @@ def _ledger(standing: Any) -> str:
 
 async def search(wire: "Wire", options: Options) -> Any:
     """Messages by their words."""
-    return await wire.get("/search", q=" ".join(options["words"]), limit=options["limit"], everyone=options["everyone"])
+    wanted = {"q": " ".join(options["words"]), "everyone": options["everyone"]}
+    return await gathered(wire, "/search", "results", options["limit"], **wanted)
 
 
 def _hits(console: "Console", answer: Any) -> None:
     rows = [(ago(h["message"]["created_at"]), h["message"]["from"], h["message"]["subject"], h["excerpt"]) for h in answer["results"]]
     table(console, ("when", "from", "subject", "words"), rows, "Nothing found.")
+    tell_of_more(console, answer)
 
 
 _TOKEN = argument("--token", help="the token the message was taken with")
@@ -235,6 +273,7 @@ COMMANDS = (
             argument("--session", help="go on with this conversation"),
             argument("--file", help="send this file's text"),
             argument("--task", action="store_true", help="ask for work"),
+            argument("--deadline", metavar="TIME", help="by when, like 2026-12-31T18:00"),
             argument("--type", help="another kind of message"),
             argument("--priority", type=int, choices=range(1, 6), help="1 urgent to 5 fyi"),
             argument("--id", help="your own id: a retry with it sends nothing twice"),

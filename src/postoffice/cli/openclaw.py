@@ -6,6 +6,7 @@ import signal
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from postoffice.cli.caller import key_in
 from postoffice.cli.command import seconds
 from postoffice.cli.ending import when_told_to_end
 from postoffice.client.address import DEFAULT, read_address
@@ -68,7 +69,7 @@ def relay_settings(options: Mapping[str, Any], environ: Mapping[str, str]) -> "R
     server = options.get("server") or environ.get("POSTOFFICE_SERVER") or environ.get("MAILBOX_SERVER_URL") or DEFAULT
     given: dict[str, Any] = {
         "agent": options.get("agent") or environ.get("POSTOFFICE_AGENT"),
-        "key": environ.get("MAILBOX_API_KEY") or environ.get("POSTOFFICE_KEY"),
+        "key": key_in(environ, "MAILBOX_API_KEY", "POSTOFFICE_KEY"),
         "target": options.get("session"),
         "caller": options.get("from_session"),
         "mode": "chat" if options.get("chat") else None,

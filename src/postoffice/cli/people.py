@@ -6,20 +6,18 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from postoffice.cli.caller import found_here, owner_key, replace_owner_key
+from postoffice.cli.caller import found_here, key_in, owner_key, replace_owner_key
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.ending import interruptible
+from postoffice.cli.pages import LIMIT, gathered, tell_of_more
 from postoffice.cli.show import ago, say, table
 from postoffice.core.errors import BadKey, KeyRefused, NoKeyGiven
-from postoffice.core.limits import bounded
 from postoffice.core.names import OWNER
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from postoffice.client.wire import Wire
-
-_AGENTS, _MOST_AGENTS = 1_000, 1_000_000
 
 
 async def register(wire: "Wire", options: Options) -> Any:
@@ -33,14 +31,15 @@ async def register(wire: "Wire", options: Options) -> Any:
     if options["allow"]:
         card["allow_from"] = options["allow"]
     body = {"name": options["name"], **card}
-    try:
-        made = await wire.post("/agents/register", body)
-    except BadKey:
-        if not found_here(wire):
-            raise
-        async with NewWire(wire.server) as stranger:  # a name can be taken without being the owner
-            made = await stranger.post("/agents/register", body)
-    path = credentials.save(credentials.Credential(server=wire.server, agent=made["name"], key=made["api_key"]))
+    with credentials.keeping(wire.server) as keep:
+        try:
+            made = await wire.post("/agents/register", body)
+        except BadKey:
+            if not found_here(wire):
+                raise
+            async with NewWire(wire.server) as stranger:  # a name can be taken without being the owner
+                made = await stranger.post("/agents/register", body)
+        path = keep(credentials.Credential(server=wire.server, agent=made["name"], key=made["api_key"]))
     # The key itself is in the file; what is printed may be seen or logged.
     return {"id": made["id"], "name": made["name"], "key_prefix": made["api_key"][:8], "kept_in": str(path)}
 
@@ -76,7 +75,7 @@ async def login(wire: "Wire", options: Options) -> Any:
 
 def _given_key() -> str | None:
     """A key from the environment or from standard input."""
-    if key := os.environ.get("POSTOFFICE_KEY"):
+    if key := key_in(os.environ, "POSTOFFICE_KEY"):
         return key
     if sys.stdin is None or sys.stdin.isatty():
         return None
@@ -113,41 +112,47 @@ def _logged_in(console: "Console", answer: Any) -> None:
 
 async def agents(wire: "Wire", options: Options) -> Any:
     """Who is there."""
-    most = bounded("--limit", options["limit"], _AGENTS, 1, _MOST_AGENTS)
-    found: list[Any] = []
-    cursor = None
-    while True:
-        page = await wire.get("/agents", cursor=cursor)
-        found += page["agents"]
-        cursor = page["cursor"]
-        if cursor is None or len(found) >= most:
-            return {"agents": found[:most]}
+    return await gathered(wire, "/agents", "agents", options["limit"])
 
 
 def _agents(console: "Console", answer: Any) -> None:
     rows = [
-        (a["name"], a["presence"], f"{a['current_tasks']}/{a['max_concurrent_tasks']}", ago(a["last_seen"]), a["description"])
+        (a["name"], a["presence"], f"{a['current_tasks']}/{a['max_concurrent_tasks']}", ago(a["last_seen"]), _does(a))
         for a in answer["agents"]
     ]
     table(console, ("agent", "is", "tasks", "seen", "does"), rows, "Nobody is here yet. An agent exists from its first call.")
+    tell_of_more(console, answer)
+
+
+def _does(card: Any) -> str:
+    """What an agent says of itself, and what it can do."""
+    return "; ".join(filter(None, (card["description"], ", ".join(card["capabilities"]))))
 
 
 async def key(wire: "Wire", options: Options) -> Any:
     """Change or take back keys."""
-    from postoffice.client import credentials  # noqa: PLC0415
-
     of = options["of"]
     if options["act"] == "rotate":
-        made = await wire.post("/agents/me/keys/rotate", {"overlap": options["overlap"]}, of=of)
-        name, new = made["key"]["agent"], made["api_key"]
-        if name == OWNER and wire.key == owner_key(wire.server):
-            path = replace_owner_key(new)
-        else:
-            path = credentials.save(credentials.Credential(server=wire.server, agent=name, key=new))
-        return {"key": made["key"], "kept_in": str(path)}
+        return await _rotated(wire, options["overlap"], of)
     if options["act"] == "revoke":
         return await wire.post("/agents/me/keys/revoke", {"prefix": options["prefix"]}, of=of)
     return await wire.get("/agents/me/keys", of=of)
+
+
+async def _rotated(wire: "Wire", overlap: float | None, of: str | None) -> Any:
+    from postoffice.client import credentials  # noqa: PLC0415
+
+    async def rotate() -> Any:
+        return await wire.post("/agents/me/keys/rotate", {"overlap": overlap}, of=of)
+
+    if wire.key is not None and wire.key == owner_key(wire.server) and (of or OWNER).lower() == OWNER:
+        made = await rotate()
+        path = replace_owner_key(made["api_key"])
+    else:
+        with credentials.keeping(wire.server) as keep:
+            made = await rotate()
+            path = keep(credentials.Credential(server=wire.server, agent=made["key"]["agent"], key=made["api_key"]))
+    return {"key": made["key"], "kept_in": str(path)}
 
 
 def _keys(console: "Console", answer: Any) -> None:
@@ -188,7 +193,7 @@ COMMANDS = (
         ("postoffice agents",),
         agents,
         _agents,
-        (argument("--limit", type=int, default=_AGENTS),),
+        (LIMIT,),
     ),
     Command(
         "key",

@@ -2,17 +2,20 @@
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from postoffice.core.fence import one_line, visible
+from postoffice.core.text import render as as_text
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _COLOURS = {"idle": "green", "busy": "yellow", "offline": "dim", "acked": "green", "dead": "red", "pending": "cyan", "leased": "yellow"}
+_IDS = {"session", "message", "task", "id"}
+_OTHERS = 6  # what another column gets at least, with what parts it from the next
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
@@ -37,11 +40,15 @@ def table(console: "Console", columns: Sequence[str], rows: Iterable[Sequence[ob
     from rich.text import Text  # noqa: PLC0415
 
     shown = Table(box=None, header_style="bold", pad_edge=False)
-    for column in columns:
-        shown.add_column(column, overflow="fold")
-    for row in rows:
+    lines = [[one_line(str(cell)) for cell in row] for row in rows]
+    for at, column in enumerate(columns):
+        longest = max((len(line[at]) for line in lines), default=0)
+        # What is there to be copied is not broken up where that can be.
+        whole = column in _IDS and longest + _OTHERS * (len(columns) - 1) <= console.width
+        shown.add_column(column, overflow="fold", no_wrap=whole)
+    for line in lines:
         # Text and not markup: what agents wrote colours nothing.
-        shown.add_row(*(Text(one_line(str(cell)), style=_COLOURS.get(str(cell), "")) for cell in row))
+        shown.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in line))
     if shown.row_count:
         console.print(shown)
     else:
@@ -61,12 +68,27 @@ def quote(console: "Console", who: str, when: str, text: str) -> None:
     console.print(Text("  " + visible(text).replace("\n", "\n  ")))
 
 
+def text_of(letter: Any) -> str:
+    """What a letter says, whatever it carries: long answers come in parts, and results as a payload. Of a report without any, what it reports."""
+    said = as_text(letter["content"], letter.get("parts", ()), letter.get("payload"))
+    return said or (f"(the task is {letter['task']['state']})" if letter["type"] == "task_update" else "")
+
+
 def ago(when: str | None) -> str:
     """How long since, as people say it."""
     if when is None:
         return "never"
-    seconds = int((datetime.now(UTC) - datetime.fromisoformat(when)).total_seconds())
-    for size, unit in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
-        if seconds >= size:
-            return f"{seconds // size} {unit} ago"
-    return "just now"
+    span = _span(datetime.now(UTC) - datetime.fromisoformat(when))
+    return f"{span} ago" if span else "just now"
+
+
+def ahead(when: str) -> str:
+    """How long until, as people say it."""
+    span = _span(datetime.fromisoformat(when) - datetime.now(UTC))
+    return f"in {span}" if span else "now"
+
+
+def _span(length: timedelta) -> str:
+    """A while in its largest unit; nothing where it is less than a minute."""
+    seconds = int(length.total_seconds())
+    return next((f"{seconds // size} {unit}" for size, unit in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")) if seconds >= size), "")

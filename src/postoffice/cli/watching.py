@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from postoffice.cli.caller import asking
 from postoffice.cli.command import Options, add_caller, examples
 from postoffice.cli.ending import when_told_to_end
-from postoffice.cli.show import for_programs
+from postoffice.cli.show import for_programs, text_of
 from postoffice.core.errors import BadCursor, BadLimit, BadSetting, Invalid, MailError
 from postoffice.core.fence import one_line
 
@@ -72,9 +72,8 @@ async def _events(options: Options) -> None:
     from postoffice.client.wire import until_answered  # noqa: PLC0415
 
     async with asking(options) as wire:
-        after, carried, wait = options["after"], False, _WAIT
-        if after is None:
-            after, carried = (await wire.get("/mailbox"))["counted"], True
+        now = (await wire.get("/mailbox"))["counted"]  # not repeated: an office that was never there is not waited for
+        after, carried, wait = (now, True, _WAIT) if options["after"] is None else (options["after"], False, _WAIT)
         while True:
 
             async def ask(after: Any = after, wait: float = wait) -> Any:
@@ -112,6 +111,8 @@ _TOLD = {
 
 def _line(event: dict[str, Any]) -> str:
     """An event on one line, with nothing in it that could begin another."""
+    if event["type"] == "new_message":
+        event |= {"content": text_of(event["message"])}
     rest = ", ".join(f"{name} {value}" for name, value in event.items() if name not in ("type", "cursor", "at"))
     told = _TOLD[event["type"]].format_map(event) if event["type"] in _TOLD else rest
     kind = f"{event['type']:<20}"
@@ -137,8 +138,9 @@ async def _take(options: Options) -> int:
     taken = 0
     code = 0
     async with asking(options) as wire:
+        await wire.get("/mailbox")  # as above: once it is known to be there it is waited for
         while options["count"] == 0 or taken < options["count"]:
-            letters = await _next(wire, options["wait"])
+            letters = await _next(wire, options["wait"], without_end=options["count"] == 0)
             if not letters and options["count"] != 0:
                 print("postoffice: no message came", file=sys.stderr)
                 return 1
@@ -148,12 +150,23 @@ async def _take(options: Options) -> int:
     return code
 
 
-async def _next(wire: "Wire", seconds: float) -> list[Any]:
-    """The next message, if one comes in time: one wait may be shorter than that."""
+async def _next(wire: "Wire", seconds: float, *, without_end: bool) -> list[Any]:
+    """The next message, if one comes in time: one wait may be shorter than that, and the office away for a while."""
+    from postoffice.client.wire import until_answered  # noqa: PLC0415
+
     until = time.monotonic() + seconds
+
+    def left() -> float:
+        return max(until - time.monotonic(), 0)
+
     while True:
-        left = max(until - time.monotonic(), 0)
-        if (letters := await wire.wait({"limit": 1, "visible_for": _VISIBLE}, left)) or not left:
+        asked = left()
+        letters = await until_answered(
+            lambda: wire.wait({"limit": 1, "visible_for": _VISIBLE}, left()),
+            None if without_end else asked,
+            lambda error: print(f"postoffice: waiting: {error}", file=sys.stderr, flush=True),
+        )
+        if letters or not asked:
             return letters
 
 

@@ -3,8 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.command import Command, Options, argument
-from postoffice.cli.show import ago, say, table
+from postoffice.cli.pages import LIMIT, gathered, tell_of_more
+from postoffice.cli.show import ago, ahead, say, table, text_of
 from postoffice.client.path import part
+from postoffice.client.said import said
 from postoffice.core.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -13,12 +15,13 @@ if TYPE_CHECKING:
     from postoffice.client.wire import Wire
 
 _STATES = {"accept": "accepted", "work": "working", "complete": "completed", "reject": "rejected", "fail": "failed"}
+_FINAL = ("completed", "rejected", "failed")
 
 
 async def task(wire: "Wire", options: Options) -> Any:
     """Move a task."""
-    body = {"state": _STATES[options["act"]], "content": options["text"]}
-    return await wire.post(f"/tasks/{part(options['task'])}/update", {name: value for name, value in body.items() if value is not None})
+    body = {"state": _STATES[options["act"]]} | ({} if options["text"] is None else said(options["text"]))
+    return await wire.post(f"/tasks/{part(options['task'])}/update", body)
 
 
 def _task(console: "Console", answer: Any) -> None:
@@ -28,21 +31,33 @@ def _task(console: "Console", answer: Any) -> None:
 async def tasks(wire: "Wire", options: Options) -> Any:
     """Tasks of the caller's."""
     me = (await wire.get("/agents/me"))["name"] if options["asked"] else None
-    return await wire.get("/tasks", requester=me, state=options["state"])
+    return await gathered(wire, "/tasks", "tasks", options["limit"], requester=me, state=options["state"])
 
 
 def _tasks(console: "Console", answer: Any) -> None:
-    rows = [(t["state"], t["requester"], t["assignee"], t["subject"], ago(t["updated_at"]), t["id"]) for t in answer["tasks"]]
-    table(
-        console, ("is", "asked by", "of", "subject", "since", "task"), rows, "No tasks. Ask for work: postoffice send --to NAME --task '…'"
-    )
+    dues = [_due(task) for task in answer["tasks"]]
+    late = any(dues)  # where nothing has to be done by then nobody misses the column
+    rows = [
+        (t["state"], t["requester"], t["assignee"], t["subject"], ago(t["updated_at"]), *((due,) if late else ()), t["id"])
+        for t, due in zip(answer["tasks"], dues, strict=True)
+    ]
+    columns = ("is", "asked by", "of", "subject", "since", *(("due",) if late else ()), "task")
+    table(console, columns, rows, "No tasks. Ask for work: postoffice send --to NAME --task '…'")
+    tell_of_more(console, answer)
+
+
+def _due(task: Any) -> str:
+    """When it has to be done; what is finished no longer has to."""
+    if task["deadline"] is None or task["state"] in _FINAL:
+        return ""
+    return "overdue" if task["overdue"] else ahead(task["deadline"])
 
 
 async def note(wire: "Wire", options: Options) -> Any:
     """Keep a note, or show those there are."""
     path = f"/entities/{part(options['entity'])}/notes"
     if options["text"] is None:
-        return await wire.get(path)
+        return await gathered(wire, path, "messages", options["limit"])
     return await wire.post(path, {"entity_type": options["type"], "note": options["text"], "notify": options["notify"] or []})
 
 
@@ -51,8 +66,9 @@ def _notes(console: "Console", answer: Any) -> None:
         told = ", ".join(answer["notified"])
         say(console, "Noted." + (f" {told} will read it." if told else ""))
         return
-    rows = [(ago(m["created_at"]), m["from"], m["content"]) for m in answer["messages"]]
+    rows = [(ago(m["created_at"]), m["from"], text_of(m)) for m in answer["messages"]]
     table(console, ("when", "by", "note"), rows, "No notes on this.")
+    tell_of_more(console, answer)
 
 
 async def dead(wire: "Wire", options: Options) -> Any:
@@ -60,7 +76,8 @@ async def dead(wire: "Wire", options: Options) -> Any:
     if options["act"] != "list" and options["message"] is None:
         raise BadSetting(name="message", why=f"say which: postoffice dead {options['act']} MESSAGE")
     if options["act"] == "list":
-        return await wire.get("/dead-letters", everyone=options["everyone"], of=options["of"])
+        wanted = {"everyone": options["everyone"], "of": options["of"]}
+        return await gathered(wire, "/dead-letters", "dead_letters", options["limit"], **wanted)
     return await wire.post(f"/dead-letters/{part(options['message'])}/{options['act']}", None, of=options["of"])
 
 
@@ -73,6 +90,7 @@ def _dead(console: "Console", answer: Any) -> None:
         for d in answer["dead_letters"]
     ]
     table(console, ("died", "from", "to", "why", "message"), rows, "No dead letters.")
+    tell_of_more(console, answer)
 
 
 COMMANDS = (
@@ -93,6 +111,7 @@ COMMANDS = (
         (
             argument("--asked", action="store_true", help="those it asked of others"),
             argument("--state", choices=["pending", "accepted", "working", "completed", "rejected", "failed"]),
+            LIMIT,
         ),
     ),
     Command(
@@ -106,6 +125,7 @@ COMMANDS = (
             argument("text", nargs="?", help="the note; without it the notes are shown"),
             argument("--type", default="task", help="task, phase, stage, project (task)"),
             argument("--notify", action="append", metavar="AGENT", help="who should know; more than once for several"),
+            LIMIT,
         ),
     ),
     Command(
@@ -119,6 +139,7 @@ COMMANDS = (
             argument("message", nargs="?", help="a message's id"),
             argument("--of", metavar="AGENT", help="another agent's, for the owner"),
             argument("--everyone", action="store_true", help="of all agents, for the owner"),
+            LIMIT,
         ),
     ),
 )

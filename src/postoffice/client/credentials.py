@@ -3,6 +3,8 @@
 import os
 import re
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -10,6 +12,8 @@ import msgspec
 from platformdirs import user_config_path
 
 from postoffice.core.errors import BadSetting
+
+_ROOM = 1024  # bytes, more than the file of any key takes
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,17 +31,29 @@ def folder() -> Path:
 
 def save(credential: Credential) -> Path:
     """Keep a key, in a file that nobody else can ever read. One that cannot be kept leaves the one before in its place."""
-    path = _path(credential.server, credential.agent)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, begun = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    with keeping(credential.server) as keep:
+        return keep(credential)
+
+
+@contextmanager
+def keeping(server: str) -> Iterator[Callable[[Credential], Path]]:
+    """Keep a key that is yet to be made. Its room on the disk is taken first: a key that cannot be kept is lost, and its name with it."""
+    kept = _folder(server)
+    kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, begun = tempfile.mkstemp(dir=kept, prefix=".")
+
+    def keep(credential: Credential) -> Path:
+        with Path(begun).open("r+b") as file:
+            file.write(msgspec.json.format(msgspec.json.encode(credential)) + b"\n")
+            file.truncate()
+        return Path(begun).replace(_path(server, credential.agent))
+
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(msgspec.json.format(msgspec.json.encode(credential)) + b"\n")
-        Path(begun).replace(path)
-    except BaseException:
+            file.write(bytes(_ROOM))
+        yield keep
+    finally:
         Path(begun).unlink(missing_ok=True)
-        raise
-    return path
 
 
 def load(server: str, agent: str) -> Credential | None:

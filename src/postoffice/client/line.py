@@ -15,8 +15,8 @@ import httptools
 
 from postoffice.core.hosts import is_loopback
 
-_MOST = 100  # connections at once; whoever comes later waits
-_KEPT = 20  # idle ones
+KEPT = 20
+"""Idle connections."""
 _CONNECT = 30.0
 ANSWER = 45.0
 """Seconds within which a server that is there has answered whatever it was not asked to wait with."""
@@ -55,7 +55,6 @@ class Line:
         self._head = "".join(f"{name}: {value}\r\n" for name, value in always.items())
         self._loop: asyncio.AbstractEventLoop | None = None
         self._idle: list[_Connection] = []
-        self._room = asyncio.Semaphore(_MOST)
 
     async def call(self, method: str, path: str, content: bytes | None, query: dict[str, str], within: float = ANSWER) -> Answer:
         """One call and its answer. Whatever keeps it from being answered is an OSError."""
@@ -64,15 +63,14 @@ class Line:
         if content is not None:
             head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
         self._attend()
-        async with self._room:
-            connection = self._take() or await self._connect()
-            try:
-                async with asyncio.timeout(within):
-                    answer = await connection.ask(f"{head}\r\n".encode() + (content or b""))
-            except BaseException:
-                connection.cut()  # nobody reads that answer any more, and the server learns it this way
-                raise
-        if connection.open and len(self._idle) < _KEPT:
+        connection = self._take() or await self._connect()
+        try:
+            async with asyncio.timeout(within):
+                answer = await connection.ask(f"{head}\r\n".encode() + (content or b""))
+        except BaseException:
+            connection.cut()  # nobody reads that answer any more, and the server learns it this way
+            raise
+        if connection.open and len(self._idle) < KEPT:
             self._idle.append(connection)
         else:
             connection.cut()
@@ -90,7 +88,7 @@ class Line:
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self.close()
-            self._loop, self._room = loop, asyncio.Semaphore(_MOST)
+            self._loop = loop
 
     def _take(self) -> "_Connection | None":
         while self._idle:
@@ -134,7 +132,8 @@ class _Connection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
-            self._answer.set_exception(ConnectionError(f"no HTTP: {error}"))
+            if not self._answer.done():  # what comes after an answer takes nothing away from it
+                self._answer.set_exception(ConnectionError(f"no HTTP: {error}"))
             self.cut()
 
     async def ask(self, request: bytes) -> Answer:

@@ -47,6 +47,7 @@ class Mailbox:
         self._patience = patience
         self._away = away
         self._hands: set[_Hand] = set()
+        self._settling: set[asyncio.Task[None]] = set()
         self._asked: dict[str | UnsetType, _Asker] = {}
         """By the mark of a question: who waits for the answer."""
 
@@ -56,7 +57,8 @@ class Mailbox:
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         try:
             # Whatever anybody was still at when it failed was not done.
-            await asyncio.gather(*(self._let_go(hand, error or hand.left_undone()) for hand in self._hands))
+            partings = [self._let_go(hand, error or hand.left_undone()) for hand in self._hands]
+            await asyncio.gather(*partings, *self._settling)
         finally:
             await self._wire.__aexit__()
 
@@ -90,14 +92,21 @@ class Mailbox:
                     await left.nack()
         raise NoReply(to=to, seconds=int(within))
 
-    async def receive(
+    def receive(
         self, limit: int = 1, *, visible_for: float = _VISIBLE, one_per_session: bool = False, within: float | None = None
     ) -> AsyncIterator[Message]:
         """Messages as they come, without end unless `within` seconds bound the waiting for each."""
         wish = {"one_per_session": one_per_session} if one_per_session else {}
-        hand = _Hand()
-        for earlier in [one for one in self._hands if one.reader is hand.reader or one.abandoned()]:
-            await self._let_go(earlier, earlier.left_undone())  # whoever reads anew has done with what it read before
+        return self._read(_Hand(), limit, visible_for, within, wish)
+
+    async def _read(
+        self, hand: "_Hand", limit: int, visible_for: float, within: float | None, wish: dict[str, Any]
+    ) -> AsyncIterator[Message]:
+        hand.begin()
+        for earlier in [one for one in self._hands if hand.comes_after(one)]:
+            await self._let_go(earlier)  # whoever reads anew has done with what it read before
+        for over in [one for one in self._hands if one.abandoned()]:
+            await self._let_go(over, over.left_undone())
         try:
             async for message in self._take(hand, limit, visible_for, within, wish):
                 yield message
@@ -110,6 +119,11 @@ class Mailbox:
         patience = None if until is None or self._patience is None else max(self._patience, _left(until))
         found = await until_answered(lambda: self._wire.wait(wish, _left(until)), patience, self._away)
         return [Message(self, decode(raw), wish["visible_for"]) for raw in found]
+
+    async def give_back_failed(self) -> None:
+        """Give back what tasks failed at. What one that ended well has read may have gone on to another, which is at it."""
+        for hand in [one for one in self._hands if one.failed()]:
+            await self._let_go(hand, hand.left_undone())
 
     async def tasks(self, *, asked_by_me: bool = False, state: str | None = None) -> list[dict[str, Any]]:
         """Tasks asked of this agent, or by it."""
@@ -183,8 +197,20 @@ class Mailbox:
         self._hands.discard(hand)
         settlements = hand.let_go(error)
         if any(settlements.values()):
-            with suppress(MailError):  # then it comes back by itself
-                await self.call("POST", "/messages/settle", settlements)
+            # Whoever is cancelled meanwhile need not wait for it, but it is said: nobody else remembers what was handled.
+            settling = asyncio.create_task(self._settle(settlements))
+            self._settling.add(settling)
+            settling.add_done_callback(self._settling.discard)
+            await asyncio.shield(settling)
+
+    async def _settle(self, settlements: dict[str, list[dict[str, Any]]]) -> None:
+        with suppress(MailError):  # then it comes back by itself
+            answer = await self.call("POST", "/messages/settle", settlements)
+            # An office older than this program does not know that mail can be untried: it has it back as any other.
+            asked = zip([*settlements["ack"], *settlements["nack"]], answer["settled"], strict=True)
+            refused = [{"id": item["id"], "token": item["token"]} for item, told in asked if "untried" in item and told["problem"]]
+            if refused:
+                await self.call("POST", "/messages/settle", {"nack": refused})
 
 
 class _Asker:
@@ -199,41 +225,70 @@ class _Hand:
     """What one reader of a mailbox has in hand."""
 
     def __init__(self) -> None:
-        reader = asyncio.current_task()
-        assert reader is not None  # nobody else can wait for mail
-        self.reader = reader
+        self.asker = self.reader = _task()
         self.closed = False
         self.done: list[Message] = []
         self.current: Message | None = None
         self.waiting: list[Message] = []
 
+    def begin(self) -> None:
+        """Whoever goes on to the first message is the reader."""
+        self.reader = _task()
+
+    @property
+    def fetched(self) -> bool:
+        """Whether the reader was a task that only brought a message to the one that asked for it, as that of `wait_for` is."""
+        reader = self.reader
+        return reader is not None and reader.done() and not reader.cancelled() and reader.exception() is None
+
+    @property
+    def _holder(self) -> asyncio.Task[Any] | None:
+        return self.asker if self.fetched else self.reader
+
+    def comes_after(self, earlier: "_Hand") -> bool:
+        """Whether whoever reads this read the earlier one, by itself or by others it sent."""
+        return earlier.reader is self.reader or (earlier.fetched and earlier.asker is self.asker)
+
     def abandoned(self) -> bool:
         """Whether nobody will come back to it. Who has only left its loop may still be at the last message."""
-        return self.closed and self.reader.done()
+        holder = self._holder
+        return self.failed() or (self.closed and (holder is None or holder.done()))
+
+    def failed(self) -> bool:
+        """Whether the task that was at it failed, or was cancelled. What it failed with may hold on to its loop, which then is never closed."""
+        holder = self._holder
+        return holder is not None and holder.done() and (holder.cancelled() or holder.exception() is not None)
 
     def left_undone(self) -> BaseException | None:
         """What kept another task from handling what it read, if anything did: it failed, was cancelled, or is still at it."""
-        if self.reader is asyncio.current_task():
+        holder = self._holder
+        if holder is None or holder is _task():
             return None
-        ended = self.reader.done() and not self.reader.cancelled()
-        return self.reader.exception() if ended else asyncio.CancelledError()
+        ended = holder.done() and not holder.cancelled()
+        return holder.exception() if ended else asyncio.CancelledError()
 
     def go_on(self) -> None:
-        """The one at hand is done, unless it was let go of meanwhile."""
-        if self.current is not None:
+        """The one at hand is done, unless it was let go of meanwhile, or given back by hand: that stands, also if nobody heard it."""
+        if self.current is not None and not self.current.settled:
             self.done.append(self.current)
-            self.current = None
+        self.current = None
 
     def let_go(self, error: BaseException | None) -> dict[str, list[dict[str, Any]]]:
-        """What was handled is to be acked, what failed given back with the reason, what was not begun without one."""
-        if error is None:
+        """What was handled is to be acked, what failed given back with the reason, what was not begun as untried."""
+        if error is None or (self.current is not None and self.current.acked):
             self.go_on()
         done, failed, waiting = self.done, self.current, self.waiting
         self.done, self.current, self.waiting = [], None, []
-        back = [message.lease for message in waiting if message.settle()]
+        back = [message.lease | {"untried": True} for message in waiting if message.settle()]
         if failed is not None and failed.settle():
             back.append(failed.lease | {"reason": _reason(error)})
         return {"ack": [message.lease for message in done if message.settle()], "nack": back}
+
+
+def _task() -> asyncio.Task[Any] | None:
+    with suppress(RuntimeError):  # outside of any loop
+        return asyncio.current_task()
+    return None
 
 
 def _reason(error: BaseException | None) -> str:
@@ -249,9 +304,9 @@ def _left(until: float | None) -> float:
     return _WAIT if until is None else max(until - asyncio.get_running_loop().time(), 0)
 
 
-def _letter(*, to: str | Sequence[str], content: str | None = None, **fields: Any) -> dict[str, Any]:
+def _letter(*, to: str | Sequence[str], content: str | None = None, id: str | None = None, **fields: Any) -> dict[str, Any]:
     """A message as REST takes it, under an id of its own."""
-    body = {"to": to if isinstance(to, str) else list(to), "content": content, "id": str(uuid4()), **fields}
+    body = {"to": to if isinstance(to, str) else list(to), "content": content, "id": id or str(uuid4()), **fields}
     if content is not None and not body.keys() & {"subject", "session_id", "reply_to", "forward_of"}:
         body["subject"] = ""
     return {name: value for name, value in body.items() if value is not None or name == "payload"}

@@ -7,7 +7,8 @@ from uuid import uuid4
 import msgspec
 from msgspec import UNSET
 
-from postoffice.core.errors import IdConflict
+from postoffice.client.wire import until_answered
+from postoffice.core.errors import IdConflict, Unavailable
 from postoffice.core.letter import LeasedLetter, text_of_letter
 from postoffice.core.task import TaskState
 
@@ -24,6 +25,8 @@ class Message:
         self._visible_for = visible_for
         self._said: list[dict[str, Any]] = []
         self._settled = False
+        self.acked = False
+        """Whether it was said to be done, heard or not: from then on it is not given back."""
         self._keeping: asyncio.Task[None] | None = None
         # Most are settled long before their lease is in danger, so that only a timer runs for each until then.
         self._due = asyncio.get_running_loop().call_later(visible_for / 3, self._begin_keeping)
@@ -63,16 +66,16 @@ class Message:
         """What names it to the office when it is settled."""
         return {"id": self.id, "token": self.letter.token}
 
-    async def reply(self, content: str | None = None, **fields: Any) -> str:
+    async def reply(self, content: str | None = None, *, id: str | None = None, **fields: Any) -> str:
         """Answer in the same conversation, with the same mark. Sent twice by accident it is still one answer."""
         letter = self.letter
-        if "id" not in fields:
+        if not id:
             return await self._answer({"content": content} | fields)
         if isinstance(letter.correlation_id, str):
             fields.setdefault("correlation_id", letter.correlation_id)
         if self.session_id is not None:
             fields.setdefault("session_id", self.session_id)
-        return await self._box.send(letter.sender, content, reply_to=letter.id, **fields)
+        return await self._box.send(letter.sender, content, id=id, reply_to=letter.id, **fields)
 
     async def _answer(self, said: dict[str, Any]) -> str:
         """Under an id that the same answer has whenever this message is handled again."""
@@ -86,21 +89,31 @@ class Message:
             # Whoever had it before answered, in other words, and was gone before it could ack: that answer has been read.
             return str((await self._box.status(id))["message_id"])
 
-    async def report(self, state: TaskState | str, content: str | None = None, **fields: Any) -> None:
+    async def report(self, state: TaskState | str, content: str | None = None, *, id: str | None = None, **fields: Any) -> None:
         """Move the task this message asks for. Told twice by accident it is still one report."""
-        body = {"state": TaskState(state), "content": content, "id": str(uuid4())} | fields
+        body = {"state": TaskState(state), "content": content, "id": id or str(uuid4())} | fields
         await self._box.call("POST", f"/tasks/{self.id}/update", {name: value for name, value in body.items() if value is not None})
 
     async def ack(self) -> None:
         """Done with it."""
         if self.settle():
-            await self._box.call("POST", f"/messages/{self.id}/ack", {"token": self.letter.token})
+            self.acked = True
+            try:
+                await self._box.call("POST", f"/messages/{self.id}/ack", {"token": self.letter.token})
+            except (Unavailable, asyncio.CancelledError):
+                self._settled = False  # it may not have been heard, and can be said again
+                raise
 
     async def nack(self, reason: str | None = None, *, delay: float = 0) -> None:
         """Not done with it: give it back."""
-        if self.settle():
+        if not self.acked and self.settle():
             body = {"token": self.letter.token, "delay": delay, "reason": reason}
             await self._box.call("POST", f"/messages/{self.id}/nack", body)
+
+    @property
+    def settled(self) -> bool:
+        """Whether it has been acked or given back by hand."""
+        return self._settled
 
     def settle(self) -> bool:
         """Stop keeping it; whether there was still something to settle."""
@@ -116,8 +129,13 @@ class Message:
     async def _keep(self) -> None:
         """Extend the lease for as long as somebody is at it."""
         while True:
-            await self._box.call("POST", f"/messages/{self.id}/extend", {"token": self.letter.token, "visible_for": self._visible_for})
+            await self._box.give_back_failed()  # perhaps this one: then nothing is extended any more
+            # However long the office is away, it may be back before the lease is over.
+            await until_answered(self._extend)
             await asyncio.sleep(self._visible_for / 3)
+
+    async def _extend(self) -> None:
+        await self._box.call("POST", f"/messages/{self.id}/extend", {"token": self.letter.token, "visible_for": self._visible_for})
 
 
 def decode(raw: Any) -> LeasedLetter:

@@ -3,17 +3,20 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import nullcontext
 from typing import Any, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 import httpx2
 import msgspec
 
-from postoffice.client.line import ANSWER, Answer, Line, suits
+from postoffice.client.line import ANSWER, KEPT, Answer, Line, suits
 from postoffice.core.agent import key_hash
 from postoffice.core.errors import BadKey, BadLimit, NoAnswer, Unavailable, told
 from postoffice.core.names import check_name
 
 T = TypeVar("T")
+_MOST = 100  # calls at once; whoever comes later waits
 _PATIENCE = 30.0  # for a connection, and for what is said on it
 _WAIT = "/messages/wait"
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
@@ -37,7 +40,8 @@ class Wire:
         given = {"X-API-Key": key, "X-Agent": agent}
         self.headers = {name: value for name, value in given.items() if value is not None}
         self._line = Line(server, self.headers) if suits(server) else None
-        self._http = None if self._line else httpx2.AsyncClient(base_url=server, headers=self.headers)
+        self._general: tuple[asyncio.AbstractEventLoop, httpx2.AsyncClient] | None = None
+        self._rooms: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
     async def __aenter__(self) -> Self:
         return self
@@ -45,8 +49,9 @@ class Wire:
     async def __aexit__(self, *_: object) -> None:
         if self._line is not None:
             self._line.close()
-        if self._http is not None:
-            await self._http.aclose()
+        general, self._general = self._general, None
+        if general is not None and general[0] is asyncio.get_running_loop():
+            await general[1].aclose()
 
     async def get(self, path: str, **query: object) -> Any:
         """Ask."""
@@ -99,13 +104,26 @@ class Wire:
         return found
 
     async def _ask(self, method: str, path: str, content: bytes | None, query: dict[str, str], within: float) -> Answer:
-        if self._line is not None:
-            return await self._line.call(method, path, content, query, within)
-        assert self._http is not None
-        headers = {} if content is None else {"Content-Type": "application/json"}
-        patience = httpx2.Timeout(_PATIENCE, read=within)
-        response = await self._http.request(method, path, content=content, headers=headers, params=query, timeout=patience)
-        return Answer(response.status_code, response.content, response.headers.get("retry-after", ""))
+        # Whoever waits takes nobody's place: acks and extensions would come too late behind a hundred waiters.
+        async with self._room() if within <= ANSWER else nullcontext():
+            if self._line is not None:
+                return await self._line.call(method, path, content, query, within)
+            headers = {} if content is None else {"Content-Type": "application/json"}
+            patience = httpx2.Timeout(_PATIENCE, read=within)
+            http = self._general_client()
+            response = await http.request(method, path, content=content, headers=headers, params=query or None, timeout=patience)
+            return Answer(response.status_code, response.content, response.headers.get("retry-after", ""))
+
+    def _room(self) -> asyncio.Semaphore:
+        return self._rooms.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_MOST))
+
+    def _general_client(self) -> httpx2.AsyncClient:
+        """Its connections belong to the loop they were made in."""
+        loop = asyncio.get_running_loop()
+        if self._general is None or self._general[0] is not loop:
+            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=KEPT)
+            self._general = loop, httpx2.AsyncClient(base_url=self.server, headers=self.headers, limits=limits)
+        return self._general[1]
 
 
 def _within(path: str, body: object, query: dict[str, object]) -> float:

@@ -171,6 +171,12 @@ def test_nginx_is_more_patient_than_anything_behind_it() -> None:
     assert f"client_max_body_size {settings.body_bytes >> 20}m;" in SITE
 
 
+async def test_what_is_too_large_for_nginx_is_refused_as_the_office_does(front: Front, keys: dict[str, str]) -> None:
+    async with front.client(keys["alice"]) as alice:
+        large = {"to": "alice", "subject": "x", "content": "x" * Settings().body_bytes}
+        assert "8 MiB" in refused(await alice.post("/messages/send", json=large), 413, "too_large")
+
+
 async def test_a_long_poll_is_answered_as_mail_comes_and_a_hang_up_leaves_no_lease(front: Front, pair: Pair, keys: dict[str, str]) -> None:
     async def waiters() -> float:
         return sum([await replica.metric("postoffice_waiters") for replica in pair])

@@ -71,7 +71,7 @@ def test_claude_code_answers_its_mail_and_goes_on_with_the_conversation(office: 
     with thinking(["It is 41.", "It is 42 now.", "Still 42."]) as model:
         with running(person, model.address):
             assert ask(office, person, "What is the number? The word is heliotrope.", 1)["content"] == "It is 41."
-            assert "heliotrope" in model.said_to_it()
+            assert model.said_to_it().count("heliotrope") == 1, "fenced, and nowhere else"
             assert f"A message from the agent {ASKER} has come to your mailbox" in model.said_to_it()
             assert ask(office, person, "And one more?", 2)["content"] == "It is 42 now."
             said = model.said_to_it()

@@ -41,7 +41,7 @@ class Paint(msgspec.Struct, frozen=True):
 
 def measure_page(plan: Plan) -> list[Paint]:
     """Fill an office, serve it, and look at it."""
-    path = ensure()
+    path = ensure(windows=True)
     if path is None:
         raise RuntimeError(ABSENT)
     with scratch() as folder:

@@ -6,7 +6,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
+SHELL = "chromium-headless-shell"
+"""Debian's Chromium without the windows around it: the same engine, and the page's tests take it half as much work."""
+_NAMES = (SHELL, "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge")
 _ELSEWHERE = (
     "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
     "/Applications/Chromium.app/Contents/MacOS/Chromium",
@@ -28,28 +30,29 @@ FLAGS = [
 ]
 
 
-def find() -> str | None:
-    """Where a Chromium or Chrome is."""
-    named = (shutil.which(name) for name in _NAMES)
+def find(*, windows: bool = False) -> str | None:
+    """Where a Chromium or Chrome is; with windows, as people have it before them."""
+    named = (shutil.which(name) for name in _NAMES if not (windows and name == SHELL))
     return next(filter(None, named), None) or next((path for path in _ELSEWHERE if Path(path).exists()), None)
 
 
-def ensure() -> str | None:
+def ensure(*, windows: bool = False) -> str | None:
     """Where one is, after installing Debian's if there is none and we may."""
-    if (found := find()) is None and shutil.which("apt-get") and os.geteuid() == 0:
-        _install()
-        found = find()
+    if (found := find(windows=windows)) is None and shutil.which("apt-get") and os.geteuid() == 0:
+        _apt("update")
+        if windows or not _apt("install", SHELL):  # which older releases do not have
+            _apt("install", "chromium")
+        found = find(windows=windows)
     return found
 
 
-def _install() -> None:
-    quiet = {"DEBIAN_FRONTEND": "noninteractive"}
-    commands = (["apt-get", "update", "-qq"], ["apt-get", "install", "-qq", "--yes", "--no-install-recommends", "chromium"])
-    for command in commands:
-        ended = subprocess.run(command, env=os.environ | quiet, check=False, timeout=_PATIENCE, stdout=subprocess.DEVNULL)  # noqa: S603 - ours
-        if ended.returncode:
-            print(f"{' '.join(command)} failed", file=sys.stderr)
-            return
+def _apt(act: str, *packages: str) -> bool:
+    quiet = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    command = ["apt-get", act, "-qq", "--yes", "--no-install-recommends", *packages]
+    ended = subprocess.run(command, env=quiet, check=False, timeout=_PATIENCE, stdout=subprocess.DEVNULL)  # noqa: S603 - ours
+    if ended.returncode:
+        print(f"{' '.join(command)} failed", file=sys.stderr)
+    return not ended.returncode
 
 
 def main() -> int:

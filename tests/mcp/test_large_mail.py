@@ -4,7 +4,6 @@ import asyncio
 import json
 from typing import Any
 
-import httpx
 import pytest
 from mcp.client.client import Client
 from mcp_types import CallToolResult
@@ -24,10 +23,12 @@ def asked(token: int | None = None, **arguments: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
 
 
-async def wait(caller: Client, **arguments: Any) -> CallToolResult:
+async def wait(caller: Client, heard: asyncio.Event | None = None, **arguments: Any) -> CallToolResult:
     """Wait as one who wants to hear of the progress."""
 
-    async def progress(*_: Any, **__: Any) -> None: ...
+    async def progress(*_: Any, **__: Any) -> None:
+        if heard is not None:
+            heard.set()
 
     async with asyncio.timeout(PATIENCE):
         return await caller.call_tool("mailbox_wait", arguments, progress_callback=progress)
@@ -60,10 +61,11 @@ class TestMailThatComesAfterWordOfProgress:
 
     async def test_and_is_too_large_waits_for_the_next_call(self, desk: Served, era: str, monkeypatch: pytest.MonkeyPatch) -> None:
         (alice,) = await people(desk.office, "alice")
+        heard = asyncio.Event()
         async with as_agent(desk, "bob", era=era) as bob:
-            waits = asyncio.create_task(wait(bob, timeout_ms=60_000))
+            waits = asyncio.create_task(wait(bob, heard, timeout_ms=60_000))
             await waiting(desk, "bob")
-            await asyncio.sleep(0.2)
+            await asyncio.wait_for(heard.wait(), PATIENCE)
             sent = await write(desk.office, alice, "bob", "x" * LARGE)
             first = await waits
             assert first.structured_content == {"messages": [], "acked": [], "more": True}
@@ -79,10 +81,11 @@ class TestMailThatComesAfterWordOfProgress:
         for size in sizes:
             await write(desk.office, alice, "bob", "x" * size)
         taken = (await desk.office.receive(bob, 4)).leased
+        heard = asyncio.Event()
         async with as_agent(desk, "bob", era=era) as client:
-            waits = asyncio.create_task(wait(client, timeout_ms=60_000, limit=4))
+            waits = asyncio.create_task(wait(client, heard, timeout_ms=60_000, limit=4))
             await waiting(desk, "bob")
-            await asyncio.sleep(0.2)
+            await asyncio.wait_for(heard.wait(), PATIENCE)
             await desk.office.give_back(bob, taken)  # all four come at once
             first = await waits
             assert lengths(first) == sizes[:2]
@@ -115,28 +118,33 @@ class TestTheLine:
     async def test_stays_alive_though_nobody_asks_for_progress(self, desk: Served) -> None:
         """Whoever is in between gives up on a line where nothing comes; and JSON may begin with blanks, and is as long as it likes."""
         (alice,) = await people(desk.office, "alice")
-        patience = httpx.Timeout(PATIENCE, read=0.5)
-        async with desk.client() as http:
-            waits = asyncio.create_task(http.post("/agents/bob/mcp", json=asked(timeout_ms=60_000), headers=HEADERS, timeout=patience))
-            await waiting(desk, "bob")
-            await asyncio.sleep(1)
+        async with (
+            asyncio.timeout(PATIENCE),
+            desk.client() as http,
+            http.stream("POST", "/agents/bob/mcp", json=asked(timeout_ms=60_000), headers=HEADERS) as answer,
+        ):
+            pieces = answer.aiter_text()
+            alive = [await anext(pieces) for _ in range(2)]
             await write(desk.office, alice, "bob", "x" * LARGE)
-            answer = await waits
+            text = "".join([*alive, *[piece async for piece in pieces]])
         assert answer.headers["content-type"] == "application/json"
-        assert answer.text.startswith(" ")
-        assert [len(mail["content"]) for mail in answer.json()["result"]["structuredContent"]["messages"]] == [LARGE]
+        assert "".join(alive).isspace()
+        assert [len(mail["content"]) for mail in json.loads(text)["result"]["structuredContent"]["messages"]] == [LARGE]
 
     async def test_ends_an_event_where_the_event_ends(self, desk: Served) -> None:
         """Some read events by lines, and take more for the end of a line than the protocol does."""
         (alice,) = await people(desk.office, "alice")
         content = "one\x85two\u2028three\u2029four"
-        async with desk.client() as http, asyncio.timeout(PATIENCE):
-            waits = asyncio.create_task(http.post("/agents/bob/mcp", json=asked(7, timeout_ms=60_000), headers=HEADERS))
-            await waiting(desk, "bob")
-            await asyncio.sleep(0.2)
+        async with (
+            asyncio.timeout(PATIENCE),
+            desk.client() as http,
+            http.stream("POST", "/agents/bob/mcp", json=asked(7, timeout_ms=60_000), headers=HEADERS) as answer,
+        ):
+            pieces = answer.aiter_text()
+            text = await anext(pieces)  # it is a stream of events once there was progress to tell
             await write(desk.office, alice, "bob", content)
-            answer = await waits
+            text += "".join([piece async for piece in pieces])
         assert answer.headers["content-type"] == "text/event-stream"
-        *progress, last = [json.loads(line.removeprefix("data: ")) for line in answer.text.splitlines() if line.startswith("data: ")]
+        *progress, last = [json.loads(line.removeprefix("data: ")) for line in text.splitlines() if line.startswith("data: ")]
         assert {word["params"]["progressToken"] for word in progress} == {7}
         assert last["result"]["structuredContent"]["messages"][0]["content"] == content

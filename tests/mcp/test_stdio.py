@@ -196,14 +196,21 @@ class TestWhatComesOfACall:
     async def test_that_waits_is_told_of_now_and_then(self, desk: Served, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(stdio, "_EVERY", 0.05)
         heard: list[float] = []
+        enough = asyncio.Event()
 
         async def progress(*said: Any, **_: Any) -> None:
             heard.append(said[0])
+            if len(heard) == 3:
+                enough.set()
 
+        (alice,) = await people(desk.office, "alice")
         mailbox = stdio.Mailbox(server=desk.url, agent="bob", tools="queue")
-        async with httpx2.AsyncClient(headers=mailbox.headers(), timeout=PATIENCE) as http:
-            answer = await stdio._Office(mailbox, http).call("mailbox_wait", {"timeout_ms": 500}, progress)
-        assert answer.structured_content == {"messages": [], "acked": []}
+        async with httpx2.AsyncClient(headers=mailbox.headers(), timeout=PATIENCE) as http, asyncio.timeout(PATIENCE):
+            taking = asyncio.create_task(stdio._Office(mailbox, http).call("mailbox_wait", {"timeout_ms": 60_000}, progress))
+            await enough.wait()
+            await write(desk.office, alice, "bob", "at last")
+            answer = await taking
+        assert [mail["content"] for mail in (answer.structured_content or {})["messages"]] == ["at last"]
         assert heard[:3] == pytest.approx([0.05, 0.1, 0.15])
 
     async def test_an_office_that_ends_in_the_middle_of_a_wait_is_told_with_what_to_do(

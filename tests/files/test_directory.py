@@ -310,7 +310,7 @@ class TestMovingOut:
         coder = at_home("coder")
         (alice,) = await callers.named("alice")
         ref = (await send(alice, "coder", "left"))["message_id"]
-        await stands(alice, ref, "leased")
+        await until(lambda: coder.waiting)  # it is leased before it lies there
         (coder.home / what).rename(root.parent / "elsewhere")
         (coder.home / what).symlink_to(root.parent / "elsewhere")
         self.forget(root, "coder")

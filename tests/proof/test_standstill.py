@@ -1,6 +1,8 @@
 """A process that stands still inside a transaction keeps nobody from the mail, and goes on itself when it can."""
 
 import asyncio
+import os
+import signal
 import time
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
@@ -18,7 +20,7 @@ from postoffice.store.steps import Write
 from postoffice.wake.local import LocalWake
 from tests.chaos.proxy import Rule, proxied
 from tests.engines import PostgresServer, socket_of
-from tests.proof.patience import BOUND
+from tests.proof.patience import BOUND, until
 
 _LOCK = "SELECT 1 FROM postoffice.mailboxes WHERE agent = 'bob' FOR UPDATE"
 
@@ -85,10 +87,11 @@ async def test_an_office_that_stood_still_too_long_does_its_work_again(url: str,
         assert [one.message.content for one in (await office.receive(bob, 10)).leased] == ["First.", "Second."]
 
 
-@pytest.mark.parametrize("half", [True, False], ids=["half read", "read"])
+@pytest.mark.parametrize("known", ["all of it", "half of it", "nothing of it", "nothing yet"])
 async def test_one_that_was_given_up_just_before_its_commit_knows_that_nothing_was_done(
-    url: str, monkeypatch: pytest.MonkeyPatch, *, half: bool
+    url: str, monkeypatch: pytest.MonkeyPatch, known: str
 ) -> None:
+    """Whatever it has read by then of the server's last words and of the connection's end."""
     monkeypatch.setitem(SESSION, "idle_in_transaction_session_timeout", "300")
     write, stood = Committer._write, 0
 
@@ -96,11 +99,19 @@ async def test_one_that_was_given_up_just_before_its_commit_knows_that_nothing_w
         nonlocal stood
         await write(committer, writes)
         stood += 1
-        if stood == 1 and half:  # it has read that it was given up, and not yet that the connection is gone
+        if stood > 1:
+            return
+        if known == "all of it":
+            await until(committer._connection.is_closed)
+        elif known == "nothing yet":  # the server itself stands still, and finds the time to be over before it hears more
+            server = committer._connection.get_server_pid()
+            os.kill(server, signal.SIGSTOP)
             time.sleep(1.0)  # noqa: ASYNC251
-            committer._connection._transport._read_ready()
-        elif stood == 1:
-            await asyncio.sleep(1.0)
+            asyncio.get_running_loop().call_soon(os.kill, server, signal.SIGCONT)
+        else:
+            time.sleep(1.0)  # noqa: ASYNC251
+            if known == "half of it":
+                committer._connection._transport._read_ready()
 
     async with PostOffice(PostgresStore(url), LocalWake()) as office:
         alice = await office.identify(name="alice")

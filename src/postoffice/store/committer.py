@@ -26,8 +26,8 @@ LOST = (
     asyncpg.TooManyConnectionsError,
 )
 """How a driver says that the server is not there."""
-_ENDED = (asyncpg.IdleInTransactionSessionTimeoutError, asyncpg.TransactionTimeoutError)
-"""How a server says that it has ended a transaction of its own accord: whatever was on its way then is not done."""
+_UNDONE = (asyncpg.IdleInTransactionSessionTimeoutError, asyncpg.TransactionTimeoutError, BrokenPipeError)
+"""How it is known of a COMMIT that it did nothing: the server had ended the transaction of its own accord, or was gone before it was sent."""
 _UNSENT = "cannot switch to state"
 """What the driver says, in a way shared by other failures, where it had read that before it could send anything more."""
 _CLASH = (asyncpg.IntegrityConstraintViolationError, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
@@ -83,7 +83,8 @@ class Committer:
         if not isinstance(error, LOST) or asked_wrongly:
             return Unavailable(why=why(error)) if isinstance(error, asyncpg.PostgresError) else error
         self.close()
-        undone = isinstance(error, _ENDED) or (isinstance(error, asyncpg.InternalClientError) and str(error).startswith(_UNSENT))
+        undone = isinstance(error, asyncpg.InternalClientError) and str(error).startswith(_UNSENT)
+        undone = undone or any(isinstance(said, _UNDONE) for said in (error, error.__cause__))  # of a connection that ended, the cause
         if self._committing and not undone:
             return OutcomeUnknown(why=why(error))
         return None if again else DatabaseLost(why=why(error))

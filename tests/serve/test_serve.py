@@ -38,6 +38,15 @@ def test_it_answers_health_and_stops_when_told(tmp_path: Path) -> None:
     assert f"http://127.0.0.1:{port}/agents/NAME/mcp" in " ".join(hints)
 
 
+def test_it_needs_none_of_its_extras(tmp_path: Path) -> None:
+    port = free_port()
+    extras = ("asyncpg", "greenlet", "postoffice_files", "watchfiles", "hiero_sdk_python", "nats", "opentelemetry.sdk")
+    plain = f"import sys; sys.modules |= dict.fromkeys({extras}); from postoffice.cli.main import main; sys.exit(main())"
+    command = (sys.executable, "-W", "error", "-c", plain, "serve", "--port", str(port), "--data", "kept")
+    with serving(*command, port=port, here=tmp_path):  # which answers once its mail is there
+        assert (tmp_path / "kept" / "mailbox.db").exists()
+
+
 def test_the_letter_it_proposes_is_sent_as_printed(tmp_path: Path) -> None:
     port = free_port()
     elsewhere = tmp_path / "elsewhere"

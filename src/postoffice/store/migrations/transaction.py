@@ -7,7 +7,6 @@ from typing import Any
 from alembic import context
 from sqlalchemy import URL, create_engine, event, text
 from sqlalchemy.engine import Connection
-from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
 from postoffice.store.migrations.script import run_file
@@ -36,6 +35,7 @@ def _migrate_sqlite(path: Path) -> None:
 async def _migrate_postgres(url: str, schema: str, inbox_schema: str) -> None:
     """Replicas that start together migrate one after another, and the later ones find nothing to do."""
     import asyncpg  # noqa: PLC0415 - an install without the extra has no driver
+    from sqlalchemy.ext.asyncio import create_async_engine  # noqa: PLC0415 - nor the bridge to it
 
     from postoffice.store.postgres import normal_url  # noqa: PLC0415 - as above
 

@@ -4,6 +4,9 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +16,11 @@ from tests.runner.office import until
 from tests.serve.running import COMMAND, PATIENCE
 
 
-def given_back(bench: Bench, *words: str, flags: tuple[str, ...] = ()) -> dict[str, Any]:
+def given_back(bench: Bench, *words: str, flags: tuple[str, ...] = (), meanwhile: Callable[[], None] = lambda: None) -> dict[str, Any]:
     """Where the first try left a message."""
     runner = bench.run(*words, flags=flags, program=(sys.executable, "-W", "error", "-c", ONE_TRY))
+    runner.until_said("answering mail")
+    meanwhile()
     id = bench.send()["message_id"]
     runner.until_said("failed: ")
     standing = bench.until_state(id, "held", "pending", "dead")
@@ -39,8 +44,6 @@ class TestACommandThatFails:
             (("sh", "-c", "echo first >&2; echo last words >&2; exit 7"), "sh ended with 7, saying last words"),
             (("false",), "false ended with 1"),
             (("sh", "-c", "kill -9 $$"), "sh ended with -9"),
-            (("no-such-command", "{message}"), "no-such-command cannot be run (No such file or directory)"),
-            (("/etc/passwd",), "/etc/passwd cannot be run (Permission denied)"),
         ],
     )
     def test_gives_the_mail_back_with_a_reason_and_a_pause(self, bench: Bench, words: tuple[str, ...], reason: str) -> None:
@@ -48,6 +51,26 @@ class TestACommandThatFails:
         assert reason in standing["reason"]
         assert standing["state"] == "held"
         assert bench.office.waiting(bench.ann) == []
+
+    @pytest.mark.parametrize(
+        ("lost", "reason"),
+        [
+            (Path.unlink, "cannot be run (No such file or directory)"),
+            (partial(Path.chmod, mode=0o644), "cannot be run (Permission denied)"),
+        ],
+    )
+    def test_does_so_too_where_it_was_lost_meanwhile(self, bench: Bench, lost: Callable[[Path], None], reason: str) -> None:
+        command = bench.sh("lost", "echo never")
+        assert f"{command} {reason}" in given_back(bench, command, meanwhile=lambda: lost(Path(command)))["reason"]
+
+    @pytest.mark.parametrize("words", [("no-such-command", "{message}"), ("/etc/passwd",)])
+    def test_that_never_was_there_takes_no_mail(self, bench: Bench, words: tuple[str, ...]) -> None:
+        id = bench.send()["message_id"]
+        runner = bench.run(*words)
+        runner.until_said(f"{words[0]} cannot be run here")
+        assert runner.process.wait(PATIENCE) == 65
+        standing = bench.until_state(id, "pending")
+        assert standing["attempts"] == 0
 
     def test_says_so_to_the_sender_after_the_last_try_and_sends_no_answer(self, bench: Bench) -> None:
         runner = bench.run("sh", "-c", "echo ran >> ran; echo half an answer; echo boom >&2; exit 1")

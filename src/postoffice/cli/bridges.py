@@ -100,12 +100,17 @@ async def _serve_stdio(mailbox: Any) -> None:
 
 
 def _run(options: Options) -> None:
+    import shutil  # noqa: PLC0415
+
     from postoffice.bridges.preset import PRESETS, own_command  # noqa: PLC0415
     from postoffice.bridges.runner import Job  # noqa: PLC0415
 
     if (options["preset"] is None) == (not options["words"]):
         raise BadSetting(name="command", why="give either --with CLI or -- COMMAND")
     preset = PRESETS[options["preset"]] if options["preset"] else own_command(options["words"])
+    # Told now: each message would be tried in vain until it is dead.
+    if "{" not in (program := preset.first[0]) and shutil.which(program) is None:
+        raise BadSetting(name="command", why=f"{program} cannot be run here; install it, or name another after --")
     job = Job(options["runs"], server_of(options), preset, options["jobs"], options["timeout"])
     asyncio.run(_keep_running(job))
 

@@ -50,6 +50,12 @@ def test_an_id_cannot_lead_elsewhere(home: Home) -> None:
     assert "session" in home.refused(66, "read", "../../agents/me/keys?")
 
 
+@pytest.mark.parametrize("words", [("send", "--to", "bob", "Hello", "there"), ("serve", "--prot", "9"), ("ledger", "status", "--al")])
+def test_what_a_command_does_not_know_is_explained_by_its_own_help(home: Home, words: tuple[str, ...]) -> None:
+    command = " ".join(("postoffice", *words[: 1 + (words[0] == "ledger")]))
+    assert f"see `{command} --help`" in home.refused(2, *words)
+
+
 class TestKeys:
     @pytest.mark.parametrize("key", ["amb_0", "schlüssel", "two\nlines"])
     def test_a_wrong_one(self, home: Home, key: str) -> None:

@@ -23,6 +23,13 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}; see `{self.prog} --help`\n")
 
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """What a command does not know is its own mistake, and its own help explains it."""
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return known, unknown
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and give its exit code."""

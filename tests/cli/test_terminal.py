@@ -103,10 +103,15 @@ class TestWords:
 
 
 class TestNothingThere:
-    @pytest.mark.parametrize("words", [["inbox"], ["tasks"], ["connections"]])
+    @pytest.mark.parametrize("words", [["inbox"], ["tasks"], ["connections"], ["dead"], ["search", "word"], ["note", "T-42"]])
     def test_what_to_do_next_is_said(self, home: Home, words: list[str]) -> None:
         (nobody,) = home.names("nobody")
         assert "postoffice " in seen(home, *words, "--as", nobody)
+
+    def test_mail_that_was_read_is_not_denied(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        home.ask("read", home.ask("send", "--to", bob, "hello", "--as", alice)["session_id"], "--as", bob)
+        assert "No mail" not in seen(home, "inbox", "--unread", "--as", bob)
 
     def test_a_send_without_words_does_not_wait_for_any(self, home: Home) -> None:
         alice, bob = home.names("alice", "bob")

@@ -166,7 +166,7 @@ def _inbox(console: "Console", answer: Any) -> None:
         )
         for s, kind in zip(answer["sessions"], kinds, strict=True)
     ]
-    empty = "No mail yet. Send some: postoffice send --to NAME 'Hello'"
+    empty = "Nothing here. Send some mail: postoffice send --to NAME 'Hello'"
     columns = ("unread", "with", "subject", *(("what",) if what else ()), "last", "when", "session")
     table(console, columns, rows, empty if not answer["notes"] else "No conversations.")
     tell_of_more(console, answer)
@@ -250,7 +250,12 @@ async def search(wire: "Wire", options: Options) -> Any:
 
 def _hits(console: "Console", answer: Any) -> None:
     rows = [(ago(h["message"]["created_at"]), h["message"]["from"], h["message"]["subject"], h["excerpt"]) for h in answer["results"]]
-    table(console, ("when", "from", "subject", "words"), rows, "Nothing found.")
+    table(
+        console,
+        ("when", "from", "subject", "words"),
+        rows,
+        "Nothing found. As the owner: postoffice search --everyone looks through all mail.",
+    )
     tell_of_more(console, answer)
 
 

@@ -67,7 +67,7 @@ def _notes(console: "Console", answer: Any) -> None:
         say(console, "Noted." + (f" {told} will read it." if told else ""))
         return
     rows = [(ago(m["created_at"]), m["from"], text_of(m)) for m in answer["messages"]]
-    table(console, ("when", "by", "note"), rows, "No notes on this.")
+    table(console, ("when", "by", "note"), rows, "No notes on this. Keep one: postoffice note ENTITY '…'")
     tell_of_more(console, answer)
 
 
@@ -89,7 +89,12 @@ def _dead(console: "Console", answer: Any) -> None:
         (ago(d["standing"]["settled_at"]), d["message"]["from"], d["standing"]["recipient"], d["standing"]["reason"], d["message"]["id"])
         for d in answer["dead_letters"]
     ]
-    table(console, ("died", "from", "to", "why", "message"), rows, "No dead letters.")
+    table(
+        console,
+        ("died", "from", "to", "why", "message"),
+        rows,
+        "No dead letters. As the owner: postoffice dead --everyone shows those of all agents.",
+    )
     tell_of_more(console, answer)
 
 

@@ -101,6 +101,14 @@ class TestWords:
         assert "(the task is completed)" in seen(home, "read", sent["session_id"], "--as", alice)
         assert f"{bob}: (the task is completed)" in seen(home, "watch", "--as", alice, "--after", "0", until="(the task", code=130)
 
+    def test_a_terminal_without_a_sign_for_them_shows_the_others(self, home: Home) -> None:
+        alice, bob = home.names("alice", "bob")
+        home.ask("send", "--to", bob, "Grüße 🎉 from afar", "--as", alice)
+        ascii = {"PYTHONIOENCODING": "ascii"}
+        assert "Gr??e ? from afar" in seen(home, "inbox", "--as", bob, extra=ascii)
+        assert "--task" in seen(home, "tasks", "--as", bob, extra=ascii)
+        assert home.ask("recv", "--as", bob, extra=ascii)["content"] == "Grüße 🎉 from afar"
+
 
 class TestNothingThere:
     @pytest.mark.parametrize("words", [["inbox"], ["tasks"], ["connections"], ["dead"], ["search", "word"], ["note", "T-42"]])

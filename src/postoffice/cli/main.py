@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -35,6 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and give its exit code."""
     if sys.stderr is None:  # closed before we began: what is meant for it would come out among the answers
         sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 - for as long as we are there
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # JSON is UTF-8 wherever it goes; a terminal shows a mark for what it has no sign for.
+        sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="replace")
     options = _read(list(sys.argv[1:] if arguments is None else arguments))
     command = options.pop("command")
     try:

@@ -11,7 +11,7 @@ help:  ## list the targets
 setup: .venv/.ready  ## make .venv with everything pinned
 
 .venv/.ready: requirements.lock pyproject.toml packages/files/pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name another: make run PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -r requirements.lock || \
 	  { echo 'The pinned packages could not be fetched; see to the network, or to the index that pip is told to use, and run make again.' >&2; exit 1; }

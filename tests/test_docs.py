@@ -138,6 +138,11 @@ def test_what_a_document_links_to_and_names_exists(document: Path) -> None:
     assert missing == []
 
 
+def test_what_is_on_no_index_is_installed_from_here() -> None:
+    documents = [*DOCUMENTS, *ROOT.glob("packages/*/README.md"), *ROOT.glob("deploy/*")]
+    assert [path.name for path in documents if re.search(r"pip install [^`#\n]*\bpostoffice", path.read_text())] == []
+
+
 @pytest.mark.parametrize("words", [(), ("ledger",)])
 def test_every_command_is_documented(words: tuple[str, ...]) -> None:
     shown = subprocess.run([*COMMAND, *words, "--help"], capture_output=True, text=True, timeout=60, check=True).stdout

@@ -137,7 +137,7 @@ async def _office(server: str, options: dict[str, Any]) -> AsyncIterator[Finding
     version = said["version"]
     yield _fine("server", f"{server}, {said['auth']} ({version})")
     if version != __version__:
-        yield _wrong("version", f"the server is {version}, this command {__version__}", "upgrade the older: pip install -U postoffice")
+        yield _wrong("version", f"the server is {version}, this command {__version__}", "install the newer one in both places")
     if (skew := _skew(answer.headers.get("date"))) > _SKEW:
         yield _wrong(
             "clock", f"this machine and the server differ by {skew} seconds", "set both by NTP; deadlines and expiries are the server's"

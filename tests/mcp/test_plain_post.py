@@ -90,6 +90,13 @@ class TestErrors:
                     wrong[body] = (*found, answer.text)
         assert wrong == {}
 
+    async def test_a_call_that_is_mistyped_is_told_how_one_is_written(self, desk: Served) -> None:
+        async with desk.client() as http:
+            for body in (b"", b"hello", b"{}", b'{"tol": "check_mail"}'):
+                answer = await http.post("/agents/alice/mcp", content=body)
+                assert (answer.status_code, answer.json()["code"]) == (400, "bad_json"), answer.text
+                assert 'send {"tool": …, "args": {…}}' in answer.json()["detail"]
+
     async def test_what_is_neither_a_call_nor_the_protocol_is_refused(self, desk: Served) -> None:
         async with desk.client() as http:
             for body in (b"", b"{}", b"[]", b"null", b"5", b'"tool', b"\xff\xfe", b'{"jsonrpc": "2.0"}', b"[" * 100_000):

@@ -53,7 +53,7 @@ class McpDoor:
         try:
             visit = await self._enter(request, agent)
         except MailError as error:
-            if "text/event-stream" not in request.headers.get("accept", ""):
+            if not _speaks_protocol(request):
                 raise
             await _refuse_protocol(error)(scope, receive, send)
             return
@@ -62,7 +62,7 @@ class McpDoor:
         try:
             if (call := quick_call(scope, body, visit)) is not None:
                 await exchange.answer(scope, await self._answer(visit, call, exchange, scope))
-            elif (plain := _plain_call(body)) is not None:
+            elif (plain := _plain_call(request, body)) is not None:
                 if "tools" not in request.query_params:
                     visit.tools = TOOLS  # a script pays nothing for tools it does not call
                 await exchange.answer(scope, await _run_plainly(visit, plain, Request(scope, exchange.receive)))
@@ -108,13 +108,19 @@ class _Call(msgspec.Struct, forbid_unknown_fields=True):
     args: Any = None
 
 
-def _plain_call(body: bytes) -> _Call | None:
+def _speaks_protocol(request: Request) -> bool:
+    """Whether the caller takes what every client of the protocol has to take."""
+    return "text/event-stream" in request.headers.get("accept", "")
+
+
+def _plain_call(request: Request, body: bytes) -> _Call | None:
     """The tool a body asks for by name; None for everything else, which is the protocol's."""
-    if b'"tool"' not in body:
+    shell = b'"jsonrpc"' not in body and not _speaks_protocol(request)  # whoever mistypes there is told what a tool's call is
+    if b'"tool"' not in body and not shell:
         return None
     try:
         found = msgspec.json.decode(body)
-        if isinstance(found, dict) and ("tool" not in found or "jsonrpc" in found):
+        if isinstance(found, dict) and ("jsonrpc" in found or ("tool" not in found and not shell)):
             return None
         return msgspec.convert(found, _Call)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -1,24 +1,29 @@
 """Backups are taken beside a running office and brought back into a new one, or into its place."""
 
+import fcntl
 import json
 import signal
 import sqlite3
 import stat
 import sys
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.cli.home import Home, next_line, opened
+from tests.proof.patience import until
 from tests.serve.running import PATIENCE
 
 HALF = """
-import pathlib, sys, time
-(file,) = [word for word in sys.argv if word.startswith("--file=")]
-pathlib.Path(file.removeprefix("--file=")).write_text("half")
-time.sleep(60)
+import fcntl, pathlib, sys, time
+for word in sys.argv:
+    if word.startswith("--file="):
+        pathlib.Path(word.removeprefix("--file=")).write_text("half")
+held = open("begun.part", "w")
+fcntl.flock(held, fcntl.LOCK_EX)
+pathlib.Path("begun.part").rename("begun")
+time.sleep(600)
 """
 
 
@@ -27,6 +32,16 @@ def kept(home: Home) -> Path:
     done = home.run("backup", "mail.backup")
     assert (done.returncode, done.stdout, done.stderr) == (0, "all mail is in mail.backup\n", "")
     return home.folder / "mail.backup"
+
+
+def has_ended(begun: Path) -> bool:
+    """Whether nobody holds a file any more."""
+    with begun.open() as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
 
 
 def test_what_is_brought_back_is_the_same_mail(home: Home, tmp_path: Path) -> None:
@@ -121,23 +136,29 @@ def test_postgresql_needs_its_own_tools(home: Home) -> None:
     assert not (home.folder / "mail.backup").exists()
 
 
-def test_a_backup_that_is_broken_off_leaves_nothing_and_was_never_anybody_else_s_to_read(home: Home) -> None:
-    """With a `pg_dump` that gets no further than half."""
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("verb", ["backup", "restore"])
+async def test_what_is_broken_off_leaves_nothing_behind_and_was_never_anybody_else_s_to_read(
+    home: Home, verb: str, end: signal.Signals
+) -> None:
+    """With tools that get no further than half: they end with the command, and do not go on without it."""
     tools = home.folder / "tools"
     tools.mkdir()
-    (tools / "pg_dump").write_text(f"#!{sys.executable}\n{HALF}")
-    (tools / "pg_dump").chmod(0o755)
-    words = ("backup", "mail.backup", "--database", "postgresql://127.0.0.1:1/mail")
-    with home.staying(*words, extra={"PATH": str(tools)}) as dumping:
-        begun = home.folder / "mail.backup.part"
-        while not (begun.exists() and begun.stat().st_size):
-            assert dumping.poll() is None
-            time.sleep(0.01)
-        assert stat.S_IMODE(begun.stat().st_mode) == 0o600
-        dumping.send_signal(signal.SIGINT)
-        dumping.wait(PATIENCE)
-    assert dumping.returncode == 130
-    assert list(home.folder.glob("mail.backup*")) == []
+    for tool in (tools / "pg_dump", tools / "pg_restore"):
+        tool.write_text(f"#!{sys.executable}\n{HALF}")
+        tool.chmod(0o755)
+    if verb == "restore":
+        (home.folder / "mail.backup").touch()
+    words = (verb, "mail.backup", "--database", "postgresql://127.0.0.1:1/mail")
+    with home.staying(*words, extra={"PATH": str(tools)}) as keeping:
+        begun = home.folder / "begun"
+        await until(lambda: begun.exists() or keeping.poll() is not None)
+        assert {stat.S_IMODE(part.stat().st_mode) for part in home.folder.glob("mail.backup.*")} <= {0o600}
+        keeping.send_signal(end)
+        keeping.wait(PATIENCE)
+    assert keeping.returncode == 128 + end
+    await until(lambda: has_ended(begun))
+    assert list(home.folder.glob("mail.backup*.part")) == []
 
 
 @pytest.mark.parametrize("name", ["new", "what? 100% #1"])

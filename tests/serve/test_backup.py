@@ -11,6 +11,7 @@ from postoffice.config import Settings
 from postoffice.core.errors import BackupFailed, BadSetting
 from postoffice.serve import backup as backups
 from postoffice.serve.migrate import migrate
+from tests.proof.disk import small_disk
 
 MANY = 100  # steps; it takes a tenth of them
 
@@ -37,6 +38,35 @@ def test_a_backup_beside_somebody_who_writes_at_every_step_ends_and_has_nothing_
         backups.backup(settings, tmp_path / "mail.backup", write)
     with closing(sqlite3.connect(tmp_path / "mail.backup")) as copy:
         assert (steps > 2, copy.execute("SELECT count(*) FROM written").fetchone()) == (True, (0,))
+
+
+def test_of_two_backups_under_one_name_neither_is_put_there_half_done(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "data")
+    migrate(settings)
+    begun: list[Path] = []
+
+    def meanwhile(_: int, __: int) -> None:
+        if not begun:
+            begun.extend(tmp_path.glob("*.part"))
+            backups.backup(settings, tmp_path / "mail.backup", lambda *_: None)
+
+    backups.backup(settings, tmp_path / "mail.backup", meanwhile)
+    with closing(sqlite3.connect(tmp_path / "mail.backup")) as copy:
+        assert (len(begun), copy.execute("PRAGMA quick_check").fetchone()) == (1, ("ok",))
+    assert list(tmp_path.glob("*.part")) == []
+
+
+def test_a_full_disk_is_told_and_left_as_it_was(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "data")
+    migrate(settings)
+    backups.backup(settings, tmp_path / "mail.backup", lambda *_: None)
+    with small_disk(tmp_path / "disk", "100k") as disk:
+        with pytest.raises(BackupFailed, match="disk is full"):
+            backups.backup(settings, disk.folder / "mail.backup", lambda *_: None)
+        assert list(disk.folder.iterdir()) == []
+        with pytest.raises(BackupFailed, match="disk is full"):
+            backups.restore(Settings(data=disk.folder), tmp_path / "mail.backup", lambda *_: None)
+        assert [path.name for path in disk.folder.iterdir()] == ["mailbox.db.lock"]
 
 
 def test_what_is_being_restored_into_an_open_folder_is_nobody_elses_to_read(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from postoffice.cli.command import Options, add_caller, examples
+from postoffice.cli.ending import ending_what_was_begun
 from postoffice.cli.house import add_store
 
 
@@ -47,7 +48,8 @@ def _backup(options: Options) -> None:
     from postoffice.serve.backup import backup  # noqa: PLC0415
 
     file = options.pop("file")
-    print(backup(read_settings(options), file, _progress))
+    with ending_what_was_begun():
+        print(backup(read_settings(options), file, _progress))
 
 
 def _restore(options: Options) -> None:
@@ -55,7 +57,8 @@ def _restore(options: Options) -> None:
     from postoffice.serve.backup import restore  # noqa: PLC0415
 
     file, replace = options.pop("file"), options.pop("replace")
-    print(restore(read_settings(options), file, _progress, replace=replace))
+    with ending_what_was_begun():
+        print(restore(read_settings(options), file, _progress, replace=replace))
 
 
 def _progress(done: int, total: int) -> None:

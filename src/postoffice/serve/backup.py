@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from secrets import token_hex
 from urllib.parse import unquote
 
 from postoffice.config import Settings
@@ -32,7 +33,7 @@ def backup(settings: Settings, file: Path, progress: Progress) -> str:
         raise BackupFailed(why=f"{file} exists already; choose another name")
     if settings.database is None and not settings.sqlite_path.exists():
         raise BackupFailed(why=f"there is no mail in {settings.data}")
-    begun = file.with_name(f"{file.name}.part")
+    begun = file.with_name(f"{file.name}.{token_hex(4)}.part")  # its own: another that writes to the same name may be under way
     try:
         _begin(begun)
         if settings.database is None:
@@ -43,7 +44,7 @@ def backup(settings: Settings, file: Path, progress: Progress) -> str:
     except (sqlite3.Error, OSError) as error:
         raise BackupFailed(why=str(error)) from None
     finally:
-        begun.unlink(missing_ok=True)
+        _clear(begun)
     return f"all mail is in {file}"
 
 
@@ -102,7 +103,7 @@ def _place(settings: Settings, file: Path, progress: Progress) -> None:
         except (sqlite3.Error, OSError) as error:
             raise BackupFailed(why=str(error)) from None
         finally:
-            begun.unlink(missing_ok=True)
+            _clear(begun)
 
 
 def _replace(settings: Settings, file: Path, schema: str, progress: Progress) -> None:
@@ -119,8 +120,13 @@ def _replace(settings: Settings, file: Path, schema: str, progress: Progress) ->
 
 def _begin(file: Path) -> None:
     """Make it anew before anything is in it, so that nobody else can ever read it."""
-    file.unlink(missing_ok=True)
+    _clear(file)
     file.touch(mode=0o600)
+
+
+def _clear(file: Path) -> None:
+    for left in ("", *_LEFT):
+        file.with_name(file.name + left).unlink(missing_ok=True)
 
 
 def _copy(source: str, target: Path, progress: Progress, journal: str | None = "DELETE") -> None:

@@ -96,7 +96,6 @@ def test_whoever_watches_is_told_that_a_backup_took_the_place_of_the_mail_and_go
         with there.staying("watch", "--as", "bob", "--after", "0") as watch:
             assert [json.loads(next_line(watch))["content"] for _ in range(3)] == ["one", "two", "three"]
             assert there.run("restore", "own.backup", "--replace", *data).returncode == 0
-            there.ask("send", "--to", "bob", "it wakes who waits", "--as", "alice")
             assert watch.stderr is not None
             assert "going on from now" in watch.stderr.readline()
             there.ask("send", "--to", "bob", "afterwards", "--as", "alice")

@@ -264,6 +264,12 @@ class TestWaitingForNews:
         assert len(await soon(waiter)) == 1
 
 
+async def test_whoever_went_with_the_mail_that_a_backup_replaced_is_woken_by_the_next_tick(office: PostOffice) -> None:
+    with office._bells.waiting("gone", after=1) as bell:
+        await office.upkeep.tick()
+        assert bell.still()
+
+
 async def test_a_look_that_shows_a_shorter_log_wakes_whoever_stands_beyond_it() -> None:
     bells = Bells()
     with bells.waiting("bob", 5) as bell:

@@ -12,8 +12,10 @@ from postoffice.core.errors import (
     AmbiguousId,
     BadCursor,
     Invalid,
+    NoSuchAgent,
     NoSuchMessage,
     OwnerOnly,
+    Unavailable,
 )
 from postoffice.core.event import Event
 from postoffice.core.limits import bounded
@@ -191,7 +193,12 @@ class ReadingVerbs(Counter):
 
     async def counts(self, caller: Caller, *, of: str | None = None) -> MailboxCounts:
         """One mailbox in numbers."""
-        return await self.store.counts(self._whose(caller, of))
+        try:
+            return await self.store.counts(self._whose(caller, of))
+        except NoSuchAgent:
+            if of is not None:
+                raise
+            raise Unavailable(why=f"there is no mailbox of {caller.name} any more, a backup has taken the place of the mail") from None
 
     async def totals(self) -> Totals:
         """The whole office in numbers."""

@@ -69,6 +69,15 @@ def test_a_full_disk_is_told_and_left_as_it_was(tmp_path: Path) -> None:
         assert [path.name for path in disk.folder.iterdir()] == ["mailbox.db.lock"]
 
 
+def test_what_is_no_mail_is_not_called_busy(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "data")
+    migrate(settings)
+    backups.backup(settings, tmp_path / "mail.backup", lambda *_: None)
+    settings.sqlite_path.write_text("dear diary\n" * 1000)
+    with pytest.raises(BackupFailed, match=r"mailbox\.db: file is not a database\.$"):
+        backups.restore(settings, tmp_path / "mail.backup", lambda *_: None, replace=True)
+
+
 def test_what_is_being_restored_into_an_open_folder_is_nobody_elses_to_read(tmp_path: Path) -> None:
     made, brought = Settings(data=tmp_path / "made"), Settings(data=tmp_path / "brought")
     migrate(made)

@@ -115,7 +115,8 @@ def _replace(settings: Settings, file: Path, schema: str, progress: Progress) ->
     try:
         _copy(_read_only(file), settings.sqlite_path, progress, journal=None)
     except sqlite3.Error as error:
-        raise BackupFailed(why=f"{error}; try again when less is going on") from None
+        advice = "; try again when less is going on" if error.sqlite_errorcode == sqlite3.SQLITE_BUSY else ""
+        raise BackupFailed(why=f"{settings.sqlite_path}: {error}{advice}") from None
 
 
 def _begin(file: Path) -> None:

@@ -1,5 +1,6 @@
 """A backup is one moment's state, whoever writes meanwhile, and nobody else's to read."""
 
+import os
 import sqlite3
 import stat
 from contextlib import closing
@@ -89,6 +90,17 @@ def test_what_is_being_restored_into_an_open_folder_is_nobody_elses_to_read(tmp_
     backups.restore(brought, tmp_path / "mail.backup", lambda *_: modes.append(stat.S_IMODE(begun.stat().st_mode)))
     assert set(modes) == {0o600}
     assert stat.S_IMODE(brought.sqlite_path.stat().st_mode) == 0o600
+
+
+def test_what_root_restores_into_an_offices_folder_is_the_offices(tmp_path: Path) -> None:
+    made, brought = Settings(data=tmp_path / "made"), Settings(data=tmp_path / "brought")
+    migrate(made)
+    backups.backup(made, tmp_path / "mail.backup", lambda *_: None)
+    brought.data.mkdir()
+    os.chown(brought.data, 61184, 61185)
+    backups.restore(brought, tmp_path / "mail.backup", lambda *_: None)
+    owners = {path.name: (path.stat().st_uid, path.stat().st_gid) for path in brought.data.iterdir()}
+    assert owners == {"mailbox.db": (61184, 61185), "mailbox.db.lock": (61184, 61185)}
 
 
 def test_what_a_killed_server_left_beside_a_file_that_is_gone_is_not_written_over_the_backup(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from postoffice.config import Settings
 from postoffice.core.errors import BackupFailed
 from postoffice.office.identity import REMEMBERED
 from postoffice.serve.build import check_database
-from postoffice.store.claim import Claim
+from postoffice.store.claim import Claim, give_to_owner_of_folder
 from postoffice.store.migrations.upgrade import HEAD
 
 Progress = Callable[[int, int], None]
@@ -96,6 +96,7 @@ def _place(settings: Settings, file: Path, progress: Progress) -> None:
     with closing(claim):
         try:
             _begin(begun)
+            give_to_owner_of_folder(begun)
             _copy(_read_only(file), begun, progress)
             for left in _LEFT:  # by a file that is gone: SQLite would take it for this one's, and write that mail over it
                 settings.sqlite_path.with_name(settings.sqlite_path.name + left).unlink(missing_ok=True)

@@ -18,6 +18,7 @@ class Claim:
             self._file.close()
             raise DatabaseInUse(path=path, pid=pid)
         try:
+            give_to_owner_of_folder(path.with_name(path.name + ".lock"))
             self._file.truncate(0)
             os.write(self._file.fileno(), str(os.getpid()).encode())
         except OSError:
@@ -27,6 +28,13 @@ class Claim:
     def close(self) -> None:
         """Let go."""
         self._file.close()
+
+
+def give_to_owner_of_folder(path: Path) -> None:
+    """What root makes in an office's folder is the office's, as with SQLite's own files: it could not use it otherwise."""
+    if os.name == "posix" and os.geteuid() == 0:
+        folder = path.parent.stat()
+        os.chown(path, folder.st_uid, folder.st_gid)
 
 
 def _lock(file: IO[str]) -> bool:

@@ -148,9 +148,10 @@ def test_postgresql_without_its_extra_is_told_how_to_install_it(
         command(Settings(database="postgresql://a/b"))
 
 
-def test_a_collector_that_no_span_could_ever_reach_is_refused() -> None:
+@pytest.mark.parametrize("address", ["collector:4318", "http://", "http://:4318", "http://host:99999", "http://[::1", "http://a b"])
+def test_a_collector_that_no_span_could_ever_reach_is_refused(address: str) -> None:
     with pytest.raises(BadSetting, match="like http://host:4318"):
-        build_office(Settings(traces="collector:4318"))
+        build_office(Settings(traces=address))
 
 
 @pytest.mark.parametrize("host", ["mail.example:443", "https://mail.example", "*.example", "*", "[::1]", ""])

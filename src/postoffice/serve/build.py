@@ -6,6 +6,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -87,13 +88,22 @@ def build_office(settings: Settings) -> PostOffice:
 
 
 def _build_traces(endpoint: str) -> "MessageTraces":
-    if not endpoint.startswith(("http://", "https://")):
+    if not _can_be_reached(endpoint):
         raise BadSetting(name="traces", why="it has to be like http://host:4318")
     if find_spec("opentelemetry.sdk") is None or find_spec("opentelemetry.exporter") is None:
         raise ExtraMissing(extra="traces")
     from postoffice.serve.traces import MessageTraces  # noqa: PLC0415 - as above
 
     return MessageTraces(endpoint)
+
+
+def _can_be_reached(address: str) -> bool:
+    """Whether it names a host and, if any, a port that there can be."""
+    try:
+        place = urlsplit(address)
+        return place.scheme in ("http", "https") and bool(place.hostname) and place.port != 0 and not re.search(r"\s", address)
+    except ValueError:
+        return False
 
 
 def _build_nats(url: str, schema: str) -> Wake:

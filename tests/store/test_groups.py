@@ -299,6 +299,15 @@ class TestDecision1Neighbours:
         newer, _ = await office.add_key(office.owner(), of="alice")
         assert await office.make_link(await office.identify(key=newer))
 
+    async def test_a_key_that_ends_leaves_no_other_behind(self, office: PostOffice) -> None:
+        _, _, key = await office.register("alice")
+        alice, thief = await office.identify(key=key), await office.identify(key=key)
+        outcomes = await asyncio.gather(
+            office.revoke_keys(alice), office.add_key(thief), office.rotate_key(thief), office.revoke_keys(thief), return_exceptions=True
+        )
+        assert codes(outcomes) == ["tuple", "bad_key", "bad_key", "bad_key"]
+        assert [shown.revoked_at is None for shown in await office.keys(alice)] == [False]
+
 
 class TestDecision1Races:
     async def test_fifty_identical_sends_at_once_make_one_message(self, grouped: GroupedStore) -> None:

@@ -86,11 +86,11 @@ class PeopleVerbs(Counter):
         """A new key; the older ones end when the overlap is over."""
         name = self._key_holder(caller, of)
         span = bounded("overlap", overlap, self._limits.key_overlap, _NOW, _YEAR)
-        return await self._issue(name, span)
+        return await self._issue(caller, name, span)
 
     async def add_key(self, caller: Caller, *, of: str | None = None) -> tuple[str, Key]:
         """One key more; the others stay. Giving a keyless name its first key is the owner's to do."""
-        return await self._issue(self._key_holder(caller, of), None)
+        return await self._issue(caller, self._key_holder(caller, of), None)
 
     def _key_holder(self, caller: Caller, of: str | None) -> str:
         """Whoever merely says a name cannot lock it."""
@@ -99,15 +99,15 @@ class PeopleVerbs(Counter):
             raise OwnerOnly(what=f"give {name} its first key")
         return name
 
-    async def _issue(self, name: str, overlap: timedelta | None) -> tuple[str, Key]:
+    async def _issue(self, caller: Caller, name: str, overlap: timedelta | None) -> tuple[str, Key]:
         raw = new_key()
         hash = key_hash(raw)
         assert hash is not None
-        return raw, await self.store.add_key(name, hash, key_prefix(raw), overlap)
+        return raw, await self.store.add_key(name, hash, key_prefix(raw), overlap, caller.key)
 
     async def revoke_keys(self, caller: Caller, prefix: str | None = None, *, of: str | None = None) -> tuple[Key, ...]:
         """Take back the keys that begin so, or all."""
-        return await self.store.revoke_keys(self._whose(caller, of), prefix)
+        return await self.store.revoke_keys(self._whose(caller, of), prefix, caller.key)
 
     async def keys(self, caller: Caller, *, of: str | None = None) -> tuple[Key, ...]:
         """An agent's keys, each by its beginning only."""

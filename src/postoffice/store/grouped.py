@@ -90,11 +90,11 @@ class GroupedStore(Overviews, LedgerReads):
     async def seen(self, ages: dict[str, timedelta | None]) -> None:
         await self.submit(Seen(ages))
 
-    async def add_key(self, name: str, hash: str, prefix: str, overlap: timedelta | None) -> Key:
-        return await self.submit(AddKey(name, hash, prefix, overlap))
+    async def add_key(self, name: str, hash: str, prefix: str, overlap: timedelta | None, by: str | None = None) -> Key:
+        return await self.submit(AddKey(name, hash, prefix, overlap, by))
 
-    async def revoke_keys(self, name: str, prefix: str | None) -> tuple[Key, ...]:
-        return await self.submit(RevokeKeys(name, prefix))
+    async def revoke_keys(self, name: str, prefix: str | None, by: str | None = None) -> tuple[Key, ...]:
+        return await self.submit(RevokeKeys(name, prefix, by))
 
     # Consent
 

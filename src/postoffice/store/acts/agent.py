@@ -6,9 +6,9 @@ import msgspec
 
 from postoffice.core.agent import Card, Key, key_hash, key_prefix
 from postoffice.core.clock import micros, moment
-from postoffice.core.errors import KeyRequired, NameTaken, NoSuchAgent, NoSuchKey
+from postoffice.core.errors import BadKey, KeyRequired, NameTaken, NoSuchAgent, NoSuchKey
 from postoffice.core.event import Kind
-from postoffice.core.names import SYSTEM, folded
+from postoffice.core.names import OWNER, SYSTEM, folded
 from postoffice.core.policy import ANYONE
 from postoffice.store.acts.act import Act
 from postoffice.store.desk import Desk, Needs
@@ -118,8 +118,9 @@ class Seen(Act[None]):
 class AddKey(Act[Key]):
     """Give an agent another key; with an overlap, its older ones end when that is over."""
 
-    def __init__(self, name: str, hash: str, prefix: str, overlap: timedelta | None) -> None:
+    def __init__(self, name: str, hash: str, prefix: str, overlap: timedelta | None, by: str | None) -> None:
         self.agent = folded(name)
+        self.by = by
         self.hash = hash
         self.prefix = prefix
         self.overlap = overlap
@@ -127,10 +128,11 @@ class AddKey(Act[Key]):
     def ask(self, needs: Needs) -> None:
         needs.boxes.update((self.agent, SYSTEM))  # whoever uses a link holds the office's own mailbox
         needs.agents = True
-        needs.keys.add(self.agent)
+        needs.keys.update((self.agent, OWNER))
 
     def run(self, desk: Desk) -> Key:
         box = _box(desk, self.agent)
+        proving_key(desk, self.by)
         if self.overlap is not None:
             end = desk.now + micros(self.overlap)
             for row in live_keys(desk, self.agent):
@@ -150,18 +152,20 @@ class AddKey(Act[Key]):
 class RevokeKeys(Act[tuple[Key, ...]]):
     """Take keys back: those beginning with a prefix, or all. The name stays locked: a key once given is never not needed."""
 
-    def __init__(self, name: str, prefix: str | None) -> None:
+    def __init__(self, name: str, prefix: str | None, by: str | None) -> None:
         self.agent = folded(name)
+        self.by = by
         self.prefix = prefix
         self.hash = None if prefix is None else key_hash(prefix)
         """Somebody whose key has leaked has it whole."""
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.update((self.agent, SYSTEM))  # whoever uses a link holds the office's own mailbox
-        needs.keys.add(self.agent)
+        needs.keys.update((self.agent, OWNER))
 
     def run(self, desk: Desk) -> tuple[Key, ...]:
         box = _box(desk, self.agent)
+        proving_key(desk, self.by)
         live = live_keys(desk, self.agent)
         rows = (
             [row for row in live if row.hash == self.hash]
@@ -183,6 +187,16 @@ def _box(desk: Desk, agent: str) -> Box:
     if box is None:
         raise NoSuchAgent(name=agent, hint="check the name")
     return box
+
+
+def proving_key(desk: Desk, hash: str | None) -> KeyRow | None:
+    """The key by which somebody acts; None for who needs none. Whose it is was found out a moment ago: by now it may have ended."""
+    if hash is None:
+        return None
+    found = next((row for row in live_keys(desk) if row.hash == hash), None)
+    if found is None:
+        raise BadKey
+    return found
 
 
 def live_keys(desk: Desk, agent: str | None = None) -> list[KeyRow]:

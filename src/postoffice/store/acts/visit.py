@@ -3,10 +3,10 @@
 from datetime import timedelta
 
 from postoffice.core.clock import micros
-from postoffice.core.errors import BadKey, BadLink, NoSuchAgent
+from postoffice.core.errors import BadLink, NoSuchAgent
 from postoffice.core.names import OWNER, SYSTEM, folded
 from postoffice.store.acts.act import Act
-from postoffice.store.acts.agent import live_keys
+from postoffice.store.acts.agent import proving_key
 from postoffice.store.desk import Desk, Needs
 
 LINK, VISIT = "link", "visit"
@@ -29,11 +29,8 @@ class MakeLink(Act[None]):
         if self.agent not in desk.boxes:
             raise NoSuchAgent(name=self.agent, hint="check the name")
         end = desk.now + micros(self.lasts)
-        if self.key is not None:
-            # Whose key it is was found out a moment ago; by now it may be revoked, and the visit would outlive it.
-            key = next((row for row in live_keys(desk) if row.hash == self.key), None)
-            if key is None:
-                raise BadKey
+        key = proving_key(desk, self.key)
+        if key is not None:
             end = min(end, key.expires_at or end)
         desk.write("add_visit", (self.hash, self.agent, LINK, end))
 

@@ -32,6 +32,8 @@ from postoffice.store.protocol import Store
 from postoffice.wake.protocol import Wake
 
 _NOW = timedelta(0)
+_NEAR = 50
+"""Names on either side of a wrong one among which the right one is looked for: comparing takes long, and keeps everybody waiting."""
 
 
 class Counter:
@@ -169,6 +171,7 @@ class Counter:
 
     async def _unknown(self, name: str) -> NoSuchAgent:
         """A refusal that names the fix."""
-        close = difflib.get_close_matches(folded(name), [folded(known) for known in await self.store.names()], 1)
+        near = await self.store.names_near(name, _NEAR)
+        close = difflib.get_close_matches(folded(name), [folded(known) for known in near], 1)
         guess = f"did you mean {close[0]!r}? Otherwise " if close else ""
         return NoSuchAgent(name=name, hint=f"{guess}see who is in the directory")

@@ -96,8 +96,8 @@ class Reads:
             last_seen=None if box.last_seen is None else moment(box.last_seen),
         )
 
-    async def names(self) -> list[str]:
-        return [name for (name,) in await self.fetch("names")]
+    async def names_near(self, name: str, limit: int) -> list[str]:
+        return [known for (known,) in await self.fetch("names_near", agent=folded(name), limit=limit)]
 
     async def connections(self, name: str | None, status: Status | None, before: str | None, limit: int) -> Page[Connection]:
         agent = None if name is None else folded(name)

@@ -39,8 +39,11 @@ SELECT {agent}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent
 SELECT {agent}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent
 WHERE a.agent > :after AND a.agent NOT IN ('system', 'owner') ORDER BY a.agent LIMIT :limit;
 
--- name: names
-SELECT name FROM agents;
+-- name: names_near
+-- Beside a name in the directory's order, so that a wrong one costs the same in an office of any size.
+SELECT name FROM (SELECT name FROM agents WHERE agent >= :agent ORDER BY agent LIMIT :limit) AS following
+UNION ALL
+SELECT name FROM (SELECT name FROM agents WHERE agent < :agent ORDER BY agent DESC LIMIT :limit) AS preceding;
 
 -- name: tasks_under_way
 SELECT id FROM tasks WHERE assignee = :agent AND state IN ('accepted', 'working') ORDER BY message_id;

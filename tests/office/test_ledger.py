@@ -9,7 +9,7 @@ import pytest
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import State
-from postoffice.core.errors import Invalid, MailboxFull, NoSuchAgent, OwnerOnly
+from postoffice.core.errors import Invalid, MailboxFull, NoSuchAgent, OwnerOnly, RateLimited
 from postoffice.core.ledger import Account, Body, Delivery, Sighting, read_body, read_envelope
 from postoffice.core.limits import Limits
 from postoffice.core.message import Draft
@@ -267,6 +267,19 @@ class TestEvents:
             await office.pop(mindy)
             assert len(await office.event(alice, "T-7", "task.blocked", client_id="e1")) == 2
             assert [message.type for message in (await office.waiting(mindy)).items] == ["task.blocked"]
+
+    async def test_what_one_agent_tells_takes_neither_ids_nor_turns_from_another(self, engine: Engine) -> None:
+        limits = Limits(sends_per_minute=2)
+        async with PostOffice(engine.store(limits), LocalWake(), House(limits=limits, routes=ROUTES, tick=3600)) as office:
+            alice, mallory, engine_agent = await people(office, "alice", "mallory", "engine")
+            for _ in range(2):
+                await office.event(mallory, "T-7", "task.complete", client_id="e1")
+            await office.event(mallory, "T-7", "task.complete")
+            with pytest.raises(RateLimited, match="mallory"):
+                await office.event(mallory, "T-7", "task.complete")
+            await office.event(alice, "T-7", "task.complete", client_id="e1")
+            told = (await office.waiting(engine_agent)).items
+            assert [message.payload["by"] for message in told] == ["mallory", "mallory", "alice"]
 
 
 class TestWhoHasTopics:

@@ -33,7 +33,8 @@ class LedgerVerbs(MailVerbs):
         if is_note(type):
             raise Invalid(what="type", why="a note is posted as a note, with who should know")
         drafts = self.routed(entity_id, type, told, entity_type=entity_type, client_id=client_id)
-        outcomes = await self.store.send_many(SYSTEM, drafts, verified=True, strangers=self.house.auth is Auth.OPEN)
+        strangers = self.house.auth is Auth.OPEN
+        outcomes = await self.store.send_many(SYSTEM, drafts, verified=True, strangers=strangers, doer=caller.name)
         refusals = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
         if refusals:
             raise refusals[0]

@@ -145,9 +145,9 @@ class GroupedStore(Overviews, LedgerReads):
         return await self.submit(Send(sender, draft, verified=verified, strangers=strangers))
 
     async def send_many(
-        self, sender: str, drafts: Sequence[Draft], *, verified: bool, strangers: bool
+        self, sender: str, drafts: Sequence[Draft], *, verified: bool, strangers: bool, doer: str | None = None
     ) -> Sequence[Accepted | BaseException]:
-        acts = [self.enqueue(Send(sender, draft, verified=verified, strangers=strangers)) for draft in drafts]
+        acts = [self.enqueue(Send(sender, draft, verified=verified, strangers=strangers, doer=doer)) for draft in drafts]
         return await asyncio.gather(*acts, return_exceptions=True)
 
     async def turn(self, mailbox: str, settlements: tuple[Settlement, ...], wish: Wish | None) -> Turned:

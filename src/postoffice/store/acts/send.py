@@ -42,12 +42,16 @@ _MINUTE = timedelta(minutes=1)
 class Send(Act[Accepted]):
     """One message accepted, with a delivery for each recipient."""
 
-    def __init__(self, sender: str, draft: Draft, *, verified: bool, strangers: bool, counted: bool = True) -> None:
+    def __init__(
+        self, sender: str, draft: Draft, *, verified: bool, strangers: bool, counted: bool = True, doer: str | None = None
+    ) -> None:
         self.sender = folded(sender)
+        self.doer = folded(doer or sender)
+        """Whose doing it is that it is sent: by its id, and against its rate."""
         self.draft = draft
         self.verified = verified
         self.strangers = strangers
-        self.counted = counted and not draft.settled  # against the sender's rate
+        self.counted = counted and not draft.settled  # against a rate
         self.to_all = draft.to == EVERYONE
         self.names = () if self.to_all else (draft.to,) if isinstance(draft.to, str) else draft.to
         self.subject_key = subject_key(draft.subject) if draft.subject else ""
@@ -56,11 +60,11 @@ class Send(Act[Accepted]):
         if draft.client_id is not None:
             # However the address is spelled, it is the same message.
             to = addressee(draft.to)
-            self.once = Once.of(self.sender, to, draft.client_id, msgspec.structs.replace(draft, to=to))
+            self.once = Once.of(self.doer, to, draft.client_id, msgspec.structs.replace(draft, to=to))
 
     def ask(self, needs: Needs) -> None:
         draft = self.draft
-        needs.boxes.add(self.sender)
+        needs.boxes.update((self.sender, self.doer))
         needs.boxes.update(folded(name) for name in self.names)
         needs.everyone |= self.to_all
         if draft.session_id is not None and is_id(draft.session_id):
@@ -78,7 +82,7 @@ class Send(Act[Accepted]):
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
         if desk.limits.sends_per_minute is not None:
-            needs.limits.add(f"send:{self.sender}")
+            needs.limits.add(f"send:{self.doer}")
         for agent in self._recipients(desk):
             if agent == self.sender:
                 continue
@@ -113,7 +117,7 @@ class Send(Act[Accepted]):
         check_size(len(encoded), desk.limits)
         body = encoded.decode()
         if self.counted and desk.limits.sends_per_minute is not None:
-            desk.count(f"send:{self.sender}", desk.limits.sends_per_minute, _MINUTE)
+            desk.count(f"send:{self.doer}", desk.limits.sends_per_minute, _MINUTE)
         # From here on nothing is refused.
         desk.new_agents += unseen
         desk.boxes |= {box.agent: box for box in unseen}

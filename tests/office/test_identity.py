@@ -16,6 +16,7 @@ from postoffice.core.errors import (
     OwnerOnly,
     RateLimited,
     ReservedName,
+    TooManyKeys,
     Unavailable,
     Unidentified,
 )
@@ -198,6 +199,16 @@ class TestKeys:
         assert await office.identify(key=first) == alice
         with pytest.raises(BadKey):
             await office.identify(key=second)
+
+    async def test_an_agent_has_only_so_many_keys(self, engine: Engine) -> None:
+        async with office_with(engine, keys=2) as office:
+            alice = await member(office, "alice")
+            await office.add_key(alice)
+            for more in (office.add_key, office.rotate_key):
+                with pytest.raises(TooManyKeys):
+                    await more(alice)
+            await office.rotate_key(alice, overlap=timedelta(0))
+            assert (await office.add_key(office.owner(), of="alice"))[1].agent == "alice"
 
     async def test_revoking_a_key_that_is_not_there_is_refused(self, office: PostOffice) -> None:
         alice = await member(office, "alice")

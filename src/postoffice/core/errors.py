@@ -331,6 +331,10 @@ class TooManyRequests(Limited):
     """{name} has {count} connection requests waiting, the limit; have some answered first."""
 
 
+class TooManyKeys(Limited):
+    """{name} has {count} keys, the limit; revoke those it has no use for first."""
+
+
 class BudgetSpent(Limited):
     """The {limit} automatic replies of session {session} are spent; a message that is not automatic refills them."""
 

@@ -6,13 +6,15 @@ import msgspec
 
 from postoffice.core.agent import Card, Key, key_hash, key_prefix
 from postoffice.core.clock import micros, moment
-from postoffice.core.errors import BadKey, KeyRequired, NameTaken, NoSuchAgent, NoSuchKey
+from postoffice.core.errors import BadKey, KeyRequired, NameTaken, NoSuchAgent, NoSuchKey, TooManyKeys
 from postoffice.core.event import Kind
 from postoffice.core.names import OWNER, SYSTEM, folded
 from postoffice.core.policy import ANYONE
 from postoffice.store.acts.act import Act
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import Box, KeyRow
+
+_NONE = timedelta(0)
 
 
 class Register(Act[tuple[str, str]]):
@@ -133,9 +135,12 @@ class AddKey(Act[Key]):
     def run(self, desk: Desk) -> Key:
         box = _box(desk, self.agent)
         proving_key(desk, self.by)
+        live = live_keys(desk, self.agent)
+        if len(live) >= desk.limits.keys and self.overlap != _NONE:
+            raise TooManyKeys(name=box.name, count=len(live))
         if self.overlap is not None:
             end = desk.now + micros(self.overlap)
-            for row in live_keys(desk, self.agent):
+            for row in live:
                 row.expires_at = min(end, row.expires_at or end)
                 desk.write_key(row)
             desk.end_visits(self.agent, end)

@@ -156,7 +156,8 @@ SELECT {connection} FROM connections WHERE code = ANY ($1::text[]) AND status = 
 SELECT {connection} FROM connections WHERE status = 'PENDING' AND (requester = ANY ($1::text[]) OR target = ANY ($1::text[]));
 
 -- name: keys_of
-SELECT hash, agent, prefix, created_at, expires_at, revoked_at FROM keys WHERE agent = ANY ($1::text[]);
+SELECT hash, agent, prefix, created_at, expires_at, revoked_at FROM keys
+WHERE agent = ANY ($1::text[]) AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > office_now());
 
 -- name: limits
 SELECT bucket, begun_at, count FROM limits WHERE bucket = ANY ($1::text[]) ORDER BY bucket FOR UPDATE;

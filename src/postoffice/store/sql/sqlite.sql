@@ -117,7 +117,8 @@ SELECT {connection}
 FROM connections WHERE status = 'PENDING' AND (requester = ?1 OR target = ?1);
 
 -- name: keys_of
-SELECT hash, agent, prefix, created_at, expires_at, revoked_at FROM keys WHERE agent = ?1;
+SELECT hash, agent, prefix, created_at, expires_at, revoked_at FROM keys
+WHERE agent = ?1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > office_now());
 
 -- name: limits
 SELECT bucket, begun_at, count FROM limits WHERE bucket = ?1;

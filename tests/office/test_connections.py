@@ -20,6 +20,7 @@ from postoffice.core.errors import (
     NotAdmitted,
     NotTarget,
     OwnerOnly,
+    RateLimited,
     TooManyRequests,
     ToOneself,
 )
@@ -89,6 +90,16 @@ class TestAsking:
                 await office.request_connection(alice, "dave")
             await engine.advance(AN_HOUR)
             assert (await office.request_connection(alice, "dave")).status is Status.PENDING
+
+    async def test_asking_and_taking_it_back_counts_as_often_as_it_is_done(self, engine: Engine) -> None:
+        async with office_with(engine, sends_per_minute=2) as office:
+            alice, bob = await two(office)
+            for _ in range(2):
+                request = await office.request_connection(alice, "bob")
+                await office.reject_connection(alice, request.id)
+            with pytest.raises(RateLimited):
+                await office.request_connection(alice, "bob")
+            assert len(await office.news(bob)) == 4
 
     async def test_a_target_has_only_so_many_requests_waiting(self, engine: Engine) -> None:
         async with office_with(engine, pending_requests=2) as office:

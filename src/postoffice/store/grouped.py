@@ -98,8 +98,8 @@ class GroupedStore(Overviews, LedgerReads):
 
     # Consent
 
-    async def request_connection(self, requester: str, target: str, note: str | None) -> Connection:
-        return await self.submit(Request(requester, target, note))
+    async def request_connection(self, requester: str, target: str, note: str | None, *, counted: bool = False) -> Connection:
+        return await self.submit(Request(requester, target, note, counted=counted))
 
     async def approve_connection(self, approver: str, code: str, handshake: Handshake, *, owner: bool) -> Connection:
         answer = await self.submit(Approve(approver, code, handshake, owner=owner))

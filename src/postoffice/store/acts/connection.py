@@ -22,12 +22,14 @@ from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import Box, ConnectionRow
 
 _HOUR = timedelta(hours=1)
+_MINUTE = timedelta(minutes=1)
 
 
 class Request(Act[Connection]):
     """Ask another agent for a connection."""
 
-    def __init__(self, requester: str, target: str, note: str | None) -> None:
+    def __init__(self, requester: str, target: str, note: str | None, *, counted: bool) -> None:
+        self.counted = counted  # against the requester's rate
         self.requester = folded(requester)
         self.target = folded(target)
         self.target_name = target
@@ -37,6 +39,11 @@ class Request(Act[Connection]):
         needs.boxes.update((self.requester, self.target))
         needs.pairs.add(pair(self.requester, self.target))
         needs.requests.update((self.requester, self.target))
+        needs.limits.add(self._sent)
+
+    @property
+    def _sent(self) -> str:
+        return f"send:{self.requester}"
 
     def run(self, desk: Desk) -> Connection:
         requester, target = desk.boxes[self.requester], desk.boxes.get(self.target)
@@ -50,6 +57,9 @@ class Request(Act[Connection]):
             raise AlreadyRequested(requester=requester.name, target=target.name)
         self._check_count(desk, requester, [r for r in pending if r.requester == self.requester])
         self._check_count(desk, target, [r for r in pending if r.target == self.target])
+        # Its target hears of each: taken back and asked again without end it would be heard without end.
+        if self.counted and desk.limits.sends_per_minute is not None:
+            desk.count(self._sent, desk.limits.sends_per_minute, _MINUTE)
         # An expired request never blocks a new one.
         for row in mine:
             expire(desk, row)

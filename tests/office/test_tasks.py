@@ -14,18 +14,20 @@ from postoffice.core.errors import (
     BadTaskMove,
     DeadlinePassed,
     Forbidden,
+    MailboxFull,
     NoSuchTask,
     NotAdmitted,
     NotAssignee,
     OneRecipient,
     OverQuota,
+    RateLimited,
     TaskFinal,
 )
 from postoffice.core.message import Draft, TaskRef
 from postoffice.core.task import Task, TaskState
 from postoffice.office import PostOffice
 from tests.engines import Engine
-from tests.mail import ask, notices, people, standing, take, taken, write
+from tests.mail import ask, notices, office_with, people, standing, take, taken, write
 
 P, A, W, C, R, F = TaskState
 LEGAL = {(P, A), (P, W), (P, C), (P, R), (P, F), (A, W), (A, C), (A, F), (W, C), (W, F), (P, P), (A, A), (W, W)}
@@ -167,6 +169,34 @@ class TestAccepting:
         await office.update_task(bob, id, A)
         task = await office.update_task(bob, id, A, Draft(to="alice", content="soon"))
         assert task.steps[-1].text == "soon"
+
+    async def test_a_task_keeps_the_newest_reports_each_by_its_beginning(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        id = (await ask(office, alice, "bob")).message_id
+        for number in range(60):
+            task = await office.update_task(bob, id, W, Draft(to="alice", content=f"{number} " + "x" * 2000))
+        task = await office.update_task(bob, id, C)
+        told = [(step.text or "").partition(" ")[0] for step in task.steps]
+        assert [step.state for step in task.steps] == [P, A, *[W] * 51, C]
+        assert told == ["", "", "0", *map(str, range(10, 60)), ""]
+        assert max(len(step.text or "") for step in task.steps) == 500
+        assert (await office.counts(alice)).pending == 61
+
+    async def test_reports_are_bounded_as_mail_is_and_the_end_is_not(self, engine: Engine) -> None:
+        async with office_with(engine, depth=2, sends_per_minute=3) as office:
+            alice, bob = await people(office, "alice", "bob")
+            id = (await ask(office, alice, "bob")).message_id
+            for state in (A, W):
+                await office.update_task(bob, id, state)
+            with pytest.raises(MailboxFull):
+                await office.update_task(bob, id, W)
+            for _ in range(3):
+                await office.pop(alice)
+                await office.update_task(bob, id, W)
+            await office.pop(alice)
+            with pytest.raises(RateLimited):
+                await office.update_task(bob, id, W)
+            await office.update_task(bob, id, C)
 
     async def test_a_requester_no_longer_admitted_has_its_task_not_accepted(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")

@@ -1,5 +1,6 @@
 """A message that asks for work, and the life it has of its own."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -22,6 +23,9 @@ class TaskState(StrEnum):
 
 FINAL = frozenset({TaskState.COMPLETED, TaskState.REJECTED, TaskState.FAILED})
 UNDER_WAY = frozenset({TaskState.ACCEPTED, TaskState.WORKING})
+_TEXT = 500
+"""Characters: all of a report is in its own message."""
+_REPORTS = 50
 _ROAD = (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING, TaskState.COMPLETED)
 
 
@@ -62,3 +66,16 @@ def moves(task: str, state: TaskState, wanted: TaskState) -> tuple[TaskState, ..
     if wanted is TaskState.REJECTED and state is TaskState.PENDING:
         return (wanted,)
     raise BadTaskMove(task=task, state=state, wanted=wanted)
+
+
+def recorded(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """Steps as a task keeps them, each by its beginning: all that moved it, and of the reports in between the newest."""
+    reports = [place for place in range(1, len(steps)) if steps[place].state is steps[place - 1].state]
+    past = frozenset(reports[:-_REPORTS])
+    return tuple(_brief(step) for place, step in enumerate(steps) if place not in past)
+
+
+def _brief(step: Step) -> Step:
+    if step.text is None or len(step.text) <= _TEXT:
+        return step
+    return msgspec.structs.replace(step, text=f"{step.text[: _TEXT - 1]}…")

@@ -20,7 +20,7 @@ from postoffice.core.limits import Limits
 from postoffice.core.message import NOTICE, Message
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair, subject_key
-from postoffice.core.task import FINAL, Step, TaskState
+from postoffice.core.task import FINAL, Step, TaskState, recorded
 from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow
 from postoffice.store.steps import Row
 
@@ -374,7 +374,7 @@ class Desk:
             before = task.state in (TaskState.ACCEPTED, TaskState.WORKING)
             after = state in (TaskState.ACCEPTED, TaskState.WORKING)
             self.under_way[task.assignee] = self.under_way.get(task.assignee, 0) + after - before
-        task.steps = _encode((*_steps.decode(task.steps), *added)).decode()
+        task.steps = _encode(recorded((*_steps.decode(task.steps), *added))).decode()
         task.state = state
         task.updated_at = self.now
         self.write_task(task)

@@ -1,12 +1,13 @@
 """Move a task, and tell the one who asked for it."""
 
+from datetime import timedelta
 from typing import Any
 
 import msgspec
 
 from postoffice.core.clock import moment
 from postoffice.core.delivery import State
-from postoffice.core.errors import AmbiguousId, DeadlinePassed, NoSuchTask, NotAdmitted, NotAssignee, OverQuota
+from postoffice.core.errors import AmbiguousId, DeadlinePassed, MailboxFull, NoSuchTask, NotAdmitted, NotAssignee, OverQuota
 from postoffice.core.message import TASK_UPDATE, Draft, Message, TaskRef, check_size
 from postoffice.core.names import folded
 from postoffice.core.policy import admitted
@@ -16,8 +17,9 @@ from postoffice.core.text import render
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.once import Once
 from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import TaskRow
+from postoffice.store.rows import Box, TaskRow
 
+_MINUTE = timedelta(minutes=1)
 _encode = msgspec.json.Encoder().encode
 _task = msgspec.json.Decoder(Task).decode
 _steps = msgspec.json.Decoder(tuple[Step, ...]).decode
@@ -37,8 +39,13 @@ class MoveTask(Act[Task]):
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.caller)
         needs.tasks.add(self.ref)
+        needs.limits.add(self._sent)
         if self.once is not None:
             needs.dedupe.add(self.once.key)
+
+    @property
+    def _sent(self) -> str:
+        return f"send:{self.caller}"
 
     def run(self, desk: Desk) -> Task:
         if self.once is not None and (earlier := self.once.earlier(desk)) is not None:
@@ -51,6 +58,8 @@ class MoveTask(Act[Task]):
         message = self._compose(desk, task)
         encoded = _encode(message)
         check_size(len(encoded), desk.limits)
+        if self.wanted is state and not self.report.settled:
+            self._check_report(desk, desk.boxes[task.requester])
         desk.step(task, self.wanted, render(message.content, message.parts) or None, road[:-1])
         # The mail that asked for it has been dealt with, unless somebody holds it: then that one settles it.
         mail = desk.mail.get((task.message_id, task.assignee))
@@ -81,6 +90,13 @@ class MoveTask(Act[Task]):
             if task.requester == self.caller:
                 raise NotAssignee(task=self.ref, assignee=desk.boxes[task.assignee].name, name=name)
         raise NoSuchTask(task=self.ref, name=name)
+
+    def _check_report(self, desk: Desk, requester: Box) -> None:
+        """A task ends whatever else there is, but it may be reported of without end: that is bounded as any other mail."""
+        if requester.depth >= desk.limits.depth:
+            raise MailboxFull(recipient=requester.name, depth=requester.depth)
+        if desk.limits.sends_per_minute is not None:
+            desk.count(self._sent, desk.limits.sends_per_minute, _MINUTE)
 
     def _check_accept(self, desk: Desk, task: TaskRow) -> None:
         box = desk.boxes[task.assignee]

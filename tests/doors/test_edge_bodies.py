@@ -95,6 +95,19 @@ class TestTooMuch:
                 assert answer.headers["connection"] == "close"
                 assert await wire.closed()
 
+    async def test_little_is_kept_of_those_who_have_not_proved_who_they_are(self, tmp_path: Path) -> None:
+        async with serving(SQLiteEngine(tmp_path), auth="keys") as guarded:
+            for path in ("/agents/register", "/agents/me/keys/rotate", "/page/login"):
+                async with wired(guarded.url) as wire:
+                    extra = {"X-API-Key": f"amb_{'0' * 64}", "Sec-Fetch-Site": "same-origin", "Content-Length": str(8 << 20)}
+                    await wire.ask("POST", path, {"Content-Type": "application/json"} | extra, b" " * (600 << 10))
+                    assert (await wire.answer()).status == 413
+                    assert await wire.closed()
+            async with guarded.client() as client:
+                key = done(await client.post("/agents/register", json={"name": "alice", "allow_from": ["*"]}), 201)["api_key"]
+                whole = {"to": "alice", "type": "blob", "payload": "x" * 900_000}
+                assert (await client.post("/messages/send", json=whole, headers={"X-API-Key": key})).status_code == 201
+
     async def test_what_is_just_small_enough_passes(self, narrow: Served) -> None:
         body = b'{"to":"bob","subject":"s","content":"c"}'.ljust(LIMIT)
         async with narrow.client(name="alice") as client:

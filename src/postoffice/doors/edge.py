@@ -69,6 +69,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
     body_bytes: int = 8 << 20
+    stranger_bytes: int = 512 << 10
+    """Where keys are required, what is kept of those who have not proved who they are: a card with all its letters escaped is less."""
     body_seconds: float = 30.0
 
     def check(self, scope: Scope) -> None:
@@ -245,6 +247,7 @@ class _Body:
         self._at_hand: Callable[[], bool] = scope.get("extensions", {}).get(AT_HAND, lambda: False)
         self._receive = receive
         self._rules = rules
+        self._scope = scope
         self._size = 0
         self._until: float | None = None
         self.whole = False
@@ -264,8 +267,9 @@ class _Body:
             except TimeoutError:
                 raise Refusal(TooSlow(seconds=rules.body_seconds)) from None
         self._size += len(message.get("body", b""))
-        if self._size > rules.body_bytes:
-            raise Refusal(TooLarge(what="body", size=f"more than {rules.body_bytes} bytes", limit=rules.body_bytes))
+        most = rules.body_bytes if rules.open or self._scope["state"].get("agent") else min(rules.stranger_bytes, rules.body_bytes)
+        if self._size > most:
+            raise Refusal(TooLarge(what="body", size=f"more than {most} bytes", limit=most))
         self.whole = not message.get("more_body", False)
         return message
 

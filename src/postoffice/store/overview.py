@@ -21,7 +21,8 @@ _message = msgspec.json.Decoder(Message).decode
 _COUNTED = 5_000
 """Deliveries that a look at the traffic counts at most: it must not cost more the more there are."""
 _EXCHANGES = 80
-_SKEW = timedelta(minutes=1)
+_FIRST_ID = "00000000-0000-0000-0000-000000000000"
+SKEW = timedelta(minutes=1)
 """Ids are made by a process's clock, times by the store's."""
 
 
@@ -73,7 +74,7 @@ class Overviews(Reads):
 
     async def open_tasks(self, name: str | None, state: TaskState, after: str | None, limit: int) -> Page[Task]:
         agent = None if name is None else folded(name)
-        rows = await self.fetch("open_tasks", agent=agent, state=state, after=id_cursor(after), limit=limit + 1)
+        rows = await self.fetch("open_tasks", agent=agent, state=state, after=id_cursor(after, _FIRST_ID), limit=limit + 1)
         return page_of([_task(row) for row in rows[:limit]], rows, limit, lambda row: row[0])
 
     async def finished_tasks(self, before: str | None, limit: int) -> Page[Task]:
@@ -84,7 +85,7 @@ class Overviews(Reads):
         width, count = SLOTS[span]
         ((now,),) = await self.fetch("now")
         begun = now - now % micros(width) - micros(width) * (count - 1)
-        window = {"since": _first_id(begun - micros(_SKEW)), "begun": begun, "most": _COUNTED}
+        window = {"since": first_id(begun - micros(SKEW)), "begun": begun, "most": _COUNTED}
         agent = None if name is None else folded(name)
         # Side by side: each goes through all the mail of the span.
         rows, exchanges = await asyncio.gather(
@@ -113,7 +114,7 @@ def _span(micros: int | None) -> timedelta | None:
     return None if micros is None else timedelta(microseconds=max(0, micros))
 
 
-def _first_id(at: int) -> str:
+def first_id(at: int) -> str:
     """Where the ids begin that were made from that moment on: they begin with their milliseconds."""
     text = f"{at // 1000:012x}"
     return f"{text[:8]}-{text[8:]}-0000-0000-000000000000"

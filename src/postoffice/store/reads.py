@@ -29,6 +29,7 @@ T = TypeVar("T")
 _message = msgspec.json.Decoder(Message).decode
 _END = 2**62  # after every number
 _DIGITS = 18
+_TASKS = {(False, False): "tasks", (True, False): "tasks_asked_of", (False, True): "tasks_asked_by", (True, True): "tasks_between"}
 _CATCH_UP = 1000
 _LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 FILTERS = ("sender", "recipient", "session", "type", "since", "until")
@@ -101,7 +102,8 @@ class Reads:
 
     async def connections(self, name: str | None, status: Status | None, before: str | None, limit: int) -> Page[Connection]:
         agent = None if name is None else folded(name)
-        rows = await self.fetch("connections", agent=agent, status=status, before=id_cursor(before), limit=limit + 1)
+        query = "connections_of" if agent is not None else "requests" if status is Status.PENDING else "connections"
+        rows = await self.fetch(query, agent=agent, status=status, before=id_cursor(before), limit=limit + 1)
         items = [connection_of(ConnectionRow(*row[:-2]), row[-2], row[-1]) for row in rows[:limit]]
         return page_of(items, rows, limit, lambda row: row[0])
 
@@ -243,7 +245,7 @@ class Reads:
         limit: int,
     ) -> Page[Task]:
         rows = await self.fetch(
-            "tasks",
+            _TASKS[assignee is not None, requester is not None],
             assignee=None if assignee is None else folded(assignee),
             requester=None if requester is None else folded(requester),
             state=state,
@@ -297,9 +299,11 @@ class Reads:
         )
 
 
-def id_cursor(cursor: str | None) -> str | None:
-    """A cursor that is an id."""
-    if cursor is not None and not is_id(cursor):
+def id_cursor(cursor: str | None, none: str = _LAST_ID) -> str:
+    """A cursor that is an id. Without one everything is asked for: all that is before the last id there can be."""
+    if cursor is None:
+        return none
+    if not is_id(cursor):
         raise BadCursor(cursor=cursor)
     return cursor
 

@@ -48,12 +48,31 @@ SELECT name FROM (SELECT name FROM agents WHERE agent < :agent ORDER BY agent DE
 -- name: tasks_under_way
 SELECT id FROM tasks WHERE assignee = :agent AND state IN ('accepted', 'working') ORDER BY message_id;
 
+-- part: in_status
+(CAST(:status AS text) IS NULL OR c.status = :status) AND (c.status <> 'PENDING' OR c.expires_at > office_now())
+
 -- name: connections
-SELECT {named_connection}
-WHERE (CAST(:agent AS text) IS NULL OR c.requester = :agent OR c.target = :agent)
-  AND (CAST(:status AS text) IS NULL OR c.status = :status) AND (c.status <> 'PENDING' OR c.expires_at > office_now())
-  AND (CAST(:before AS {id}) IS NULL OR c.id < :before)
+SELECT {named_connection} WHERE c.id < :before AND {in_status} ORDER BY c.id DESC LIMIT :limit;
+
+-- name: connections_of
+-- Each half is a stretch of its own index, read from the end; the newest of both are the newest of all. To PostgreSQL an agent in an equation
+-- has few of them, all to be read and sorted.
+SELECT {named_connection} WHERE c.id IN (
+  SELECT id FROM (
+    SELECT c.id FROM connections c WHERE (c.requester, c.id) < (:agent, :before) AND c.requester >= :agent AND {in_status}
+    ORDER BY c.requester DESC, c.id DESC LIMIT :limit) AS asking
+  UNION
+  SELECT id FROM (
+    SELECT c.id FROM connections c WHERE (c.target, c.id) < (:agent, :before) AND c.target >= :agent AND {in_status}
+    ORDER BY c.target DESC, c.id DESC LIMIT :limit) AS asked)
 ORDER BY c.id DESC LIMIT :limit;
+
+-- name: requests
+-- What waits first, by its own index: in the order of all that ever was asked it would be looked for among what is settled.
+WITH waiting AS MATERIALIZED (SELECT id FROM connections WHERE status = 'PENDING' AND expires_at > (SELECT office_now()))
+SELECT {named_connection}
+WHERE c.id IN (SELECT id FROM waiting WHERE id < :before ORDER BY id DESC LIMIT :limit)
+ORDER BY c.id DESC;
 
 -- name: expired_requests
 SELECT CAST(id AS text) FROM connections WHERE status = 'PENDING' AND expires_at <= (SELECT office_now()) ORDER BY expires_at LIMIT :limit;
@@ -105,7 +124,8 @@ SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.session_id = :session AND d.session_number < :before ORDER BY d.session_number DESC LIMIT :limit;
 
 -- name: session_number
-SELECT session_number FROM deliveries WHERE session_id = :session AND message_id = :message;
+-- By the message: a long session is not looked through for it.
+SELECT session_number FROM deliveries WHERE message_id = :message AND CAST(session_id AS text) = :session;
 
 -- part: reader
 (CAST(:reader AS text) IS NULL OR m.sender = :reader OR EXISTS (SELECT 1 FROM deliveries r WHERE r.message_id = m.id AND r.mailbox = :reader))
@@ -128,14 +148,14 @@ FROM deliveries d JOIN agents a ON a.agent = d.mailbox WHERE d.message_id = :id 
 
 -- name: mailbox
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.mailbox = :agent AND d.state = 'pending' AND (d.priority > :priority OR (d.priority = :priority AND d.number > :number))
+WHERE d.mailbox = :agent AND d.state = 'pending' AND (d.priority, d.number) > (:priority, :number)
 ORDER BY d.priority, d.number LIMIT :limit;
 
 -- name: mailbox_outside
 -- Notes and mail to oneself, which stand in no session.
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.mailbox = :agent AND d.state = 'pending' AND d.session_id IS NULL
-  AND (d.priority > :priority OR (d.priority = :priority AND d.number > :number))
+  AND (d.priority, d.number) > (:priority, :number)
 ORDER BY d.priority, d.number LIMIT :limit;
 
 -- name: lent
@@ -162,15 +182,34 @@ t.created_at, t.updated_at, r.name, a.name
 FROM tasks t JOIN agents r ON r.agent = t.requester JOIN agents a ON a.agent = t.assignee
 
 -- name: tasks
-SELECT {named_task}
-WHERE (CAST(:assignee AS text) IS NULL OR t.assignee = :assignee) AND (CAST(:requester AS text) IS NULL OR t.requester = :requester)
-  AND (CAST(:state AS text) IS NULL OR t.state = :state)
-  AND (CAST(:before AS {id}) IS NULL OR t.message_id < :before)
-ORDER BY t.message_id DESC LIMIT :limit;
+SELECT {named_task} WHERE t.message_id < :before AND (CAST(:state AS text) IS NULL OR t.state = :state) ORDER BY t.message_id DESC LIMIT :limit;
+
+-- part: in_state
+(CAST(:state AS text) IS NULL OR state = :state)
+
+-- name: tasks_asked_of
+-- An agent's are a stretch of its index, read from the end: to PostgreSQL an agent in an equation has few of them, all to be read and sorted.
+SELECT {named_task} WHERE t.message_id IN (
+  SELECT message_id FROM tasks WHERE (assignee, message_id) < (:assignee, :before) AND assignee >= :assignee AND {in_state}
+  ORDER BY assignee DESC, message_id DESC LIMIT :limit)
+ORDER BY t.message_id DESC;
+
+-- name: tasks_asked_by
+SELECT {named_task} WHERE t.message_id IN (
+  SELECT message_id FROM tasks WHERE (requester, message_id) < (:requester, :before) AND requester >= :requester AND {in_state}
+  ORDER BY requester DESC, message_id DESC LIMIT :limit)
+ORDER BY t.message_id DESC;
+
+-- name: tasks_between
+SELECT {named_task} WHERE t.message_id IN (
+  SELECT message_id FROM tasks WHERE (assignee, message_id) < (:assignee, :before) AND assignee >= :assignee
+    AND (requester, message_id) < (:requester, :before) AND requester >= :requester AND {in_state}
+  ORDER BY assignee DESC, message_id DESC LIMIT :limit)
+ORDER BY t.message_id DESC;
 
 -- name: notes
 SELECT m.body FROM messages m
-WHERE m.ref_id = :entity AND m.type LIKE '%.note' AND (CAST(:before AS {id}) IS NULL OR m.id < :before) ORDER BY m.id DESC LIMIT :limit;
+WHERE m.ref_id = :entity AND m.type LIKE '%.note' AND m.id < :before ORDER BY m.id DESC LIMIT :limit;
 
 -- name: all_entities
 SELECT id, type, notes, created_at, last_at FROM entities WHERE id > :after ORDER BY id LIMIT :limit;
@@ -184,7 +223,7 @@ WHERE e.mailbox = :agent AND e.number > :after ORDER BY e.number LIMIT :limit;
 
 -- name: about_entity
 SELECT m.body FROM messages m WHERE m.ref_id = :entity AND (m.type LIKE '%.note' OR {reader})
-  AND (CAST(:before AS {id}) IS NULL OR m.id < :before) ORDER BY m.id DESC LIMIT :limit;
+  AND m.id < :before ORDER BY m.id DESC LIMIT :limit;
 
 -- name: connection
 SELECT {named_connection} WHERE c.id = :id;
@@ -237,20 +276,20 @@ LEFT JOIN (
          sum(CASE WHEN d.state IN ('held', 'pending') THEN 1 ELSE 0 END) AS waiting,
          sum(CASE WHEN d.state = 'leased' THEN 1 ELSE 0 END) AS leased, sum(CASE WHEN d.state = 'dead' THEN 1 ELSE 0 END) AS dead
   FROM deliveries d
-  WHERE d.message_id IN (SELECT id FROM messages WHERE CAST(:before AS {id}) IS NULL OR id < :before ORDER BY id DESC LIMIT :limit)
+  WHERE d.message_id IN (SELECT id FROM messages WHERE id < :before ORDER BY id DESC LIMIT :limit)
   GROUP BY d.message_id) AS s ON s.message_id = m.id
-WHERE CAST(:before AS {id}) IS NULL OR m.id < :before ORDER BY m.id DESC LIMIT :limit;
+WHERE m.id < :before ORDER BY m.id DESC LIMIT :limit;
 
 -- name: open_tasks
 SELECT {named_task}
 WHERE t.state IN ('pending', 'accepted', 'working') AND t.state = :state
   AND (CAST(:agent AS text) IS NULL OR t.assignee = :agent OR t.requester = :agent)
-  AND (CAST(:after AS {id}) IS NULL OR t.message_id > :after)
+  AND t.message_id > :after
 ORDER BY t.message_id LIMIT :limit;
 
 -- name: finished_tasks
 SELECT {named_task}
-WHERE t.state IN ('completed', 'rejected', 'failed') AND (CAST(:before AS {id}) IS NULL OR t.message_id < :before)
+WHERE t.state IN ('completed', 'rejected', 'failed') AND t.message_id < :before
 ORDER BY t.message_id DESC LIMIT :limit;
 
 -- part: recent_deliveries

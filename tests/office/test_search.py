@@ -111,6 +111,15 @@ class TestSearch:
         found = await pages(office.search, bob, "word", limit=2)
         assert [[item.message.content for item in page] for page in found] == [["word 4", "word 3"], ["word 2", "word 1"], ["word 0"]]
 
+    async def test_what_was_said_long_ago_is_found_behind_much_that_was_said_since(self, office: PostOffice) -> None:
+        _, bob = await people(office, "alice", "bob")
+        said = [Draft(to="bob", content=f"word {'needle' if n % 600 == 0 else 'hay'} {n}") for n in range(1201)]
+        await office.store.send_many("alice", said, verified=False, strangers=True)
+        newest_first = [draft.content for draft in reversed(said)]
+        for query in ("word", "needle", "word needle"):
+            found = [item.message.content for page in await pages(office.search, bob, query, limit=200) for item in page]
+            assert found == [text for text in newest_first if query.split()[-1] in str(text)]
+
     @pytest.mark.parametrize("query", ['"', "word OR", "word NOT", "(word", "word*", "word:", "'; DROP TABLE messages; --word", "& word |"])
     async def test_nothing_a_person_types_is_an_operator(self, office: PostOffice, query: str) -> None:
         alice, bob = await people(office, "alice", "bob")

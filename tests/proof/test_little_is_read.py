@@ -54,6 +54,7 @@ _LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 _PAGE = {"before": MIDDLE, "limit": 21}
 _RARE = {"before": _LAST, "limit": 21}
 """The first page of what is not there, or hardly."""
+_SEARCH = {**dict.fromkeys(("reader", "sender", "recipient", "session", "type", "since", "until")), "query": "hello", **_PAGE}
 _LISTS: tuple[Asked, ...] = (
     ("connections", {"status": None, **_PAGE}),
     ("connections_of", {"agent": "agent-1", "status": None, **_PAGE}),
@@ -71,6 +72,8 @@ _LISTS: tuple[Asked, ...] = (
     ("glances", _PAGE),
     ("mailbox", {"agent": "agent-2", "priority": 3, "number": MANY // 2, "limit": 21}),
     ("session_number", {"session": _SESSION, "message": MIDDLE}),
+    ("search", _SEARCH),
+    ("search", {**_SEARCH, "session": _SESSION}),
 )
 
 

@@ -308,18 +308,33 @@ DELETE FROM limits WHERE begun_at < ANY ($1::bigint[]);
 -- name: forget_event
 DELETE FROM events e USING unnest($1::text[], $2::bigint[]) AS k (mailbox, number) WHERE e.mailbox = k.mailbox AND e.number = k.number;
 
--- name: search
-SELECT m.body, ts_headline('simple', left(s.text, 20000), to_tsquery('simple', :query), 'StartSel="",StopSel="",MaxWords=24,MinWords=8')
-FROM search s JOIN messages m ON m.id = s.message_id
-WHERE s.words @@ to_tsquery('simple', :query)
-  AND {reader}
+-- part: looked_for
+{reader}
   AND (:sender::text IS NULL OR m.sender = :sender)
   AND (:recipient::text IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :recipient))
   AND (:session::uuid IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.session_id = :session))
   AND (:type::text IS NULL OR m.type = :type)
   AND (:since::bigint IS NULL OR m.created_at >= :since)
   AND (:until::bigint IS NULL OR m.created_at < :until)
-  AND (:before::uuid IS NULL OR m.id < :before)
+ORDER BY m.id DESC LIMIT :limit
+
+-- name: search
+-- Newest first. A word that everybody uses is found among what was said last; a word that is not found there often enough is found by its index,
+-- which knows no order: all that it finds has to be put in order before the first of it can be shown.
+WITH last AS MATERIALIZED (
+  SELECT message_id, words FROM search WHERE message_id < :before ORDER BY message_id DESC LIMIT 1000
+), near AS MATERIALIZED (
+  SELECT m.id FROM (SELECT message_id FROM last WHERE words @@ to_tsquery('simple', :query) ORDER BY message_id DESC) AS s
+  JOIN messages m ON m.id = s.message_id WHERE {looked_for}
+), said AS MATERIALIZED (
+  SELECT message_id FROM search WHERE words @@ to_tsquery('simple', :query) AND (SELECT count(*) FROM near) < :limit
+), far AS MATERIALIZED (
+  SELECT m.id FROM (SELECT message_id FROM said WHERE message_id < (SELECT message_id FROM last ORDER BY message_id LIMIT 1)
+                    ORDER BY message_id DESC) AS s
+  JOIN messages m ON m.id = s.message_id WHERE {looked_for}
+)
+SELECT m.body, ts_headline('simple', left(s.text, 20000), to_tsquery('simple', :query), 'StartSel="",StopSel="",MaxWords=24,MinWords=8')
+FROM (SELECT id FROM near UNION ALL SELECT id FROM far) AS found JOIN search s ON s.message_id = found.id JOIN messages m ON m.id = found.id
 ORDER BY m.id DESC LIMIT :limit;
 
 -- name: all_events

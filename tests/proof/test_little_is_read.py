@@ -1,5 +1,6 @@
 """What the office asks for every second, and with every take, costs no more where much is under way; nor does a page of a long list."""
 
+from postoffice.store.overview import first_id
 from tests.engines import Engine
 from tests.proof.reading import ID, MANY, MIDDLE, NOW, Asked, too_much
 
@@ -74,6 +75,7 @@ _LISTS: tuple[Asked, ...] = (
     ("session_number", {"session": _SESSION, "message": MIDDLE}),
     ("search", _SEARCH),
     ("search", {**_SEARCH, "session": _SESSION}),
+    ("purgeable", {"age": _HOUR, "young": first_id(NOW - _HOUR), "ahead": first_id(NOW + _HOUR), "limit": 200}),
 )
 
 

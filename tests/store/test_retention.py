@@ -1,10 +1,12 @@
 """Decision 11: retention purges what is settled or dead and leaves a tombstone; waiting mail never goes."""
 
 import functools
+import itertools
 from datetime import timedelta
 
 import pytest
 
+from postoffice.core.clock import Clock
 from postoffice.core.delivery import State
 from postoffice.core.errors import NoSuchMessage, NoSuchTask
 from postoffice.core.task import TaskState
@@ -51,6 +53,19 @@ class TestDecision11Retention:
             await purge(office)
             assert (await office.history(bob, accepted.session_id or "")).lines == ()
             assert (await office.search(bob, "find")).items == ()
+
+    async def test_mail_whose_id_tells_no_time_is_purged_with_the_rest(self, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+        async with office_with(engine, retention=WEEK) as office:
+            alice, bob = await people(office, "alice", "bob")
+            random = (f"f0000000-0000-4000-8000-{n:012}" for n in itertools.count())
+            monkeypatch.setattr(Clock, "new_id", lambda _: next(random))
+            accepted = await write(office, alice, "bob")
+            await office.pop(bob)
+            await purge(office)
+            assert (await office.status(alice, accepted.message_id)).purged_at is None
+            await engine.advance(WEEK + DAY)
+            await purge(office)
+            assert (await office.status(alice, accepted.message_id)).purged_at is not None
 
     async def test_dead_mail_is_purged_and_no_longer_counted(self, engine: Engine) -> None:
         async with office_with(engine, retention=WEEK, max_attempts=1) as office:

@@ -31,7 +31,7 @@ from postoffice.store.acts.turn import Turn, Turned
 from postoffice.store.acts.upkeep import Forget, ForgetEvents, HoldRole, IndexSearch, Purge
 from postoffice.store.acts.visit import EndVisit, MakeLink, UseLink
 from postoffice.store.ledger_reads import LedgerReads
-from postoffice.store.overview import Overviews
+from postoffice.store.overview import SKEW, Overviews, first_id
 
 R = TypeVar("R")
 
@@ -211,7 +211,10 @@ class GroupedStore(Overviews, LedgerReads):
         return await self.submit(IndexSearch(limit))
 
     async def purge(self, older_than: timedelta, limit: int = 200) -> int:
-        mail = tuple((id, mailbox) for id, mailbox in await self.fetch("purgeable", age=micros(older_than), limit=limit))
+        ((now,),) = await self.fetch("now")
+        age, skew = micros(older_than), micros(SKEW)
+        found = await self.fetch("purgeable", age=age, young=first_id(now - age + skew), ahead=first_id(now + skew), limit=limit)
+        mail = tuple((id, mailbox) for id, mailbox in found)
         return await self.submit(Purge(mail, older_than)) if mail else 0
 
     async def forget_events(self, older_than: timedelta, limit: int = 1000) -> int:

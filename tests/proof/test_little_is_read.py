@@ -76,6 +76,7 @@ _LISTS: tuple[Asked, ...] = (
     ("search", _SEARCH),
     ("search", {**_SEARCH, "session": _SESSION}),
     ("purgeable", {"age": _HOUR, "young": first_id(NOW - _HOUR), "ahead": first_id(NOW + _HOUR), "limit": 200}),
+    ("openings", {}),
 )
 
 

@@ -393,14 +393,15 @@ WHERE o.message_id = :id AND o.mailbox IS NOT NULL ORDER BY o.mailbox, r.sequenc
 
 -- name: openings
 -- Consent that an agent of other software was given and has not been told of; with the topic where the two have met before, if they have.
-SELECT CAST(c.id AS text), a.name, l.account_id, o.inbound_topic_id, max(r.sequence),
+-- Such agents are few, and most have been told: only of the others it is looked up what they asked. (SQLite joins in the order of CROSS JOIN.)
+WITH untold AS MATERIALIZED (
+  SELECT c.id, c.requester, c.target, l.account_id FROM ledger_accounts l CROSS JOIN connections c
+  WHERE l.outbound_topic_id IS NULL AND c.requester = l.agent AND c.status = 'ACTIVE'
+    AND NOT EXISTS (SELECT 1 FROM ledger_outbox p WHERE p.id = CAST(c.id AS text)))
+SELECT CAST(c.id AS text), a.name, c.account_id, o.inbound_topic_id, max(r.sequence),
   (SELECT t.topic_id FROM ledger_topics t WHERE t.kind = 'connection' AND t.agent = c.target AND t.about = c.requester
    ORDER BY t.created_at DESC, t.topic_id LIMIT 1)
-FROM connections c
-JOIN ledger_accounts l ON l.agent = c.requester AND l.outbound_topic_id IS NULL
-JOIN ledger_accounts o ON o.agent = c.target AND o.outbound_topic_id IS NOT NULL
-JOIN agents a ON a.agent = c.target
-JOIN ledger_records r ON r.topic_id = o.inbound_topic_id AND r.payer = l.account_id AND r.verdict = 'asked'
-WHERE c.status = 'ACTIVE'
-  AND NOT EXISTS (SELECT 1 FROM ledger_outbox p WHERE p.id = CAST(c.id AS text))
-GROUP BY c.id, a.name, l.account_id, o.inbound_topic_id;
+FROM untold c CROSS JOIN ledger_accounts o CROSS JOIN agents a CROSS JOIN ledger_records r
+WHERE o.agent = c.target AND o.outbound_topic_id IS NOT NULL AND a.agent = c.target
+  AND r.topic_id = o.inbound_topic_id AND r.payer = c.account_id AND r.verdict = 'asked'
+GROUP BY c.id, c.requester, c.target, a.name, c.account_id, o.inbound_topic_id;

@@ -6,6 +6,7 @@ import pytest
 
 from postoffice.core.errors import BadCursor, OwnerOnly
 from postoffice.office import PostOffice
+from postoffice.store import reads
 from tests.engines import Engine
 from tests.mail import kill, office_with, pages, people, person, take, write
 
@@ -52,7 +53,11 @@ class TestInbox:
             ["subject 0"],
         ]
 
-    async def test_unread_only_leaves_out_what_is_read_and_is_paged(self, office: PostOffice) -> None:
+    @pytest.mark.parametrize("many", [0, 2000])
+    async def test_unread_only_leaves_out_what_is_read_and_is_paged(
+        self, office: PostOffice, monkeypatch: pytest.MonkeyPatch, many: int
+    ) -> None:
+        monkeypatch.setattr(reads, "_MANY", many)
         alice, bob = await people(office, "alice", "bob")
         sessions = [(await write(office, alice, "bob", subject=f"subject {n}")).session_id for n in range(5)]
         await office.history(bob, sessions[2] or "")

@@ -72,6 +72,7 @@ _LISTS: tuple[Asked, ...] = (
     ("about_entity", {"entity": "case", "reader": None, **_PAGE}),
     ("glances", _PAGE),
     ("mailbox", {"agent": "agent-2", "priority": 3, "number": MANY // 2, "limit": 21}),
+    ("inbox_unread_of_many", {"agent": "agent-1", "before": MANY // 2, "before_id": _SESSION, "limit": 21, "lines": 1}),
     ("session_number", {"session": _SESSION, "message": MIDDLE}),
     ("search", _SEARCH),
     ("search", {**_SEARCH, "session": _SESSION}),

@@ -31,6 +31,7 @@ _END = 2**62  # after every number
 _DIGITS = 18
 _TASKS = {(False, False): "tasks", (True, False): "tasks_asked_of", (False, True): "tasks_asked_by", (True, True): "tasks_between"}
 _CATCH_UP = 1000
+_MANY = 2000
 _LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 FILTERS = ("sender", "recipient", "session", "type", "since", "until")
 
@@ -137,13 +138,16 @@ class Reads:
     async def inbox(self, name: str, cursor: str | None, limit: int, *, unread_only: bool, lines: int) -> Page[Thread]:
         at, id = _pair(cursor) if cursor is not None else (_END, _LAST_ID)
         id_cursor(id)
-        query = "inbox_unread" if unread_only else "inbox"
+        query = "inbox" if not unread_only else "inbox_unread_of_many" if await self._many_wait(name) else "inbox_unread"
         threads: dict[str, list[Row]] = {}
         for row in await self.fetch(query, agent=folded(name), before=at, before_id=id, limit=limit + 1, lines=lines):
             threads.setdefault(row[0], []).append(row)
         sessions = list(threads.values())
         items = [_thread(rows) for rows in sessions[:limit]]
         return page_of(items, [rows[0] for rows in sessions], limit, lambda row: f"{row[5]}.{row[0]}")
+
+    async def _many_wait(self, name: str) -> bool:
+        return any(pending > _MANY for pending, _ in (await self.look([name])).values())
 
     async def waiting(self, name: str, cursor: str | None, limit: int, *, outside: bool = False) -> Page[Message]:
         priority, rest = _pair(cursor) if cursor is not None else (0, "0")

@@ -116,6 +116,20 @@ WITH shown AS (
   WHERE (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit)
 {with_lines};
 
+-- name: inbox_unread_of_many
+-- Where thousands wait, most sessions have something unread: they are found as in the inbox, and what waits is not looked through.
+WITH shown AS (
+  SELECT * FROM (
+    SELECT * FROM (
+      SELECT {inbox_columns}, s.unread_low AS unread FROM sessions s JOIN agents a ON a.agent = s.high
+      WHERE s.low = :agent AND s.unread_low > 0 AND (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit) AS low_side
+    UNION ALL
+    SELECT * FROM (
+      SELECT {inbox_columns}, s.unread_high AS unread FROM sessions s JOIN agents a ON a.agent = s.low
+      WHERE s.high = :agent AND s.unread_high > 0 AND (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit) AS high_side
+  ) AS both_sides ORDER BY last_at DESC, id DESC LIMIT :limit)
+{with_lines};
+
 -- name: session
 SELECT {session} FROM sessions WHERE id = :id;
 

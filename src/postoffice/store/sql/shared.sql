@@ -185,10 +185,13 @@ WHERE d.state = 'dead' AND d.mailbox = :agent AND d.number < :before ORDER BY d.
 
 -- name: all_dead_letters
 -- The dead first, by their own index: in the order of all mail they would be looked for among the living.
-WITH dead AS MATERIALIZED (SELECT * FROM deliveries WHERE state = 'dead')
-SELECT {delivery}, a.name FROM dead d JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox
-WHERE (d.message_id, d.mailbox) < (:before, :before_mailbox)
-ORDER BY d.message_id DESC, d.mailbox DESC LIMIT :limit;
+-- Which of them are shown is decided by their names alone; all else is read of those only.
+WITH dead AS MATERIALIZED (SELECT message_id, mailbox FROM deliveries WHERE state = 'dead'),
+shown AS MATERIALIZED (
+  SELECT message_id, mailbox FROM dead WHERE (message_id, mailbox) < (:before, :before_mailbox) ORDER BY message_id DESC, mailbox DESC LIMIT :limit)
+SELECT {delivery}, a.name FROM shown s JOIN deliveries d ON d.message_id = s.message_id AND d.mailbox = s.mailbox
+JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox
+ORDER BY d.message_id DESC, d.mailbox DESC;
 
 -- part: named_task
 CAST(t.message_id AS text), t.id, t.requester, t.assignee, t.state, t.subject, CAST(t.session_id AS text), t.deadline, t.overdue, t.callback, t.steps,

@@ -34,7 +34,7 @@ _AGENT = "'agent-' || CAST(i AS text)"
 _DONE = {
     "agents (agent, name, id, card, created_at)": f"{_AGENT}, {_AGENT}, {ID}, '{{{{}}}}', 1 FROM n",
     "connections (id, requester, target, status, code, created_at, updated_at, expires_at)": (
-        f"{ID}, CASE i % 2 WHEN 0 THEN 'agent-1' ELSE {_AGENT} END, {_AGENT}, 'ACTIVE', '', 1, 1, 1 FROM n"
+        f"{ID}, CASE i % 3 WHEN 0 THEN 'agent-1' ELSE {_AGENT} END, CASE i % 3 WHEN 0 THEN {_AGENT} ELSE 'agent-1' END, 'ACTIVE', '', 1, 1, 1 FROM n"
     ),
     "sessions (id, low, high, subject, subject_key, counted, unread_low, unread_high, replies_left, created_at, last_at)": (
         f"{ID}, 'agent-1', {_AGENT}, '', '', 1, 1, 1, 1, 1, i FROM n"
@@ -47,9 +47,10 @@ _DONE = {
         f"{ID}, 'task-' || CAST(i AS text), 'agent-1', 'agent-2', 'completed', '', '[]', 1, 1 FROM n"
     ),
     "ledger_accounts (agent, account_id, inbound_topic_id, outbound_topic_id, created_at)": (
-        f"{_AGENT}, {_AGENT}, {_AGENT}, CASE i WHEN 2 THEN NULL ELSE 'topic' END, 1 FROM n WHERE i < 3"
+        f"{_AGENT}, {_AGENT}, {_AGENT}, CASE i WHEN 3 THEN NULL ELSE 'topic' END, 1 FROM n WHERE i < 4"
     ),
-    "ledger_records (topic_id, sequence, payer, at, verdict, seen_at)": "'agent-1', i, 'agent-2', '', 'asked', 1 FROM n",
+    "ledger_outbox (id, topic_id, memo, body, state, attempts, due_at, created_at)": f"{_AGENT}, '', '', '', 'confirmed', 1, 1, 1 FROM n",
+    "ledger_records (topic_id, sequence, payer, at, verdict, seen_at)": "'agent-1', i, 'agent-3', '', 'asked', 1 FROM n",
 }
 _LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 _PAGE = {"before": MIDDLE, "limit": 21}
@@ -60,7 +61,10 @@ _LISTS: tuple[Asked, ...] = (
     ("connections", {"status": None, **_PAGE}),
     ("connections_of", {"agent": "agent-1", "status": None, **_PAGE}),
     ("connections_of", {"agent": "agent-7", "status": None, **_RARE}),
+    ("connected", ("agent-1", "agent-7")),
     ("requests", _RARE),
+    ("requests_of", ("agent-1",)),
+    ("requests_with", {"agent": "agent-1", **_RARE}),
     ("tasks", {"state": None, **_PAGE}),
     ("tasks_asked_of", {"assignee": "agent-2", "state": None, **_PAGE}),
     ("tasks_asked_of", {"assignee": "agent-7", "state": None, **_RARE}),
@@ -78,6 +82,7 @@ _LISTS: tuple[Asked, ...] = (
     ("search", {**_SEARCH, "session": _SESSION}),
     ("purgeable", {"age": _HOUR, "young": first_id(NOW - _HOUR), "ahead": first_id(NOW + _HOUR), "limit": 200}),
     ("openings", {}),
+    ("post_troubles", {}),
 )
 
 

@@ -36,7 +36,7 @@ class LedgerReads(Reads):
         return [Post(**dict(zip(_POST, row, strict=True))) for row in await self.fetch("posts_due", limit=limit)]
 
     async def posts_by_state(self) -> dict[str, int]:
-        return {state: count for state, count, _ in await self.fetch("posts_by_state")}
+        return {str(state): int(count) for state, count in await self.fetch("posts_by_state")}
 
     async def post_troubles(self) -> dict[str, int]:
         return {str(row[0]): int(row[1]) for row in await self.fetch("post_troubles")}

@@ -29,6 +29,12 @@ T = TypeVar("T")
 _message = msgspec.json.Decoder(Message).decode
 _END = 2**62  # after every number
 _DIGITS = 18
+_CONNECTIONS = {
+    (False, False): "connections",
+    (False, True): "requests",
+    (True, False): "connections_of",
+    (True, True): "requests_with",
+}
 _TASKS = {(False, False): "tasks", (True, False): "tasks_asked_of", (False, True): "tasks_asked_by", (True, True): "tasks_between"}
 _CATCH_UP = 1000
 _MANY = 2000
@@ -103,8 +109,9 @@ class Reads:
 
     async def connections(self, name: str | None, status: Status | None, before: str | None, limit: int) -> Page[Connection]:
         agent = None if name is None else folded(name)
-        query = "connections_of" if agent is not None else "requests" if status is Status.PENDING else "connections"
-        rows = await self.fetch(query, agent=agent, status=status, before=id_cursor(before), limit=limit + 1)
+        rows = await self.fetch(
+            _CONNECTIONS[agent is not None, status is Status.PENDING], agent=agent, status=status, before=id_cursor(before), limit=limit + 1
+        )
         items = [connection_of(ConnectionRow(*row[:-2]), row[-2], row[-1]) for row in rows[:limit]]
         return page_of(items, rows, limit, lambda row: row[0])
 

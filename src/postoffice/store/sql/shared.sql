@@ -74,6 +74,14 @@ SELECT {named_connection}
 WHERE c.id IN (SELECT id FROM waiting WHERE id < :before ORDER BY id DESC LIMIT :limit)
 ORDER BY c.id DESC;
 
+-- name: requests_with
+-- Each half by its own index of what waits, which is never much of one agent's.
+SELECT {named_connection} WHERE c.id IN (
+  SELECT id FROM connections WHERE status = 'PENDING' AND expires_at > (SELECT office_now()) AND requester = :agent AND target > ''
+  UNION SELECT id FROM connections WHERE status = 'PENDING' AND expires_at > (SELECT office_now()) AND target = :agent)
+  AND c.id < :before
+ORDER BY c.id DESC LIMIT :limit;
+
 -- name: expired_requests
 SELECT CAST(id AS text) FROM connections WHERE status = 'PENDING' AND expires_at <= (SELECT office_now()) ORDER BY expires_at LIMIT :limit;
 
@@ -383,7 +391,10 @@ FROM (SELECT * FROM followed ORDER BY place, since, post LIMIT :limit) AS page J
 ORDER BY page.place, page.since, page.post;
 
 -- name: posts_by_state
-SELECT state, count(*), min(created_at) FROM ledger_outbox GROUP BY state;
+-- What is confirmed, nearly all there is, is what is left of all: to count rows, none has to be read.
+WITH others AS MATERIALIZED (SELECT state, count(*) AS posts FROM ledger_outbox WHERE state <> 'confirmed' GROUP BY state),
+confirmed AS MATERIALIZED (SELECT (SELECT count(*) FROM ledger_outbox) - coalesce((SELECT sum(posts) FROM others), 0) AS posts)
+SELECT state, posts FROM others UNION ALL SELECT 'confirmed', CAST(posts AS bigint) FROM confirmed WHERE posts > 0;
 
 -- name: quarantined
 SELECT topic_id, sequence, payer, at, verdict, message_id, reason, body FROM ledger_records
@@ -400,7 +411,8 @@ SELECT sequence FROM ledger_records WHERE topic_id = :topic_id AND sequence > :s
 SELECT count(*) FROM ledger_records WHERE verdict = 'quarantined';
 
 -- name: post_troubles
-SELECT error, count(*) FROM ledger_outbox WHERE state IN ('waiting', 'failed') AND error IS NOT NULL GROUP BY error ORDER BY count(*) DESC LIMIT 5;
+SELECT error, count(*) FROM ledger_outbox WHERE state <> 'confirmed' AND state IN ('waiting', 'failed') AND error IS NOT NULL
+GROUP BY error ORDER BY count(*) DESC LIMIT 5;
 
 -- name: ledger_standings
 SELECT a.name, o.state, o.topic_id, r.sequence, r.at, o.error

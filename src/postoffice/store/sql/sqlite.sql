@@ -113,8 +113,9 @@ SELECT {connection}
 FROM connections WHERE code = ?1 AND status = 'PENDING';
 
 -- name: requests_of
+-- Everybody's name is more than nothing: said so, both halves are found by the indexes of what waits.
 SELECT {connection}
-FROM connections WHERE status = 'PENDING' AND (requester = ?1 OR target = ?1);
+FROM connections WHERE status = 'PENDING' AND ((requester = ?1 AND target > '') OR target = ?1);
 
 -- name: keys_of
 SELECT hash, agent, prefix, created_at, expires_at, revoked_at FROM keys

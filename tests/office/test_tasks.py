@@ -174,12 +174,12 @@ class TestAccepting:
         alice, bob = await people(office, "alice", "bob")
         id = (await ask(office, alice, "bob")).message_id
         for number in range(60):
-            task = await office.update_task(bob, id, W, Draft(to="alice", content=f"{number} " + "x" * 2000))
+            task = await office.update_task(bob, id, W, Draft(to="alice", content=f"{number} " + "x" * 5000))
         task = await office.update_task(bob, id, C)
         told = [(step.text or "").partition(" ")[0] for step in task.steps]
         assert [step.state for step in task.steps] == [P, A, *[W] * 51, C]
         assert told == ["", "", "0", *map(str, range(10, 60)), ""]
-        assert max(len(step.text or "") for step in task.steps) == 500
+        assert max(len(step.text or "") for step in task.steps) == 4_000
         assert (await office.counts(alice)).pending == 61
 
     async def test_reports_are_bounded_as_mail_is_and_the_end_is_not(self, engine: Engine) -> None:

@@ -14,7 +14,7 @@ from postoffice.core.errors import DatabaseLost, OutcomeUnknown
 from postoffice.core.message import Draft
 from postoffice.office import PostOffice
 from postoffice.store import postgres
-from postoffice.store.committer import SESSION, Committer
+from postoffice.store.committer import LOST, SESSION, Committer
 from postoffice.store.postgres import PostgresStore
 from postoffice.store.steps import Write
 from postoffice.wake.local import LocalWake
@@ -23,6 +23,7 @@ from tests.engines import PostgresServer, socket_of
 from tests.proof.patience import BOUND, until
 
 _LOCK = "SELECT 1 FROM postoffice.mailboxes WHERE agent = 'bob' FOR UPDATE"
+_WAITING = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
 @pytest.fixture
@@ -44,7 +45,7 @@ async def test_a_transaction_that_stands_still_is_ended_and_the_mail_goes_on(
         await still.execute(f"{office.store._begin}; {_LOCK}")  # type: ignore[attr-defined]
         async with asyncio.timeout(BOUND):
             await office.send(alice, Draft(to="bob", content="Meanwhile."))
-        with pytest.raises((asyncpg.InterfaceError, asyncpg.PostgresError)):
+        with pytest.raises(LOST):
             await still.execute("COMMIT")
         bob = await office.identify(name="bob")
         assert [one.message.content for one in (await office.receive(bob, 10)).leased] == ["Before.", "Meanwhile."]
@@ -63,7 +64,7 @@ async def test_one_that_stands_still_within_a_statement_is_ended_too(
         await still.prepare("SELECT count(*) FROM postoffice.mailboxes WHERE agent = $1")  # half of it: the server awaits the rest
         async with asyncio.timeout(BOUND):
             await office.send(alice, Draft(to="bob", content="Meanwhile."))
-        with pytest.raises((asyncpg.InterfaceError, asyncpg.PostgresError)):
+        with pytest.raises(LOST):
             await still.execute("COMMIT")
 
 
@@ -71,23 +72,21 @@ async def test_an_office_that_stood_still_too_long_does_its_work_again(url: str,
     monkeypatch.setitem(SESSION, "idle_in_transaction_session_timeout", "300")
     async with PostOffice(PostgresStore(url), LocalWake()) as office:
         alice = await office.identify(name="alice")
-        async with asyncpg.create_pool(url, min_size=1, max_size=1) as other, other.acquire() as blocker:
+        await office.send(alice, Draft(to="bob", content="First."))
+        async with asyncpg.create_pool(url, min_size=2, max_size=2) as others, others.acquire() as blocker, others.acquire() as onlooker:
             # The office waits for a lock, which is no standing still, and then its own process does: its loop is blocked.
-            transaction = blocker.transaction()
-            await transaction.start()
-            await office.send(alice, Draft(to="bob", content="First."))
-            await blocker.execute(_LOCK)
+            await blocker.execute(f"BEGIN; {_LOCK}")
             sending = asyncio.create_task(office.send(alice, Draft(to="bob", content="Second.")))
-            await asyncio.sleep(0.2)
-            await transaction.rollback()
-            time.sleep(1.0)  # noqa: ASYNC251 - nothing of a stopped process runs
+            await until(lambda: onlooker.fetchval(_WAITING))
+            await blocker.execute("SET idle_in_transaction_session_timeout = 300")  # and so the lock ends while nobody can hear of it
+            time.sleep(1.5)  # noqa: ASYNC251 - nothing of a stopped process runs
             async with asyncio.timeout(BOUND):
                 await sending
         bob = await office.identify(name="bob")
         assert [one.message.content for one in (await office.receive(bob, 10)).leased] == ["First.", "Second."]
 
 
-@pytest.mark.parametrize("known", ["all of it", "half of it", "nothing of it", "nothing yet"])
+@pytest.mark.parametrize("known", ["all of it", "half of it", "nothing yet"])
 async def test_one_that_was_given_up_just_before_its_commit_knows_that_nothing_was_done(
     url: str, monkeypatch: pytest.MonkeyPatch, known: str
 ) -> None:
@@ -110,8 +109,7 @@ async def test_one_that_was_given_up_just_before_its_commit_knows_that_nothing_w
             asyncio.get_running_loop().call_soon(os.kill, server, signal.SIGCONT)
         else:
             time.sleep(1.0)  # noqa: ASYNC251
-            if known == "half of it":
-                committer._connection._transport._read_ready()
+            committer._connection._transport._read_ready()
 
     async with PostOffice(PostgresStore(url), LocalWake()) as office:
         alice = await office.identify(name="alice")

@@ -23,7 +23,7 @@ class TaskState(StrEnum):
 
 FINAL = frozenset({TaskState.COMPLETED, TaskState.REJECTED, TaskState.FAILED})
 UNDER_WAY = frozenset({TaskState.ACCEPTED, TaskState.WORKING})
-_TEXT = 500
+_TEXT = 4_000
 """Characters: all of a report is in its own message."""
 _REPORTS = 50
 _ROAD = (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING, TaskState.COMPLETED)

@@ -26,8 +26,8 @@ LOST = (
     asyncpg.TooManyConnectionsError,
 )
 """How a driver says that the server is not there."""
-_UNDONE = (asyncpg.IdleInTransactionSessionTimeoutError, asyncpg.TransactionTimeoutError, BrokenPipeError)
-"""How it is known of a COMMIT that it did nothing: the server had ended the transaction of its own accord, or was gone before it was sent."""
+_ENDED = (asyncpg.IdleInTransactionSessionTimeoutError, asyncpg.TransactionTimeoutError)
+"""How a server says that it has ended a transaction of its own accord: a COMMIT that was on its way then did nothing."""
 _UNSENT = "cannot switch to state"
 """What the driver says, in a way shared by other failures, where it had read that before it could send anything more."""
 _CLASH = (asyncpg.IntegrityConstraintViolationError, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
@@ -84,7 +84,7 @@ class Committer:
             return Unavailable(why=why(error)) if isinstance(error, asyncpg.PostgresError) else error
         self.close()
         undone = isinstance(error, asyncpg.InternalClientError) and str(error).startswith(_UNSENT)
-        undone = undone or any(isinstance(said, _UNDONE) for said in (error, error.__cause__))  # of a connection that ended, the cause
+        undone = undone or any(isinstance(said, _ENDED) for said in (error, error.__cause__))  # of a connection that ended, the cause
         if self._committing and not undone:
             return OutcomeUnknown(why=why(error))
         return None if again else DatabaseLost(why=why(error))

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -163,7 +164,15 @@ async def test_after_a_clock_that_was_ahead_is_set_right_what_was_signed_meanwhi
     assert on_topic(at) == 2
 
 
-async def test_a_clock_that_is_behind_is_told_of(at: Town) -> None:
+async def test_a_clock_that_is_behind_is_told_of(at: Town, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the bridge, too, as soon as it shows at the message."""
+    settle = at.office.settle_post
+
+    async def settle_at_length(*post: Any, **said: Any) -> None:
+        await settle(*post, **said)
+        await asyncio.sleep(0.5)
+
+    monkeypatch.setattr(at.office, "settle_post", settle_at_length)
     with at.ledger.clock.ahead(3600):
         id = await at.send("quinn", "mindy")
         assert "clock is behind the ledger's; set it right" in await at.trouble("quinn", id)

@@ -152,10 +152,10 @@ class Submitter:
             await self._office.settle_post(post, error=str(Expired()), retry_in=_LOOK_AGAIN)
 
     async def _wait(self, post: Post, error: Exception, pause: timedelta) -> None:
-        await self._office.settle_post(post, error=str(error), retry_in=pause)
         if str(error) != self.trouble:
             _log.warning("%s", error)
         self.trouble = str(error)
+        await self._office.settle_post(post, error=str(error), retry_in=pause)
 
 
 def _age(signed: str) -> float:

@@ -1,5 +1,6 @@
 """Mail that goes by the ledger: held until it was seen there, urgent at once, and once in any case."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -221,12 +222,24 @@ async def test_what_awaits_the_ledger_is_known_though_its_senders_account_is_ano
         await at.confirmed("quinn", await at.send("quinn", "mindy"))
 
 
-async def test_whoever_has_a_former_account_or_topic_of_an_agent_speaks_for_it_no_more(tmp_path: Path, ledger: Emulator) -> None:
-    """Its key may be the reason why it is a former one."""
+async def test_whoever_has_a_former_account_or_topic_of_an_agent_speaks_for_it_no_more(
+    tmp_path: Path, ledger: Emulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its key may be the reason why it is a former one. A look that had begun before believed it once more."""
     async with town(SQLiteEngine(tmp_path), ledger, operator=ledger.new_account(balance=100 * HBAR)) as at:
         stolen = ledger.new_account()
         await at.settle("quinn", "mindy", account=stolen)
         former = at.accounts["quinn"]
+        cursors = at.office.topic_cursors
+        looking = asyncio.Event()
+
+        async def look_at_length() -> dict[str, int]:
+            looking.set()
+            await asyncio.sleep(0.5)
+            return await cursors()
+
+        monkeypatch.setattr(at.office, "topic_cursors", look_at_length)
+        await looking.wait()
         await at.settle("quinn")
         at.ledger.plant(at.accounts["mindy"].inbound_topic_id, _says(former, "give me the keys"), payer=stolen.id)
         at.ledger.plant(former.inbound_topic_id, _says(at.accounts["mindy"], "hello"), payer=stolen.id)

@@ -138,6 +138,10 @@ class Listener:
             through, found, given_up, more = after, before, (), True
         if not found and through <= after:
             return False, bool(rows)
+        if found:
+            # Who is who is asked after what they said: whoever speaks after a change is not believed for who it was before.
+            book, watched = await self._who()
+            topic = next((one for one in watched if one.topic_id == topic.topic_id), topic)
         seen = await self._seen(topic, found, book)
         await self._office.materialise(topic.topic_id, through, (*seen, *map(torn, given_up)))
         return more, bool(rows)

@@ -6,7 +6,7 @@ import shutil
 import sqlite3
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from secrets import token_hex
@@ -39,7 +39,7 @@ def backup(settings: Settings, file: Path, progress: Progress) -> str:
         if settings.database is None:
             _copy(_read_only(settings.sqlite_path), begun, progress)
         else:
-            _run_tool("pg_dump", settings.database, "--format=custom", f"--schema={settings.schema}", f"--file={begun}")
+            _run_at("pg_dump", settings.database, "--format=custom", f"--schema={settings.schema}", f"--file={begun}")
         begun.rename(file)
     except (sqlite3.Error, OSError) as error:
         raise BackupFailed(why=str(error)) from None
@@ -53,6 +53,8 @@ def restore(settings: Settings, file: Path, progress: Progress, *, replace: bool
     if not file.is_file():
         raise BackupFailed(why=f"there is no file {file}")
     if settings.database is not None:
+        check_database(settings.database)
+        _check_dump(settings.schema, file)
         _restore_postgres(settings.database, file, replace=replace)
         where = ""
     else:
@@ -66,7 +68,7 @@ def restore(settings: Settings, file: Path, progress: Progress, *, replace: bool
 def _restore_postgres(database: str, file: Path, *, replace: bool) -> None:
     clean = ("--clean", "--if-exists") if replace else ()
     try:
-        _run_tool("pg_restore", database, "--exit-on-error", "--single-transaction", *clean, str(file))
+        _run_at("pg_restore", database, "--exit-on-error", "--single-transaction", *clean, str(file))
     except BackupFailed as error:
         if replace or "already exists" not in str(error.facts["why"]):
             raise
@@ -167,16 +169,27 @@ def _check(file: Path) -> str:
     return str(schema)
 
 
-def _run_tool(name: str, database: str, *arguments: str) -> None:
+def _check_dump(schema: str, file: Path) -> None:
+    """Refuse what would be put beside the office's mail, and not in its place: the backup of another schema, or of another program."""
+    if not re.search(rf"^\d+; \d+ \d+ TABLE {schema} alembic_version ", _run("pg_restore", "--list", str(file)), re.MULTILINE):
+        raise BackupFailed(why=f"{file} is no backup of an office in the schema {schema}; the setting schema names the one it was taken of")
+
+
+def _run_at(name: str, database: str, *arguments: str) -> None:
     check_database(database)
+    address, password = _apart(database)
+    _run(name, f"--dbname={address}", *arguments, secret={} if password is None else {"PGPASSWORD": password})
+
+
+def _run(name: str, *arguments: str, secret: Mapping[str, str] | None = None) -> str:
+    """What a tool of PostgreSQL's says."""
     if shutil.which(name) is None:
         raise BackupFailed(why=f"PostgreSQL's own {name} is needed and not installed here")
-    address, password = _apart(database)
-    command = [name, f"--dbname={address}", *arguments]
-    secret = {} if password is None else {"PGPASSWORD": password}
-    ended = subprocess.run(command, env=os.environ | secret, capture_output=True, text=True, check=False)  # noqa: S603 - a tool by name, our own words
+    command, around = [name, *arguments], os.environ | (secret or {})
+    ended = subprocess.run(command, env=around, capture_output=True, text=True, check=False)  # noqa: S603 - a tool by name, our own words
     if ended.returncode:
         raise BackupFailed(why=_complaint(ended.stderr) or f"{name} ended with {ended.returncode}")
+    return ended.stdout
 
 
 def _complaint(said: str) -> str:

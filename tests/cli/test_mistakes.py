@@ -46,6 +46,14 @@ def test_each_kind_has_its_code(home: Home, code: int, words: list[str]) -> None
     home.refused(code, *words)
 
 
+@pytest.mark.parametrize(
+    ("code", "words"), [(66, ["status", "{}"]), (66, ["ack", "{}", "--token", "x"]), (66, ["read", "{}"]), (2, ["status", "x", "{}"])]
+)
+def test_what_is_wrong_is_told_without_what_moves_a_terminal(home: Home, code: int, words: list[str]) -> None:
+    said = home.refused(code, *(word.format("\x1b]0;mine\x07\u202e\nand so on") for word in words), "--as", "alice")
+    assert said.rstrip("\n").isprintable()
+
+
 def test_an_id_cannot_lead_elsewhere(home: Home) -> None:
     assert "session" in home.refused(66, "read", "../../agents/me/keys?")
 

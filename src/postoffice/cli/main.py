@@ -22,7 +22,7 @@ class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}; see `{self.prog} --help`\n")
+        self.exit(2, f"{self.prog}: {_printable(message)}; see `{self.prog} --help`\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """What a command does not know is its own mistake, and its own help explains it."""
@@ -48,8 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MailError as error:
         from postoffice.doors.faults import fault  # noqa: PLC0415 - only a failure needs it
 
-        print(f"postoffice: {error}", file=sys.stderr)
-        return fault(error).exit_code
+        return _tell(str(error), fault(error).exit_code)
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
@@ -77,8 +76,15 @@ def _read(arguments: list[str]) -> Options:
 
 
 def _tell(why: str, code: int) -> int:
-    print(f"postoffice: {why}", file=sys.stderr)
+    print(f"postoffice: {_printable(why)}", file=sys.stderr)
     return code
+
+
+def _printable(why: str) -> str:
+    """What went wrong may repeat an id that another agent chose."""
+    from postoffice.core.fence import one_line  # noqa: PLC0415 - only a failure needs it
+
+    return one_line(why)
 
 
 def parser() -> Parser:

@@ -1,6 +1,8 @@
 """What a person can do on the page, and what is so afterwards."""
 
 import re
+import shlex
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from tests.page.conftest import looking
 from tests.page.house import House, opened
 from tests.page.lookout import Lookout, click_twice, hold
 from tests.page.town import Town
+from tests.serve.running import PATIENCE
 
 
 @pytest.fixture(params=[True, False], ids=["scripts", "no scripts"])
@@ -407,7 +410,9 @@ class TestConnecting:
             page = lookout.go("/page/connect?name=newcomer&client=claude")
             page.get_by_role("button", name="Copy").first.click()
             expect(page.get_by_text("Copied.")).to_be_visible()
-            assert page.evaluate("navigator.clipboard.readText()") == f"postoffice setup claude --agent newcomer --server {house.url}"
+            program, *words = shlex.split(page.evaluate("navigator.clipboard.readText()"))
+            assert words == ["setup", "claude", "--agent", "newcomer", "--server", house.url]
+            subprocess.run([program, *words[:2], "--help"], capture_output=True, timeout=PATIENCE, check=True)  # as pasted, it is there
 
 
 class TestTraffic:

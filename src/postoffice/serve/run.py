@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 import shlex
-import shutil
 import signal
 import socket
 import sys
@@ -25,6 +24,7 @@ from postoffice.serve.build import build_house
 from postoffice.serve.descriptors import raise_limit
 from postoffice.serve.drain import draining
 from postoffice.serve.logs import set_up_logs
+from postoffice.serve.program import program
 from postoffice.serve.protocols import HttpProtocol, WebSocketProtocol
 
 _FRAME_BYTES = 64 << 10  # what a client says on a socket is small: who it is, and ping
@@ -152,12 +152,10 @@ def _announce(settings: Settings, listener: socket.socket, code: str | None) -> 
     if settings.log_format == "json":
         logging.getLogger("postoffice").info("open", extra={"facts": {"address": address, "mail": str(kept)}})
         return
-    beside = Path(sys.executable).with_name("postoffice")
-    command = str(beside) if shutil.which("postoffice") is None and beside.exists() else "postoffice"
     page = f"http://127.0.0.1:{port}" if host in ("0.0.0.0", "::") else address  # noqa: S104 - what is listened on, not listening
     # What is printed is pasted into another terminal, which knows only what an office is unless told otherwise.
     data = f"{PREFIX}DATA={shlex.quote(str(settings.data.absolute()))} " if settings.data != Settings().data else ""
-    command, at = data + command, "" if (host, port) == (Settings().host, Settings().port) else f" --server {page}"
+    command, at = data + shlex.quote(program()), "" if (host, port) == (Settings().host, Settings().port) else f" --server {page}"
     guarded = build_house(settings).auth is Auth.KEYS
     told = [
         f"Postoffice is open on {address} (mail in {kept}). Ctrl-C closes it.",

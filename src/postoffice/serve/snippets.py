@@ -5,10 +5,13 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import tomlkit
 
+from postoffice.core.hosts import is_loopback
 from postoffice.doors.page.connect import Snippet
+from postoffice.serve.program import program
 from postoffice.setup.clients import CLIENTS, Client
 from postoffice.setup.edit import Edit, Permission
 from postoffice.setup.endpoint import KEY_VARIABLE, Endpoint
@@ -55,8 +58,8 @@ def _grant(document: dict[str, Any], edit: Edit) -> None:
 
 
 def _command(name: str, to: Endpoint) -> str:
-    """Ours does it for every client."""
-    words = ["postoffice", "setup", name, "--agent", to.agent]
+    """Ours does it for every client. Where it is on another machine is not for us to say."""
+    words = [program() if is_loopback(urlsplit(to.server).hostname or "") else "postoffice", "setup", name, "--agent", to.agent]
     return shlex.join(words if to.server == _DEFAULT else [*words, "--server", to.server])
 
 

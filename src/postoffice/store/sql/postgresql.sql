@@ -316,7 +316,6 @@ DELETE FROM events e USING unnest($1::text[], $2::bigint[]) AS k (mailbox, numbe
   AND (:type::text IS NULL OR m.type = :type)
   AND (:since::bigint IS NULL OR m.created_at >= :since)
   AND (:until::bigint IS NULL OR m.created_at < :until)
-ORDER BY m.id DESC LIMIT :limit
 
 -- name: search
 -- Newest first. A word that everybody uses is found among what was said last; a word that is not found there often enough is found by its index,
@@ -326,12 +325,14 @@ WITH last AS MATERIALIZED (
 ), near AS MATERIALIZED (
   SELECT m.id FROM (SELECT message_id FROM last WHERE words @@ to_tsquery('simple', :query) ORDER BY message_id DESC) AS s
   JOIN messages m ON m.id = s.message_id WHERE {looked_for}
+  ORDER BY m.id DESC LIMIT :limit
 ), said AS MATERIALIZED (
   SELECT message_id FROM search WHERE words @@ to_tsquery('simple', :query) AND (SELECT count(*) FROM near) < :limit
 ), far AS MATERIALIZED (
   SELECT m.id FROM (SELECT message_id FROM said WHERE message_id < (SELECT message_id FROM last ORDER BY message_id LIMIT 1)
                     ORDER BY message_id DESC) AS s
   JOIN messages m ON m.id = s.message_id WHERE {looked_for}
+  ORDER BY m.id DESC LIMIT :limit
 )
 SELECT m.body, ts_headline('simple', left(s.text, 20000), to_tsquery('simple', :query), 'StartSel="",StopSel="",MaxWords=24,MinWords=8')
 FROM (SELECT id FROM near UNION ALL SELECT id FROM far) AS found JOIN search s ON s.message_id = found.id JOIN messages m ON m.id = found.id

@@ -234,6 +234,15 @@ DELETE FROM limits WHERE begun_at < ?1;
 -- name: forget_event
 DELETE FROM events WHERE mailbox = ?1 AND number = ?2;
 
+-- part: looked_for
+{reader}
+  AND (:sender IS NULL OR m.sender = :sender)
+  AND (:recipient IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :recipient))
+  AND (:session IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND +d.session_id = :session))
+  AND (:type IS NULL OR m.type = :type)
+  AND (:since IS NULL OR m.created_at >= :since)
+  AND (:until IS NULL OR m.created_at < :until)
+
 -- name: search
 -- Newest first, in the index's own order, so that a word that everybody uses costs no more than any other.
 -- The next page begins where the last one ended; a session is not looked through for each message.
@@ -241,13 +250,7 @@ DELETE FROM events WHERE mailbox = ?1 AND number = ?2;
 SELECT m.body, CASE WHEN length(search.text) <= 20000 THEN snippet(search, 0, '', '', '…', 24) ELSE substr(search.text, 1, 200) || '…' END
 FROM search JOIN messages m ON m.n = search.rowid
 WHERE search MATCH :query
-  AND {reader}
-  AND (:sender IS NULL OR m.sender = :sender)
-  AND (:recipient IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :recipient))
-  AND (:session IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND +d.session_id = :session))
-  AND (:type IS NULL OR m.type = :type)
-  AND (:since IS NULL OR m.created_at >= :since)
-  AND (:until IS NULL OR m.created_at < :until)
+  AND {looked_for}
   AND m.id < :before AND search.rowid <= coalesce((SELECT n FROM messages WHERE id = :before), (SELECT max(n) FROM messages))
 ORDER BY search.rowid DESC LIMIT :limit;
 

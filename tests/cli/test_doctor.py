@@ -128,7 +128,7 @@ class TestOnTheWay:
         with answering(OURS | {"version": "99.0"}) as other:
             found, fix = examined(Home(home.folder, other))["version"]
         assert "99.0" in found
-        assert "upgrade" in fix
+        assert "newer" in fix
 
     def test_another_time(self, home: Home) -> None:
         with answering(OURS, date="Sun, 06 Nov 1994 08:49:37 GMT") as other:

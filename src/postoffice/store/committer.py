@@ -83,9 +83,7 @@ class Committer:
         if not isinstance(error, LOST) or asked_wrongly:
             return Unavailable(why=why(error)) if isinstance(error, asyncpg.PostgresError) else error
         self.close()
-        undone = isinstance(error, asyncpg.InternalClientError) and str(error).startswith(_UNSENT)
-        undone = undone or any(isinstance(said, _ENDED) for said in (error, error.__cause__))  # of a connection that ended, the cause
-        if self._committing and not undone:
+        if self._committing and not _did_nothing(error):
             return OutcomeUnknown(why=why(error))
         return None if again else DatabaseLost(why=why(error))
 
@@ -148,6 +146,12 @@ class Committer:
             self._joined[join, names] = join([self._sql[name] for name in names])
         arguments = [column for some in rows for column in columns(some)]
         return await self._connection.fetch(self._joined[join, names], *arguments)  # type: ignore[no-any-return]
+
+
+def _did_nothing(error: Exception) -> bool:
+    """Whether that is known of a COMMIT that failed so. Of a connection that has ended, the server's last words are the cause."""
+    unsent = isinstance(error, asyncpg.InternalClientError) and str(error).startswith(_UNSENT)
+    return unsent or any(isinstance(said, _ENDED) for said in (error, error.__cause__))
 
 
 def columns(rows: Sequence[Row]) -> list[Any]:

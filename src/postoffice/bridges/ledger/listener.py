@@ -90,7 +90,7 @@ class Listener:
         self._troubles = {id: why for id, why in self._troubles.items() if id in {topic.topic_id for topic in watched}}
         due = sorted((topic for topic in watched if self._poll(topic.topic_id).at <= now), key=lambda one: self._poll(one.topic_id).at)
         hands = asyncio.Semaphore(_AT_ONCE)
-        await asyncio.gather(*(self._look_safely(topic, cursors.get(topic.topic_id, 0), book, hands) for topic in due))
+        await asyncio.gather(*(self._look_safely(topic, cursors.get(topic.topic_id, 0), hands) for topic in due))
         later = min((self._poll(topic.topic_id).at for topic in watched), default=now + self._least)
         return max(0.0, later - asyncio.get_running_loop().time())
 
@@ -105,12 +105,12 @@ class Listener:
     def _poll(self, topic_id: str) -> Poll:
         return self._polls.setdefault(topic_id, Poll(self._least, self._most))
 
-    async def _look_safely(self, topic: Watched, after: int, book: Book, hands: asyncio.Semaphore) -> None:
+    async def _look_safely(self, topic: Watched, after: int, hands: asyncio.Semaphore) -> None:
         """One topic's trouble is no other's; but where the mirror itself is away, all wait together."""
         poll, more = self._poll(topic.topic_id), False
         async with hands:
             try:
-                more, busy = await self._look_at(topic, after, book)
+                more, busy = await self._look_at(topic, after)
             except MailError as error:
                 if str(error) not in self._troubles.values():
                     _log.warning("topic %s: %s", topic.topic_id, error)
@@ -125,7 +125,7 @@ class Listener:
         if more:
             poll.at = 0.0
 
-    async def _look_at(self, topic: Watched, after: int, book: Book) -> tuple[bool, bool]:
+    async def _look_at(self, topic: Watched, after: int) -> tuple[bool, bool]:
         """Whether there is more, and whether there was something."""
         rows, more = await self._read(topic.topic_id, after)
         gathered = self._gather(topic.topic_id, rows, after)
@@ -138,11 +138,7 @@ class Listener:
             through, found, given_up, more = after, before, (), True
         if not found and through <= after:
             return False, bool(rows)
-        if found:
-            # Who is who is asked after what they said: whoever speaks after a change is not believed for who it was before.
-            book, watched = await self._who()
-            topic = next((one for one in watched if one.topic_id == topic.topic_id), topic)
-        seen = await self._seen(topic, found, book)
+        seen = await self._seen(topic, found) if found else []
         await self._office.materialise(topic.topic_id, through, (*seen, *map(torn, given_up)))
         return more, bool(rows)
 
@@ -167,7 +163,10 @@ class Listener:
         given_up = {key for key, at in since.items() if now - at > _PIECES_WAIT}
         return gather(rows, after, give_up=given_up) if given_up else gathered
 
-    async def _seen(self, topic: Watched, found: tuple[Whole, ...], book: Book) -> list[Sighting]:
+    async def _seen(self, topic: Watched, found: tuple[Whole, ...]) -> list[Sighting]:
+        # Who is who is asked after what they said: whoever speaks after a change is not believed for who it was before.
+        book, watched = await self._who()
+        topic = next((one for one in watched if one.topic_id == topic.topic_id), topic)
         batch = {whole.sequence: whole for whole in found}
         seen = [await self._sight(topic, whole, book, batch) for whole in found]
         return [one for one in seen if one is not None]

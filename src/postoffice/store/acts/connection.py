@@ -18,11 +18,11 @@ from postoffice.core.event import Kind
 from postoffice.core.names import folded
 from postoffice.core.session import pair
 from postoffice.store.acts.act import Act
+from postoffice.store.acts.rate import ask_rate, count_sent
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import Box, ConnectionRow
 
 _HOUR = timedelta(hours=1)
-_MINUTE = timedelta(minutes=1)
 
 
 class Request(Act[Connection]):
@@ -39,11 +39,9 @@ class Request(Act[Connection]):
         needs.boxes.update((self.requester, self.target))
         needs.pairs.add(pair(self.requester, self.target))
         needs.requests.update((self.requester, self.target))
-        needs.limits.add(self._sent)
 
-    @property
-    def _sent(self) -> str:
-        return f"send:{self.requester}"
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        ask_rate(needs, desk, self.requester)
 
     def run(self, desk: Desk) -> Connection:
         requester, target = desk.boxes[self.requester], desk.boxes.get(self.target)
@@ -58,8 +56,8 @@ class Request(Act[Connection]):
         self._check_count(desk, requester, [r for r in pending if r.requester == self.requester])
         self._check_count(desk, target, [r for r in pending if r.target == self.target])
         # Its target hears of each: taken back and asked again without end it would be heard without end.
-        if self.counted and desk.limits.sends_per_minute is not None:
-            desk.count(self._sent, desk.limits.sends_per_minute, _MINUTE)
+        if self.counted:
+            count_sent(desk, self.requester)
         # An expired request never blocks a new one.
         for row in mine:
             expire(desk, row)

@@ -1,7 +1,5 @@
 """Accept a message: to one agent, to many, to ALL, as a note, or forwarded."""
 
-from datetime import timedelta
-
 import msgspec
 
 from postoffice.core.agent import Card
@@ -31,12 +29,12 @@ from postoffice.store.acts.act import Act
 from postoffice.store.acts.lookup import find_mail
 from postoffice.store.acts.once import Once
 from postoffice.store.acts.posts import ask_for_topics, check_reachable, put_log, put_message, put_note
+from postoffice.store.acts.rate import ask_rate, count_sent
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import Box, ThreadRow
 
 _encode = msgspec.json.Encoder().encode
 _accepted = msgspec.json.Decoder(Accepted).decode
-_MINUTE = timedelta(minutes=1)
 
 
 class Send(Act[Accepted]):
@@ -81,8 +79,7 @@ class Send(Act[Accepted]):
             needs.boxes.add(SYSTEM)  # entities are nobody's: whoever counts their notes holds the office's own mailbox
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
-        if desk.limits.sends_per_minute is not None:
-            needs.limits.add(f"send:{self.doer}")
+        ask_rate(needs, desk, self.doer)
         for agent in self._recipients(desk):
             if agent == self.sender:
                 continue
@@ -116,8 +113,8 @@ class Send(Act[Accepted]):
         encoded = _encode(message)
         check_size(len(encoded), desk.limits)
         body = encoded.decode()
-        if self.counted and desk.limits.sends_per_minute is not None:
-            desk.count(f"send:{self.doer}", desk.limits.sends_per_minute, _MINUTE)
+        if self.counted:
+            count_sent(desk, self.doer)
         # From here on nothing is refused.
         desk.new_agents += unseen
         desk.boxes |= {box.agent: box for box in unseen}

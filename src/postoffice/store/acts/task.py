@@ -1,6 +1,5 @@
 """Move a task, and tell the one who asked for it."""
 
-from datetime import timedelta
 from typing import Any
 
 import msgspec
@@ -16,10 +15,10 @@ from postoffice.core.task import UNDER_WAY, Step, Task, TaskState, moves
 from postoffice.core.text import render
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.once import Once
+from postoffice.store.acts.rate import ask_rate, count_sent
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import Box, TaskRow
 
-_MINUTE = timedelta(minutes=1)
 _encode = msgspec.json.Encoder().encode
 _task = msgspec.json.Decoder(Task).decode
 _steps = msgspec.json.Decoder(tuple[Step, ...]).decode
@@ -39,13 +38,11 @@ class MoveTask(Act[Task]):
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.caller)
         needs.tasks.add(self.ref)
-        needs.limits.add(self._sent)
         if self.once is not None:
             needs.dedupe.add(self.once.key)
 
-    @property
-    def _sent(self) -> str:
-        return f"send:{self.caller}"
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        ask_rate(needs, desk, self.caller)
 
     def run(self, desk: Desk) -> Task:
         if self.once is not None and (earlier := self.once.earlier(desk)) is not None:
@@ -95,8 +92,7 @@ class MoveTask(Act[Task]):
         """A task ends whatever else there is, but it may be reported of without end: that is bounded as any other mail."""
         if requester.depth >= desk.limits.depth:
             raise MailboxFull(recipient=requester.name, depth=requester.depth)
-        if desk.limits.sends_per_minute is not None:
-            desk.count(self._sent, desk.limits.sends_per_minute, _MINUTE)
+        count_sent(desk, self.caller)
 
     def _check_accept(self, desk: Desk, task: TaskRow) -> None:
         box = desk.boxes[task.assignee]

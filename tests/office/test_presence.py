@@ -81,6 +81,8 @@ class TestPresence:
                 while await presence(office, name) is not Presence.IDLE:  # noqa: ASYNC110 - a sign of life is no event
                     await asyncio.sleep(0.01)
         waiting.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
 
     async def test_a_heartbeat_counts_before_it_is_written_down(self, office: PostOffice, engine: Engine) -> None:
         alice = await member(office, "alice")

@@ -5,11 +5,13 @@ from typing import Any
 
 import asyncpg
 
+from postoffice.core.clock import steady
 from postoffice.core.errors import DatabaseLost, OutcomeUnknown, Unavailable, why
 from postoffice.store import sql
 from postoffice.store.acts.act import Act
 from postoffice.store.desk import Desk
-from postoffice.store.group import LAST, close_desk, open_desk, run_acts
+from postoffice.store.drawer import Drawer, SharedDrawer
+from postoffice.store.group import LAST, asked, close_desk, load_locked, load_rest, open_desk, run_acts
 from postoffice.store.steps import Loads, Row, Steps, Write
 
 LOST = (
@@ -33,6 +35,7 @@ _UNSENT = "cannot switch to state"
 _CLASH = (asyncpg.IntegrityConstraintViolationError, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _TRIES = 5
 _LAST_WORDS = 3.0  # seconds that a server gets to hear that a transaction is over
+_DOUBT = 1_000_000_000  # nanoseconds without memory, once others were seen at the same mail
 SESSION = {
     # A process that stands still inside a transaction must not keep all others from the mail it has locked.
     "idle_in_transaction_session_timeout": "10000",
@@ -48,7 +51,9 @@ SESSION = {
 class Committer:
     """Does groups of acts, one after another, connecting again whenever it has to."""
 
-    def __init__(self, connect: Callable[[], Awaitable[Any]], new_desk: Callable[[], Desk], statements: dict[str, str], begin: str) -> None:
+    def __init__(
+        self, connect: Callable[[], Awaitable[Any]], new_desk: Callable[[Drawer], Desk], statements: dict[str, str], begin: str
+    ) -> None:
         self._connect = connect
         self._new_desk = new_desk
         self._sql = statements
@@ -56,6 +61,8 @@ class Committer:
         self._joined: dict[object, str] = {}
         self._connection: Any = None
         self._committing = False
+        self._drawer = SharedDrawer()
+        self._doubted_until = 0  # as long as others work on the same mail, it is not worth while to remember any
 
     async def commit(self, acts: list[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
         """Do the acts as one transaction; where that fails as a whole, one by one, so that none harms another."""
@@ -98,23 +105,65 @@ class Committer:
         if self._connection is None or self._connection.is_closed():
             self._connection = await self._connect()
         connection = self._connection
-        desk = self._new_desk()
         await connection.execute(self._begin)
         try:
-            await self._load(open_desk(desk, acts))
+            desk = await self._at_hand(acts) or await self._loaded(acts)
             outcomes = run_acts(desk, acts)
-            await self._write(list(close_desk(desk)))
+            version = await self._write(list(close_desk(desk)))
             # From here on a lost connection leaves the transaction's fate unknown.
             self._committing = not connection.is_closed()
             await connection.execute("COMMIT")
         except BaseException:
+            self._drawer = SharedDrawer()
             if not connection.is_closed() and not self._committing:
                 try:
                     await connection.execute("ROLLBACK", timeout=_LAST_WORDS)
                 except Exception:  # noqa: BLE001 - what went wrong first is what counts
                     self.close()
             raise
+        self._remember(desk, version)
         return outcomes, frozenset(desk.hints)
+
+    async def _at_hand(self, acts: Sequence[Act[Any]]) -> Desk | None:
+        """A desk with what is remembered of mail and mailboxes, locked, if that is all the acts need and nobody else has changed it."""
+        if steady() < self._doubted_until:
+            return None
+        desk, needs = self._new_desk(self._drawer), asked(acts)
+        desk.now = 1  # until the server tells it
+        if needs.agents or next(load_locked(desk, needs), None) is not None:
+            return None
+        ids, names = [row.id for row in desk.mail.values()], sorted(needs.boxes)
+        (_, locked, desk.now), *boxes = await self._connection.fetch(self._sql["still_at_hand"], ids, names)
+        found = {agent: (mailbox_version, agent_version) for agent, mailbox_version, agent_version in boxes}
+        if locked != len(ids) or len(found) != len(names) or self._drawer.differs(found):
+            self._doubt()
+            # What is locked now is not what would be locked first.
+            await self._connection.execute("ROLLBACK")
+            await self._connection.execute(self._begin)
+            return None
+        await self._load(load_rest(desk, needs, acts))
+        return desk
+
+    async def _loaded(self, acts: Sequence[Act[Any]]) -> Desk:
+        desk = self._new_desk(Drawer())
+        await self._load(open_desk(desk, acts))
+        return desk
+
+    def _doubt(self) -> None:
+        self._drawer = SharedDrawer()
+        self._doubted_until = steady() + _DOUBT
+
+    def _remember(self, desk: Desk, version: int) -> None:
+        """Keep at hand what the group has left behind, as long as nobody else works on the same mail."""
+        if self._drawer.differs(desk.versions):
+            self._doubt()
+        if desk.drawer is not self._drawer:
+            self._drawer.take_in(desk.boxes, desk.threads.values(), desk.versions)
+        new = {box.agent for box in desk.new_agents}
+        self._drawer.note_written({*new, *desk.changed_boxes}, {*new, *desk.changed_agents}, version)
+        self._drawer.put_away(desk.posted, desk.changed_mail)
+        if self._drawer.full:
+            self._drawer = SharedDrawer()
 
     async def _load(self, steps: Steps) -> None:
         try:
@@ -134,11 +183,15 @@ class Committer:
             found[names[number]].append(row)
         return found
 
-    async def _write(self, writes: list[Write]) -> None:
+    async def _write(self, writes: list[Write]) -> int:
+        """Write all of it; the transaction's number, which is the version of what was written."""
+        version = 0
         # Of two writes to one row in one statement PostgreSQL does either: what has the last word comes after the others.
         for some in ([w for w in writes if w.name not in LAST], [w for w in writes if w.name in LAST]):
             if some:
-                await self._together(sql.merged, tuple(write.name for write in some), (write.rows for write in some))
+                names = tuple(write.name for write in some)
+                ((version,),) = await self._together(sql.merged, names, (write.rows for write in some))
+        return version
 
     async def _together(self, join: Callable[[list[str]], str], names: tuple[str, ...], rows: Iterable[Sequence[Row]]) -> list[Row]:
         """Several statements as one: it is the trips to the server that cost, not the rows."""

@@ -14,24 +14,19 @@ from msgspec.structs import astuple
 from postoffice.core.agent import KEYS_OF, Card
 from postoffice.core.clock import Clock, micros, moment
 from postoffice.core.delivery import UNREAD, State, Wish
-from postoffice.core.errors import RateLimited, Unavailable
+from postoffice.core.errors import RateLimited
 from postoffice.core.event import Kind
 from postoffice.core.limits import Limits
 from postoffice.core.message import NOTICE, Message
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair, subject_key
 from postoffice.core.task import FINAL, Step, TaskState, recorded
+from postoffice.store.drawer import Drawer, MailKey, ThreadKey, Version
 from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow
 from postoffice.store.steps import Row
 
 _encode = msgspec.json.Encoder().encode
 _steps = msgspec.json.Decoder(tuple[Step, ...])
-
-ThreadKey = tuple[str, str, str]
-MailKey = tuple[str, str]  # message id, mailbox
-_AT_HAND = 20_000  # rows a drawer holds at most
-_WAITING_AT_HAND = 64  # of them, what waits in one mailbox
-_SMALL_BODY = 2_048
 
 
 class Needs:
@@ -62,50 +57,6 @@ class Needs:
         self.extra: dict[str, Row] = {}  # named queries an act needs for itself alone
 
 
-class Boxes(dict[str, Box]):
-    """Mailboxes by agent. Whoever acts has one, but for somebody remembered from before a backup took the place of the mail."""
-
-    def __missing__(self, agent: str) -> Box:
-        raise Unavailable(why=f"there is no mailbox of {agent} any more, a backup has taken the place of the mail")
-
-
-class Drawer:
-    """Rows that may stay at hand from one group to the next, where nobody else can change them."""
-
-    def __init__(self) -> None:
-        self.boxes = Boxes()
-        self.threads: dict[str, ThreadRow] = {}
-        self.thread_keys: dict[ThreadKey, ThreadRow] = {}
-        self.leased: dict[MailKey, DeliveryRow] = {}  # without their bodies, which settling does not need
-        self.pending: dict[str, dict[str, DeliveryRow]] = {}  # by mailbox and message id
-        self.rows = 0
-
-    def all_pending(self, mailbox: str) -> dict[str, DeliveryRow] | None:
-        """What waits in a mailbox, if all of it is at hand: that is so when there are as many as the mailbox counts."""
-        box, rows = self.boxes.get(mailbox), self.pending.get(mailbox, {})
-        return rows if box is not None and box.pending == len(rows) else None
-
-    def put_away(self, posted: list[DeliveryRow], changed: dict[MailKey, DeliveryRow]) -> None:
-        """A group is committed: keep at hand what was just posted and will be taken, and what was taken and will be settled."""
-        for row in posted:
-            waiting = self.pending.setdefault(row.mailbox, {})
-            if row.state == State.PENDING and len(row.body) <= _SMALL_BODY and len(waiting) < _WAITING_AT_HAND:
-                waiting[row.message_id] = row
-        for key, row in changed.items():
-            self.pending.get(row.mailbox, {}).pop(row.message_id, None)
-            if row.state == State.LEASED:
-                row.body, row.message = "", None
-                self.leased[key] = row
-            else:
-                self.leased.pop(key, None)
-        self.rows += len(posted)
-
-    @property
-    def full(self) -> bool:
-        """Whether it is time for an empty one."""
-        return self.rows + len(self.boxes) + len(self.threads) > _AT_HAND
-
-
 class Desk:
     """One group's working set."""
 
@@ -117,6 +68,7 @@ class Desk:
         self.limits = limits
         self.now = 0
         self.boxes = drawer.boxes
+        self.versions: dict[str, Version] = {}  # of the mailboxes loaded for this group
         self.threads = drawer.threads
         self.thread_keys = drawer.thread_keys
         self.mail: dict[tuple[str, str], DeliveryRow] = {}  # by (message id, mailbox)

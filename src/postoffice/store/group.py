@@ -36,17 +36,26 @@ LAST = {"confirm_post", "end_visits_of"}
 
 def open_desk(desk: Desk, acts: Sequence[Act[Any]]) -> Steps:
     """Load and lock all that the acts need."""
+    needs = asked(acts)
+    yield from load_locked(desk, needs)
+    yield from load_rest(desk, needs, acts)
+
+
+def asked(acts: Sequence[Act[Any]]) -> Needs:
+    """What the acts need, as far as they know it before anything is loaded."""
     needs = Needs()
     for act in acts:
         act.ask(needs)
+    return needs
+
+
+def load_locked(desk: Desk, needs: Needs) -> Steps:
+    """Load and lock mail and mailboxes."""
     yield from _look(desk, needs)
     yield from _load_mail(desk, needs)
     if needs.everyone:
         needs.boxes.update(agent for (agent,) in (yield {"everyone": [()]})["everyone"])
     yield from _load_boxes(desk, needs)
-    for act in acts:
-        act.ask_more(needs, desk)
-    yield from _load_rest(desk, needs)
 
 
 def run_acts(desk: Desk, acts: Sequence[Act[Any]]) -> list[Any]:
@@ -235,14 +244,17 @@ def _load_boxes(desk: Desk, needs: Needs) -> Steps:
     if missing := _missing(needs.boxes, desk.boxes):
         query = "boxes_and_agents" if needs.agents else "boxes"
         for row in (yield {query: _keys(missing)})[query]:
-            desk.boxes[row[0]] = Box.of(row[:-1])
+            desk.boxes[row[0]] = Box.of(row[:-3])
+            desk.versions[row[0]] = row[-3:-1]
             desk.now = row[-1]
     if not desk.now:
         ((desk.now,),) = (yield {"now": [()]})["now"]
 
 
-def _load_rest(desk: Desk, needs: Needs) -> Steps:
-    """What belongs to those whose mailboxes are locked now."""
+def load_rest(desk: Desk, needs: Needs, acts: Sequence[Act[Any]]) -> Steps:
+    """Load what belongs to those whose mailboxes are locked now."""
+    for act in acts:
+        act.ask_more(needs, desk)
     wanted: Loads = {
         "sessions_by_id": _keys(_missing(needs.threads, desk.threads)),
         "sessions_by_key": list(_missing(needs.thread_keys, desk.thread_keys)),

@@ -192,7 +192,9 @@ class PostgresStore(GroupedStore):
 
     async def _commit_groups(self) -> None:
         """What came while the last group was committed is the next group. One at a time: larger groups cost less than more of them."""
-        committer = Committer(self._connect, lambda: Desk(self.clock, self.limits, self.clock.new_id), self._sql, self._begin)
+        committer = Committer(
+            self._connect, lambda drawer: Desk(self.clock, self.limits, self.clock.new_id, drawer), self._sql, self._begin
+        )
         try:
             while True:
                 while not self._jobs:

@@ -22,7 +22,8 @@ from postoffice.core.limits import Limits
 from postoffice.store import sql
 from postoffice.store.acts.act import Act, Pause
 from postoffice.store.claim import Claim
-from postoffice.store.desk import Desk, Drawer
+from postoffice.store.desk import Desk
+from postoffice.store.drawer import Drawer
 from postoffice.store.group import close_desk, open_desk, run_acts
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.migrations.upgrade import check_program, upgrade_sqlite

@@ -34,8 +34,8 @@ def numbered(statement: str) -> tuple[str, list[str]]:
 
 
 def merged(statements: list[str]) -> str:
-    """Several writing statements as one, their `$1, $2 …` numbered on."""
-    return f"{_with(statements)} SELECT"
+    """Several writing statements as one, their `$1, $2 …` numbered on; it tells the transaction's number, which is the version of what it wrote."""
+    return f"{_with(statements)} SELECT pg_current_xact_id()::xid::text::bigint"
 
 
 def united(statements: list[str]) -> str:

@@ -112,8 +112,12 @@ JOIN messages m ON m.id = d.message_id ORDER BY d.session_number DESC;
 -- name: everyone
 SELECT agent FROM agents;
 
+-- part: versions
+-- Whichever transaction wrote a row last: while it is the same, so is the row.
+b.xmin::text::bigint, a.xmin::text::bigint
+
 -- part: boxes
-SELECT {agent}, office_now() FROM mailboxes b JOIN agents a ON a.agent = b.agent
+SELECT {agent}, {versions}, office_now() FROM mailboxes b JOIN agents a ON a.agent = b.agent
 WHERE b.agent = ANY ($1::text[]) ORDER BY b.agent
 
 -- name: boxes
@@ -122,6 +126,12 @@ WHERE b.agent = ANY ($1::text[]) ORDER BY b.agent
 -- name: boxes_and_agents
 -- Of two rows read together only the one that is locked is as new as its lock, where that was waited for.
 {boxes} FOR UPDATE OF b FOR NO KEY UPDATE OF a;
+
+-- name: still_at_hand
+-- What is remembered is locked in the order in which it would be loaded. Mail that others hold is not waited for: they may wait for these mailboxes.
+WITH mail AS (SELECT 1 FROM deliveries WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE SKIP LOCKED),
+boxes AS (SELECT b.agent, {versions} FROM mailboxes b JOIN agents a ON a.agent = b.agent WHERE b.agent = ANY ($2::text[]) ORDER BY b.agent FOR UPDATE OF b)
+SELECT NULL, count(*), office_now() FROM mail UNION ALL SELECT * FROM boxes;
 
 -- name: sessions_by_id
 SELECT {session} FROM sessions WHERE id = ANY ($1::uuid[]);

@@ -72,7 +72,7 @@ ORDER BY d.session_number DESC LIMIT ?3;
 SELECT agent FROM agents;
 
 -- part: boxes
-SELECT {agent}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent WHERE a.agent = ?1
+SELECT {agent}, 0, 0, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent WHERE a.agent = ?1
 
 -- name: boxes
 {boxes};

@@ -1,0 +1,90 @@
+"""Rows that stay at hand from one group of acts to the next."""
+
+from collections.abc import Iterable
+
+from postoffice.core.delivery import State
+from postoffice.core.errors import Unavailable
+from postoffice.store.rows import Box, DeliveryRow, ThreadRow
+
+ThreadKey = tuple[str, str, str]
+MailKey = tuple[str, str]  # message id, mailbox
+Version = tuple[int, int]
+"""Which version of its mailbox's row and of its own an agent was read with, where a database tells them apart."""
+_AT_HAND = 20_000  # rows a drawer holds at most
+_WAITING_AT_HAND = 64  # of them, what waits in one mailbox
+_SMALL_BODY = 2_048
+
+
+class Boxes(dict[str, Box]):
+    """Mailboxes by agent. Whoever acts has one, but for somebody remembered from before a backup took the place of the mail."""
+
+    def __missing__(self, agent: str) -> Box:
+        raise Unavailable(why=f"there is no mailbox of {agent} any more, a backup has taken the place of the mail")
+
+
+class Drawer:
+    """Rows that may stay at hand from one group to the next, where nobody else can change them."""
+
+    def __init__(self) -> None:
+        self.boxes = Boxes()
+        self.threads: dict[str, ThreadRow] = {}
+        self.thread_keys: dict[ThreadKey, ThreadRow] = {}
+        self.leased: dict[MailKey, DeliveryRow] = {}  # without their bodies, which settling does not need
+        self.pending: dict[str, dict[str, DeliveryRow]] = {}  # by mailbox and message id
+        self.rows = 0
+
+    def all_pending(self, mailbox: str) -> dict[str, DeliveryRow] | None:
+        """What waits in a mailbox, if all of it is at hand: that is so when there are as many as the mailbox counts."""
+        box, rows = self.boxes.get(mailbox), self.pending.get(mailbox, {})
+        return rows if box is not None and box.pending == len(rows) else None
+
+    def put_away(self, posted: list[DeliveryRow], changed: dict[MailKey, DeliveryRow]) -> None:
+        """A group is committed: keep at hand what was just posted and will be taken, and what was taken and will be settled."""
+        for row in posted:
+            waiting = self.pending.setdefault(row.mailbox, {})
+            if row.state == State.PENDING and len(row.body) <= _SMALL_BODY and len(waiting) < _WAITING_AT_HAND:
+                waiting[row.message_id] = row
+        for key, row in changed.items():
+            self.pending.get(row.mailbox, {}).pop(row.message_id, None)
+            if row.state == State.LEASED:
+                row.body, row.message = "", None
+                self.leased[key] = row
+            else:
+                self.leased.pop(key, None)
+        self.rows += len(posted)
+
+    @property
+    def full(self) -> bool:
+        """Whether it is time for an empty one."""
+        return self.rows + len(self.boxes) + len(self.threads) > _AT_HAND
+
+
+class SharedDrawer(Drawer):
+    """The same on a database where others change mail too: what lies here is true while the rows of all it belongs to are still the same.
+
+    Whatever changes a delivery or a session writes a mailbox's row anew, the recipient's, in the same transaction. So mail and sessions
+    are as they were left while nobody else has written the rows of the mailboxes they belong to, which a group locks before it uses them.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.versions: dict[str, Version] = {}
+
+    def differs(self, found: dict[str, Version]) -> bool:
+        """Whether somebody else has been at what is remembered of these agents."""
+        return any(self.versions.get(agent, version) != version for agent, version in found.items())
+
+    def take_in(self, boxes: dict[str, Box], threads: Iterable[ThreadRow], versions: dict[str, Version]) -> None:
+        """Keep what a group had to load."""
+        self.boxes.update(boxes)
+        self.versions.update(versions)
+        for thread in threads:
+            if thread.low in boxes and thread.high in boxes:
+                self.threads[thread.id] = self.thread_keys[thread.low, thread.high, thread.subject_key] = thread
+
+    def note_written(self, mailboxes: Iterable[str], agents: Iterable[str], version: int) -> None:
+        """These rows are from now on those of that transaction."""
+        for agent in mailboxes:
+            self.versions[agent] = (version, self.versions.get(agent, (0, 0))[1])
+        for agent in agents:
+            self.versions[agent] = (self.versions.get(agent, (0, 0))[0], version)

@@ -1,0 +1,187 @@
+"""What a process remembers of PostgreSQL's rows: it spares loading them, and is never believed after somebody else has been at them."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import asyncpg
+import pytest
+
+from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Wish
+from postoffice.core.errors import LeaseLost, NotAdmitted
+from postoffice.core.message import Accepted, Draft
+from postoffice.store import committer
+from postoffice.store.committer import Committer
+from postoffice.store.postgres import PostgresStore
+from postoffice.store.steps import Loads
+from tests.engines import PostgresServer
+
+A_MINUTE = timedelta(minutes=1)
+WISH = Wish(limit=1, visible_for=A_MINUTE)
+
+
+@pytest.fixture
+async def url(postgres: PostgresServer) -> AsyncIterator[str]:
+    borrowed = await postgres.borrow()
+    yield borrowed
+    await postgres.give_back(borrowed)
+
+
+@pytest.fixture
+async def replicas(url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[PostgresStore, PostgresStore]]:
+    """Two that go by what they remember, whatever the other has just done."""
+    monkeypatch.setattr(committer, "_DOUBT", 0)
+    first, second = PostgresStore(url), PostgresStore(url)
+    for store in (first, second):
+        await store.open(lambda _: None)
+    for name in ("alice", "bob"):
+        await first.appear(name)
+    yield first, second
+    for store in (first, second):
+        await store.close()
+
+
+@pytest.fixture
+def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The queries by which groups of acts load what they need."""
+    asked: list[str] = []
+    fetch = Committer._fetch
+
+    async def counted(self: Committer, loads: Loads) -> Any:
+        asked.extend(loads)
+        return await fetch(self, loads)
+
+    monkeypatch.setattr(Committer, "_fetch", counted)
+    return asked
+
+
+async def send(store: PostgresStore, content: str = "hello", **fields: Any) -> Accepted:
+    return await store.send("alice", Draft(to="bob", content=content, priority=3, **fields), verified=False, strangers=True)
+
+
+async def take(store: PostgresStore) -> list[Leased]:
+    return list((await store.turn("bob", (), WISH)).leased)
+
+
+async def ack(store: PostgresStore, leased: Leased) -> object:
+    return (await store.turn("bob", (Ack(leased.message.id, leased.token),), None)).settled[0]
+
+
+async def cycle(store: PostgresStore, content: str = "hello") -> None:
+    await send(store, content)
+    (leased,) = await take(store)
+    assert leased.message.content == content
+    assert not isinstance(await ack(store, leased), Exception)
+
+
+async def test_a_second_letter_between_two_agents_is_sent_taken_and_acked_without_loading_anything(
+    replicas: tuple[PostgresStore, PostgresStore], loaded: list[str]
+) -> None:
+    first, _ = replicas
+    await cycle(first)
+    loaded.clear()
+    await cycle(first, "another")
+    assert loaded == []
+
+
+async def test_a_senders_own_id_is_still_looked_up(replicas: tuple[PostgresStore, PostgresStore], loaded: list[str]) -> None:
+    first, _ = replicas
+    await cycle(first)
+    loaded.clear()
+    sent = await send(first, client_id="mine")
+    assert loaded == ["dedupe"]
+    assert (await send(first, client_id="mine")).message_id == sent.message_id
+
+
+async def test_mail_that_another_replica_took_is_not_taken_again(replicas: tuple[PostgresStore, PostgresStore]) -> None:
+    first, second = replicas
+    await cycle(first)
+    await send(first)
+    (leased,) = await take(second)
+    assert await take(first) == []
+    assert not isinstance(await ack(second, leased), Exception)
+
+
+async def test_mail_that_another_replica_accepted_comes_in_its_turn(replicas: tuple[PostgresStore, PostgresStore]) -> None:
+    first, second = replicas
+    await cycle(first)
+    await send(first, "one")
+    await send(second, "two")
+    await send(first, "three")
+    taken = [(await take(store))[0] for store in (first, first, second)]
+    assert [leased.message.content for leased in taken] == ["one", "two", "three"]
+    assert [leased.number for leased in taken] == sorted(leased.number for leased in taken)
+
+
+Act = Callable[[PostgresStore, Leased], Awaitable[object]]
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        ack,
+        lambda store, leased: store.turn("bob", (Nack(leased.message.id, leased.token),), None),
+        lambda store, leased: store.turn("bob", (GiveBack(leased.message.id, leased.token),), WISH),
+    ],
+    ids=["acked", "given back", "given back and taken again"],
+)
+async def test_a_lease_that_ended_at_another_replica_is_not_nacked_at_this_one(
+    replicas: tuple[PostgresStore, PostgresStore], elsewhere: Act
+) -> None:
+    first, second = replicas
+    await cycle(first)
+    await send(first)
+    (leased,) = await take(first)
+    await elsewhere(second, leased)
+    settled = (await first.turn("bob", (Extend(leased.message.id, A_MINUTE, leased.token),), None)).settled[0]
+    assert isinstance(settled, LeaseLost)
+
+
+async def test_a_card_changed_at_another_replica_decides(replicas: tuple[PostgresStore, PostgresStore]) -> None:
+    first, second = replicas
+    await cycle(first)
+    await second.update_card("bob", {"allow_from": ()})
+    with pytest.raises(NotAdmitted):
+        await send(first)
+
+
+async def test_what_the_view_settles_is_settled(replicas: tuple[PostgresStore, PostgresStore], url: str) -> None:
+    first, _ = replicas
+    await cycle(first)
+    await send(first)
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute("UPDATE postoffice.inbox SET processed = true WHERE to_agent = 'bob' AND NOT processed")
+    finally:
+        await connection.close()
+    assert await take(first) == []
+
+
+async def test_mail_that_somebody_holds_is_not_waited_for(replicas: tuple[PostgresStore, PostgresStore], url: str) -> None:
+    first, _ = replicas
+    await cycle(first)
+    held = await send(first, "held")
+    await send(first, "free")
+    connection = await asyncpg.connect(url)
+    try:
+        async with connection.transaction():
+            await connection.execute("SELECT 1 FROM postoffice.deliveries WHERE message_id = $1 FOR UPDATE", held.message_id)
+            async with asyncio.timeout(20):
+                (leased,) = await take(first)
+    finally:
+        await connection.close()
+    assert leased.message.content == "free"
+
+
+async def test_while_others_work_on_the_same_mail_nothing_is_remembered(
+    replicas: tuple[PostgresStore, PostgresStore], loaded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = replicas
+    await cycle(first)
+    monkeypatch.setattr(committer, "_DOUBT", 3600 * 10**9)
+    await cycle(second)
+    await cycle(first)
+    loaded.clear()
+    await send(first)
+    assert "boxes" in loaded

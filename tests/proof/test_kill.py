@@ -227,7 +227,7 @@ async def test_a_commit_whose_answer_was_lost_is_unknown_and_saying_it_again_mak
                 "FOR EACH ROW EXECUTE FUNCTION wait_in_commit()"
             )
             sending = asyncio.create_task(office.send(alice, draft))
-            await until(lambda: cluster.rows("SELECT 1 FROM pg_stat_activity WHERE query = 'COMMIT' AND wait_event = 'PgSleep'"))
+            await until(lambda: cluster.rows("SELECT 1 FROM pg_stat_activity WHERE query LIKE 'COMMIT%' AND wait_event = 'PgSleep'"))
             cluster.kill()
             async with asyncio.timeout(BOUND):
                 with pytest.raises(OutcomeUnknown) as unknown:

@@ -185,3 +185,17 @@ async def test_while_others_work_on_the_same_mail_nothing_is_remembered(
     loaded.clear()
     await send(first)
     assert "boxes" in loaded
+
+
+async def test_an_idle_process_holds_no_transaction(replicas: tuple[PostgresStore, PostgresStore], url: str) -> None:
+    await cycle(replicas[0])
+    connection = await asyncpg.connect(url)
+    try:
+        async with asyncio.timeout(20):
+            while await connection.fetchval(
+                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'"
+            ):
+                await asyncio.sleep(0.01)
+    finally:
+        await connection.close()
+    await cycle(replicas[0], "and goes on")

@@ -155,7 +155,7 @@ class TestDecision1OnPostgreSQL:
 
         async def lose_the_answer(self: Any, query: str, *arguments: Any, **options: Any) -> Any:
             answer = await execute(self, query, *arguments, **options)
-            if query == "COMMIT":
+            if query.startswith("COMMIT"):
                 raise ConnectionResetError
             return answer
 

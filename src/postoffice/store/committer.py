@@ -61,6 +61,9 @@ class Committer:
         self._joined: dict[object, str] = {}
         self._connection: Any = None
         self._committing = False
+        self._chained = begin == "BEGIN"  # what a pooler's transaction begins with is not carried over to the next
+        self.begun = False
+        """Whether a transaction has been begun ahead of the acts that will use it."""
         self._drawer = SharedDrawer()
         self._doubted_until = 0  # as long as others work on the same mail, it is not worth while to remember any
 
@@ -94,8 +97,17 @@ class Committer:
             return OutcomeUnknown(why=why(error))
         return None if again else DatabaseLost(why=why(error))
 
+    async def rest(self) -> None:
+        """Nobody asks for anything: give up the transaction that was begun ahead."""
+        self.begun = False
+        try:
+            await self._connection.execute("ROLLBACK", timeout=_LAST_WORDS)
+        except Exception:  # noqa: BLE001 - nothing was done in it
+            self.close()
+
     def close(self) -> None:
         """Let the connection go, whatever it was doing."""
+        self.begun = False
         if self._connection is not None:
             self._connection.terminate()
             self._connection = None
@@ -103,16 +115,21 @@ class Committer:
     async def _transact(self, acts: Sequence[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
         self._committing = False
         if self._connection is None or self._connection.is_closed():
+            self.begun = False
             self._connection = await self._connect()
         connection = self._connection
-        await connection.execute(self._begin)
+        if not self.begun:
+            await connection.execute(self._begin)
+        self.begun = False
         try:
             desk = await self._at_hand(acts) or await self._loaded(acts)
             outcomes = run_acts(desk, acts)
             version = await self._write(list(close_desk(desk)))
             # From here on a lost connection leaves the transaction's fate unknown.
             self._committing = not connection.is_closed()
-            await connection.execute("COMMIT")
+            # The next transaction begins with the same trip.
+            await connection.execute("COMMIT AND CHAIN" if self._chained else "COMMIT")
+            self.begun = self._chained
         except BaseException:
             self._drawer = SharedDrawer()
             if not connection.is_closed() and not self._committing:

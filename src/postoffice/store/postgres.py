@@ -26,6 +26,7 @@ R = TypeVar("R")
 _Job = tuple[Act[Any], "asyncio.Future[Any]"]
 _GROUP = 256
 _TURNS = 3
+_IDLE = 0.01  # seconds in which more is expected to be asked for
 _READERS = 8
 _TIMEOUT = 30.0
 _LONGEST = "30000"  # milliseconds that a transaction may last
@@ -201,7 +202,11 @@ class PostgresStore(GroupedStore):
                     if self._closing:
                         return
                     self._arrived.clear()
-                    await self._arrived.wait()
+                    try:
+                        async with asyncio.timeout(_IDLE if committer.begun else None):
+                            await self._arrived.wait()
+                    except TimeoutError:
+                        await committer.rest()
                 # Those who were answered together ask again together: one larger group costs less than two.
                 for _ in range(_TURNS):
                     await asyncio.sleep(0)

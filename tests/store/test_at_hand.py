@@ -16,6 +16,7 @@ from postoffice.store.committer import Committer
 from postoffice.store.postgres import PostgresStore
 from postoffice.store.steps import Loads
 from tests.engines import PostgresServer
+from tests.proof.patience import until
 
 A_MINUTE = timedelta(minutes=1)
 WISH = Wish(limit=1, visible_for=A_MINUTE)
@@ -188,14 +189,11 @@ async def test_while_others_work_on_the_same_mail_nothing_is_remembered(
 
 
 async def test_an_idle_process_holds_no_transaction(replicas: tuple[PostgresStore, PostgresStore], url: str) -> None:
+    at_rest = "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'"
     await cycle(replicas[0])
     connection = await asyncpg.connect(url)
     try:
-        async with asyncio.timeout(20):
-            while await connection.fetchval(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'"
-            ):
-                await asyncio.sleep(0.01)
+        await until(lambda: connection.fetchval(at_rest))
     finally:
         await connection.close()
     await cycle(replicas[0], "and goes on")

@@ -46,7 +46,7 @@ class Clock:
     def __init__(self) -> None:
         self._offset = time.time_ns() - steady()
         self._last_id = 0
-        self._pool, self._used = b"", 0
+        self._pool, self._used = "", 0
 
     def now(self) -> int:
         """Microseconds since the epoch."""
@@ -55,19 +55,17 @@ class Clock:
     def new_id(self) -> str:
         """A UUIDv7 that sorts after every id this clock has given."""
         # Milliseconds and, in the 12 bits after them, a count: ids of one millisecond keep their order.
-        self._last_id = max((self.now() // 1000) << 12, self._last_id + 1)
-        stamp, count = self._last_id >> 12, self._last_id & 0xFFF
-        tail = self._random(8) & 0x3FFFFFFFFFFFFFFF | (1 << 63)
-        text = f"{stamp:012x}7{count:03x}{tail:016x}"
-        return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+        last = self._last_id = max((self.now() // 1000) << 12, self._last_id + 1)
+        stamp, tail = f"{last:015x}", self._random(15)
+        return f"{stamp[:8]}-{stamp[8:12]}-7{stamp[12:]}-8{tail[:3]}-{tail[3:]}"
 
     def token(self) -> str:
         """A secret nobody guesses."""
-        return f"{self._random(16):032x}"
+        return self._random(32)
 
-    def _random(self, size: int) -> int:
-        """Some of the system's randomness, fetched a page at a time: asking for it costs more than using it."""
-        if len(self._pool) - self._used < size:
-            self._pool, self._used = secrets.token_bytes(4096), 0
-        self._used += size
-        return int.from_bytes(self._pool[self._used - size : self._used])
+    def _random(self, digits: int) -> str:
+        """Some of the system's randomness in hexadecimal, fetched a page at a time: asking for it costs more than using it."""
+        if len(self._pool) - self._used < digits:
+            self._pool, self._used = secrets.token_hex(4096), 0
+        self._used += digits
+        return self._pool[self._used - digits : self._used]

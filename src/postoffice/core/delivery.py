@@ -32,7 +32,7 @@ MOVES = {
 }
 
 
-class Ack(msgspec.Struct, frozen=True):
+class Ack(msgspec.Struct, frozen=True, gc=False):
     """Done with it. Without a token it settles only what a tokenless door leased."""
 
     ref: str
@@ -91,14 +91,14 @@ class Unread(msgspec.Struct, frozen=True):
     why: MailError
 
 
-class Settled(msgspec.Struct, frozen=True):
+class Settled(msgspec.Struct, frozen=True, gc=False):
     """How one settlement ended."""
 
     message_id: str
     state: State
 
 
-class Wish(msgspec.Struct, frozen=True, kw_only=True):
+class Wish(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a taker asks of its mailbox."""
 
     limit: int
@@ -112,7 +112,7 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     correlation_id: str | None = None
 
 
-class Leased(msgspec.Struct, frozen=True, kw_only=True):
+class Leased(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A message in its taker's hands."""
 
     message: Message

@@ -1,6 +1,7 @@
 """What was said: a draft as a sender writes it, and the message it becomes, which never changes again."""
 
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -15,6 +16,8 @@ from postoffice.core.text import check_json, check_text
 TASK = "task"
 TASK_UPDATE = "task_update"
 NOTICE = "notice"
+_WORDS = ("type", "correlation_id", "reply_to", "ref_id", "ref_type", "client_id", "session_id", "forward_of")
+_words_of = attrgetter(*_WORDS)
 _PARTS = {"text": ("text", str), "data": ("data", object), "file": ("path", str)}
 
 
@@ -37,7 +40,7 @@ class LedgerWish(msgspec.Struct, frozen=True, omit_defaults=True):
     """Only for recipients who can be reached no other way; the others get it as always."""
 
 
-class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A message as its sender writes it, before the office has accepted it."""
 
     to: str | tuple[str, ...]
@@ -71,7 +74,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """By the ledger where both sides have topics: held until it has been seen there, unless it is urgent."""
 
 
-class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"sender": "from"}):
+class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, rename={"sender": "from"}, gc=False):
     """What was said. Never changes after it is accepted."""
 
     id: str
@@ -102,7 +105,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ren
     """How the connection was made that admitted it; nothing where the recipient's own list did."""
 
 
-class Posted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Posted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """What became of a message with one recipient when it was accepted."""
 
     recipient: str
@@ -116,7 +119,7 @@ class Posted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """`awaiting`: it goes by the ledger; `direct`: asked to, but one side has no topics; nothing where nobody asked."""
 
 
-class Accepted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Accepted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The office's answer to a send: durable by the time it is given."""
 
     message_id: str
@@ -171,8 +174,8 @@ def check_size(size: int, limits: Limits) -> None:
 
 
 def _check_words(draft: Draft, limits: Limits) -> None:
-    for field in ("type", "correlation_id", "reply_to", "ref_id", "ref_type", "client_id", "session_id", "forward_of"):
-        if (value := getattr(draft, field)) is not None:
+    for field, value in zip(_WORDS, _words_of(draft), strict=True):
+        if value is not None:
             _check_word(field, value, limits.id_chars)
     if draft.subject is not None:
         _check_word("subject", draft.subject, limits.subject_chars)

@@ -191,7 +191,7 @@ class Desk:
         """Put news into an agent's log."""
         taken = self.number(box) if number is None else number
         text = "{}" if data is None else _encode(data).decode()
-        self.write("add_event", (box.agent, taken, kind.value, ref, text, self.now))
+        self.write("add_event", (box.agent, taken, str(kind), ref, text, self.now))
         self.hints.add(box.agent)
 
     def thread_of(self, one: str, other: str, subject: str) -> ThreadRow | None:
@@ -234,7 +234,7 @@ class Desk:
             mailbox=box.agent,
             number=number,
             priority=message.priority,
-            state=state.value,
+            state=str(state),
             sender=sender,
             type=message.type,
             session_id=session_id,
@@ -267,7 +267,7 @@ class Desk:
         if row.session_id is not None and (by := (state in UNREAD) - (row.state in UNREAD)):
             self._unread(self.threads[row.session_id], row.mailbox, by)
         row.reason = reason if reason is not None or row.lent else row.reason
-        row.state = state.value
+        row.state = str(state)
         row.due_at = None if due_in is None else self.now + micros(due_in)
         if state in (State.ACKED, State.DEAD):
             row.settled_at = self.now

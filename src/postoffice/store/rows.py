@@ -12,7 +12,7 @@ _card = Decoder(Card).decode
 _message = Decoder(Message).decode
 
 
-class Box(Struct):
+class Box(Struct, gc=False):
     """An agent and its mailbox's counts."""
 
     agent: str
@@ -41,7 +41,7 @@ class Box(Struct):
         return self.held + self.pending + self.leased
 
 
-class ThreadRow(Struct):
+class ThreadRow(Struct, gc=False):
     """A session, with both members' counts."""
 
     id: str
@@ -57,7 +57,7 @@ class ThreadRow(Struct):
     last_at: int
 
 
-class DeliveryRow(Struct):
+class DeliveryRow(Struct, gc=False):
     """A delivery, with its message as stored."""
 
     id: object  # the engine's own: a number in SQLite, a UUID in PostgreSQL

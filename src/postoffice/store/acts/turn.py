@@ -29,7 +29,7 @@ from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import DeliveryRow, in_turn
 
 
-class Turned(msgspec.Struct, frozen=True):
+class Turned(msgspec.Struct, frozen=True, gc=False):
     """What a turn gave: an answer for each settlement, in order, and the mail taken."""
 
     settled: tuple[Settled | MailError, ...]

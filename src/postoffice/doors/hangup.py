@@ -1,7 +1,7 @@
 """Callers that hang up: work for them ends, and mail they never got goes back."""
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
@@ -15,6 +15,8 @@ from postoffice.office import PostOffice
 T = TypeVar("T")
 RESET = "postoffice.reset"
 """The extension by which a server says that a connection broke."""
+GONE = "postoffice.gone"
+"""The extension by which a server says that a caller has hung up, without being waited for."""
 
 
 async def unless_hung_up(request: Request, work: Coroutine[Any, Any, T]) -> T:
@@ -37,8 +39,11 @@ async def _hang_up(request: Request) -> None:
         pass
 
 
-def hung_up(receive: Receive) -> bool:
+def hung_up(scope: Scope, receive: Receive) -> bool:
     """Whether the caller is known to be gone: asked once, without waiting for it."""
+    gone: Callable[[], bool] | None = scope.get("extensions", {}).get(GONE)
+    if gone is not None:
+        return gone()
     asking = receive()
     assert isinstance(asking, Coroutine)
     try:
@@ -60,7 +65,7 @@ class LeaseResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send, unless the caller is gone."""
-        if self._leased and hung_up(receive):
+        if self._leased and hung_up(scope, receive):
             await self._office.give_back(self._caller, self._leased)
             return
         await super().__call__(scope, receive, send)

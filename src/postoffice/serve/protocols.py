@@ -8,7 +8,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import CloseCode
 
 from postoffice.doors.edge import AT_HAND
-from postoffice.doors.hangup import RESET
+from postoffice.doors.hangup import GONE, RESET
 from postoffice.doors.websocket import CUT
 
 _HEAD_SECONDS = 20.0
@@ -28,6 +28,15 @@ class HttpProtocol(HttpToolsProtocol):
     _head_bytes = 0
     _taking_timer: asyncio.TimerHandle | None = None
     _broken = False
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        # The same for all requests of a connection, which come one after the other.
+        self._extensions: dict[str, Any] = {
+            RESET: lambda: self._broken,
+            AT_HAND: lambda: not self.cycle.more_body,
+            GONE: lambda: self.cycle.disconnected,
+        }
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
@@ -53,8 +62,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        extensions: dict[str, Any] = {RESET: lambda: self._broken, AT_HAND: lambda: not self.cycle.more_body}
-        self.scope["extensions"] = extensions
+        self.scope["extensions"] = self._extensions
         self._begin_head()
 
     def on_headers_complete(self) -> None:

@@ -174,7 +174,7 @@ class _Exchange:
     async def answer(self, scope: Scope, body: bytes) -> None:
         """Give a whole answer, unless there is mail in it and nobody left to take it."""
         self._visit.answering = True
-        if self._visit.leased and hung_up(self.receive):
+        if self._visit.leased and hung_up(scope, self.receive):
             raise ClientDisconnect
         if self._begun:
             await self.send({"type": "http.response.body", "body": body})

@@ -1,4 +1,4 @@
-"""How answers leave, and what becomes of those that nobody takes."""
+"""How answers leave: head and body in one piece where that can be, and as HTTP wants them where a request is not plain."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -14,6 +14,7 @@ from tests.doors.wire import wired
 from tests.engines import SQLiteEngine
 
 JSON = {"Content-Type": "application/json", "X-Agent": "bob"}
+LARGE = 300_000
 
 
 @pytest.fixture
@@ -26,6 +27,54 @@ async def desk(tmp_path: Path) -> AsyncIterator[Served]:
 async def send(desk: Served, **letter: Any) -> None:
     async with desk.client(name="alice") as alice:
         done(await alice.post("/messages/send", json={"to": "bob", "type": "note", **letter}), 201)
+
+
+class TestOnePiece:
+    async def test_whatever_door_answers_and_whatever_it_says(self, desk: Served) -> None:
+        async with wired(desk.url) as wire:
+            for method, path in (("POST", "/messages/receive"), ("GET", "/health"), ("GET", "/nowhere"), ("GET", "/docs")):
+                await wire.ask(method, path, JSON)
+                head, _, body = (await wire.piece()).partition(b"\r\n\r\n")
+                assert f"content-length: {len(body)}".encode() in head.split(b"\r\n"), path
+                assert head.count(b"x-request-id: ") == head.count(b"x-frame-options: ") == head.count(b"date: ") == 1, path
+
+    async def test_a_large_answer_comes_whole(self, desk: Served) -> None:
+        await send(desk, payload="x" * LARGE)
+        async with wired(desk.url) as wire:
+            await wire.ask("POST", "/messages/receive", JSON)
+            answer = await wire.answer()
+            assert answer.status == 200
+            assert len(answer.body) > LARGE
+
+    async def test_requests_sent_together_are_answered_in_their_order(self, desk: Served) -> None:
+        asked = [("first", "/health", 200), ("second", "/nowhere", 404), ("third", "/health", 200)]
+        async with wired(desk.url) as wire:
+            lines = (f"GET {path} HTTP/1.1\r\nHost: {wire.host}\r\nX-Request-Id: {id}\r\n\r\n" for id, path, _ in asked)
+            await wire.send("".join(lines).encode())
+            for id, _, status in asked:
+                answer = await wire.answer()
+                assert (answer.headers["x-request-id"], answer.status) == (id, status)
+
+    async def test_nobody_is_kept_from_an_answer_by_half_of_the_next_request(self, desk: Served) -> None:
+        async with wired(desk.url) as wire:
+            request = f"GET /health HTTP/1.1\r\nHost: {wire.host}\r\n\r\n".encode()
+            await wire.send(request + request[:10])
+            assert (await wire.answer()).status == 200
+            await wire.send(request[10:])
+            assert (await wire.answer()).status == 200
+
+    async def test_who_asks_for_the_head_gets_no_body(self, desk: Served) -> None:
+        async with wired(desk.url) as wire:
+            await wire.ask("HEAD", "/nowhere")
+            assert (await wire.piece()).endswith(b"\r\n\r\n")
+            await wire.ask("GET", "/health")
+            assert (await wire.answer()).status == 200
+
+    async def test_who_does_not_stay_is_told_goodbye(self, desk: Served) -> None:
+        async with wired(desk.url) as wire:
+            await wire.ask("GET", "/health", {"Connection": "close"})
+            assert (await wire.answer()).headers["connection"] == "close"
+            assert await wire.closed()
 
 
 class TestNobodyThere:

@@ -70,6 +70,11 @@ class Wire:
             body = await self._reader.readexactly(int(headers.get("content-length", "0")))
         return Answer(int(first.split()[1]), headers, body)
 
+    async def piece(self) -> bytes:
+        """What comes next, as much of it as comes at once."""
+        async with asyncio.timeout(PATIENCE):
+            return await self._reader.read(65536)
+
     async def upgrade(self, path: str, headers: Mapping[str, str] | None = None) -> Answer:
         """Ask for a WebSocket. Nothing on this side will ever answer a ping."""
         asked = {"Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "x" * 22 + "=="}

@@ -19,39 +19,16 @@ from postoffice.core.errors import BeyondLoopback, MailError, TooLarge, TooSlow,
 from postoffice.core.hosts import address_of, is_loopback
 from postoffice.doors.faults import fault
 from postoffice.doors.metrics import Metrics
+from postoffice.doors.reply import Reply
 
 _log = logging.getLogger("postoffice.requests")
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _GONE = 499
-_AWAY = 503
-_SOON = (b"retry-after", b"1")
-"""Whatever keeps the office from answering now is looked at again at least once a second."""
 AT_HAND = "postoffice.at_hand"
 """The extension by which a server says that all of a request has arrived: then nobody has to be timed."""
 QUERY = "query_string"
 """Where a socket's query is kept once it is out of the address."""
 _ORIGIN = re.compile(r"https?://([^/]+)")
-_API_POLICY = b"default-src 'none'; frame-ancestors 'none'"
-_DOCS_POLICY = b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
-_PAGE_POLICY = (
-    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
-    b"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types postoffice"
-)
-_SAFETY = [
-    (b"x-content-type-options", b"nosniff"),
-    (b"x-frame-options", b"DENY"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cross-origin-resource-policy", b"same-origin"),
-    (b"cache-control", b"no-store"),
-]
-_API_HEADERS = [*_SAFETY, (b"content-security-policy", _API_POLICY)]
-_DOCS_HEADERS = [*_SAFETY, (b"content-security-policy", _DOCS_POLICY)]
-_PAGE_HEADERS = [
-    # Without any referrer a browser does not say either from which page a form comes; to other sites nothing is said this way too.
-    *((name, b"same-origin" if name == b"referrer-policy" else value) for name, value in _SAFETY if name != b"cache-control"),
-    (b"content-security-policy", _PAGE_POLICY),
-    (b"cross-origin-opener-policy", b"same-origin"),
-]
 
 
 class Refusal(HTTPException):
@@ -194,50 +171,27 @@ class Edge:
         given = dict(scope["headers"]).get(b"x-request-id", b"")
         request_id = given if given and _REQUEST_ID.fullmatch(given) else b"%b-%08x" % (self._here, next(self._numbers))
         scope.setdefault("state", {})["request_id"] = request_id.decode()
-        safety = _safety(scope["path"])
         body = _Body(receive, self._rules, scope)
-        status = 0
-
-        async def answer(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-                message["headers"] = [
-                    *message.get("headers", ()),
-                    *safety,
-                    (b"x-request-id", request_id),
-                    *((_SOON,) if status == _AWAY and not _says_when(message) else ()),
-                    # Whoever is still sending what nobody reads is not waited for.
-                    *(() if body.whole or not _has_body(scope) else ((b"connection", b"close"),)),
-                ]
-            await send(message)
-
+        answer = Reply(scope, send, request_id, body.unread)
         try:
             self._rules.check(scope)
-            await self._app(scope, body.read, answer)
+            await self._app(scope, body.read, answer.send)
         except (MailError, Refusal) as error:
-            await self._told(_refusal(error), scope)(scope, receive, answer)
+            await self._told(_refusal(error), scope)(scope, receive, answer.send)
         except ClientDisconnect:
-            status = _GONE
+            answer.status = _GONE
         except Exception as error:  # noqa: BLE001 - the last resort: whatever it was, the caller is told and the log has it
             report(error, request_id.decode())
-            if not status:
-                await self._told(error_response(MailError()), scope)(scope, receive, answer)
+            if not answer.begun:
+                await self._told(error_response(MailError()), scope)(scope, receive, answer.send)
         seconds = time.perf_counter() - begun
         route = scope["state"].get("route") or getattr(scope.get("route"), "path_format", "unmatched")
-        self._metrics.answered(scope["method"], route, status, seconds)
-        _tell(scope, route, status, seconds, request_id.decode())
+        self._metrics.answered(scope["method"], route, answer.status, seconds)
+        _tell(scope, route, answer.status, seconds, request_id.decode())
 
     def _told(self, response: Response, scope: Scope) -> ASGIApp:
         """What is answered here, outside of what lets other pages read answers: to them it would be a network that failed."""
         return self._shared(response) if self._rules.lists(scope) else response
-
-
-def _safety(path: str) -> list[tuple[bytes, bytes]]:
-    """What keeps a browser from being used against the one who uses it. The page says itself what may be kept."""
-    if path in ("/", "/page") or path.startswith("/page/"):
-        return _PAGE_HEADERS
-    return _DOCS_HEADERS if path.startswith("/docs") else _API_HEADERS
 
 
 class _Body:
@@ -250,11 +204,15 @@ class _Body:
         self._scope = scope
         self._size = 0
         self._until: float | None = None
-        self.whole = False
+        self._whole = False
+
+    def unread(self) -> bool:
+        """Whether there is some of it that nobody has read."""
+        return not self._whole and _has_body(self._scope)
 
     async def read(self) -> Message:
         """The next of it."""
-        if self.whole:
+        if self._whole:
             return await self._receive()
         rules = self._rules
         if self._at_hand():
@@ -270,12 +228,8 @@ class _Body:
         most = rules.body_bytes if rules.open or self._scope["state"].get("agent") else min(rules.stranger_bytes, rules.body_bytes)
         if self._size > most:
             raise Refusal(TooLarge(what="body", size=f"more than {most} bytes", limit=most))
-        self.whole = not message.get("more_body", False)
+        self._whole = not message.get("more_body", False)
         return message
-
-
-def _says_when(message: Message) -> bool:
-    return any(name.lower() == _SOON[0] for name, _ in message.get("headers", ()))
 
 
 def _has_body(scope: Scope) -> bool:

@@ -3,18 +3,22 @@
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HEADER_RE, HEADER_VALUE_RE, STATUS_LINE, HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode
 
 from postoffice.doors.edge import AT_HAND
 from postoffice.doors.hangup import GONE, RESET
+from postoffice.doors.reply import WHOLE, Headers
 from postoffice.doors.websocket import CUT
 
 _HEAD_SECONDS = 20.0
 _HEAD_BYTES = 64 << 10
 _TAKING_SECONDS = 60.0
 _LAST_WORDS = 1.0
+_HEED = frozenset({b"connection", b"transfer-encoding"})  # headers that say how the rest is written
+_LENGTH = b"content-length"
+_LARGE = 64 << 10  # bytes: a body that costs more to copy behind its head than to write by itself
 _WRITABLE = asyncio.Event()  # every socket's, until it has something to wait for
 _WRITABLE.set()
 
@@ -36,6 +40,7 @@ class HttpProtocol(HttpToolsProtocol):
             RESET: lambda: self._broken,
             AT_HAND: lambda: not self.cycle.more_body,
             GONE: lambda: self.cycle.disconnected,
+            WHOLE: self._write_whole,
         }
 
     def connection_made(self, transport: Any) -> None:
@@ -85,6 +90,32 @@ class HttpProtocol(HttpToolsProtocol):
     def resume_writing(self) -> None:
         super().resume_writing()
         self._stop_timing()
+
+    def _write_whole(self, status: int, headers: Headers, more: bytes, body: bytes) -> bool:
+        """Write an answer as uvicorn does, but in one piece; whatever is not plain is left to uvicorn."""
+        cycle = self.cycle
+        # Where requests came before this one was answered, the cycle is the last one's.
+        if self.pipeline or cycle.response_started or cycle.disconnected or self.flow.write_paused:
+            return False
+        if cycle.scope["method"] == "HEAD" or len(body) > _LARGE:
+            return False
+        written = [STATUS_LINE[status]]
+        for name, value in self.server_state.default_headers:
+            written += (name, b": ", value, b"\r\n")
+        for name, value in headers:
+            if name in _HEED or HEADER_RE.search(name) or HEADER_VALUE_RE.search(value):
+                return False
+            if name == _LENGTH and int(value) != len(body):
+                return False
+            written += (name, b": ", value, b"\r\n")
+        written += (more, b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n", body)
+        self.transport.write(b"".join(written))
+        cycle.response_started = cycle.response_complete = True
+        cycle.message_event.set()
+        if not cycle.keep_alive:
+            self.transport.close()
+        cycle.on_response()
+        return True
 
     def _time_taking(self) -> None:
         """However slowly somebody takes an answer, some of it has to be taken: who takes nothing would be kept for good, and all it asked for."""

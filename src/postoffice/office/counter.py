@@ -7,8 +7,8 @@ from datetime import timedelta
 import msgspec
 
 from postoffice.core.agent import Agent, Caller, presence
-from postoffice.core.clock import Clock, micros, steady
-from postoffice.core.delivery import Extend, Handed, Leased, Nack, Refuse, Settled, Settlement, Unread, Wish
+from postoffice.core.clock import Clock, moment, steady
+from postoffice.core.delivery import Ack, Extend, Handed, Leased, Nack, Refuse, Settled, Settlement, Unread, Wish
 from postoffice.core.errors import (
     BadCursor,
     Invalid,
@@ -123,6 +123,8 @@ class Counter:
             return asked.why
         try:
             self._ref(asked.ref)
+            if isinstance(asked, Ack):
+                return asked  # most are, and there is nothing more to look at
             if isinstance(asked, Extend):
                 self._visible(asked.visible_for)
             if isinstance(asked, Nack):
@@ -139,12 +141,15 @@ class Counter:
         """A taker's turn, counted. A settlement that is not right is answered as such, and keeps none of the others from being done."""
         self._batch(asked)
         judged = [self._fit(one) for one in asked]
+        fit = tuple(one for one in judged if not isinstance(one, MailError))
         begun = steady()
-        turned = await self.store.turn(caller.name, tuple(one for one in judged if not isinstance(one, MailError)), wish)
+        turned = await self.store.turn(caller.name, fit, wish)
         self._follow(caller, turned, begun)
         if turned.leased:
             self.waits.extend(self._ages(turned.leased))
             self.redelivered += sum(one.attempt > 1 for one in turned.leased)
+        if len(fit) == len(judged):
+            return turned
         answers = iter(turned.settled)
         return Turned(tuple(one if isinstance(one, MailError) else next(answers) for one in judged), turned.leased)
 
@@ -158,8 +163,8 @@ class Counter:
                     self.trace.settled(caller.name, settled, took)
 
     def _ages(self, leased: Sequence[Leased]) -> list[float]:
-        now = self._clock.now()
-        return [max(0, now - micros(one.message.created_at)) / 1_000_000 for one in leased]
+        now = moment(self._clock.now())
+        return [max(0.0, (now - one.message.created_at).total_seconds()) for one in leased]
 
     def _with_presence(self, agent: Agent) -> Agent:
         """Count the signs of life that are not written down yet."""

@@ -67,9 +67,9 @@ class Identities:
     async def _by_name(self, name: str) -> Caller:
         if self._auth is Auth.KEYS:
             raise KeyRequired(name=name)
-        known = self._recall(f"name:{name}")
+        known = self._recall(place := f"name:{name}")
         if known is None:
-            known = self._remember(f"name:{name}", Caller(await self._store.appear(check_free(name)), verified=False))
+            known = self._remember(place, Caller(await self._store.appear(check_free(name)), verified=False))
         return known
 
     def _recall(self, key: str) -> Caller | None:

@@ -216,7 +216,7 @@ class MailVerbs(Counter):
         await self.settle(caller, [GiveBack(item.message.id, item.token) for item in leased])
 
     async def _settle_one(self, caller: Caller, settlement: Settlement) -> Settled:
-        (outcome,) = await self.settle(caller, [settlement])
+        (outcome,) = (await self._turn(caller, (settlement,), None)).settled
         if isinstance(outcome, Exception):
             raise outcome
         return outcome

@@ -13,12 +13,14 @@ class Express:
     def __init__(self, app: ASGIApp, api: FastAPI) -> None:
         self._app = app
         self._routes: dict[tuple[str, str], PlainRoute] = {}
-        """By method and path, or the last word of a path that names something before it."""
+        """By method and path."""
+        self._naming: dict[tuple[str, str], PlainRoute] = {}
+        """By method and the last word of a path that names something before it."""
         for route in api.routes:
             if isinstance(route, PlainRoute) and route.plain is not None:
-                path = _last(route.path) if route.param_convertors else route.path
+                routes, path = (self._naming, _last(route.path)) if route.param_convertors else (self._routes, route.path)
                 if not path.startswith("{"):  # one that ends with what it names has no last word to be found by
-                    self._routes.update({(method, path): route for method in route.methods or ()})
+                    routes.update({(method, path): route for method in route.methods or ()})
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One call."""
@@ -35,7 +37,10 @@ class Express:
 
     def _route(self, scope: Scope) -> PlainRoute | None:
         method, path = scope["method"], scope["path"]
-        route = self._routes.get((method, path)) or self._routes.get((method, _last(path)))
+        if (route := self._routes.get((method, path))) is not None:
+            scope["path_params"] = {}
+            return route
+        route = self._naming.get((method, _last(path)))
         if route is None or (found := route.path_regex.match(path)) is None:
             return None
         scope["path_params"] = found.groupdict()

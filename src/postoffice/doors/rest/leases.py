@@ -21,6 +21,7 @@ from postoffice.doors.rest.visit import Visit, Visitor, visitor
 routes = router("messages")
 
 _encode = msgspec.json.Encoder().encode
+_NONE: Any = ()  # a list would be copied for each call that does not give it
 
 
 class AckBody(Body):
@@ -67,9 +68,9 @@ _Item = AckItem | NackItem | ExtendItem | Unfit
 class SettleBody(Body):
     """Several settlements, each answered by itself, in the order ack, nack, extend; at most 100 of them by default."""
 
-    ack: list[Annotated[AckItem, BY_ITSELF]] = Field([], max_length=MOST_ITEMS)
-    nack: list[Annotated[NackItem, BY_ITSELF]] = Field([], max_length=MOST_ITEMS)
-    extend: list[Annotated[ExtendItem, BY_ITSELF]] = Field([], max_length=MOST_ITEMS)
+    ack: list[Annotated[AckItem, BY_ITSELF]] = Field(_NONE, max_length=MOST_ITEMS)
+    nack: list[Annotated[NackItem, BY_ITSELF]] = Field(_NONE, max_length=MOST_ITEMS)
+    extend: list[Annotated[ExtendItem, BY_ITSELF]] = Field(_NONE, max_length=MOST_ITEMS)
 
     def settlements(self, default: timedelta) -> list[Settlement | Unread]:
         """The settlements as the office takes them."""

@@ -24,7 +24,7 @@ routes = router("messages")
 
 _CONTENT = 10_000
 MessageId = Annotated[str, Path(max_length=255, examples=[MESSAGE_ID])]
-_encode = msgspec.json.Encoder().encode
+_OTHERWISE = frozenset({"to", "parts", "task", "id"})  # what a draft has in another form
 
 
 _IDEMPOTENCY = {
@@ -80,27 +80,14 @@ class SendBody(Body):
         """The message as the office takes it."""
         if key is not None and self.id is not None and key != self.id:
             raise BadMessage(field="id", why="it differs from the Idempotency-Key; send one of them")
+        # Most messages give few of the fields, and what is not given a draft has by itself.
+        given: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set if name not in _OTHERWISE}
         return Draft(
+            **given,
             to=self.to if isinstance(self.to, str) else tuple(self.to),
-            type=self.type,
-            subject=self.subject,
-            content=self.content,
             parts=tuple(self.parts or ()),
-            payload=self.payload if "payload" in self.model_fields_set else msgspec.UNSET,
-            context=self.context,
-            correlation_id=self.correlation_id,
-            reply_to=self.reply_to,
-            priority=self.priority,
-            ttl=self.ttl,
             task=None if self.task is None else TaskRef(self.task.id, None, self.task.deadline),
-            callback=self.callback,
-            ref_id=self.ref_id,
-            ref_type=self.ref_type,
-            metadata=self.metadata,
             client_id=self.id or key,
-            session_id=self.session_id,
-            forward_of=self.forward_of,
-            automatic=self.automatic,
         )
 
 
@@ -194,13 +181,13 @@ async def send(body: SendBody, visit: Visitor, request: Request) -> Response:
 
     With an id of your own, in the body or as the header `Idempotency-Key`, a retry to the same addressee sends nothing twice.
     """
-    return answer(sent(await visit.office.send(visit.caller, body.draft(request.headers.get("idempotency-key")))), 201)
+    return answer(sent(await visit.office.send(visit.caller, body.draft(_own_id(request)))), 201)
 
 
 @routes.post("/messages/send/batch", **gives(SentMany, {"results": [{"sent": _SENT}]}))
 async def send_many(body: SendManyBody, visit: Visitor, request: Request) -> Response:
     """Send several messages; each is accepted or refused by itself, and a retry sends none twice that has an id of its own."""
-    results = await visit.office.send_many(visit.caller, body.drafts(request.headers.get("idempotency-key")))
+    results = await visit.office.send_many(visit.caller, body.drafts(_own_id(request)))
     return answer(SentMany(tuple(map(_result, results))))
 
 
@@ -255,6 +242,11 @@ async def search(
         everyone=everyone,
     )
     return answer(Hits(tuple(map(_hit, page.items)), page.cursor))
+
+
+def _own_id(request: Request) -> str | None:
+    """The first `Idempotency-Key`. The framework's view of headers decodes all of them for it."""
+    return next((value.decode("latin-1") for name, value in request.scope["headers"] if name == b"idempotency-key"), None)
 
 
 def sent(accepted: Accepted) -> Sent:

@@ -19,7 +19,7 @@ class Visit(NamedTuple):
 
 def office_of(request: Request) -> PostOffice:
     """The office behind this door."""
-    office: PostOffice = request.app.state.office
+    office: PostOffice = request.scope["app"].state.office
     return office
 
 

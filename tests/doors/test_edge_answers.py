@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from postoffice.doors import hangup
 from postoffice.office import PostOffice
 from tests.doors.callers import done
 from tests.doors.served import Served, serving
@@ -77,7 +78,15 @@ class TestOnePiece:
             assert await wire.closed()
 
 
+@pytest.mark.usefixtures("server")
 class TestNobodyThere:
+    @pytest.fixture(params=["our server", "any server"])
+    def server(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Others than ours do not tell of those who hang up but when they are asked for more of a request."""
+        if request.param == "any server":
+            for extension in ("GONE", "LEAVING"):
+                monkeypatch.setattr(hangup, extension, "unknown")
+
     async def test_mail_that_was_taken_for_one_who_hung_up_meanwhile_was_not_tried(
         self, monkeypatch: pytest.MonkeyPatch, desk: Served
     ) -> None:
@@ -106,4 +115,17 @@ class TestNobodyThere:
             await back.wait()
         async with desk.client(name="bob") as bob:
             (letter,) = done(await bob.post("/messages/receive"))["messages"]
+        assert (letter["content"], letter["attempt"]) == ("still here", 1)
+
+    async def test_nobody_waits_for_one_who_hung_up(self, desk: Served) -> None:
+        async with asyncio.timeout(30):
+            async with wired(desk.url) as wire:
+                await wire.ask("POST", "/messages/wait", JSON | {"Content-Length": "12"}, b'{"wait":240}')
+                while not desk.office.waiters.now:  # noqa: ASYNC110 - the office has no event for it
+                    await asyncio.sleep(0.01)
+            while desk.office.waiters.now:  # noqa: ASYNC110 - as above
+                await asyncio.sleep(0.01)
+        await send(desk, content="still here")
+        async with desk.client(name="bob") as bob:
+            (letter,) = done(await bob.post("/messages/wait"))["messages"]
         assert (letter["content"], letter["attempt"]) == ("still here", 1)

@@ -1,7 +1,8 @@
 """Callers that hang up: work for them ends, and mail they never got goes back."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
@@ -17,6 +18,8 @@ RESET = "postoffice.reset"
 """The extension by which a server says that a connection broke."""
 GONE = "postoffice.gone"
 """The extension by which a server says that a caller has hung up, without being waited for."""
+LEAVING = "postoffice.leaving"
+"""The extension by which a server takes a future that is done when the caller hangs up: no task has to wait for that."""
 
 
 async def unless_hung_up(request: Request, work: Coroutine[Any, Any, T]) -> T:
@@ -32,6 +35,21 @@ async def unless_hung_up(request: Request, work: Coroutine[Any, Any, T]) -> T:
         task.cancel()
         gone.cancel()
         await asyncio.gather(task, gone, return_exceptions=True)
+
+
+@contextmanager
+def hanging_up(request: Request) -> Iterator[asyncio.Future[None]]:
+    """What is done as soon as the caller hangs up, as long as the block lasts: for work that can be called off by it."""
+    tell: Callable[[asyncio.Future[None]], None] | None = request.scope.get("extensions", {}).get(LEAVING)
+    if tell is None:
+        leaving: asyncio.Future[None] = asyncio.ensure_future(_hang_up(request))
+    else:
+        leaving = asyncio.get_running_loop().create_future()
+        tell(leaving)
+    try:
+        yield leaving
+    finally:
+        leaving.cancel()
 
 
 async def _hang_up(request: Request) -> None:

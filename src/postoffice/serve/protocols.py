@@ -8,7 +8,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import CloseCode
 
 from postoffice.doors.edge import AT_HAND
-from postoffice.doors.hangup import GONE, RESET
+from postoffice.doors.hangup import GONE, LEAVING, RESET
 from postoffice.doors.reply import WHOLE, Headers
 from postoffice.doors.websocket import CUT
 
@@ -32,6 +32,8 @@ class HttpProtocol(HttpToolsProtocol):
     _head_bytes = 0
     _taking_timer: asyncio.TimerHandle | None = None
     _broken = False
+    _leaving: asyncio.Future[None] | None = None
+    """What the request under way wants to be done when its caller hangs up."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -40,6 +42,7 @@ class HttpProtocol(HttpToolsProtocol):
             RESET: lambda: self._broken,
             AT_HAND: lambda: not self.cycle.more_body,
             GONE: lambda: self.cycle.disconnected,
+            LEAVING: self._tell_leaving,
             WHOLE: self._write_whole,
         }
 
@@ -49,6 +52,8 @@ class HttpProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._broken = exc is not None
+        if self._leaving is not None and not self._leaving.done():
+            self._leaving.set_result(None)
         self._stop_looking()
         self._stop_timing()
         super().connection_lost(exc)
@@ -90,6 +95,12 @@ class HttpProtocol(HttpToolsProtocol):
     def resume_writing(self) -> None:
         super().resume_writing()
         self._stop_timing()
+
+    def _tell_leaving(self, leaving: asyncio.Future[None]) -> None:
+        self._leaving = leaving
+        if self.cycle.disconnected:
+            leaving.set_result(None)
+        self.flow.resume_reading()  # or nothing would be heard of it
 
     def _write_whole(self, status: int, headers: Headers, more: bytes, body: bytes) -> bool:
         """Write an answer as uvicorn does, but in one piece; whatever is not plain is left to uvicorn."""

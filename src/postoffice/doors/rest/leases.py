@@ -8,10 +8,11 @@ from typing import Annotated, Any
 import msgspec
 from fastapi import Request, Response
 from pydantic import Field
+from starlette.requests import ClientDisconnect
 
 from postoffice.core.delivery import Ack, Extend, Leased, Nack, Settled, Settlement, State, Unread
 from postoffice.core.letter import LeasedLetter, Letter, leased_letter, letter
-from postoffice.doors.hangup import LeaseResponse, unless_hung_up
+from postoffice.doors.hangup import LeaseResponse, hanging_up
 from postoffice.doors.rest.answer import Problem, answer, gives
 from postoffice.doors.rest.body import BY_ITSELF, MOST_ITEMS, MOST_SECONDS, Body, Unfit, Uuid, router
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, WHEN
@@ -159,8 +160,11 @@ async def wait(request: Request, visit: Visitor, body: WaitBody | None = None) -
     office, me = visit
     wanted = body or WaitBody()
     wish = wanted.wish(office.house.limits.visibility)
-    waiting = office.wait(me, wanted.limit, within=_span(wanted.wait), again=partial(visitor, request), **wish)
-    turned = await unless_hung_up(request, waiting)
+    with hanging_up(request) as leaving:
+        patience, again = _span(wanted.wait), partial(visitor, request)
+        turned = await office.wait(me, wanted.limit, within=patience, again=again, called_off=leaving, **wish)
+        if leaving.done():
+            raise ClientDisconnect
     return _handed(visit, wish, turned.leased, turned.settled)
 
 

@@ -86,6 +86,18 @@ async def test_an_office_that_stood_still_too_long_does_its_work_again(url: str,
         assert [one.message.content for one in (await office.receive(bob, 10)).leased] == ["First.", "Second."]
 
 
+async def test_one_that_stood_still_in_a_transaction_begun_ahead_goes_on_in_another(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SESSION, "idle_in_transaction_session_timeout", "300")
+    async with PostOffice(PostgresStore(url), LocalWake()) as office:
+        alice = await office.identify(name="alice")
+        for content in ("First.", "Second."):
+            async with asyncio.timeout(BOUND):
+                await office.send(alice, Draft(to="bob", content=content))
+            time.sleep(1.0)  # noqa: ASYNC251 - before it could give up the next transaction
+        bob = await office.identify(name="bob")
+        assert [one.message.content for one in (await office.receive(bob, 10)).leased] == ["First.", "Second."]
+
+
 @pytest.mark.parametrize("known", ["all of it", "half of it", "nothing yet"])
 async def test_one_that_was_given_up_just_before_its_commit_knows_that_nothing_was_done(
     url: str, monkeypatch: pytest.MonkeyPatch, known: str
@@ -93,12 +105,12 @@ async def test_one_that_was_given_up_just_before_its_commit_knows_that_nothing_w
     """Whatever it has read by then of the server's last words and of the connection's end."""
     write, stood = Committer._write, 0
 
-    async def stand_still(committer: Committer, writes: list[Write]) -> None:
+    async def stand_still(committer: Committer, writes: list[Write]) -> int:
         nonlocal stood
-        await write(committer, writes)
+        version = await write(committer, writes)
         stood += 1
         if stood > 1:
-            return
+            return version
         await committer._connection.execute("SET LOCAL idle_in_transaction_session_timeout = 300")  # the second time it may take its time
         if known == "all of it":
             await until(committer._connection.is_closed)
@@ -110,6 +122,7 @@ async def test_one_that_was_given_up_just_before_its_commit_knows_that_nothing_w
         else:
             time.sleep(1.0)  # noqa: ASYNC251
             committer._connection._transport._read_ready()
+        return version
 
     async with PostOffice(PostgresStore(url), LocalWake()) as office:
         alice = await office.identify(name="alice")

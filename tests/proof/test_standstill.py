@@ -5,6 +5,7 @@ import os
 import signal
 import time
 from collections.abc import AsyncIterator
+from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -94,6 +95,29 @@ async def test_one_that_stood_still_in_a_transaction_begun_ahead_goes_on_in_anot
             async with asyncio.timeout(BOUND):
                 await office.send(alice, Draft(to="bob", content=content))
             time.sleep(1.0)  # noqa: ASYNC251 - before it could give up the next transaction
+        bob = await office.identify(name="bob")
+        assert [one.message.content for one in (await office.receive(bob, 10)).leased] == ["First.", "Second."]
+
+
+async def test_one_that_stood_still_while_its_commit_was_answered_does_nothing_twice(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer and the end of the transaction begun with it are read together: what was committed before is not taken for undone."""
+    monkeypatch.setitem(SESSION, "idle_in_transaction_session_timeout", "300")
+    execute = asyncpg.Connection.execute
+
+    async def stand_still(connection: Any, query: str, *arguments: Any, **options: Any) -> Any:
+        asking = asyncio.ensure_future(execute(connection, query, *arguments, **options))
+        if query.startswith("COMMIT"):
+            await asyncio.sleep(0)  # it is on its way
+            time.sleep(1.0)  # noqa: ASYNC251
+        return await asking
+
+    async with PostOffice(PostgresStore(url), LocalWake()) as office:
+        alice = await office.identify(name="alice")
+        monkeypatch.setattr(asyncpg.Connection, "execute", stand_still)
+        for content in ("First.", "Second."):
+            async with asyncio.timeout(BOUND):
+                await office.send(alice, Draft(to="bob", content=content))
+        monkeypatch.setattr(asyncpg.Connection, "execute", execute)
         bob = await office.identify(name="bob")
         assert [one.message.content for one in (await office.receive(bob, 10)).leased] == ["First.", "Second."]
 

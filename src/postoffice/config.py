@@ -1,8 +1,9 @@
 """The settings, read once from flags, the environment, `.env` and a TOML file into one frozen object."""
 
+import difflib
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,6 +22,11 @@ from postoffice.core.secret import Secret
 PREFIX = "POSTOFFICE_"
 # What seed 000's users have in their environment already.
 _OTHER_NAMES = {"DATABASE_URL": "database", "WS_PING_INTERVAL": "ws_ping_interval", "WS_PING_TIMEOUT": "ws_ping_timeout"}
+# What the command line and the SDK go by, and where the settings themselves may stand: no settings, but known to whoever types them.
+_CALLERS = frozenset({"AGENT", "CONFIG", "CREDENTIALS", "KEY", "SERVER"})
+# What the commands of `run` and `recv --exec` are told, which may well start an office, and what our own tests go by.
+_TOLD = frozenset({"FROM", "MESSAGE", "SESSION", "SUBJECT"})
+_TESTS = frozenset({"EXAMPLES", "SEED"})
 _LISTS = ("allowed_hosts", "cors_origins", "trusted_proxies", "file_agents")
 _PATHS = ("data", "files", "ledger_key_file")
 _DAY = 86_400
@@ -86,6 +92,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ws_ping_interval: Annotated[float, msgspec.Meta(gt=0, le=_DAY)] = 30.0
     ws_ping_timeout: Annotated[float, msgspec.Meta(gt=0, le=_DAY)] = 60.0
     limits: Limits = Limits()
+    slips: tuple[str, ...] = ()
+    """No setting: what there is to tell of variables that look like settings and are none."""
 
     @property
     def sqlite_path(self) -> Path:
@@ -114,9 +122,13 @@ def read_settings(
         if isinstance(merged.get(name), str | Path):
             merged[name] = _at_home(merged[name])
     if unknown := sorted(merged.keys() - known_settings()):
-        raise BadSetting(name=unknown[0], why="there is none of that name; docs/settings.md has them all")
+        near = _nearest(unknown[0], known_settings())
+        hint = f"the nearest is {near}" if near else "docs/settings.md has them all"
+        raise BadSetting(name=unknown[0], why=f"there is none of that name; {hint}")
     try:
-        settings = msgspec.convert(merged | {"limits": limits}, Settings, strict=False, dec_hook=_made)
+        settings = msgspec.convert(
+            merged | {"limits": limits, "slips": _slips_told(environ, dotenv)}, Settings, strict=False, dec_hook=_made
+        )
     except msgspec.ValidationError as error:
         why, _, path = str(error).partition(" - at `$.")
         raise BadSetting(name=path.rstrip("`").removeprefix("limits."), why=why) from None
@@ -125,7 +137,33 @@ def read_settings(
 
 def known_settings() -> set[str]:
     """The name of every setting."""
-    return {field.name for field in msgspec.structs.fields(Settings)} - {"limits"} | _LIMITS.keys()
+    return {field.name for field in msgspec.structs.fields(Settings)} - {"limits", "slips"} | _LIMITS.keys()
+
+
+def slips(variables: Iterable[str]) -> dict[str, str | None]:
+    """Variables that look like ours and are not, each with the name that is nearest to it, if any: most are slips of the pen."""
+    settings = known_settings()
+    wanted = {name.upper() for name in settings} | _CALLERS
+    found: dict[str, str | None] = {}
+    for variable in sorted(variables):
+        name = variable.removeprefix(PREFIX)
+        if variable.startswith(PREFIX) and name.lower() not in settings and name not in _CALLERS | _TOLD | _TESTS:
+            near = _nearest(name.upper(), wanted)
+            found[variable] = PREFIX + near if near else None
+    return found
+
+
+def _nearest(name: str, names: Iterable[str]) -> str | None:
+    return next(iter(difflib.get_close_matches(name, sorted(names), 1)), None)
+
+
+def _slips_told(environ: Mapping[str, str], dotenv: Mapping[str, str]) -> list[str]:
+    """A line for each. None keeps a server from starting: programs of others may have such variables too."""
+    found = slips(environ) | {f"{name} in .env": near for name, near in slips(dotenv).items() if name not in environ}
+    return [
+        f"{name} is not a setting of postoffice; " + (f"did you mean {near}?" if near else "docs/settings.md has them all")
+        for name, near in found.items()
+    ]
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:

@@ -54,7 +54,9 @@ class TestAtHome:
     def test_a_variable_that_is_none_of_ours(self, home: Home) -> None:
         (found, fix) = examined(home, extra={"POSTOFFICE_SEVER": "x"})["environment"]
         assert "POSTOFFICE_SEVER" in found
-        assert "unset" in fix
+        assert fix == "did you mean POSTOFFICE_SERVER? Otherwise unset it"
+        (_, fix) = examined(home, extra={"POSTOFFICE_XYZZY": "x"})["environment"]
+        assert fix == "see docs/settings.md for the name you meant, or unset it"
 
     def test_what_a_runner_tells_its_commands_is_no_slip(self, home: Home) -> None:
         (coder,) = home.names("coder")

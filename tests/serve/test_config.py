@@ -1,5 +1,6 @@
 """Settings: every source, and which of them wins."""
 
+import re
 import sys
 from collections.abc import Callable
 from datetime import timedelta
@@ -7,11 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from postoffice.config import Settings, read_settings
+from postoffice.config import Settings, read_settings, slips
 from postoffice.core.errors import BadSetting, ExtraMissing
 from postoffice.serve.app import create_app
 from postoffice.serve.build import build_office
 from postoffice.serve.migrate import migrate
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_more_particular_source_wins(tmp_path: Path) -> None:
@@ -137,6 +140,54 @@ def test_the_file_may_be_named_in_either(tmp_path: Path, source: str) -> None:
 
 def test_other_variables_of_ours_pass_by(tmp_path: Path) -> None:
     assert read_settings({}, {"POSTOFFICE_SERVER": "http://127.0.0.1:8787", "SECRET_KEY": "x"}, tmp_path) == Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("POSTOFFICE_PROT", "did you mean POSTOFFICE_PORT?"),
+        ("POSTOFFICE_DATBASE", "did you mean POSTOFFICE_DATABASE?"),
+        ("POSTOFFICE_SEVER", "did you mean POSTOFFICE_SERVER?"),
+        ("POSTOFFICE_max_atempts", "did you mean POSTOFFICE_MAX_ATTEMPTS?"),
+        ("POSTOFFICE_LIMITS", "docs/settings.md has them all"),
+        ("POSTOFFICE_XYZZY", "docs/settings.md has them all"),
+    ],
+)
+def test_a_variable_that_is_no_setting_is_told_with_the_nearest_that_is(tmp_path: Path, name: str, hint: str) -> None:
+    told = f"is not a setting of postoffice; {hint}"
+    (slip,) = read_settings({}, {name: "1"}, tmp_path).slips
+    assert slip.startswith(f"{name} {told}")
+    (tmp_path / ".env").write_text(f"{name}=1\n")
+    (slip,) = read_settings({}, {}, tmp_path).slips
+    assert slip.startswith(f"{name} in .env {told}")
+    (slip,) = read_settings({}, {name: "1"}, tmp_path).slips
+    assert slip.startswith(f"{name} {told}")
+
+
+def test_a_key_in_toml_that_is_no_setting_is_refused_with_the_nearest_that_is(tmp_path: Path) -> None:
+    for key, hint in (("prot", "the nearest is port"), ("xyzzy", "docs/settings.md has them all"), ("slips", "none of that name")):
+        (tmp_path / "postoffice.toml").write_text(f"{key} = 1\n")
+        with pytest.raises(BadSetting, match=hint):
+            read_settings({}, {}, tmp_path)
+
+
+def test_a_setting_in_small_letters_is_one(tmp_path: Path) -> None:
+    settings = read_settings({}, {"POSTOFFICE_port": "5"}, tmp_path)
+    assert (settings.port, settings.slips) == (5, ())
+
+
+def test_no_variable_that_anything_of_ours_goes_by_is_taken_for_a_slip() -> None:
+    places = ("src", "docs", "deploy", "packages", "bench", "tools", "migrations")
+    files = [ROOT / "Makefile", ROOT / "README.md", *(path for place in places for path in (ROOT / place).rglob("*") if path.is_file())]
+    names = {name for path in files for name in _variables(path.read_bytes().decode(errors="ignore"))}
+    for path in (ROOT / "tests").rglob("*.py"):  # which write slips down, too: only what they read
+        names |= {name for line in path.read_text().splitlines() if "os.environ" in line for name in _variables(line)}
+    assert {"POSTOFFICE_PORT", "POSTOFFICE_KEY", "POSTOFFICE_SUBJECT", "POSTOFFICE_EXAMPLES"} <= names
+    assert slips(names) == {}
+
+
+def _variables(text: str) -> set[str]:
+    return set(re.findall(r"POSTOFFICE_[A-Z][A-Z_]*", text))
 
 
 @pytest.mark.parametrize("command", [build_office, migrate])

@@ -120,6 +120,29 @@ def test_a_setting_may_come_from_anywhere(tmp_path: Path, way: str) -> None:
         assert (tmp_path / "kept" / "mailbox.db").exists()
 
 
+@pytest.mark.parametrize("style", ["console", "json"])
+def test_a_variable_that_is_no_setting_is_told_and_does_not_stop_the_start(tmp_path: Path, style: str) -> None:
+    port = free_port()
+    extra = {"POSTOFFICE_PROT": "9000", "POSTOFFICE_SERVER": "http://127.0.0.1:9000"}
+    (tmp_path / ".env").write_text("POSTOFFICE_XYZZY=1\nPOSTGRES_PASSWORD=1\n")
+    with serving(*serve(port, "--data", "kept", "--log-format", style), port=port, here=tmp_path, extra=extra) as server:
+        server.send_signal(signal.SIGTERM)
+        _, err = server.communicate(timeout=PATIENCE)
+    told = [json.loads(line)["event"] if style == "json" else line for line in err.splitlines()]
+    slips = [line for line in told if "is not a setting" in line]
+    assert len(slips) == 2
+    assert slips[0].endswith("POSTOFFICE_PROT is not a setting of postoffice; did you mean POSTOFFICE_PORT?")
+    assert slips[1].endswith("POSTOFFICE_XYZZY in .env is not a setting of postoffice; docs/settings.md has them all")
+
+
+def test_commands_on_the_mail_tell_it_too(tmp_path: Path) -> None:
+    extra = {"POSTOFFICE_DATBASE": "postgresql://a/b", "POSTOFFICE_DATA": "kept"}
+    told = "postoffice: POSTOFFICE_DATBASE is not a setting of postoffice; did you mean POSTOFFICE_DATABASE?\n"
+    for words in (("migrate",), ("backup", "mail.backup"), ("restore", "mail.backup", "--data", "new")):
+        done = run(*words, here=tmp_path, extra=extra)
+        assert (done.returncode, done.stderr) == (0, told)
+
+
 @pytest.mark.parametrize("migrated", [False, True])
 def test_nobody_else_can_read_the_mail_though_its_folder_is_open(tmp_path: Path, *, migrated: bool) -> None:
     (tmp_path / "kept").mkdir(mode=0o755)

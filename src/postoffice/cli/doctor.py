@@ -29,8 +29,6 @@ _LITTLE_DISK = 512 << 20
 _SKEW = 30
 _PRIVATE = 0o077
 _FULL = 0.8
-_OURS = {"AGENT", "CONFIG", "CREDENTIALS", "DATA", "KEY", "SERVER"}
-_TOLD = {"FROM", "MESSAGE", "SESSION", "SUBJECT"}  # to the commands of `run` and `recv --exec`, which may well call the doctor
 
 
 async def examine(options: dict[str, Any]) -> list[Finding]:
@@ -50,12 +48,17 @@ def render(console: "Console", answer: Any) -> None:
 
 
 def _environment() -> list[Finding]:
-    """Variables that look like ours and are not: most of them are slips of the pen."""
-    from postoffice.config import PREFIX, known_settings  # noqa: PLC0415
+    """Variables that look like ours and are not."""
+    from postoffice.config import slips  # noqa: PLC0415
 
-    known = {name.upper() for name in known_settings()} | _OURS | _TOLD
-    unknown = sorted(name for name in os.environ if name.startswith(PREFIX) and name.removeprefix(PREFIX) not in known)
-    return [_wrong("environment", f"{name} is no setting", "see docs/settings.md for the name you meant, or unset it") for name in unknown]
+    return [
+        _wrong(
+            "environment",
+            f"{name} is no setting",
+            f"did you mean {near}? Otherwise unset it" if near else "see docs/settings.md for the name you meant, or unset it",
+        )
+        for name, near in slips(os.environ).items()
+    ]
 
 
 def _folders(options: dict[str, Any]) -> list[Finding]:

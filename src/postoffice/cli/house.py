@@ -1,9 +1,14 @@
 """Commands for whoever runs a server: serve, migrate."""
 
+import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.command import Options, examples
+from postoffice.core.fence import one_line
+
+if TYPE_CHECKING:
+    from postoffice.config import Settings
 
 
 def add(commands: Any) -> None:
@@ -65,7 +70,16 @@ def _serve(options: Options) -> None:
 
 
 def _migrate(options: Options) -> None:
-    from postoffice.config import read_settings  # noqa: PLC0415
     from postoffice.serve.migrate import migrate  # noqa: PLC0415
 
-    print(migrate(read_settings(options)))
+    print(migrate(settings_of(options)))
+
+
+def settings_of(options: Options) -> "Settings":
+    """The settings of a command that has no log; what looks like one and is none is told, since mail elsewhere may be meant."""
+    from postoffice.config import read_settings  # noqa: PLC0415
+
+    settings = read_settings(options)
+    for slip in settings.slips:
+        print(f"postoffice: {one_line(slip)}", file=sys.stderr)
+    return settings

@@ -6,7 +6,7 @@ from typing import Any
 
 from postoffice.cli.command import Options, add_caller, examples
 from postoffice.cli.ending import ending_what_was_begun
-from postoffice.cli.house import add_store
+from postoffice.cli.house import add_store, settings_of
 
 
 def add(commands: Any) -> None:
@@ -44,21 +44,19 @@ def add(commands: Any) -> None:
 
 
 def _backup(options: Options) -> None:
-    from postoffice.config import read_settings  # noqa: PLC0415
     from postoffice.serve.backup import backup  # noqa: PLC0415
 
     file = options.pop("file")
     with ending_what_was_begun():
-        print(backup(read_settings(options), file, _progress))
+        print(backup(settings_of(options), file, _progress))
 
 
 def _restore(options: Options) -> None:
-    from postoffice.config import read_settings  # noqa: PLC0415
     from postoffice.serve.backup import restore  # noqa: PLC0415
 
     file, replace = options.pop("file"), options.pop("replace")
     with ending_what_was_begun():
-        print(restore(read_settings(options), file, _progress, replace=replace))
+        print(restore(settings_of(options), file, _progress, replace=replace))
 
 
 def _progress(done: int, total: int) -> None:

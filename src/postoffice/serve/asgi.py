@@ -2,8 +2,9 @@
 
 from postoffice.config import read_settings
 from postoffice.serve.app import create_app
-from postoffice.serve.logs import set_up_logs
+from postoffice.serve.logs import set_up_logs, tell_of_slips
 
 _settings = read_settings()
 set_up_logs(_settings.log_level, _settings.log_format)
+tell_of_slips(_settings.slips)
 app = create_app(_settings)

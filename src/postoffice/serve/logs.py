@@ -5,6 +5,7 @@ import logging
 import re
 import sys
 import traceback
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +22,12 @@ def set_up_logs(level: str, style: str) -> None:
     logging.getLogger("postoffice").setLevel(level.upper())
     for name in _SERVERS:
         logging.getLogger(name).addFilter(_discreet)
+
+
+def tell_of_slips(slips: Iterable[str]) -> None:
+    """Tell what looks like a setting and is none, before anything goes by the settings that were meant."""
+    for slip in slips:
+        logging.getLogger("postoffice").warning(slip)
 
 
 def _discreet(record: logging.LogRecord) -> bool:

@@ -23,7 +23,7 @@ from postoffice.serve.app import create_app
 from postoffice.serve.build import build_house
 from postoffice.serve.descriptors import raise_limit
 from postoffice.serve.drain import draining
-from postoffice.serve.logs import set_up_logs
+from postoffice.serve.logs import set_up_logs, tell_of_slips
 from postoffice.serve.program import program
 from postoffice.serve.protocols import HttpProtocol, WebSocketProtocol
 
@@ -35,6 +35,7 @@ def serve(settings: Settings) -> None:
     """Serve. Whatever keeps the server from starting is raised as a MailError, to be told in one line."""
     _fill_streams()
     set_up_logs(settings.log_level, settings.log_format)
+    tell_of_slips(settings.slips)
     garbage.set_up()
     raise_limit()
     build_house(settings)  # an unsafe one is refused before a port is taken

@@ -138,6 +138,36 @@ class TestKeys:
         assert home.ask("key", "revoke", "--prefix", made["key_prefix"], "--as", coder)["keys"][0]["revoked_at"]
         home.refused(77, "inbox", "--as", coder)
 
+    @pytest.mark.parametrize("whose", ["--as", "--of"])
+    def test_at_a_terminal_all_keys_are_taken_back_only_by_who_says_yes(self, home: Home, whose: str) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        words = ("key", "revoke", whose, coder)
+        question = f"Revoke every key of {coder}? Whoever uses one of them is locked out. [y/N] "
+        for answer in (b"\n", b"n\n", b"\x04"):
+            assert plain(seen(home, *words, until=question, typed=answer)).endswith("Nothing was revoked.\n")
+        assert "Traceback" not in seen(home, *words, until=question, code=130)
+        assert home.ask("inbox", "--as", coder)["sessions"] == []
+        assert question in seen(home, *words, until=question, typed=b"y\n")
+        home.refused(77, "inbox", "--as", coder)
+
+    @pytest.mark.parametrize("flags", [("--yes",), ("--json",), ("--prefix", "amb_")])
+    def test_whoever_says_enough_is_not_asked(self, home: Home, flags: tuple[str, ...]) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        assert "[y/N]" not in seen(home, "key", "revoke", *flags, "--as", coder)
+        home.refused(77, "inbox", "--as", coder)
+
+    def test_a_script_is_not_asked(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        assert home.ask("key", "revoke", "--as", coder)["keys"][0]["revoked_at"]
+        home.refused(77, "inbox", "--as", coder)
+
+    def test_where_there_is_no_key_nobody_is_asked(self, home: Home) -> None:
+        (guest,) = home.names("guest")
+        assert f"{guest} has no key to take back." in seen(home, "key", "revoke", "--as", guest, code=66)
+
     def test_a_name_without_a_key_has_none_to_take_back(self, home: Home) -> None:
         (guest,) = home.names("guest")
         assert f"{guest} has no key to take back." in home.refused(66, "key", "revoke", "--as", guest)

@@ -10,7 +10,8 @@ from postoffice.cli.caller import found_here, key_in, owner_key, replace_owner_k
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.ending import interruptible
 from postoffice.cli.pages import LIMIT, gathered, tell_of_more
-from postoffice.cli.show import ago, say, table
+from postoffice.cli.question import agreed, somebody_there
+from postoffice.cli.show import ago, for_programs, say, table
 from postoffice.core.errors import BadKey, KeyRefused, NoKeyGiven
 from postoffice.core.names import OWNER
 
@@ -135,8 +136,20 @@ async def key(wire: "Wire", options: Options) -> Any:
     if options["act"] == "rotate":
         return await _rotated(wire, options["overlap"], of)
     if options["act"] == "revoke":
+        if not await _meant(wire, options):
+            return {"kept": True}
         return await wire.post("/agents/me/keys/revoke", {"prefix": options["prefix"]}, of=of)
     return await wire.get("/agents/me/keys", of=of)
+
+
+async def _meant(wire: "Wire", options: Options) -> bool:
+    """Whether all of an agent's keys are to go: without a beginning all do, and whoever has one of them is locked out."""
+    if options["prefix"] is not None or options["yes"] or for_programs(options) or not somebody_there():
+        return True
+    found = (await wire.get("/agents/me/keys", of=options["of"]))["keys"]
+    holder = next((one["agent"] for one in found if one["revoked_at"] is None), None)
+    # Where there is none, the office says so.
+    return holder is None or agreed(f"Revoke every key of {holder}? Whoever uses one of them is locked out.")
 
 
 async def _rotated(wire: "Wire", overlap: float | None, of: str | None) -> Any:
@@ -156,6 +169,9 @@ async def _rotated(wire: "Wire", overlap: float | None, of: str | None) -> Any:
 
 
 def _keys(console: "Console", answer: Any) -> None:
+    if "kept" in answer:
+        say(console, "Nothing was revoked.")
+        return
     if "kept_in" in answer:
         say(console, f"A new key {answer['key']['prefix']}… is kept in {answer['kept_in']}; older ones end when the overlap is over.")
         return
@@ -204,8 +220,9 @@ COMMANDS = (
         (
             argument("act", choices=["list", "rotate", "revoke"]),
             argument("--overlap", type=float, help="seconds the older keys go on working (a day)"),
-            argument("--prefix", help="only keys that begin so"),
+            argument("--prefix", help="only keys that begin so (all)"),
             argument("--of", metavar="AGENT", help="another agent's, for the owner"),
+            argument("--yes", action="store_true", help="do not ask before all keys are revoked"),
         ),
     ),
 )

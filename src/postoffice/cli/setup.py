@@ -5,8 +5,9 @@ import asyncio
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import Any
 
+from postoffice.cli.question import agreed, on_terminal, somebody_there
 from postoffice.core.errors import Invalid
 
 _CLIENTS = ("claude", "codex", "gemini", "opencode", "cursor", "openclaw", "nanobot")
@@ -121,31 +122,22 @@ def _wish(options: dict[str, Any]) -> Any:
 
 
 def _show(lines: Sequence[str]) -> None:
-    colour = _on_terminal(sys.stdout) and not os.environ.get("NO_COLOR")
+    colour = on_terminal(sys.stdout) and not os.environ.get("NO_COLOR")
     for line in lines:
         tint = _COLOURS.get(line[:1]) if colour else None
         print(f"{tint}{line}{_PLAIN}" if tint else line)
 
 
-def _on_terminal(stream: TextIO | None) -> bool:
-    """One that was closed before we began is None."""
-    return stream is not None and stream.isatty()
-
-
 def _agreed(options: dict[str, Any]) -> bool:
     if options.get("yes"):
         return True
-    if not (_on_terminal(sys.stdin) and _on_terminal(sys.stdout)):
+    if not somebody_there():
         print("Nothing was written: run the command again with --yes to make this change.")
         return False
-    try:
-        answer = input("Make this change? [y/N] ")
-    except EOFError:
-        answer = "\n"
-    agreed = answer.strip().lower() in ("y", "yes")
-    if not agreed:
-        print("Nothing was written.")
-    return agreed
+    if agreed("Make this change?"):
+        return True
+    print("Nothing was written.")
+    return False
 
 
 def _done(path: str, backup: str | None, *, gone: bool) -> str:

@@ -1,11 +1,11 @@
 """Section 5: presence."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
-from postoffice.core.agent import Presence
+from postoffice.core.agent import Caller, Presence
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice, upkeep
 from tests.engines import Engine
@@ -18,6 +18,17 @@ async def presence(office: PostOffice, name: str) -> Presence:
     listed = {agent.name: agent.presence for agent in (await office.agents()).items}
     shown = (await office.agent(name)).presence
     assert listed[name] == shown
+    return shown
+
+
+async def last_seen(office: PostOffice, name: str) -> datetime | None:
+    """When it was seen, as every list has it and as it is shown alone: to the second, since time goes on between them."""
+    listed = {agent.name: agent.last_seen for agent in (await office.agents()).items}
+    seated = {seat.name: seat.last_seen for seat in (await office.roster(office.owner())).items}
+    shown = (await office.agent(name)).last_seen
+    for one in (listed[name], seated[name]):
+        assert (one is None) == (shown is None)
+        assert one is None or shown is None or abs(one - shown) < timedelta(seconds=1)
     return shown
 
 
@@ -93,6 +104,32 @@ class TestPresence:
         stored = await office.store.agent("alice")
         assert stored is not None
         assert stored.presence is Presence.OFFLINE
+
+    async def test_when_it_was_seen_is_as_new_as_whether_it_is_there(self, office: PostOffice) -> None:
+        await office.register("alice")
+        await office.store.seen({"alice": timedelta(minutes=12)})
+        before = await last_seen(office, "alice")
+        assert before is not None
+        office.heartbeat(Caller("alice", verified=True))
+        after = await last_seen(office, "alice")
+        assert after is not None
+        assert timedelta(minutes=11) < after - before < timedelta(minutes=13)
+
+    async def test_an_agent_that_is_back_was_seen_though_nothing_is_written_down_yet(self, office: PostOffice) -> None:
+        alice = await person(office, "alice")
+        await office.leave(alice)
+        assert await last_seen(office, "alice") is None
+        office.heartbeat(alice)
+        assert await last_seen(office, "alice") is not None
+
+    async def test_what_is_written_down_is_shown_where_it_is_newer(self, office: PostOffice, engine: Engine) -> None:
+        alice = await person(office, "alice")
+        office.heartbeat(alice)
+        await engine.advance(A_WHILE)
+        await office.store.seen({"alice": timedelta(0)})  # by another process, whose clock is the store's
+        stored = await office.store.agent("alice")
+        assert stored is not None
+        assert await last_seen(office, "alice") == stored.last_seen
 
     async def test_a_heartbeat_is_written_down_with_a_later_tick(self, office: PostOffice, engine: Engine) -> None:
         alice = await member(office, "alice")

@@ -3,6 +3,7 @@
 import difflib
 from collections.abc import Sequence
 from datetime import timedelta
+from typing import TypeVar
 
 import msgspec
 
@@ -22,6 +23,7 @@ from postoffice.core.limits import bounded
 from postoffice.core.names import check_name, folded
 from postoffice.core.tally import Headcount, Tally
 from postoffice.core.text import check_text
+from postoffice.core.views import Seat
 from postoffice.office.bells import Bells
 from postoffice.office.house import House
 from postoffice.office.identity import Identities
@@ -30,6 +32,8 @@ from postoffice.office.upkeep import Presences, Upkeep
 from postoffice.store.acts.turn import Turned
 from postoffice.store.protocol import Store
 from postoffice.wake.protocol import Wake
+
+Shown = TypeVar("Shown", Agent, Seat)
 
 _NOW = timedelta(0)
 _NEAR = 50
@@ -166,13 +170,17 @@ class Counter:
         now = moment(self._clock.now())
         return [max(0.0, (now - one.message.created_at).total_seconds()) for one in leased]
 
-    def _with_presence(self, agent: Agent) -> Agent:
+    def _with_presence(self, shown: Shown, tasks: int) -> Shown:
         """Count the signs of life that are not written down yet."""
-        silent_for = self._presences.silent_for(agent.name)
+        silent_for = self._presences.silent_for(shown.name)
         if silent_for is None:
-            return agent
-        now = presence(silent_for, len(agent.current_tasks), self._limits.heartbeat_timeout)
-        return msgspec.structs.replace(agent, presence=now)
+            return shown
+        seen = moment(self._clock.now()) - silent_for  # by our clock: the store's may be another, and what it wrote may be newer
+        return msgspec.structs.replace(
+            shown,
+            presence=presence(silent_for, tasks, self._limits.heartbeat_timeout),
+            last_seen=seen if shown.last_seen is None else max(seen, shown.last_seen),
+        )
 
     async def _unknown(self, name: str) -> NoSuchAgent:
         """A refusal that names the fix."""

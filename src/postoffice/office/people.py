@@ -53,12 +53,12 @@ class PeopleVerbs(Counter):
         agent = await self.store.agent(check_name(name))
         if agent is None:
             raise await self._unknown(name)
-        return self._with_presence(agent)
+        return self._with_presence(agent, len(agent.current_tasks))
 
     async def agents(self, cursor: str | None = None, limit: int | None = None) -> Page[Agent]:
         """The directory."""
         page = await self.store.agents(self._cursor(cursor), self._page(limit))
-        return Page(tuple(map(self._with_presence, page.items)), page.cursor)
+        return Page(tuple(self._with_presence(agent, len(agent.current_tasks)) for agent in page.items), page.cursor)
 
     async def update_card(self, caller: Caller, changes: dict[str, Any], *, of: str | None = None) -> Card:
         """Change what an agent says of itself; what is not given stays."""

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import msgspec
 
-from postoffice.core.agent import Caller, presence
+from postoffice.core.agent import Caller
 from postoffice.core.errors import BadCursor, BadLink, Invalid, NotYou, NoVisit, OwnerOnly
 from postoffice.core.event import Event, beyond
 from postoffice.core.names import OWNER, check_free, folded
@@ -45,7 +45,7 @@ class WatchingVerbs(Counter):
         """Every agent with its mailbox in numbers, for the owner."""
         self._owner(owner, "see everyone's numbers")
         page = await self.store.roster(self._cursor(cursor), self._page(limit))
-        return Page(tuple(map(self._seated, page.items)), page.cursor)
+        return Page(tuple(self._with_presence(seat, seat.tasks) for seat in page.items), page.cursor)
 
     async def longest_waiting(self, owner: Caller, limit: int | None = None) -> tuple[Longest, ...]:
         """The mailboxes whose mail has waited longest, for the owner."""
@@ -177,13 +177,6 @@ class WatchingVerbs(Counter):
     def _owner(self, caller: Caller, what: str) -> None:
         if not caller.owner:
             raise OwnerOnly(what=what)
-
-    def _seated(self, seat: Seat) -> Seat:
-        """Count the signs of life that are not written down yet."""
-        silent_for = self._presences.silent_for(seat.name)
-        if silent_for is None:
-            return seat
-        return msgspec.structs.replace(seat, presence=presence(silent_for, seat.tasks, self._limits.heartbeat_timeout))
 
 
 def _hash(secret: str) -> str:

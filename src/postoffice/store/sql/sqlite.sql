@@ -71,8 +71,12 @@ ORDER BY d.session_number DESC LIMIT ?3;
 -- name: everyone
 SELECT agent FROM agents;
 
+-- part: versions
+-- One process owns the file: nobody else can have written a row.
+0, 0
+
 -- part: boxes
-SELECT {agent}, 0, 0, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent WHERE a.agent = ?1
+SELECT {agent}, {versions}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent WHERE a.agent = ?1
 
 -- name: boxes
 {boxes};

@@ -23,7 +23,9 @@ NO_TICK = House(tick=3600)
 
 
 class WatchedWake(PostgresWake):
-    """Remembers how its health changed, however short a change was."""
+    """Remembers how its health changed, however short a change was. It takes nobody's word to be alone."""
+
+    answer = 3600.0
 
     def __init__(self, url: str) -> None:
         self.changes: list[bool] = []
@@ -199,6 +201,55 @@ async def test_mail_to_very_many_at_once_wakes_a_waiter_at_another_office(url: s
         await here.send(alice, Draft(to=tuple(names), content="to all of you"))
         (leased,) = (await waiter).leased
         assert leased.message.content == "to all of you"
+
+
+class Candid(WatchedWake):
+    """Takes silence for being alone, at once."""
+
+    answer = 0.0
+
+
+async def test_whoever_is_alone_troubles_nobody_with_hints(url: str) -> None:
+    wake, ear = Candid(url), Ear()
+    connection = await asyncpg.connect(url)
+    heard: list[object] = []
+    await connection.add_listener("postoffice", lambda *told: heard.append(told[-1]))
+    try:
+        await wake.open(ear)
+        await until(lambda: wake.healthy and heard == [""])
+        wake.hint(frozenset({"bob"}))
+        assert ear.calls == [{"bob"}]
+        wake.hint(frozenset({"keys:bob"}))
+        await until(lambda: heard == ["", "keys:bob"])
+    finally:
+        await wake.close()
+        await connection.close()
+
+
+async def test_whoever_comes_is_heard_of_and_told_that_it_is_not_alone(url: str) -> None:
+    first, second, mine, theirs = Candid(url), Candid(url), Ear(), Ear()
+    await first.open(mine)
+    await until(lambda: first.healthy and first.alone)
+    await second.open(theirs)
+    await until(lambda: second.healthy and not first.alone and not second.alone)
+    first.hint(frozenset({"alice"}))
+    second.hint(frozenset({"bob"}))
+    await until(lambda: "alice" in theirs.names and "bob" in mine.names)
+    await second.close()
+    await first.close()
+
+
+async def test_whoever_says_nothing_any_more_is_gone(url: str) -> None:
+    class Forgetful(Candid):
+        memory = 0.5
+
+    first, second, ear = Forgetful(url), Candid(url), Ear()
+    await first.open(ear)
+    await second.open(ear)
+    await until(lambda: second.healthy and not first.alone)
+    await second.close()
+    await until(lambda: first.alone)
+    await first.close()
 
 
 async def test_it_reconnects_after_its_connection_is_killed(url: str) -> None:

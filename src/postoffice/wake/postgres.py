@@ -1,11 +1,13 @@
 """Hints between the processes of one PostgreSQL, by LISTEN and NOTIFY."""
 
 import asyncio
+import math
 from contextlib import suppress
 from typing import Any
 
 import asyncpg
 
+from postoffice.core.agent import KEYS_OF
 from postoffice.store.postgres import normal_url
 from postoffice.wake.carried import CarriedWake
 
@@ -16,20 +18,39 @@ class PostgresWake(CarriedWake):
     lost = (asyncpg.PostgresError, asyncpg.InterfaceError)
     most = 7900  # a notification carries 8000 bytes
     quiet = 10.0
-    """Seconds without a hint to carry after which the server is asked whether it is still there."""
+    """Seconds without a hint to carry after which it says that it is still here, and hears whether the server is."""
     patience = 10.0
-    """Seconds that it has for an answer."""
+    """Seconds that the server has for an answer."""
+    answer = 0.25
+    """Seconds that others have for an answer to whoever comes: after them it is alone, and carries no hints that nobody would hear."""
+    memory = 30.0
+    """Seconds after which somebody who says nothing any more is taken to be gone."""
 
     def __init__(self, url: str, channel: str = "postoffice") -> None:
         super().__init__(normal_url(url))
         self.channel = channel
         self._own = 0
+        self._others_until = math.inf
+
+    @property
+    def alone(self) -> bool:
+        """Whether no other process is known to listen."""
+        return asyncio.get_running_loop().time() > self._others_until
+
+    def hint(self, agents: frozenset[str]) -> None:
+        # Who is to forget a key is told also where nobody is known: whoever has just come may have remembered it.
+        if self.alone and not any(agent.startswith(KEYS_OF) for agent in agents):
+            self._heard(agents)
+        else:
+            super().hint(agents)
 
     async def carry(self) -> None:
         connection = await asyncpg.connect(self.url, statement_cache_size=0, timeout=10, command_timeout=self.patience)
         try:
             self._own = connection.get_server_pid()
             await connection.add_listener(self.channel, self._on_notify)
+            self._expect_others(self.answer)
+            await self._say(connection, "")
             self.connected()
             # Wakes this loop when the connection goes, so that it is not noticed only with the next hint.
             connection.add_termination_listener(lambda _: self._hinted.set())
@@ -38,17 +59,26 @@ class PostgresWake(CarriedWake):
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self.quiet):
                         await self._hinted.wait()
-                if hint := self.gathered():
-                    # One trip: with parameters, and nothing prepared behind a pooler, it would be three.
-                    await connection.execute(" ".join(("NOTIFY", _quoted(self.channel, '"'), ",", _quoted(hint, "'"))))
-                else:
-                    await connection.execute("SELECT 1")
+                await self._say(connection, self.gathered())
         finally:
             connection.terminate()
 
+    async def _say(self, connection: Any, hint: str) -> None:
+        """Tell the others; an empty hint says no more than that somebody is here."""
+        # One trip: with parameters, and nothing prepared behind a pooler, it would be three.
+        await connection.execute(" ".join(("NOTIFY", _quoted(self.channel, '"'), ",", _quoted(hint, "'"))))
+
     def _on_notify(self, _connection: Any, pid: int, _channel: str, payload: object) -> None:
-        if pid != self._own:  # what this process hints it has heard already
+        if pid == self._own:  # what this process hints it has heard already
+            return
+        if self.alone:
+            self._hinted.set()  # whoever comes hears that it is not
+        self._expect_others(self.memory)
+        if payload:
             self.hear(str(payload))
+
+    def _expect_others(self, seconds: float) -> None:
+        self._others_until = asyncio.get_running_loop().time() + seconds
 
 
 def _quoted(text: str, mark: str) -> str:

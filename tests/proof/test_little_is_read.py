@@ -43,6 +43,7 @@ _DONE = {
     "deliveries (id, message_id, mailbox, number, priority, state, sender, type, session_id, session_number, created_at)": (
         f"{{row}}, {ID}, 'agent-2', i, 3, 'pending', 'agent-1', 'message', CAST('{_SESSION}' AS {{id}}), i, 1 FROM n"
     ),
+    "events (mailbox, number, kind, ref, data, at)": "CASE i % 3 WHEN 0 THEN 'agent-1' ELSE 'agent-2' END, i, 'note', '', '{{}}', 1 FROM n",
     "tasks (message_id, id, requester, assignee, state, subject, steps, created_at, updated_at)": (
         f"{ID}, 'task-' || CAST(i AS text), 'agent-1', 'agent-2', 'completed', '', '[]', 1, 1 FROM n"
     ),
@@ -77,6 +78,8 @@ _LISTS: tuple[Asked, ...] = (
     ("glances", _PAGE),
     ("mailbox", {"agent": "agent-2", "priority": 3, "number": MANY // 2, "limit": 21}),
     ("inbox_unread_of_many", {"agent": "agent-1", "before": MANY // 2, "before_id": _SESSION, "limit": 21, "lines": 1}),
+    ("events", {"agent": "agent-1", "after": MANY // 2, "limit": 21}),
+    ("lines", (_SESSION, MANY // 2, 21)),
     ("session_number", {"session": _SESSION, "message": MIDDLE}),
     ("search", _SEARCH),
     ("search", {**_SEARCH, "session": _SESSION}),

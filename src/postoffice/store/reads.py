@@ -129,7 +129,7 @@ class Reads:
         check_reader(thread, session_id, looking)
         assert thread is not None
         before_number = await self._number(session_id, before)
-        lines = await self.fetch("session_lines", session=session_id, before=before_number, limit=limit)
+        lines = await self.fetch_each("lines", [(session_id, before_number, limit)])
         other = await self._name(thread.high if looking == thread.low else thread.low)
         shown = as_thread(thread, looking, other, [DeliveryRow(*row) for row in lines])
         return msgspec.structs.replace(shown, reader=await self._name(looking))

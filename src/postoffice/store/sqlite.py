@@ -38,7 +38,10 @@ _TURNS = 8
 _DIGITS = 18
 _READERS = 2
 _TRIES = 5
+_FILED_AT_ONCE = 512  # news, which every look at a mailbox's goes through
 _WORD = re.compile(r"\w+")
+FILING = ("file_news", "file_mail", "note_filed")
+"""The statements that put what is not filed yet into its indexes, in their order."""
 
 
 class SQLiteStore(GroupedStore):
@@ -52,6 +55,7 @@ class SQLiteStore(GroupedStore):
         self._jobs: queue.SimpleQueue[list[_Job] | None] = queue.SimpleQueue()
         self._gathered: list[_Job] = []
         self._data_version: int | None = None
+        self._unfiled = _FILED_AT_ONCE  # it may be as many
         self._drawer = Drawer()  # one process owns the file: what a group left true stays true
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
@@ -232,6 +236,8 @@ class SQLiteStore(GroupedStore):
             outcomes = run_acts(desk, acts)
             for write in close_desk(desk):
                 connection.executemany(self._sql[write.name], write.rows)
+            if news := desk.writes.get("add_event"):
+                self._file(len(news))
             committing = True
             connection.execute("COMMIT")
         except BaseException as error:
@@ -254,6 +260,14 @@ class SQLiteStore(GroupedStore):
             self._data_version = version
             self._drawer = Drawer()
             self._count_deliveries()
+
+    def _file(self, news: int) -> None:
+        """Put news and lines into their indexes, once there are enough."""
+        self._unfiled += news
+        if self._unfiled >= _FILED_AT_ONCE:
+            for name in FILING:
+                self._connection.execute(self._sql[name])
+            self._unfiled = 0
 
     def _count_deliveries(self) -> None:
         ((last,),) = self._connection.execute(self._sql["last_delivery_id"])

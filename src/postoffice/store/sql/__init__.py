@@ -10,14 +10,13 @@ _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 
 
 def load(engine: str, words: dict[str, str]) -> dict[str, str]:
-    """The statements of one engine by name, with the parts above them and the engine's own words filled in."""
+    """The statements of one engine by name, with their parts and the engine's own words filled in."""
     parts = dict(words)
     statements: dict[str, str] = {}
     for file in ("shared.sql", f"{engine}.sql"):
         for kind, name, text in _ENTRY.findall((files(__name__) / file).read_text(encoding="utf-8")):
-            body = _fill(_COMMENT.sub("", text).strip().rstrip(";"), parts)
-            (parts if kind == "part" else statements)[name] = body
-    return statements
+            (parts if kind == "part" else statements)[name] = _COMMENT.sub("", text).strip().rstrip(";")
+    return {name: _fill(body, parts) for name, body in statements.items()}
 
 
 def numbered(statement: str) -> tuple[str, list[str]]:
@@ -55,4 +54,4 @@ def _with(statements: list[str]) -> str:
 
 
 def _fill(body: str, parts: dict[str, str]) -> str:
-    return re.sub(r"\{(\w+)\}", lambda match: parts[match[1]], body)
+    return re.sub(r"\{(\w+)\}", lambda match: _fill(parts[match[1]], parts), body)

@@ -1,6 +1,12 @@
 -- What a group of acts asks of PostgreSQL: each statement takes the keys or rows of the whole group as arrays.
 -- The order of locks is the group's (store/group.py): deliveries by id, then whatever is free, then mailboxes by name.
 
+-- part: news_of_agent
+events
+
+-- part: lines_of_shown
+deliveries
+
 -- name: has_schema
 SELECT to_regclass('alembic_version') IS NOT NULL;
 

@@ -96,7 +96,7 @@ s.id, s.subject, s.counted, s.created_at, s.last_at, a.name AS other
 -- part: with_lines
 -- A session counts its messages, so its last ones are known by number.
 SELECT CAST(s.id AS text), s.subject, s.other, s.unread, s.created_at, s.last_at, d.mailbox, d.state, d.session_number, m.body
-FROM shown s LEFT JOIN deliveries d ON d.session_id = s.id AND d.session_number > s.counted - :lines LEFT JOIN messages m ON m.id = d.message_id
+FROM shown s LEFT JOIN {lines_of_shown} d ON d.session_id = s.id AND d.session_number > s.counted - :lines LEFT JOIN messages m ON m.id = d.message_id
 ORDER BY s.last_at DESC, s.id DESC, d.session_number DESC
 
 -- name: inbox
@@ -140,10 +140,6 @@ WITH shown AS (
 
 -- name: session
 SELECT {session} FROM sessions WHERE id = :id;
-
--- name: session_lines
-SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.session_id = :session AND d.session_number < :before ORDER BY d.session_number DESC LIMIT :limit;
 
 -- name: session_number
 -- By the message: a long session is not looked through for it.
@@ -241,7 +237,7 @@ SELECT id, type, notes, created_at, last_at FROM entities WHERE id > :after ORDE
 
 -- name: events
 -- With new mail comes what it says, so that whoever pushes it need not ask again.
-SELECT e.mailbox, e.number, e.kind, e.ref, e.data, e.at, CAST(d.session_id AS text), m.body FROM events e
+SELECT e.mailbox, e.number, e.kind, e.ref, e.data, e.at, CAST(d.session_id AS text), m.body FROM {news_of_agent} e
 LEFT JOIN deliveries d ON d.mailbox = e.mailbox AND d.message_id = CASE WHEN e.kind = 'new_message' THEN CAST(e.ref AS {id}) END
 LEFT JOIN messages m ON m.id = d.message_id
 WHERE e.mailbox = :agent AND e.number > :after ORDER BY e.number LIMIT :limit;

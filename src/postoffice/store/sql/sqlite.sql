@@ -1,7 +1,38 @@
 -- What a group of acts asks of SQLite. One writer holds the file, so nothing here takes locks.
 
+-- Where a mailbox's news and a session's lines stand is put into their indexes some hundred rows at a time: one by one, nearly each would change a
+-- page of its own, and those were more than half of what a commit had to write. What is not filed yet, at the end of its table, is looked through.
+
+-- part: filed_news
+(SELECT CAST(value AS INTEGER) FROM cursors WHERE name = 'filed_news')
+
+-- part: filed_mail
+(SELECT CAST(value AS INTEGER) FROM cursors WHERE name = 'filed_mail')
+
+-- part: news_of_agent
+(SELECT * FROM (SELECT * FROM events WHERE mailbox = :agent AND number > :after AND filed = 1 ORDER BY number LIMIT :limit)
+ UNION ALL SELECT * FROM events WHERE n > {filed_news} AND filed = 0 AND mailbox = :agent AND number > :after)
+
+-- part: lines_of_shown
+(SELECT f.session_id, f.session_number, f.mailbox, f.state, f.message_id FROM shown t CROSS JOIN deliveries f
+ WHERE f.session_id = t.id AND f.session_number > t.counted - :lines AND f.filed = 1
+ UNION ALL
+ SELECT u.session_id, u.session_number, u.mailbox, u.state, u.message_id FROM deliveries u CROSS JOIN shown t
+ WHERE u.id > {filed_mail} AND u.filed = 0 AND u.session_id = t.id AND u.session_number > t.counted - :lines)
+
+-- name: file_news
+UPDATE events SET filed = 1 WHERE n > {filed_news} AND filed = 0;
+
+-- name: file_mail
+UPDATE deliveries SET filed = 1 WHERE id > {filed_mail} AND filed = 0;
+
+-- name: note_filed
+UPDATE cursors SET value = CAST(coalesce(CASE name WHEN 'filed_news' THEN (SELECT max(n) FROM events) ELSE (SELECT max(id) FROM deliveries) END, 0) AS TEXT)
+WHERE name IN ('filed_news', 'filed_mail');
+
 -- name: last_delivery_id
-SELECT coalesce(max(id), 0) FROM deliveries;
+-- None is given again, though the last were purged: it would pass for filed.
+SELECT max(coalesce((SELECT max(id) FROM deliveries), 0), {filed_mail});
 
 -- name: now
 SELECT office_now();
@@ -65,7 +96,9 @@ WHERE mailbox = ?1 AND session_id = ?2 AND state = 'leased' AND (due_at IS NULL 
 
 -- name: lines
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.session_id = ?1 AND d.session_number < ?2
+WHERE d.id IN (
+  SELECT id FROM (SELECT id FROM deliveries WHERE session_id = ?1 AND session_number < ?2 AND filed = 1 ORDER BY session_number DESC LIMIT ?3)
+  UNION ALL SELECT id FROM deliveries WHERE id > {filed_mail} AND filed = 0 AND session_id = ?1 AND session_number < ?2)
 ORDER BY d.session_number DESC LIMIT ?3;
 
 -- name: everyone
@@ -168,15 +201,15 @@ INSERT INTO messages (id, sender, client_id, type, ref_id, created_at, body) VAL
 
 -- name: add_delivery
 INSERT INTO deliveries (id, message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at,
-                        settled_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13);
+                        settled_at, filed)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0);
 
 -- name: update_delivery
 UPDATE deliveries SET state = ?2, attempts = ?3, token = ?4, tokenless = ?5, due_at = ?6, leased_at = ?7, settled_at = ?8, reason = ?9
 WHERE id = ?1;
 
 -- name: add_event
-INSERT INTO events (mailbox, number, kind, ref, data, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6);
+INSERT INTO events (mailbox, number, kind, ref, data, at, filed) VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0);
 
 -- name: add_dedupe
 INSERT INTO dedupe (sender, addressee, client_id, fingerprint, answer, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6);
@@ -236,7 +269,7 @@ DELETE FROM dedupe WHERE sender = ?1 AND addressee = ?2 AND client_id = ?3 AND a
 DELETE FROM limits WHERE begun_at < ?1;
 
 -- name: forget_event
-DELETE FROM events WHERE mailbox = ?1 AND number = ?2;
+DELETE FROM events WHERE mailbox = ?1 AND n = ?2;
 
 -- part: looked_for
 {reader}
@@ -263,7 +296,7 @@ SELECT mailbox, number, kind, ref, data, at, CAST(n AS TEXT) FROM events WHERE n
 
 -- name: old_events
 -- Where the log begins: to look for old news everywhere would take as long as the log is. The newest stays, so that its numbers never start again.
-SELECT mailbox, number FROM (SELECT n, mailbox, number, at FROM events ORDER BY n LIMIT :limit) AS first
+SELECT mailbox, n FROM (SELECT n, mailbox, at FROM events ORDER BY n LIMIT :limit) AS first
 WHERE at < office_now() - :age AND n < (SELECT max(n) FROM events);
 
 -- name: last_event

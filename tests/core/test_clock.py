@@ -1,13 +1,14 @@
 """Time and ids."""
 
 import re
+import time
 import uuid
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from postoffice.core.clock import Clock, micros, moment, steady
+from postoffice.core.clock import Clock, is_id, micros, moment, sender_id, steady
 
 UUID7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
@@ -61,6 +62,17 @@ def test_more_ids_than_a_millisecond_counts_are_still_in_order() -> None:
 def test_two_clocks_never_give_one_id() -> None:
     one, other = SetClock(), SetClock()
     assert {one.new_id() for _ in range(1000)}.isdisjoint(other.new_id() for _ in range(1000))
+
+
+def test_a_senders_id_begins_with_the_millisecond_it_was_made_in_and_is_never_the_same() -> None:
+    before = time.time_ns() // 1_000_000
+    ids = [sender_id() for _ in range(10_000)]
+    after = time.time_ns() // 1_000_000
+    assert len(set(ids)) == len(ids)
+    for id in ids:
+        assert UUID7.fullmatch(id)
+        assert is_id(id)
+        assert before <= uuid.UUID(id).int >> 80 <= after
 
 
 def test_tokens_are_32_hexadecimal_digits_and_never_the_same() -> None:

@@ -14,6 +14,7 @@ from postoffice.cli.pages import gathered, tell_of_more
 from postoffice.cli.show import ago, quote, say, table, text_of
 from postoffice.client.path import part
 from postoffice.client.said import said
+from postoffice.core.clock import sender_id
 from postoffice.core.errors import BadLimit, BadSetting, Invalid, NoReply, Unavailable
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ _MESSAGE = argument("message", metavar="MESSAGE", help="a message's id")
 
 async def send(wire: "Wire", options: Options) -> Any:
     """Send text, a file, or what is piped in."""
-    from uuid import uuid4  # noqa: PLC0415
-
     seconds = _seconds(options)
     asked = _asked(options)
     content = _content(options)
@@ -40,9 +39,9 @@ async def send(wire: "Wire", options: Options) -> Any:
         "session_id": options["session"],
         **asked,
         "priority": options["priority"],
-        "id": options["id"] or str(uuid4()),
+        "id": options["id"] or sender_id(),
     }
-    mark = str(uuid4()) if seconds is not None else None
+    mark = sender_id() if seconds is not None else None
     sent = await wire.post("/messages/send", {k: v for k, v in (body | {"correlation_id": mark}).items() if v is not None})
     if seconds is None:
         return sent

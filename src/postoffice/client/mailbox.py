@@ -12,7 +12,6 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Any, Self
-from uuid import uuid4
 
 from msgspec import UnsetType
 
@@ -21,6 +20,7 @@ from postoffice.client.address import DEFAULT, read_address
 from postoffice.client.message import Message, decode
 from postoffice.client.path import part
 from postoffice.client.wire import Wire, until_answered
+from postoffice.core.clock import sender_id
 from postoffice.core.errors import MailError, NoReply, Unavailable
 
 _WAIT, _VISIBLE = 25.0, 30.0
@@ -75,7 +75,7 @@ class Mailbox:
 
     async def ask(self, to: str, content: str | None = None, *, within: float = 120.0, **fields: Any) -> Message:
         """Send, and wait for the answer that carries the same mark; it is acked as it is given."""
-        mark = fields["correlation_id"] = str(fields.get("correlation_id") or uuid4())
+        mark = fields["correlation_id"] = str(fields.get("correlation_id") or sender_id())
         asker = self._asked[mark] = _Asker()
         try:
             await self._send(to, content, fields)
@@ -306,7 +306,7 @@ def _left(until: float | None) -> float:
 
 def _letter(*, to: str | Sequence[str], content: str | None = None, id: str | None = None, **fields: Any) -> dict[str, Any]:
     """A message as REST takes it, under an id of its own."""
-    body = {"to": to if isinstance(to, str) else list(to), "content": content, "id": id or str(uuid4()), **fields}
+    body = {"to": to if isinstance(to, str) else list(to), "content": content, "id": id or sender_id(), **fields}
     if content is not None and not body.keys() & {"subject", "session_id", "reply_to", "forward_of"}:
         body["subject"] = ""
     return {name: value for name, value in body.items() if value is not None or name == "payload"}

@@ -2,12 +2,12 @@
 
 import asyncio
 from typing import TYPE_CHECKING, Any
-from uuid import uuid4
 
 import msgspec
 from msgspec import UNSET
 
 from postoffice.client.wire import until_answered
+from postoffice.core.clock import sender_id
 from postoffice.core.errors import IdConflict, Unavailable
 from postoffice.core.letter import LeasedLetter, text_of_letter
 from postoffice.core.task import TaskState
@@ -91,7 +91,7 @@ class Message:
 
     async def report(self, state: TaskState | str, content: str | None = None, *, id: str | None = None, **fields: Any) -> None:
         """Move the task this message asks for. Told twice by accident it is still one report."""
-        body = {"state": TaskState(state), "content": content, "id": id or str(uuid4())} | fields
+        body = {"state": TaskState(state), "content": content, "id": id or sender_id()} | fields
         await self._box.call("POST", f"/tasks/{self.id}/update", {name: value for name, value in body.items() if value is not None})
 
     async def ack(self) -> None:

@@ -40,6 +40,12 @@ def own_writing(text: str) -> str:
     return lowered if is_id(lowered := text.lower()) else text
 
 
+def sender_id() -> str:
+    """A UUIDv7 as a sender gives one: whoever sends one after another, also from several processes, writes to one place of an index."""
+    stamp, tail = f"{time.time_ns() // 1_000_000:012x}", secrets.token_hex(9)
+    return f"{stamp[:8]}-{stamp[8:]}-7{tail[:3]}-8{tail[3:6]}-{tail[6:]}"
+
+
 class Clock:
     """Wall time read once and carried on by a steady clock; ids in the order they were made."""
 

@@ -1,7 +1,7 @@
 """The whole cycle over HTTP, as an errand: send, receive and ack, each client in a mailbox of its own that a friend writes to."""
 
 from bench.errands import OutOfMail, acked, letters, new_names
-from bench.mcp_errands import checked, tool_request
+from bench.mcp_errands import checked, structured, tool_request
 from bench.mcp_errands import new_names as new_tool_names
 from bench.plan import BODY
 from bench.wire import Wire, request
@@ -43,20 +43,38 @@ class Fused:
         self._acks[client] = [acked(letter) for letter in letters(answer)]
 
 
-class SeedCycle:
+class SeedPop:
     """A send and a pop, which is all that seed 001 has: what is popped and not handled is lost."""
 
     name = "send, pop"
 
     async def prepare(self, wires: list[Wire], mail: int) -> None:  # noqa: ARG002
-        names = new_tool_names(len(wires))
-        self._sends = [tool_request(f"friend-of-{name}", "send_to_agent", {"name": name, "msg": BODY}) for name in names]
-        self._pops = [tool_request(name, "check_mail", {}) for name in names]
+        self._names = new_tool_names(len(wires))
+        self._sends = [tool_request(f"friend-of-{name}", "send_to_agent", {"name": name, "msg": BODY}) for name in self._names]
+        self._takes = [tool_request(name, "check_mail", {}) for name in self._names]
 
     async def go(self, client: int, wire: Wire) -> None:
+        await self.take(client, wire)
+
+    async def take(self, client: int, wire: Wire) -> bytes:
+        """Send, and take what was sent."""
         checked(await wire.call(self._sends[client]))
-        if _EMPTY in checked(await wire.call(self._pops[client])):
+        answer = checked(await wire.call(self._takes[client]))
+        if _EMPTY in answer:
             raise OutOfMail
+        return answer
+
+
+class SeedCycle(SeedPop):
+    """The same with an ack, as it would be in the seed's design."""
+
+    name = "send, receive, ack"
+
+    async def go(self, client: int, wire: Wire) -> None:
+        taken = structured(await self.take(client, wire))["result"]
+        answer = await wire.call(tool_request(self._names[client], "ack_mail", {"id": taken["id"]}))
+        if structured(answer) != {"result": True}:
+            raise RuntimeError(answer)
 
 
 def _sends(names: list[str]) -> list[bytes]:

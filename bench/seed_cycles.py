@@ -6,7 +6,7 @@ import msgspec
 
 from bench.calls import Pace, measure_pace, median_pace
 from bench.clients import run
-from bench.cycle_errands import Fused, SeedCycle, ThreeCalls
+from bench.cycle_errands import Fused, SeedCycle, SeedPop, ThreeCalls
 from bench.errands import Errand
 from bench.house import House, our_house, seed_house
 from bench.plan import Plan
@@ -28,9 +28,9 @@ class CyclePace(msgspec.Struct, frozen=True):
 
 
 def measure_seed(plan: Plan) -> list[CyclePace]:
-    """Three calls, fused, and the seed's two, by as many clients as each."""
+    """Three calls, fused, and the seed's three and two, by as many clients as each."""
     with scratch() as folder, our_house("ours", folder) as ours, seed_house(SEED, folder) as seed:
-        tours: list[Tour] = [(ours, ThreeCalls()), (ours, Fused()), (seed, SeedCycle())]
+        tours: list[Tour] = [(ours, ThreeCalls()), (ours, Fused()), (seed, SeedCycle()), (seed, SeedPop())]
         return [row for concurrency in CONCURRENCIES for row in _rows(tours, concurrency, plan)]
 
 

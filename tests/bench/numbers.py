@@ -29,6 +29,10 @@ def turnover(name: str, per_second: float, batch: int = 10, concurrency: int = 1
     return Turnover(name, batch, concurrency, "synced", sample, [sample])
 
 
+def seed_cycles(per_second: float, concurrency: int = 16) -> list[CyclePace]:
+    return [cycle(what, SEED, per_second * calls, concurrency) for what, calls in (("send, receive, ack", 1), ("send, pop", 1.5))]
+
+
 def cycle(what: str, server: str, per_second: float, concurrency: int = 16) -> CyclePace:
     pace = Pace(per_second, 1.0, 2.0, 300.0)
     return CyclePace(what, server, concurrency, pace, [pace])
@@ -48,6 +52,6 @@ def whole() -> Report:
         loads=[load(connections=100, megabytes=90.0), load(), load(WAITS, 2_000, 320.0, 14.0)],
         replicas=[replicas(1, NOTIFY, 2_000, 3.0), replicas(2, NOTIFY, 2_400, 9.0), replicas(2, NATS, 2_500, 31.0)],
         brokers=[turnover("ours, SDK over HTTP", 5_000), turnover("Redis Streams", 4_000), turnover("NATS JetStream", 6_000)],
-        seed=[cycle("three calls", "ours", 1_500), cycle("fused", "ours", 2_500), cycle("send, pop", SEED, 130)],
+        seed=[cycle("three calls", "ours", 1_500), cycle("fused", "ours", 2_500), *seed_cycles(130)],
         growth=[Cost("SQLite", by, size, 200.0, 180.0, 300.0 + size / 100) for by in (MESSAGES, AGENTS) for size in (1_000, 10_000)],
     )

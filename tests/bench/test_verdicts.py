@@ -4,11 +4,10 @@ import pytest
 from bench.crowd import WAITS
 from bench.load import FLOOR
 from bench.replicas import NATS, NOTIFY
-from bench.seed_cycles import SEED
 from bench.table import Table
 
 from bench import tables
-from tests.bench.numbers import cycle, load, replicas, turnover, whole
+from tests.bench.numbers import cycle, load, replicas, seed_cycles, turnover, whole
 
 
 def said(table: Table) -> list[tuple[str, bool]]:
@@ -44,8 +43,8 @@ def test_a_broker_is_equalled_in_batches_only(ours: float, reached: bool) -> Non
 
 
 def test_the_seed_is_beaten_at_sixteen_clients_or_not() -> None:
-    rows = [cycle("three calls", "ours", 1_000), cycle("fused", "ours", 1_999), cycle("send, pop", SEED, 100)]
-    alone = [cycle("three calls", "ours", 1, concurrency=1), cycle("send, pop", SEED, 100, concurrency=1)]
+    rows = [cycle("three calls", "ours", 1_000), cycle("fused", "ours", 1_999), *seed_cycles(100)]
+    alone = [cycle("three calls", "ours", 1, concurrency=1), *seed_cycles(100, concurrency=1)]
     assert said(tables.seed([*alone, *rows])) == [("at least 10", True), ("at least 20", False)]
 
 

@@ -25,16 +25,15 @@ LEAVING = "postoffice.leaving"
 async def unless_hung_up(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """What the work gives; a caller that hangs up first cancels it."""
     task = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_hang_up(request))
     try:
-        await asyncio.wait({task, gone}, return_when=asyncio.FIRST_COMPLETED)
+        with hanging_up(request) as leaving:
+            await asyncio.wait({task, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
             raise ClientDisconnect
         return task.result()
     finally:
         task.cancel()
-        gone.cancel()
-        await asyncio.gather(task, gone, return_exceptions=True)
+        await asyncio.gather(task, return_exceptions=True)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ def test_brokers_and_the_seed_are_measured_and_nothing_is_kept(tmp_path: Path) -
     assert {(row["what"], row["server"]) for row in found["seed"]} == {
         ("three calls", "ours"),
         ("fused", "ours"),
+        ("send, receive, ack", "seed 001"),
         ("send, pop", "seed 001"),
     }
     assert {"Redis", "NATS"} <= found["machine"]["servers"].keys()

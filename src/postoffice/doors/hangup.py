@@ -27,7 +27,8 @@ async def unless_hung_up(request: Request, work: Coroutine[Any, Any, T]) -> T:
     task = asyncio.ensure_future(work)
     try:
         with hanging_up(request) as leaving:
-            await asyncio.wait({task, leaving}, return_when=asyncio.FIRST_COMPLETED)
+            first: set[asyncio.Future[Any]] = {task, leaving}
+            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
             raise ClientDisconnect
         return task.result()

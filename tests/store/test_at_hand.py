@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Wish
-from postoffice.core.errors import LeaseLost, NotAdmitted
+from postoffice.core.errors import LeaseLost, NotAdmitted, NotParticipant
 from postoffice.core.message import Accepted, Draft
 from postoffice.store import committer
 from postoffice.store.committer import Committer
@@ -173,6 +173,54 @@ async def test_mail_that_somebody_holds_is_not_waited_for(replicas: tuple[Postgr
     finally:
         await connection.close()
     assert leased.message.content == "free"
+
+
+async def session(url: str, low: str, high: str) -> tuple[int, ...]:
+    """How much was said in the session of the two, and what of it either has not read."""
+    connection = await asyncpg.connect(url)
+    try:
+        return tuple(
+            await connection.fetchrow(
+                "SELECT counted, unread_low, unread_high FROM postoffice.sessions WHERE low = $1 AND high = $2", low, high
+            )
+        )
+    finally:
+        await connection.close()
+
+
+async def test_what_the_office_itself_has_said_is_counted(
+    replicas: tuple[PostgresStore, PostgresStore], url: str, loaded: list[str]
+) -> None:
+    first, _ = replicas
+    for told in (1, 2, 3):
+        sent = await send(first, hold=True)
+        await first.release("bob", sent.message_id, "refused")
+        assert await session(url, "alice", "system") == (told, 1, 0)
+        loaded.clear()
+        (notice,) = (await first.turn("alice", (), WISH)).leased
+        assert loaded == [] or told == 1
+        assert await session(url, "alice", "system") == (told, 0, 0)
+        await first.turn("alice", (Ack(notice.message.id, notice.token),), None)
+
+
+async def test_a_session_of_others_that_somebody_named_is_not_remembered(replicas: tuple[PostgresStore, PostgresStore], url: str) -> None:
+    first, second = replicas
+
+    async def write(store: PostgresStore, sender: str, to: str) -> None:
+        await store.send(sender, Draft(to=to, content="hello"), verified=False, strangers=True)
+
+    await cycle(first)
+    for name in ("carol", "dave"):
+        await second.appear(name)
+    await write(second, "carol", "dave")
+    ((named,),) = [(await second.turn("dave", (), WISH)).leased]
+    with pytest.raises(NotParticipant):
+        await send(first, session_id=named.session_id)
+    await write(second, "carol", "dave")
+    for name in ("carol", "dave"):
+        await write(first, name, "alice")
+    await write(first, "carol", "dave")
+    assert await session(url, "carol", "dave") == (3, 0, 2)
 
 
 async def test_while_others_work_on_the_same_mail_nothing_is_remembered(

@@ -149,6 +149,8 @@ class Committer:
         desk.now = 1  # until the server tells it
         if needs.agents or next(load_locked(desk, needs), None) is not None:
             return None
+        if not needs.threads <= desk.threads.keys():  # whose it is, and what would have to be locked for it, is not known
+            return None
         ids, names = [row.id for row in desk.mail.values()], sorted(needs.boxes)
         (_, locked, desk.now), *boxes = await self._connection.fetch(self._sql["still_at_hand"], ids, names)
         found = {agent: (mailbox_version, agent_version) for agent, mailbox_version, agent_version in boxes}

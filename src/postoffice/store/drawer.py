@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from postoffice.core.delivery import State
 from postoffice.core.errors import Unavailable
+from postoffice.core.names import SYSTEM
 from postoffice.store.rows import Box, DeliveryRow, ThreadRow
 
 ThreadKey = tuple[str, str, str]
@@ -64,6 +65,7 @@ class SharedDrawer(Drawer):
 
     Whatever changes a delivery or a session writes a mailbox's row anew, the recipient's, in the same transaction. So mail and sessions
     are as they were left while nobody else has written the rows of the mailboxes they belong to, which a group locks before it uses them.
+    Nobody writes to the office itself: a session with it is as it was left while the other's mailbox is.
     """
 
     def __init__(self) -> None:
@@ -79,7 +81,7 @@ class SharedDrawer(Drawer):
         self.boxes.update(boxes)
         self.versions.update(versions)
         for thread in threads:
-            if thread.low in boxes and thread.high in boxes:
+            if {thread.low, thread.high} <= {*boxes, SYSTEM}:  # not what somebody else's session is, which a sender may name
                 self.threads[thread.id] = self.thread_keys[thread.low, thread.high, thread.subject_key] = thread
 
     def note_written(self, mailboxes: Iterable[str], agents: Iterable[str], version: int) -> None:

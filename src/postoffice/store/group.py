@@ -7,7 +7,6 @@ The one exception is mail named by a sender's id that might have been the office
 groups wait for each other there, PostgreSQL ends one, and its acts are done again.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -157,27 +156,23 @@ def _load_mail(desk: Desk, needs: Needs) -> Steps:
 
 
 def _named_mail(desk: Desk, needs: Needs) -> Loads:
-    for key in needs.mail.keys() - needs.bodies:
-        if (leased := desk.drawer.leased.get(key)) is not None:
-            desk.lay(leased)
     queries: Loads = {}
     for key in needs.mail:
-        if key not in desk.mail:
+        if key not in needs.bodies and (leased := desk.drawer.leased.get(key)) is not None:
+            desk.lay(leased)
+        elif key not in desk.mail:
             query = "mail_by_client_id" if not is_id(key[0]) else "mail_and_bodies" if key in needs.bodies else "mail"
             queries.setdefault(query, []).append(key)
     return queries
 
 
 def _waiting_mail(desk: Desk, needs: Needs) -> Loads:
-    # Every wish of a mailbox may have to pass over what the others took, and over what the group settles by name.
-    totals = Counter(mailbox for (_, mailbox), touched in needs.mail.items() if touched)
-    for mailbox, wish in needs.wishes:
-        totals[mailbox] += wish.limit
-    _lay_at_hand(desk, needs, totals)
     queries: Loads = {}
+    totals = _wished_for(needs)
+    choosy = {mailbox for mailbox, wish in needs.wishes if wish.session_id is not None or wish.correlation_id is not None}
     for mailbox, wish in needs.wishes:
         total = totals[mailbox]
-        if not wish.one_per_session and mailbox in desk.pools:
+        if not wish.one_per_session and (mailbox in desk.pools or _lay_at_hand(desk, mailbox, None if mailbox in choosy else total)):
             continue
         if wish.session_id is not None:
             queries.setdefault("waiting_in_session", []).append((mailbox, wish.session_id, wish.correlation_id, total))
@@ -191,21 +186,33 @@ def _waiting_mail(desk: Desk, needs: Needs) -> Loads:
     return queries
 
 
-def _lay_at_hand(desk: Desk, needs: Needs, totals: Mapping[str, int]) -> None:
-    """Lay what waits and is at hand: all of it for those who choose, else no more than can be taken."""
-    choosy = {mailbox for mailbox, wish in needs.wishes if wish.session_id is not None or wish.correlation_id is not None}
-    for mailbox in {mailbox for mailbox, wish in needs.wishes if not wish.one_per_session}:
-        if (at_hand := desk.drawer.all_pending(mailbox)) is not None:
-            rows = list(at_hand.values())
-            if mailbox not in choosy and len(rows) > totals[mailbox]:
-                rows = sorted(rows, key=in_turn)[: totals[mailbox]]
-            desk.pools[mailbox] = {row.message_id: desk.lay(row) for row in rows}
+def _wished_for(needs: Needs) -> dict[str, int]:
+    """By mailbox: how many are wished for. Every wish may have to pass over what the others took, and over what the group settles by name."""
+    totals: dict[str, int] = {}
+    for mailbox, wish in needs.wishes:
+        totals[mailbox] = totals.get(mailbox, 0) + wish.limit
+    for (_, mailbox), touched in needs.mail.items():
+        if touched and mailbox in totals:
+            totals[mailbox] += 1
+    return totals
+
+
+def _lay_at_hand(desk: Desk, mailbox: str, most: int | None) -> bool:
+    """Lay what waits in a mailbox, if it is at hand: all of it for those who choose, else no more than can be taken."""
+    at_hand = desk.drawer.all_pending(mailbox)
+    if at_hand is None:
+        return False
+    rows = list(at_hand.values())
+    if most is not None and len(rows) > most:
+        rows = sorted(rows, key=in_turn)[:most]
+    desk.pools[mailbox] = {row.message_id: desk.lay(row) for row in rows}
+    return True
 
 
 def _further_mail(desk: Desk, needs: Needs) -> Loads:
     queries: Loads = {}
     # The office's id names a message before any sender's id can: nobody takes over a name by sending under it.
-    if unknown := [key for key in needs.mail if is_id(key[0]) and key not in desk.mail]:
+    if unknown := [key for key in needs.mail if key not in desk.mail and is_id(key[0])]:
         queries["mail_by_client_id"] = unknown
     # What is due has to be looked for only where what waits does not suffice, or where it is asked for.
     if needs.due or any(len(desk.pools.get(mailbox, ())) < wish.limit for mailbox, wish in needs.wishes):
@@ -229,7 +236,8 @@ def _ask_for_mail(desk: Desk, needs: Needs) -> None:
     """What moving the mail on the desk may need."""
     needs.threads.update(delivery.session_id for delivery in desk.due if delivery.session_id is not None)
     for key, delivery in desk.mail.items():
-        needs.boxes.update((delivery.mailbox, delivery.sender))
+        needs.boxes.add(delivery.mailbox)
+        needs.boxes.add(delivery.sender)
         # A session counts what is unread: acking what is in hand does not touch it.
         if delivery.session_id is not None and (delivery.state != State.LEASED or needs.mail.get(key, True)):
             needs.threads.add(delivery.session_id)

@@ -1,5 +1,7 @@
 """Rows as the desk holds them while a group of acts changes them. They never leave the store."""
 
+from operator import attrgetter
+
 from msgspec import Struct
 from msgspec.json import Decoder
 
@@ -93,9 +95,8 @@ class DeliveryRow(Struct, gc=False):
         return _message(self.body) if self.message is None else self.message
 
 
-def in_turn(row: DeliveryRow) -> tuple[int, int]:
-    """Where a delivery stands among those that wait in its mailbox."""
-    return row.priority, row.number
+in_turn = attrgetter("priority", "number")
+"""Where a delivery stands among those that wait in its mailbox."""
 
 
 class TaskRow(Struct):

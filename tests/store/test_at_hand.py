@@ -86,6 +86,21 @@ async def test_a_second_letter_between_two_agents_is_sent_taken_and_acked_withou
     assert loaded == []
 
 
+async def test_nothing_is_remembered_over_another_connection(
+    replicas: tuple[PostgresStore, PostgresStore], url: str, loaded: list[str]
+) -> None:
+    first, _ = replicas
+    await cycle(first)
+    operator = await asyncpg.connect(url)
+    await operator.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    await operator.close()
+    loaded.clear()
+    await cycle(first, "another")
+    assert "boxes" in loaded
+
+
 async def test_a_senders_own_id_is_still_looked_up(replicas: tuple[PostgresStore, PostgresStore], loaded: list[str]) -> None:
     first, _ = replicas
     await cycle(first)

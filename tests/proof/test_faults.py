@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
+import asyncpg
 import pytest
 
 from postoffice.core.errors import DatabaseInUse, DatabaseLost, DiskFull, MailError, OutcomeUnknown, ReadOnly
@@ -18,6 +19,7 @@ from postoffice.store.postgres import PostgresStore
 from postoffice.store.sqlite import SQLiteStore
 from postoffice.wake.local import LocalWake
 from postoffice.wake.postgres import PostgresWake
+from tests.engines import PostgresServer
 from tests.proof.books import check_books, check_office, postgres_books, sqlite_books
 from tests.proof.child import command, running, wait_for
 from tests.proof.cluster import running_cluster
@@ -294,3 +296,25 @@ async def test_opening_without_a_database_server_is_one_clear_error_and_works_on
             await _soon(store.ping())
         finally:
             await _soon(store.close())
+
+
+async def test_a_connection_that_a_server_does_not_make_ready_is_not_left_open(
+    postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[asyncpg.Connection] = []
+    connect = asyncpg.connect
+
+    async def noted(*where: Any, **how: Any) -> asyncpg.Connection:
+        made.append(await connect(*where, **how))
+        return made[-1]
+
+    store = PostgresStore(await postgres.copy())
+    store._sql["committing_session"] = "SELECT pg_sleep(10)"
+    await store.open(lambda _: None)
+    monkeypatch.setattr(asyncpg, "connect", noted)
+    asking = asyncio.create_task(store.appear("alice"))
+    await until(lambda: made)
+    await _soon(store.close())
+    with pytest.raises(OutcomeUnknown):
+        await asking
+    assert [connection.is_closed() for connection in made] == [True]

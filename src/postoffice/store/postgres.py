@@ -187,8 +187,12 @@ class PostgresStore(GroupedStore):
 
     async def _connect(self) -> Any:
         connection = await asyncpg.connect(self.url, **self._options(SESSION))
-        if not self.pooled:  # there what is said to a connection would hold for whoever gets it next; each transaction says it itself
-            await connection.execute(self._sql["committing_session"])
+        try:
+            if not self.pooled:  # there what is said to a connection would hold for whoever gets it next; each transaction says it itself
+                await connection.execute(self._sql["committing_session"])
+        except BaseException:
+            connection.terminate()  # nobody else knows of it
+            raise
         return connection
 
     async def _commit_groups(self) -> None:

@@ -80,7 +80,7 @@ class TestWaitingForMail:
         sent = [await write(office, alice, "bob", text) for text in ("one", "two")]
         store = office.store
         assert isinstance(store, GroupedStore)
-        reading = store.enqueue(ReadSession("bob", sent[0].session_id or "", 2, 10))
+        reading = store.submit(ReadSession("bob", sent[0].session_id or "", 2, 10))
         turned, _ = await soon(asyncio.gather(office.wait(bob, within=LONG, one_per_session=True), reading))
         assert texts(turned) == ["two"]
 

@@ -1,6 +1,7 @@
 """A message as every door shows it: what always matters is always there, the rest where the sender gave it."""
 
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -54,6 +55,7 @@ class LeasedLetter(Letter, frozen=True, kw_only=True, rename={"sender": "from"})
 
 _ELSEWHERE = {"session_id", "payload", "automatic"}  # the delivery's, possibly null, and a yes or no
 _GIVEN = tuple(field.name for field in msgspec.structs.fields(Letter) if field.default is UNSET and field.name not in _ELSEWHERE)
+_given = attrgetter(*_GIVEN)
 
 
 def letter(message: Message, session_id: str | UnsetType | None = UNSET) -> Letter:
@@ -85,7 +87,7 @@ def text_of_letter(letter: Letter) -> str:
 
 
 def _fields(message: Message) -> dict[str, Any]:
-    given = {name: value for name in _GIVEN if (value := getattr(message, name)) is not None and value != ()}
+    given = {name: value for name, value in zip(_GIVEN, _given(message), strict=True) if value is not None and value != ()}
     return {
         "id": message.id,
         "sender": message.sender,

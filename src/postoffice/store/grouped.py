@@ -50,15 +50,11 @@ class GroupedStore(Overviews, LedgerReads):
         """Have the act done with whatever else is waiting; the answer comes when that is on disk."""
         raise NotImplementedError
 
-    def enqueue(self, act: Act[R]) -> "asyncio.Future[R]":
+    def submit(self, act: Act[R]) -> "asyncio.Future[R]":
         """The same, for those outside: nothing is begun once the store is closing."""
         if self._closing:
             raise Closed
         return self.put(act)
-
-    async def submit(self, act: Act[R]) -> R:
-        """Do the act."""
-        return await self.enqueue(act)
 
     def answer(self, act: Act[R], future: "asyncio.Future[R]", outcome: "R | BaseException") -> None:
         """Give an act's outcome to whoever asked for it, if they are still there."""
@@ -147,12 +143,12 @@ class GroupedStore(Overviews, LedgerReads):
     async def send_many(
         self, sender: str, drafts: Sequence[Draft], *, verified: bool, strangers: bool, doer: str | None = None
     ) -> Sequence[Accepted | BaseException]:
-        acts = [self.enqueue(Send(sender, draft, verified=verified, strangers=strangers, doer=doer)) for draft in drafts]
+        acts = [self.submit(Send(sender, draft, verified=verified, strangers=strangers, doer=doer)) for draft in drafts]
         return await asyncio.gather(*acts, return_exceptions=True)
 
     async def turn(self, mailbox: str, settlements: tuple[Settlement, ...], wish: Wish | None) -> Turned:
         act = Turn(mailbox, settlements, wish)
-        future = self.enqueue(act)
+        future = self.submit(act)
         try:
             return await future
         except asyncio.CancelledError:

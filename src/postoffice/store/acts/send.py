@@ -52,6 +52,7 @@ class Send(Act[Accepted]):
         self.counted = counted and not draft.settled  # against a rate
         self.to_all = draft.to == EVERYONE
         self.names = () if self.to_all else (draft.to,) if isinstance(draft.to, str) else draft.to
+        self.agents = [folded(name) for name in self.names]
         self.subject_key = subject_key(draft.subject) if draft.subject else ""
         self.note = is_note(draft.type)
         self.once = None
@@ -63,7 +64,7 @@ class Send(Act[Accepted]):
     def ask(self, needs: Needs) -> None:
         draft = self.draft
         needs.boxes.update((self.sender, self.doer))
-        needs.boxes.update(folded(name) for name in self.names)
+        needs.boxes.update(self.agents)
         needs.everyone |= self.to_all
         if draft.session_id is not None and is_id(draft.session_id):
             needs.threads.add(draft.session_id)
@@ -147,7 +148,7 @@ class Send(Act[Accepted]):
     def _recipients(self, desk: Desk) -> list[str]:
         if self.to_all:
             return [agent for agent in desk.boxes if agent not in (self.sender, SYSTEM, OWNER)]
-        return [folded(name) for name in self.names]
+        return self.agents
 
     def _open_boxes(self, desk: Desk) -> tuple[list[Box], list[Box]]:
         """The recipients' mailboxes, and those among them that are new."""
@@ -155,8 +156,8 @@ class Send(Act[Accepted]):
         unseen: list[Box] = []
         if self.to_all:
             return [desk.boxes[agent] for agent in self._recipients(desk)], []
-        for name in self.names:
-            box = desk.boxes.get(folded(name))
+        for name, agent in zip(self.names, self.agents, strict=True):
+            box = desk.boxes.get(agent)
             if box is None:
                 if not self.strangers:
                     raise NoSuchAgent(name=name, hint="check the name")

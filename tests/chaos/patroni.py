@@ -122,19 +122,22 @@ class Patroni:
         hosts = ",".join(f"127.0.0.1:{node.port}" for node in nodes)
         self.url = f"postgresql://postgres@{hosts}/postgres?target_session_attrs=read-write"
 
-    def leader(self) -> Node | None:
-        """The one that may be written to, once another one keeps up with it."""
+    def leader(self, keeping_up: int = 1) -> Node | None:
+        """The one that may be written to, once so many others keep up with it."""
         for node in self.nodes:
             with suppress(httpx.HTTPError, KeyError):
                 members = httpx.get(f"http://127.0.0.1:{node.api}/cluster", timeout=3).json()["members"]
-                roles = {member["role"]: member["name"] for member in members if member["state"] in ("running", "streaming")}
-                if "leader" in roles and "sync_standby" in roles:
-                    return next(node for node in self.nodes if node.name == roles["leader"])
+                well = [member for member in members if member["state"] in ("running", "streaming")]
+                roles = {member["role"]: member for member in well}
+                leader = roles["leader"]
+                others = [member for member in well if member is not leader and member.get("timeline") == leader["timeline"]]
+                if "sync_standby" in roles and len(others) >= keeping_up:
+                    return next(node for node in self.nodes if node.name == leader["name"])
         return None
 
-    def await_leader(self, other_than: Node | None = None) -> Node:
+    def await_leader(self, other_than: Node | None = None, *, keeping_up: int = 1) -> Node:
         until = time.monotonic() + _PATIENCE
-        while (found := self.leader()) is None or found is other_than:
+        while (found := self.leader(keeping_up)) is None or found is other_than:
             assert time.monotonic() < until, "no leader in time"
             time.sleep(0.2)
         return found

@@ -117,9 +117,8 @@ class Committer:
         if self._connection is None or self._connection.is_closed():
             self.begun = False
             self._connection = await self._connect()
-            self._drawer = (
-                SharedDrawer()
-            )  # another server may have taken over, and count its transactions from before the last of this one's
+            # Another server may have taken over, and count its transactions from before the last of this one's.
+            self._drawer = SharedDrawer()
         connection = self._connection
         if not self.begun:
             await connection.execute(self._begin)

@@ -232,7 +232,7 @@ class SQLiteStore(GroupedStore):
             connection.execute("BEGIN IMMEDIATE")
             self._notice_others()
             desk = Desk(self.clock, self.limits, self._delivery_ids.__next__, self._drawer)
-            desk.now = self.clock.now()
+            desk.now = self.clock.now()  # which is what SQL would be told, too
             self._drive(open_desk(desk, acts))
             outcomes = run_acts(desk, acts)
             for write in close_desk(desk):

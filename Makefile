@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 BENCH := .venv-bench/bin
 
-.PHONY: help setup run test check bench peers chaos lock clean
+.PHONY: help setup run test check bench peers chaos lock audit sbom clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -92,6 +92,19 @@ chaos: setup  ## run the faults and soaks at length, with a table at the end
 lock: setup  ## pin the newest versions again
 	$(BIN)/pip-compile --quiet --upgrade --extra postgres --extra ledger --extra nats --extra traces --extra dev --strip-extras --no-emit-index-url --no-emit-find-links \
 	  --no-emit-trusted-host --no-emit-options --no-header --annotation-style=line -o requirements.lock pyproject.toml
+	$(BIN)/pip-compile --quiet --upgrade --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
+	  --no-header --annotation-style=line -o tools/audit.lock tools/audit.in
+
+audit: setup .venv-audit/.ready  ## look through what is pinned: known faults, age, licences
+	$(BIN)/python -m tools.audit
+
+sbom: setup .venv-audit/.ready  ## write the bill of materials, build/sbom.cdx.json
+	$(BIN)/python -m tools.sbom
+
+.venv-audit/.ready: tools/audit.lock
+	$(PYTHON) -m venv .venv-audit
+	.venv-audit/bin/pip install --quiet --disable-pip-version-check -r tools/audit.lock
+	touch $@
 
 clean:  ## remove what was made
 	rm -rf .venv .venv-* build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

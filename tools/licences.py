@@ -23,6 +23,11 @@ def runtime(name: str, extras: set[str], found: dict[str, Distribution]) -> None
             runtime(need.name, set(need.extras), found)
 
 
+def extras() -> set[str]:
+    """What a user may ask for besides."""
+    return {extra for extra in distribution("postoffice").metadata.get_all("Provides-Extra") or () if extra not in DEVELOPMENT}
+
+
 def licence(dist: Distribution) -> str:
     """What the distribution says of its licence, in one line."""
     meta = dist.metadata
@@ -34,8 +39,7 @@ def licence(dist: Distribution) -> str:
 def main() -> int:
     """Print the table; 1 if something in it is not free to use."""
     found: dict[str, Distribution] = {}
-    extras = {extra for extra in distribution("postoffice").metadata.get_all("Provides-Extra") or () if extra not in DEVELOPMENT}
-    runtime("postoffice", extras, found)
+    runtime("postoffice", extras(), found)
     bad = []
     for name, dist in sorted(found.items()):
         says = licence(dist)

@@ -93,6 +93,25 @@ async def test_an_answer_that_no_mailbox_could_keep_is_told_as_well_as_can_be(bo
     assert len(bot.asked) == 1
 
 
+async def test_a_refusal_that_no_mailbox_could_keep_is_told_as_well_as_can_be(bot: Bot, mail: MailboxManager) -> None:
+    mail.send("researcher", "coder", {"type": "task", "content": "sort"})
+    bot.say = lambda *_: "[decline] half \ud83d and \0"
+    async with at_work(bot):
+        updates = await ended(mail)
+    assert updates[-1]["content"]["parts"] == [{"type": "text", "text": "declined: half ? and \\u0000"}]
+    assert len(bot.asked) == 1
+
+
+async def test_an_answer_too_long_for_a_mailbox_is_cut_and_not_asked_for_again(bot: Bot, mail: MailboxManager) -> None:
+    mail.send("researcher", "coder", {"type": "task", "content": "sort"})
+    bot.say = lambda *_: "漢" * 1_000_000
+    async with at_work(bot):
+        updates = await ended(mail)
+    assert states(updates) == ["accepted", "working", "completed"]
+    assert set(updates[-1]["content"]["parts"][0]["text"]) == {"漢"}
+    assert len(bot.asked) == 1
+
+
 async def test_a_turn_that_fails_is_tried_again_and_reported_once(bot: Bot, mail: MailboxManager) -> None:
     mail.send("researcher", "coder", {"type": "task", "content": "sort"})
 

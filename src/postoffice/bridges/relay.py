@@ -22,7 +22,7 @@ from postoffice.client.message import Message, decode
 from postoffice.client.wire import Wire, pauses, until_answered
 from postoffice.core.delivery import next_try
 from postoffice.core.errors import Conflict, Forbidden, Limited, MailError, NotFound
-from postoffice.core.fence import Fence
+from postoffice.core.fence import Fence, one_line
 from postoffice.core.letter import Letter
 from postoffice.core.message import TASK, TASK_UPDATE
 from postoffice.core.names import SYSTEM, folded
@@ -232,7 +232,7 @@ class Relay:
             case Failed(why):
                 log.warning("message %s failed at the gateway: %s", message.id, why)
                 self._book.done(message.id)
-                await message.nack(why[:_REASON], delay=next_try(message.letter.attempt).total_seconds())
+                await message.nack(one_line(why)[:_REASON], delay=next_try(message.letter.attempt).total_seconds())
                 return
             case Away(why) | Unknown(why):
                 self._ready = False
@@ -240,7 +240,7 @@ class Relay:
                 if isinstance(outcome, Away):
                     self._book.done(message.id)
                 log.warning("message %s goes back to the office: %s", message.id, why)
-                await message.nack(why[:_REASON])
+                await message.nack(one_line(why)[:_REASON])
                 return
             case Silent():
                 pass

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from postoffice.bridges.body import body_of
+from postoffice.bridges.body import say
 from postoffice.bridges.book import Book, Errand
 from postoffice.bridges.openclaw import Gateway
 from postoffice.bridges.outcome import Away, Replied
@@ -104,7 +104,7 @@ class Replies:
     async def _send(self, errand: Errand, text: str, state: TaskState = TaskState.COMPLETED) -> bool:
         """Whether that settles it: said now, said before, or not to be said at all. Otherwise it is said later."""
         try:
-            await self._say(errand, text.replace("\x00", "\\u0000"), state)
+            await say(text, lambda body: self._say(errand, body, state))
         except IdConflict:
             log.info("message %s was answered before", errand.message_id)
         except BudgetSpent as error:
@@ -117,8 +117,8 @@ class Replies:
             log.warning("the reply to message %s was refused: %s", errand.message_id, error)
         return True
 
-    async def _say(self, errand: Errand, text: str, state: TaskState) -> None:
-        said: dict[str, Any] = {"id": f"relay-{errand.message_id}", **body_of(text)}
+    async def _say(self, errand: Errand, body: dict[str, Any], state: TaskState) -> None:
+        said: dict[str, Any] = {"id": f"relay-{errand.message_id}", **body}
         if errand.task:
             await self._box.call("POST", f"/tasks/{errand.message_id}/update", {"state": state, "automatic": True, **said})
             return

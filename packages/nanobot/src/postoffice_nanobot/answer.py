@@ -1,11 +1,14 @@
 """What a model says to a task: the result, or that it declines."""
 
+import json
 import re
 from dataclasses import dataclass
 
 DECLINE = "[decline]"
 """An answer that begins with this rejects the task; what follows is the reason."""
 
+_LONGEST_BYTES = 900_000
+"""As JSON: the office's largest message is a mebibyte by default, and a file may have two."""
 _DECLINED = re.compile(rf"\s*{re.escape(DECLINE)}[\s:]*(.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -23,7 +26,14 @@ class Answer:
         return None if found is None else found[1].strip() or "no reason was given"
 
     def parts(self) -> list[dict[str, str]]:
-        """The same as a message carries it: half an emoji or U+0000, which no mailbox keeps, would have the model asked again in vain."""
-        text = self.text.encode(errors="replace").decode().replace("\0", "\\u0000")
-        words = [{"type": "text", "text": text}] if text else []
-        return words + [{"type": "file", "path": path} for path in self.files]
+        """The same as a message carries it."""
+        words = [{"type": "text", "text": keepable(self.text)}] if self.text else []
+        return words + [{"type": "file", "path": keepable(path)} for path in self.files]
+
+
+def keepable(text: str) -> str:
+    """Half an emoji, U+0000 and what is too long no mailbox keeps: refused, the model would be asked again in vain."""
+    text = text.encode(errors="replace").decode().replace("\0", "\\u0000")
+    while (size := len(json.dumps(text, ensure_ascii=False).encode())) > _LONGEST_BYTES:
+        text = text[: len(text) * _LONGEST_BYTES // size]
+    return text

@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 from postoffice_files import task_update
 from postoffice_files.clock import parse_instant
-from postoffice_nanobot.answer import Answer
+from postoffice_nanobot.answer import Answer, keepable
 from postoffice_nanobot.box import Box
 
 _LATEST = 10**17
@@ -70,7 +70,7 @@ class TaskReports:
 
     async def progress(self, text: str) -> None:
         await self.taken_up()
-        await self._way.along(task_update(self._mail, "working", text))
+        await self._way.along(task_update(self._mail, "working", keepable(text)))
 
     async def done(self, answer: Answer) -> None:
         if (reason := answer.declined) is not None:
@@ -82,10 +82,10 @@ class TaskReports:
     async def refused(self, reason: str) -> None:
         # What was accepted can no longer be rejected, only fail; and an earlier try may have accepted it.
         begun = self._begun or self._mail["attempt"] > 1
-        await self._way.last(task_update(self._mail, "failed" if begun else "rejected", reason))
+        await self._way.last(task_update(self._mail, "failed" if begun else "rejected", keepable(reason)))
 
     async def failed(self, reason: str) -> None:
-        await self._way.last(task_update(self._mail, "failed", reason))
+        await self._way.last(task_update(self._mail, "failed", keepable(reason)))
 
 
 class Replies:

@@ -64,6 +64,51 @@ class TestAnAnswer:
         (reply,) = bench.replies()
         assert reply["content"] == "cut ?"
 
+    @pytest.mark.parametrize("kind", ["message", "task"])
+    def test_arrives_also_with_what_no_mailbox_can_keep_and_the_command_is_not_run_again(self, bench: Bench, kind: str) -> None:
+        bench.run("sh", "-c", r"echo ran >> ran; printf 'a\000b\377'")
+        sent = bench.send(type=kind)
+        assert bench.until_state(sent["message_id"], "acked")["attempts"] == 1
+        assert bench.replies()[-1]["content"] == "a\\u0000b\ufffd"
+        assert bench.lines("ran") == ["ran"]
+
+    @pytest.mark.parametrize(
+        "printed",
+        [
+            '{"type": "result", "result": "fine", "session_id": "\\u0000"}',
+            '{"type": "result", "result": "fine", "session_id": "-c"}',
+            '{"type": "result", "result": "fine", "session_id": 7}',
+        ],
+    )
+    def test_counts_though_its_conversation_cannot_be_gone_on_with(self, bench: Bench, printed: str) -> None:
+        bench.sh("claude", f"echo ran >> ran; cat <<'EOF'\n{printed}\nEOF")
+        bench.run(flags=("--with", "claude"))
+        for subject in ("one", "two"):
+            bench.send(subject=subject)
+        assert [reply["content"] for reply in bench.replies(2)] == ["fine", "fine"]
+        assert bench.lines("ran") == ["ran", "ran"]
+
+    def test_is_what_was_printed_where_that_is_deeper_than_anybody_reads(self, bench: Bench) -> None:
+        bench.sh("claude", "echo ran >> ran; head -c 200000 /dev/zero | tr '\\0' '['")
+        bench.run(flags=("--with", "claude"))
+        bench.send()
+        (reply,) = bench.replies()
+        assert reply["parts"] == [{"type": "text", "text": "[" * 200_000}]
+        assert bench.lines("ran") == ["ran"]
+
+    def test_is_cut_to_what_the_office_takes_where_that_is_less_than_usual(self, tmp_path: Path) -> None:
+        own = Bench(Office(tmp_path, POSTOFFICE_MESSAGE_BYTES="5000"), tmp_path)
+        own.office.start()
+        try:
+            own.run("sh", "-c", "echo ran >> ran; head -c 20000 /dev/zero | tr '\\0' x")
+            own.send()
+            (reply,) = own.replies()
+            assert set(reply["content"]) == {"x"}
+            assert own.lines("ran") == ["ran"]
+        finally:
+            own.close()
+            own.office.close()
+
     def test_comes_also_where_the_command_never_reads_what_it_is_given(self, bench: Bench) -> None:
         bench.run("echo", "done")
         big = [{"type": "text", "text": "x" * 500_000}]

@@ -95,9 +95,6 @@ class TestACommandThatFails:
         """No mailbox keeps U+0000, and a reason that is refused would leave the mail leased."""
         assert "sh ended with 1, saying half" in given_back(bench, "sh", "-c", r"printf 'half\000way' >&2; exit 1")["reason"]
 
-    def test_prints_what_no_mailbox_can_keep_and_is_told_so(self, bench: Bench) -> None:
-        assert "U+0000" in given_back(bench, "printf", r"a\000b")["reason"]
-
     def test_prints_without_end_and_is_ended(self, bench: Bench) -> None:
         """Not kept in memory until its time is over: that would take the whole machine."""
         standing = given_back(bench, "sh", "-c", "echo $$ > printing; exec yes")

@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.runner.bench import Bench
 
 SHOW = "import json, sys\nprint(json.dumps(sys.argv[1:]))"
@@ -53,14 +55,45 @@ class TestPlaceholders:
         assert reply["content"].count("only once") == 1
 
     def test_stay_one_word_each_and_are_filled_once(self, bench: Bench) -> None:
-        bench.run(bench.python("show", SHOW), "{message}", "<{message}>", "{subject}", "{from}")
+        bench.run(bench.python("show", SHOW), "--", "{message}", "<{message}>", "{subject}", "{from}")
         for nasty in NASTY:
             bench.send(nasty, subject=nasty)
         seen = [json.loads(reply["content"]) for reply in bench.replies(len(NASTY))]
-        assert sorted(seen) == sorted([nasty, f"<{nasty}>", nasty, bench.ann] for nasty in NASTY)
+        assert sorted(seen) == sorted(["--", nasty, f"<{nasty}>", nasty, bench.ann] for nasty in NASTY)
         assert not (bench.here / "owned").exists()
 
     def test_hold_the_text_of_whatever_was_sent(self, bench: Bench) -> None:
         parts = [{"type": "text", "text": "a"}, {"type": "data", "data": {"b": 1}}]
         (text,) = words_of(bench, "{message}", content=None, parts=parts)  # type: ignore[arg-type]
         assert text == 'a\n\n{\n  "b": 1\n}'
+
+    @pytest.mark.parametrize(
+        ("words", "content"),
+        [
+            (("python3", "{message}"), "-cprint('owned')"),
+            (("python3", "{subject}{message}"), "-cprint('owned')"),  # nothing stands before it where there is no subject
+            (("sh", "-c", "exec python3 $1", "sh", "{message}"), "-cprint(1)"),
+        ],
+    )
+    def test_that_would_become_options_are_refused_once_and_the_sender_told(
+        self, bench: Bench, words: tuple[str, ...], content: str
+    ) -> None:
+        runner = bench.run(*words)
+        sent = bench.send(content, subject="")
+        (reply,) = bench.replies()
+        assert "begins with '-'" in reply["content"]
+        assert (reply["reply_to"], reply["automatic"]) == (sent["message_id"], True)
+        assert bench.until_state(sent["message_id"], "acked")["attempts"] == 1
+        assert "was refused" in runner.said()
+
+    def test_that_would_become_options_make_a_task_fail_at_once(self, bench: Bench) -> None:
+        bench.run("python3", "{message}")
+        sent = bench.send("-cprint('owned')", type="task")
+        assert bench.until_state(sent["message_id"], "acked")["attempts"] == 1
+        report = bench.replies()[-1]
+        assert report["task"]["state"] == "failed"
+        assert "begins with '-'" in report["content"]
+
+    def test_are_filled_whatever_they_hold_behind_two_dashes_or_other_words(self, bench: Bench) -> None:
+        words = words_of(bench, "-{subject}", "text={message}", "--", "{message}", content="-c", subject="-s")
+        assert words == ["--s", "text=-c", "--", "-c"]

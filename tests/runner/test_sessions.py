@@ -1,6 +1,7 @@
 """One message of a session at a time, sessions side by side; a lease lasts as long as the work; stopping leaves nothing behind."""
 
 import asyncio
+import os
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -123,7 +124,7 @@ class TestStopping:
         try:
             async with Mailbox(bench.coder, server=office.url, patience=None) as box:
                 stop = asyncio.Event()
-                job = Job(bench.coder, office.url, own_command(("sh", "-c", f"touch {tmp_path}/begun; sleep 30")))
+                job = Job(bench.coder, office.url, own_command(("sh", "-c", f"touch {tmp_path}/begun; sleep 30")), os.environ)
                 stopped = asyncio.create_task(Runner(job, box, Conversations(bench.coder, tmp_path), lambda _: None).run(stop))
                 await until_there(tmp_path / "begun")
                 office.kill()
@@ -140,7 +141,7 @@ class TestStopping:
 async def inside(bench: Bench, *words: str) -> AsyncIterator[asyncio.Event]:
     """A runner in this process, whose patience a test may shorten."""
     stop = asyncio.Event()
-    job = Job(bench.coder, bench.office.url, own_command(words))
+    job = Job(bench.coder, bench.office.url, own_command(words), os.environ)
     async with Mailbox(bench.coder, server=bench.office.url) as box:
         running = asyncio.create_task(Runner(job, box, Conversations(bench.coder, bench.here), lambda _: None).run(stop))
         try:

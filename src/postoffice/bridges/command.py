@@ -13,9 +13,9 @@ _LAST = 1 << 16
 _OUTPUT = 1
 
 
-async def run_command(words: Sequence[str], given: bytes, names: Mapping[str, str], within: float) -> str:
-    """What it printed."""
-    process, heard = await _start(words, names)
+async def run_command(words: Sequence[str], given: bytes, environment: Mapping[str, str], within: float) -> str:
+    """What it printed. Of our own environment it knows what it is given."""
+    process, heard = await _start(words, environment)
     try:
         async with asyncio.timeout(within):
             _give(process, given)
@@ -33,9 +33,9 @@ async def run_command(words: Sequence[str], given: bytes, names: Mapping[str, st
     return heard.output.decode(errors="replace")
 
 
-async def _start(words: Sequence[str], names: Mapping[str, str]) -> tuple[asyncio.SubprocessTransport, "_Heard"]:
+async def _start(words: Sequence[str], environment: Mapping[str, str]) -> tuple[asyncio.SubprocessTransport, "_Heard"]:
     """In a session of its own, so that all it starts can be ended with it: also where we are cancelled while it starts."""
-    running = asyncio.get_running_loop().subprocess_exec(_Heard, *words, env=os.environ | names, start_new_session=True)
+    running = asyncio.get_running_loop().subprocess_exec(_Heard, *words, env=environment, start_new_session=True)
     starting = asyncio.create_task(running)
     try:
         return await asyncio.shield(starting)

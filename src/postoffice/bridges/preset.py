@@ -6,8 +6,11 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from postoffice.core.errors import WouldBeAnOption
 from postoffice.core.fence import Fence
 from postoffice.core.letter import LeasedLetter, text_of_letter
+
+_END_OF_OPTIONS = "--"
 
 
 class Answer(NamedTuple):
@@ -26,10 +29,12 @@ class Preset(NamedTuple):
     read: Callable[[str], Answer]
     given: Callable[[LeasedLetter], bytes]
     """What it finds on its standard input."""
+    names: tuple[str, ...] = ()
+    """What it needs of the environment besides what every command gets."""
 
 
 def fill(words: Sequence[str], letter: LeasedLetter, conversation: str | None = None) -> list[str]:
-    """The words with their placeholders filled. Each stays one word, whatever was written in the message."""
+    """The words with their placeholders filled. Each stays one word, whatever was written in the message, and none becomes an option."""
     values = {
         "{message}": text_of_letter(letter),
         "{prompt}": prompt(letter),
@@ -38,7 +43,7 @@ def fill(words: Sequence[str], letter: LeasedLetter, conversation: str | None = 
         "{session}": letter.session_id if isinstance(letter.session_id, str) else "",
         "{conversation}": conversation or "",
     }
-    filled = []
+    filled: list[str] = []
     for word in words:
         # One pass: what a value contains is never taken for a placeholder.
         pieces, rest = [], word
@@ -49,7 +54,10 @@ def fill(words: Sequence[str], letter: LeasedLetter, conversation: str | None = 
                 break
             pieces += [rest[:at], values[name]]
             rest = rest[at + len(name) :]
-        filled.append("".join(pieces))
+        done = "".join(pieces)
+        if done.startswith("-") and not word.startswith("-") and _END_OF_OPTIONS not in words[1 : len(filled)]:
+            raise WouldBeAnOption(word=word)
+        filled.append(done)
     return filled
 
 
@@ -77,7 +85,7 @@ def _plain(output: str) -> Answer:
 def _claude(output: str) -> Answer:
     for found in _objects(output):
         if found.get("type", "result") == "result" and "result" in found:
-            return Answer(str(found["result"]).strip(), found.get("session_id"))
+            return Answer(str(found["result"]).strip(), _id(found.get("session_id")))
     return _plain(output)
 
 
@@ -85,7 +93,7 @@ def _codex(output: str) -> Answer:
     text, thread = "", None
     for found in _objects(output):
         if found.get("type") == "thread.started":
-            thread = found.get("thread_id")
+            thread = _id(found.get("thread_id"))
         item = found.get("item")
         if isinstance(item, dict) and item.get("type") in ("agent_message", "assistant_message"):
             text = str(item.get("text", ""))
@@ -95,18 +103,23 @@ def _codex(output: str) -> Answer:
 def _gemini(output: str) -> Answer:
     for found in _objects(output):
         if "response" in found:
-            return Answer(str(found["response"]).strip(), found.get("session_id"))
+            return Answer(str(found["response"]).strip(), _id(found.get("session_id")))
     return _plain(output)
 
 
 def _opencode(output: str) -> Answer:
     texts, session = [], None
     for found in _objects(output):
-        session = found.get("sessionID", session)
+        session = _id(found.get("sessionID")) or session
         part = found.get("part")
         if isinstance(part, dict) and part.get("type") == "text":
             texts.append(str(part.get("text", "")))
     return Answer("\n".join(texts).strip(), session) if texts or session else _plain(output)
+
+
+def _id(found: object) -> str | None:
+    """A conversation's id, if it can be one word of a command and no option: the answer counts without it too."""
+    return found if isinstance(found, str) and found.isprintable() and found and not found.startswith("-") else None
 
 
 def _objects(output: str) -> Iterator[dict[str, Any]]:
@@ -114,7 +127,7 @@ def _objects(output: str) -> Iterator[dict[str, Any]]:
     for text in (output, *output.split("\n")):  # and at nothing else: JSON's strings hold other ends of lines as they are
         try:
             found = json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):  # no JSON, or deeper than anybody reads
             continue
         yield from (item for item in (found if isinstance(found, list) else [found]) if isinstance(item, dict))
 
@@ -125,24 +138,28 @@ PRESETS = {
         ("claude", "-p", "--output-format", "json", "--resume", "{conversation}"),
         _claude,
         _asked,
+        ("ANTHROPIC_*", "CLAUDE_*", "AWS_*", "GOOGLE_*"),
     ),
     "codex": Preset(
         ("codex", "exec", "--json", "--skip-git-repo-check", "-"),
         ("codex", "exec", "--json", "--skip-git-repo-check", "resume", "{conversation}", "-"),
         _codex,
         _asked,
+        ("OPENAI_*", "CODEX_*"),
     ),
     "gemini": Preset(
         ("gemini", "--output-format", "json"),
         ("gemini", "--resume", "{conversation}", "--output-format", "json"),
         _gemini,
         _asked,
+        ("GEMINI_*", "GOOGLE_*"),
     ),
     "opencode": Preset(
         ("opencode", "run", "--format", "json"),
         ("opencode", "run", "--format", "json", "--session", "{conversation}"),
         _opencode,
         _asked,
+        ("OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "GOOGLE_*", "AWS_*"),
     ),
 }
 

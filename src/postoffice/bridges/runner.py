@@ -2,10 +2,10 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, NamedTuple, TypeVar
 
-from postoffice.bridges.body import body_of
+from postoffice.bridges.body import say
 from postoffice.bridges.command import run_command
 from postoffice.bridges.conversations import Conversations
 from postoffice.bridges.preset import Answer, Preset, fill
@@ -13,9 +13,10 @@ from postoffice.bridges.taking_up import taken_up
 from postoffice.client.mailbox import Mailbox
 from postoffice.client.message import Message
 from postoffice.core.delivery import next_try
-from postoffice.core.errors import BudgetSpent, CommandFailed, Conflict, Forbidden, IdConflict, Limited, MailError, NotFound
+from postoffice.core.errors import BudgetSpent, CommandFailed, Conflict, Forbidden, IdConflict, MailError, NotFound, WouldBeAnOption
 from postoffice.core.fence import one_line
 from postoffice.core.message import NOTICE, TASK
+from postoffice.core.task import TaskState
 
 _VISIBLE = 30.0
 _REASON = 400
@@ -31,6 +32,8 @@ class Job(NamedTuple):
     agent: str
     server: str
     preset: Preset
+    environment: Mapping[str, str]
+    """What the command knows of ours."""
     jobs: int | None = None
     timeout: float = 900.0
 
@@ -46,7 +49,7 @@ class Runner:
         self._running: set[asyncio.Task[None]] = set()
         self._in_hand: dict[str, Message] = {}
         self._unsent: dict[str, Answer] = {}
-        """By the message: answers for which there was no room yet. The work is not done again for that."""
+        """By the message: answers that could not be sent yet. The work is not done again for that."""
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until told to stop; then finish what is under way, or give it back."""
@@ -122,10 +125,16 @@ class Runner:
         self._say(f"{letter.sender}: {letter.id} (try {letter.attempt})")
         if letter.type == TASK and not await taken_up(message, f"run-{letter.id}"):
             return f"{letter.id}: the task is over, or too late"
-        answer = self._unsent.pop(letter.id, None) or await self._run(message)
+        try:
+            answer = self._unsent.pop(letter.id, None) or await self._run(message)
+        except WouldBeAnOption as error:  # it would be so with every try
+            await self._answer(message, Answer(str(error)), TaskState.FAILED)
+            return f"{letter.id} was refused: {error}"
         try:
             await self._answer(message, answer)
-        except Limited:
+        except (Conflict, NotFound):
+            raise  # there is nothing left to be answered
+        except Exception:
             self._unsent[letter.id] = answer
             if len(self._unsent) > _MOST_UNSENT:  # of mail that others took, or that is dead by now
                 del self._unsent[next(iter(self._unsent))]
@@ -146,9 +155,9 @@ class Runner:
         preset, session = self._job.preset, message.session_id or message.sender
         conversation = self._conversations.get(session)
         words = fill(preset.first if conversation is None else preset.again, message.letter, conversation)
-        names = {"POSTOFFICE_AGENT": self._job.agent, "POSTOFFICE_SERVER": self._job.server, "POSTOFFICE_SESSION": message.session_id or ""}
+        told = {"POSTOFFICE_AGENT": self._job.agent, "POSTOFFICE_SERVER": self._job.server, "POSTOFFICE_SESSION": message.session_id or ""}
         try:
-            output = await run_command(words, preset.given(message.letter), names, self._job.timeout)
+            output = await run_command(words, preset.given(message.letter), {**self._job.environment, **told}, self._job.timeout)
         except CommandFailed:
             # A conversation the CLI has lost would fail for ever.
             self._conversations.put(session, None)
@@ -157,15 +166,16 @@ class Runner:
         self._conversations.put(session, answer.conversation)
         return answer
 
-    async def _answer(self, message: Message, answer: Answer) -> None:
+    async def _answer(self, message: Message, answer: Answer, state: TaskState = TaskState.COMPLETED) -> None:
         """Send the answer, once, whatever happens in between; nothing printed is nothing said."""
+        id = f"run-{message.id}"
         if message.letter.type == TASK:
-            await message.report("completed", automatic=True, id=f"run-{message.id}", **body_of(answer.text))
+            await say(answer.text, lambda body: message.report(state, automatic=True, id=id, **body))
             return
         if not answer.text:
             return
         try:
-            await message.reply(automatic=True, id=f"run-{message.id}", **body_of(answer.text))
+            await say(answer.text, lambda body: message.reply(automatic=True, id=id, **body))
         except IdConflict:
             self._say(f"{message.id} had been answered before")
         except BudgetSpent as error:

@@ -38,7 +38,7 @@ def add(commands: Any) -> None:
             "message as JSON on standard input, or for a model with {prompt}, fenced, and nothing else; what it prints is sent back."
         ),
         epilog=examples(
-            "postoffice run coder --with claude", "postoffice run echo -- cat", "postoffice run triage -- ./triage.sh {from} {subject}"
+            "postoffice run coder --with claude", "postoffice run echo -- cat", "postoffice run triage -- ./triage.sh -- {from} {subject}"
         ),
         formatter_class=plain,
     )
@@ -46,6 +46,9 @@ def add(commands: Any) -> None:
     running.add_argument("--with", dest="preset", choices=["claude", "codex", "gemini", "opencode"], help="a CLI we know how to run")
     running.add_argument("--jobs", type=_count, help="messages worked on at once (as many as the agent's card allows)")
     running.add_argument("--timeout", type=seconds, default=900.0, metavar="SECONDS", help="for one message (900)")
+    running.add_argument(
+        "--env", action="append", default=[], metavar="NAME", help="what else of the environment it gets; 'AWS_*' for all of those"
+    )
     running.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
     running.add_argument("words", nargs="*", metavar="COMMAND", help="your own command, after --")
     running.set_defaults(command=_run)
@@ -102,6 +105,7 @@ async def _serve_stdio(mailbox: Any) -> None:
 def _run(options: Options) -> None:
     import shutil  # noqa: PLC0415
 
+    from postoffice.bridges.environment import chosen  # noqa: PLC0415
     from postoffice.bridges.preset import PRESETS, own_command  # noqa: PLC0415
     from postoffice.bridges.runner import Job  # noqa: PLC0415
 
@@ -111,7 +115,8 @@ def _run(options: Options) -> None:
     # Told now: each message would be tried in vain until it is dead.
     if "{" not in (program := preset.first[0]) and shutil.which(program) is None:
         raise BadSetting(name="command", why=f"{program} cannot be run here; install it, or name another after --")
-    job = Job(options["runs"], server_of(options), preset, options["jobs"], options["timeout"])
+    environment = chosen(os.environ, preset.names, options["env"])
+    job = Job(options["runs"], server_of(options), preset, environment, options["jobs"], options["timeout"])
     asyncio.run(_keep_running(job))
 
 

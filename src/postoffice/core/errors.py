@@ -427,6 +427,10 @@ class CommandFailed(Unavailable):
     """The command failed: {why}."""
 
 
+class WouldBeAnOption(Invalid):
+    """The command that handles this mail would take it for an option: {word} begins with '-'. Begin with something else and send again."""
+
+
 class BackupFailed(Unavailable):
     """Nothing was changed: {why}."""
 

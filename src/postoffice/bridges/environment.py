@@ -1,0 +1,26 @@
+"""What a command that handles mail gets of our environment: strangers write what it reads, so nothing secret unless it was named."""
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+
+_FOR_ALL = (
+    *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "HOSTNAME"),
+    *("LANG", "LANGUAGE", "LC_*", "TZ", "TERM", "COLORTERM", "NO_COLOR"),
+    *("TMPDIR", "TEMP", "TMP", "XDG_*", "VIRTUAL_ENV"),
+    *("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "no_proxy", "all_proxy"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
+)
+_OURS = ("POSTOFFICE_*", "MAILBOX_*", "OPENCLAW_GATEWAY_*")
+"""The office's own keys and settings: no pattern reaches them, only their whole name."""
+
+
+def chosen(environ: Mapping[str, str], *wanted: Iterable[str]) -> dict[str, str]:
+    """Of an environment, what every command needs and what else was asked for, by name or with a star."""
+    asked = [name for names in wanted for name in names]
+    return {
+        name: value for name, value in environ.items() if name in asked or (_fits(name, (*_FOR_ALL, *asked)) and not _fits(name, _OURS))
+    }
+
+
+def _fits(name: str, patterns: Iterable[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

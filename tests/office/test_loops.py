@@ -108,6 +108,17 @@ class TestAutomaticReplies:
     async def test_a_session_has_a_hundred_automatic_replies_by_default(self, office: PostOffice) -> None:
         assert office.house.limits.automatic_replies == 100
 
+    async def test_without_automatic_replies_not_even_the_first_of_a_session_goes(self, engine: Engine) -> None:
+        async with office_with(engine, automatic_replies=0) as office:
+            alice, bob = await people(office, "alice", "bob")
+            for subject in ("one", "two"):
+                with pytest.raises(BudgetSpent, match="bob"):
+                    await reply(office, alice, "bob", subject=subject)
+            await write(office, alice, "bob", "by hand")
+            with pytest.raises(BudgetSpent):
+                await reply(office, bob, "alice")
+            await reply(office, alice, "alice")  # to itself it goes in no session
+
     async def test_a_spent_budget_refuses_automatic_replies_of_both_sides(self, engine: Engine) -> None:
         async with office_with(engine, automatic_replies=2) as office:
             alice, bob = await people(office, "alice", "bob")

@@ -1,17 +1,24 @@
 """Decision 11: retention purges what is settled or dead and leaves a tombstone; waiting mail never goes."""
 
+import asyncio
 import functools
 import itertools
+import sqlite3
 from datetime import timedelta
 
+import asyncpg
 import pytest
 
+from postoffice.core.agent import Card
 from postoffice.core.clock import Clock
 from postoffice.core.delivery import State
 from postoffice.core.errors import NoSuchMessage, NoSuchTask
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice, upkeep
-from tests.engines import Engine
+from postoffice.store.acts.act import Act
+from postoffice.store.acts.upkeep import IndexSearch, Purge
+from postoffice.store.grouped import GroupedStore
+from tests.engines import Engine, PostgresEngine, SQLiteEngine
 from tests.mail import ask, kill, office_with, people, standing, take, taken, write
 
 WEEK = timedelta(days=7)
@@ -21,6 +28,22 @@ DAY = timedelta(days=1)
 async def purge(office: PostOffice) -> None:
     """What upkeep does every so often; its first sweep, before any tick, purges."""
     await office.upkeep.sweep()
+
+
+async def _indexed(engine: Engine) -> int:
+    """How many texts are in the search index."""
+    if isinstance(engine, PostgresEngine):
+        connection = await asyncpg.connect(engine.url)
+        try:
+            return int(await connection.fetchval("SELECT count(*) FROM postoffice.search"))
+        finally:
+            await connection.close()
+    assert isinstance(engine, SQLiteEngine)
+    file = sqlite3.connect(engine.path)
+    try:
+        return int(file.execute("SELECT count(*) FROM search").fetchone()[0])
+    finally:
+        file.close()
 
 
 class TestDecision11Retention:
@@ -210,6 +233,7 @@ class TestDecision11Retention:
             old = [await write(office, alice, "bob") for _ in range(5)]
             await engine.advance(WEEK + DAY)
             new = await write(office, alice, "bob")
+            await office.store.index_search()
             kept = [sent.message_id for sent in (*old, new)]
             for forgotten in (2, 2, 1, 0):
                 assert await office.store.forget_events(WEEK, limit=2) == forgotten
@@ -233,6 +257,57 @@ class TestDecision11Retention:
             assert (await write(office, alice, "bob", client_id="new")).duplicate
             again = [(await write(office, alice, "bob", client_id=f"old-{number}")).duplicate for number in range(5)]
             assert again == [False] * 5
+
+    @pytest.mark.parametrize("others", [("bob",), ()], ids=["nobody takes it", "nobody is there"])
+    async def test_mail_to_all_that_reached_nobody_is_purged(self, engine: Engine, others: tuple[str, ...]) -> None:
+        async with office_with(engine, retention=WEEK) as office:
+            (alice,) = await people(office, "alice")
+            for other in others:
+                await office.register(other, Card(allow_from=()))
+            accepted = await write(office, alice, "ALL")
+            assert [posted.refusal for posted in accepted.posted] == ["not_admitted"] * len(others)
+            await engine.advance(WEEK - DAY)
+            await purge(office)
+            assert (await office.status(alice, accepted.message_id)).purged_at is None
+            await engine.advance(2 * DAY)
+            await purge(office)
+            proof = await office.status(alice, accepted.message_id)
+            assert proof.message is None
+            assert proof.purged_at is not None
+            assert await office.store.purge(WEEK) == 0
+
+    async def test_a_retention_of_a_hundred_years_keeps_everything_and_breaks_nothing(self, engine: Engine) -> None:
+        async with office_with(engine, retention=timedelta(days=36_525)) as office:
+            alice, bob = await people(office, "alice", "bob")
+            accepted = await write(office, alice, "bob")
+            await office.pop(bob)
+            await purge(office)
+            assert (await office.status(alice, accepted.message_id)).message is not None
+
+    async def test_mail_whose_news_grew_old_before_it_was_indexed_is_found(self, engine: Engine) -> None:
+        async with office_with(engine, retention=WEEK) as office:
+            alice, bob = await people(office, "alice", "bob")
+            await write(office, alice, "bob", "find me")
+            await write(office, alice, "bob", "and me")
+            await engine.advance(WEEK + DAY)
+            assert await office.store.forget_events(WEEK) == 0
+            await purge(office)
+            assert [found.message.content for found in (await office.search(bob, "find")).items] == ["find me"]
+            assert [event.ref for event in await office.all_news(office.owner())][:-1] == []
+
+    @pytest.mark.parametrize("purged_first", [False, True])
+    async def test_what_is_indexed_and_purged_at_once_is_not_left_in_the_index(self, engine: Engine, *, purged_first: bool) -> None:
+        async with office_with(engine) as office:
+            alice, bob = await people(office, "alice", "bob")
+            accepted = await write(office, alice, "bob", "find me")
+            await office.pop(bob)
+            await engine.advance(WEEK + DAY)
+            store = office.store
+            assert isinstance(store, GroupedStore)
+            acts: list[Act[int]] = [IndexSearch(200), Purge(((accepted.message_id, "bob"),), WEEK)]
+            await asyncio.gather(*map(store.submit, reversed(acts) if purged_first else acts))
+            assert (await office.status(alice, accepted.message_id)).purged_at is not None
+            assert await _indexed(engine) == 0
 
     async def test_a_purged_id_that_never_was_is_still_unknown(self, engine: Engine) -> None:
         async with office_with(engine, retention=WEEK) as office:

@@ -121,7 +121,9 @@ class Upkeep:
         await store.index_search()  # last: what people wrote is read there, and should hold up nothing else
 
     async def _purge(self, older_than: timedelta) -> int:
-        return await self._store.purge(older_than) + await self._store.forget_events(older_than)
+        purged = await self._store.purge(older_than)
+        indexed = await self._store.index_search()  # of news that is forgotten nothing could be indexed any more
+        return purged + indexed + await self._store.forget_events(older_than)
 
 
 async def _for_a_while(some: Callable[[], Awaitable[int]]) -> bool:

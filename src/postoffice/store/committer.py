@@ -34,6 +34,7 @@ _UNSENT = "cannot switch to state"
 """What the driver says, in a way shared by other failures, where it had read that before it could send anything more."""
 _CLASH = (asyncpg.IntegrityConstraintViolationError, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _TRIES = 5
+_JOINED = 500  # statements made of others that are remembered, far more than are usual
 _LAST_WORDS = 3.0  # seconds that a server gets to hear that a transaction is over
 _DOUBT = 1_000_000_000  # nanoseconds without memory, once others were seen at the same mail
 SESSION = {
@@ -58,6 +59,7 @@ class Committer:
         self._new_desk = new_desk
         self._sql = statements
         self._begin = begin
+        self._places = {name: place for place, name in enumerate(statements)}
         self._joined: dict[object, str] = {}
         self._connection: Any = None
         self._committing = False
@@ -199,8 +201,8 @@ class Committer:
             ((name, keys),) = loads.items()
             return {name: await self._connection.fetch(self._sql[name], *columns(keys))}
         found: dict[str, list[Row]] = {name: [] for name in loads}
-        names = tuple(loads)
-        for number, row in await self._together(sql.united, names, loads.values()):
+        names = self._in_order(loads)
+        for number, row in await self._together(sql.united, names, (loads[name] for name in names)):
             found[names[number]].append(row)
         return found
 
@@ -210,13 +212,20 @@ class Committer:
         # Of two writes to one row in one statement PostgreSQL does either: what has the last word comes after the others.
         for some in ([w for w in writes if w.name not in LAST], [w for w in writes if w.name in LAST]):
             if some:
-                names = tuple(write.name for write in some)
-                ((version,),) = await self._together(sql.merged, names, (write.rows for write in some))
+                rows = {write.name: write.rows for write in some}
+                names = self._in_order(rows)
+                ((version,),) = await self._together(sql.merged, names, (rows[name] for name in names))
         return version
+
+    def _in_order(self, names: Iterable[str]) -> tuple[str, ...]:
+        """As they stand in their files, in whatever order acts asked for them: the same ones are always the same statement, and lock alike."""
+        return tuple(sorted(names, key=self._places.__getitem__))
 
     async def _together(self, join: Callable[[list[str]], str], names: tuple[str, ...], rows: Iterable[Sequence[Row]]) -> list[Row]:
         """Several statements as one: it is the trips to the server that cost, not the rows."""
         if (join, names) not in self._joined:
+            if len(self._joined) >= _JOINED:
+                self._joined.clear()
             self._joined[join, names] = join([self._sql[name] for name in names])
         arguments = [column for some in rows for column in columns(some)]
         return await self._connection.fetch(self._joined[join, names], *arguments)  # type: ignore[no-any-return]

@@ -172,7 +172,8 @@ class Desk:
     def counted(self, bucket: str, window: timedelta) -> tuple[int, int]:
         """When the bucket's present window began, and how often something was done in it."""
         begun_at, count = self.counters.get(bucket, (self.now, 0))
-        return (self.now, 0) if self.now - begun_at >= micros(window) else (begun_at, count)
+        # One that begins more than its length from now was counted before the clock stepped back.
+        return (self.now, 0) if abs(self.now - begun_at) >= micros(window) else (begun_at, count)
 
     def put_count(self, bucket: str, count: int, begun_at: int) -> None:
         """Keep a count."""

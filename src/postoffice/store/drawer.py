@@ -57,7 +57,7 @@ class Drawer:
     @property
     def full(self) -> bool:
         """Whether it is time for an empty one."""
-        return self.rows + len(self.boxes) + len(self.threads) > _AT_HAND
+        return self.rows + len(self.leased) + len(self.boxes) + len(self.threads) > _AT_HAND
 
 
 class SharedDrawer(Drawer):

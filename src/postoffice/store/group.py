@@ -29,7 +29,7 @@ from postoffice.store.steps import Loads, Row, Steps, Write
 K = TypeVar("K")
 _encode = msgspec.json.Encoder().encode
 _DUE_AT_ONCE = 100
-LAST = {"confirm_post", "end_visits_of"}
+LAST = {"confirm_post", "end_visits_of", "forget_limits"}
 """Statements that have the last word on rows another act of the group may have written."""
 
 
@@ -72,7 +72,7 @@ def run_acts(desk: Desk, acts: Sequence[Act[Any]]) -> list[Any]:
 
 def close_desk(desk: Desk) -> Iterator[Write]:
     """All that the acts changed, each row in one write only: an engine may run them all at once, but for those that come last."""
-    for name in sorted(desk.writes, key=LAST.__contains__):
+    for name in sorted((name for name, rows in desk.writes.items() if rows), key=LAST.__contains__):
         yield Write(name, list(desk.writes[name].values()))
     if desk.new_agents:
         yield Write(

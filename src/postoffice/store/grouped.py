@@ -28,7 +28,7 @@ from postoffice.store.acts.sweep import ExpireRequests, ReportOverdue, ReturnDue
 from postoffice.store.acts.task import MoveTask
 from postoffice.store.acts.topics import WatchTopic
 from postoffice.store.acts.turn import Turn, Turned
-from postoffice.store.acts.upkeep import Forget, ForgetEvents, HoldRole, IndexSearch, Purge
+from postoffice.store.acts.upkeep import Forget, ForgetEvents, HoldRole, IndexSearch, Purge, PurgeUnreached
 from postoffice.store.acts.visit import EndVisit, MakeLink, UseLink
 from postoffice.store.ledger_reads import LedgerReads
 from postoffice.store.overview import SKEW, Overviews, first_id
@@ -210,8 +210,10 @@ class GroupedStore(Overviews, LedgerReads):
         ((now,),) = await self.fetch("now")
         age, skew = micros(older_than), micros(SKEW)
         found = await self.fetch("purgeable", age=age, young=first_id(now - age + skew), ahead=first_id(now + skew), limit=limit)
-        mail = tuple((id, mailbox) for id, mailbox in found)
-        return await self.submit(Purge(mail, older_than)) if mail else 0
+        mail = tuple((id, mailbox) for id, mailbox in found if mailbox is not None)
+        unreached = tuple(id for id, mailbox in found if mailbox is None)
+        purged = await self.submit(Purge(mail, older_than)) if mail else 0
+        return purged + (await self.submit(PurgeUnreached(unreached)) if unreached else 0)
 
     async def forget_events(self, older_than: timedelta, limit: int = 1000) -> int:
         events = tuple((mailbox, number) for mailbox, number in await self.fetch("old_events", age=micros(older_than), limit=limit))

@@ -116,5 +116,5 @@ def _span(micros: int | None) -> timedelta | None:
 
 def first_id(at: int) -> str:
     """Where the ids begin that were made from that moment on: they begin with their milliseconds."""
-    text = f"{at // 1000:012x}"
+    text = f"{max(0, at) // 1000:012x}"
     return f"{text[:8]}-{text[8:]}-0000-0000-000000000000"

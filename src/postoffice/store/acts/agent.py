@@ -113,7 +113,7 @@ class Seen(Act[None]):
         for agent, age in self.ages.items():
             box = desk.boxes.get(agent)
             if box is not None:
-                box.last_seen = None if age is None else max(desk.now - micros(age), box.last_seen or 0)
+                box.last_seen = None if age is None else max(desk.now - micros(age), min(box.last_seen or 0, desk.now))
                 desk.changed_agents[agent] = box
 
 

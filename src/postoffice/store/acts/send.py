@@ -192,8 +192,10 @@ class Send(Act[Accepted]):
         if self.draft.trace:
             check_trace(self.draft.trace, box.name)
         thread = self._thread(desk, box, members)
-        if thread is not None and budget_after(thread.replies_left, automatic=self.draft.automatic, full=1) is None:
-            raise BudgetSpent(session=thread.id, limit=desk.limits.automatic_replies)
+        if not self.note and box.agent != self.sender:
+            full = desk.limits.automatic_replies
+            if budget_after(full if thread is None else thread.replies_left, automatic=self.draft.automatic, full=1) is None:
+                raise BudgetSpent(session=f"(none yet, with {box.name})" if thread is None else thread.id, limit=full)
         if box.depth >= desk.limits.depth:
             raise MailboxFull(recipient=box.name, depth=box.depth)
         return thread

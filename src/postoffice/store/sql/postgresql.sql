@@ -184,11 +184,13 @@ SELECT id, type, notes, created_at FROM entities WHERE id = ANY ($1::text[]) ORD
 -- name: role
 SELECT holder, until FROM roles WHERE role = ANY ($1::text[]);
 
+-- part: searched
+split_part(c, '.', 1)::xid8, split_part(c, '.', 2)::bigint FROM (SELECT coalesce((SELECT value FROM cursors WHERE name = 'search'), '0.0') AS c) AS cursor
+
 -- name: unindexed
 SELECT e.tx::text || '.' || e.n, m.body
 FROM events e LEFT JOIN messages m ON m.id = office_id(e.ref) AND e.kind IN ('new_message', 'note')
-WHERE (e.tx, e.n) > (SELECT split_part(c, '.', 1)::xid8, split_part(c, '.', 2)::bigint
-                     FROM (SELECT coalesce((SELECT value FROM cursors WHERE name = 'search'), '0.0') AS c) AS cursor)
+WHERE (e.tx, e.n) > (SELECT {searched})
   AND e.tx < pg_snapshot_xmin(pg_current_snapshot())
 ORDER BY e.tx, e.n LIMIT (SELECT max(k) FROM unnest($1::bigint[]) AS k);
 
@@ -362,8 +364,10 @@ ORDER BY tx, n LIMIT :limit;
 
 -- name: old_events
 -- Where the log begins: to look for old news everywhere would take as long as the log is. The newest stays, to tell where the log stands.
+-- So does what is not indexed yet: the index is made from it.
 SELECT mailbox, number FROM (SELECT tx, n, mailbox, number, at FROM events ORDER BY tx, n LIMIT :limit) AS first
-WHERE at < office_now() - :age AND (tx, n) < (SELECT tx, n FROM events ORDER BY tx DESC, n DESC LIMIT 1);
+WHERE at < office_now() - :age AND (tx, n) < (SELECT tx, n FROM events ORDER BY tx DESC, n DESC LIMIT 1)
+  AND (tx, n) <= (SELECT {searched});
 
 -- name: last_event
 SELECT coalesce((SELECT tx::text || '.' || n FROM events WHERE tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY tx DESC, n DESC LIMIT 1), '0.0');

@@ -167,10 +167,13 @@ SELECT id, type, notes, created_at FROM entities WHERE id = ?1;
 -- name: role
 SELECT holder, until FROM roles WHERE role = ?1;
 
+-- part: searched
+CAST(coalesce((SELECT value FROM cursors WHERE name = 'search'), '0') AS INTEGER)
+
 -- name: unindexed
 SELECT CAST(e.n AS TEXT), m.body
 FROM events e LEFT JOIN messages m ON m.id = e.ref AND e.kind IN ('new_message', 'note')
-WHERE e.n > CAST(coalesce((SELECT value FROM cursors WHERE name = 'search'), '0') AS INTEGER)
+WHERE e.n > {searched}
 ORDER BY e.n LIMIT ?1;
 
 -- name: add_agent
@@ -296,8 +299,9 @@ SELECT mailbox, number, kind, ref, data, at, CAST(n AS TEXT) FROM events WHERE n
 
 -- name: old_events
 -- Where the log begins: to look for old news everywhere would take as long as the log is. The newest stays, so that its numbers never start again.
+-- So does what is not indexed yet: the index is made from it.
 SELECT mailbox, n FROM (SELECT n, mailbox, at FROM events ORDER BY n LIMIT :limit) AS first
-WHERE at < office_now() - :age AND n < (SELECT max(n) FROM events);
+WHERE at < office_now() - :age AND n < (SELECT max(n) FROM events) AND n <= {searched};
 
 -- name: last_event
 SELECT CAST(coalesce(max(n), 0) AS TEXT) FROM events;

@@ -1,0 +1,68 @@
+"""What a process keeps at hand is bounded, whatever is done and in whatever order."""
+
+import asyncio
+import itertools
+from datetime import timedelta
+
+import pytest
+
+from postoffice.core.delivery import Wish
+from postoffice.core.message import Draft
+from postoffice.store import committer, drawer
+from postoffice.store.committer import Committer
+from postoffice.store.drawer import Drawer
+from postoffice.store.postgres import PostgresStore
+from postoffice.store.steps import Loads, Row
+from tests.engines import Engine, PostgresServer
+
+
+async def test_what_is_leased_counts_among_what_is_at_hand(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Taken by a process that did not post it, mail is at hand all the same."""
+    held: list[int] = []
+    put_away = Drawer.put_away
+
+    def noted(self: Drawer, *group: object) -> None:
+        put_away(self, *group)  # type: ignore[arg-type]
+        held.append(len(self.leased))
+
+    first = engine.store()
+    await first.open(lambda _: None)
+    await first.appear("alice")
+    for _ in range(3):
+        await asyncio.gather(*(first.send("alice", Draft(to="bob", content="x"), verified=False, strangers=True) for _ in range(20)))
+    await first.close()
+    monkeypatch.setattr(drawer, "_AT_HAND", 25)
+    monkeypatch.setattr(Drawer, "put_away", noted)
+    second = engine.store()
+    await second.open(lambda _: None)
+    for _ in range(60):
+        await second.turn("bob", (), Wish(limit=1, visible_for=timedelta(minutes=1)))
+    await second.close()
+    assert 10 < max(held) <= 25
+
+
+async def test_the_same_statements_in_another_order_are_the_same_statement(postgres: PostgresServer) -> None:
+    store = PostgresStore(await postgres.copy())
+    await store.open(lambda _: None)
+    made = Committer(store._connect, lambda _: pytest.fail("no desk is needed"), store._sql, "BEGIN")
+    made._connection = await store._connect()
+    loads: dict[str, list[Row]] = {name: [("x",)] for name in ("role", "cursor", "visit", "keys_of")}
+    for names in itertools.permutations(loads):
+        asked: Loads = {name: loads[name] for name in names}
+        assert list(await made._fetch(asked)) == list(names)
+    assert len(made._joined) == 1
+    made.close()
+    await store.close()
+
+
+async def test_statements_made_of_others_are_not_kept_without_end(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(committer, "_JOINED", 3)
+    store = PostgresStore(await postgres.copy())
+    await store.open(lambda _: None)
+    made = Committer(store._connect, lambda _: pytest.fail("no desk is needed"), store._sql, "BEGIN")
+    made._connection = await store._connect()
+    for names in itertools.combinations(("role", "cursor", "visit", "keys_of", "limits"), 2):
+        assert await made._fetch({name: [("x",)] for name in names}) == {name: [] for name in names}
+        assert len(made._joined) <= 3
+    made.close()
+    await store.close()

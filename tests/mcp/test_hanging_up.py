@@ -165,7 +165,7 @@ class TestProgressAndHangingUp:
     async def test_what_was_written_before_the_mail_came_is_not_the_answer(
         self, desk: Served, way: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("postoffice.doors.mcp.verbs._EVERY", 0.02)
+        monkeypatch.setattr("postoffice.doors.mcp.call._PROGRESS_SECONDS", 0.02)
         (alice,) = await people(desk.office, "alice")
         async with wired(desk.url) as wire:
             await ask(wire, way, "mailbox_wait", progress=True, timeout_ms=60_000)

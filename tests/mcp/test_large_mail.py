@@ -8,7 +8,7 @@ import pytest
 from mcp.client.client import Client
 from mcp_types import CallToolResult
 
-from postoffice.doors.mcp import verbs
+from postoffice.doors.mcp import call as calls
 from tests.doors.served import Served
 from tests.mail import people, write
 from tests.mcp.calling import ERAS, PATIENCE, as_agent, call, standing_of, text_of, waiting
@@ -57,7 +57,7 @@ class TestMailThatIsThere:
 class TestMailThatComesAfterWordOfProgress:
     @pytest.fixture(autouse=True)
     def _soon(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(verbs, "_EVERY", 0.05)
+        monkeypatch.setattr(calls, "_PROGRESS_SECONDS", 0.05)
 
     async def test_and_is_too_large_waits_for_the_next_call(self, desk: Served, era: str, monkeypatch: pytest.MonkeyPatch) -> None:
         (alice,) = await people(desk.office, "alice")
@@ -71,7 +71,7 @@ class TestMailThatComesAfterWordOfProgress:
             assert first.structured_content == {"messages": [], "acked": [], "more": True}
             assert "call again" in text_of(first)
             assert await standing_of(desk, "alice", sent.message_id) == ("pending", 0)
-            monkeypatch.setattr(verbs, "_EVERY", 60.0)  # this one finds it at its first look, however long that takes
+            monkeypatch.setattr(calls, "_PROGRESS_SECONDS", 60.0)  # this one finds it at its first look, however long that takes
             assert lengths(await wait(bob)) == [LARGE]
             assert await standing_of(desk, "alice", sent.message_id) == ("leased", 1)
 
@@ -113,7 +113,7 @@ async def test_whoever_says_more_than_it_has_to_gets_it_in_plain_json_too(desk: 
 class TestTheLine:
     @pytest.fixture(autouse=True)
     def _soon(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(verbs, "_EVERY", 0.05)
+        monkeypatch.setattr(calls, "_PROGRESS_SECONDS", 0.05)
 
     async def test_stays_alive_though_nobody_asks_for_progress(self, desk: Served) -> None:
         """Whoever is in between gives up on a line where nothing comes; and JSON may begin with blanks, and is as long as it likes."""

@@ -9,7 +9,7 @@ import pytest
 from postoffice.core.tools import TOOLS
 from postoffice.doors.credentials import Credentials
 from postoffice.doors.mcp.quick import quick_call
-from postoffice.doors.mcp.visit import Visit
+from postoffice.doors.mcp.request import McpRequest
 from tests.doors.served import Served
 from tests.mcp.calling import MODERN
 
@@ -62,7 +62,7 @@ def body(meta: dict[str, Any] | None = None, **params: Any) -> bytes:
 
 def is_quick(desk: Served, content: bytes, headers: dict[str, str] | None = None) -> bool:
     given = [(name.encode(), value.encode()) for name, value in (HEADERS | (headers or {})).items()]
-    return quick_call({"headers": given}, content, Visit(desk.office, Credentials(None, "bob"), TOOLS)) is not None
+    return quick_call({"headers": given}, content, McpRequest(desk.office, Credentials(None, "bob"), TOOLS)) is not None
 
 
 async def test_whatever_is_right_is_answered_quickly_and_nothing_else(desk: Served) -> None:

@@ -17,7 +17,7 @@ from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
 from postoffice.bridges import stdio
-from postoffice.doors.mcp import verbs
+from postoffice.doors.mcp import call as calls
 from tests.doors.served import Served
 from tests.mail import people, write
 from tests.mcp.calling import ERAS, PATIENCE, as_agent, call, join, refusal, standing_of, told, waiting
@@ -183,7 +183,7 @@ class TestWhatComesOfACall:
 
     async def test_mail_that_was_waited_for_comes_however_large(self, desk: Served, monkeypatch: pytest.MonkeyPatch) -> None:
         """Once the office has told progress its answer is an event of a stream, and mail that is too large for one waits for another call."""
-        monkeypatch.setattr(verbs, "_EVERY", 0.2)
+        monkeypatch.setattr(calls, "_PROGRESS_SECONDS", 0.2)
         (alice,) = await people(desk.office, "alice")
         async with started(desk, "--as", "bob", "--tools", "queue") as bob:
             taking = asyncio.create_task(call(bob, "mailbox_wait", timeout_ms=20_000))
@@ -216,7 +216,7 @@ class TestWhatComesOfACall:
     async def test_an_office_that_ends_in_the_middle_of_a_wait_is_told_with_what_to_do(
         self, desk: Served, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(verbs, "_EVERY", 0.2)
+        monkeypatch.setattr(calls, "_PROGRESS_SECONDS", 0.2)
         async with one_answer(desk, b"\r\n\r\n") as address, started(address, "--as", "bob", "--tools", "queue") as bob:
             assert "postoffice serve" in await refusal(bob, "mailbox_wait", timeout_ms=20_000)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from postoffice.core.limits import Limits
-from postoffice.doors.mcp import verbs
+from postoffice.doors.mcp import call as calls
 from tests.doors.callers import refused
 from tests.doors.served import Served, serving
 from tests.engines import SQLiteEngine
@@ -122,7 +122,7 @@ class TestProgress:
     async def test_a_client_that_asks_hears_that_it_is_still_served(
         self, served: Served, era: str, arguments: dict[str, int], lasts: float, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(verbs, "_EVERY", 0.05)
+        monkeypatch.setattr(calls, "_PROGRESS_SECONDS", 0.05)
         heard: list[tuple[float, float | None]] = []
         enough = asyncio.Event()
 
@@ -142,7 +142,7 @@ class TestProgress:
         assert {total for _, total in heard} == {lasts}
 
     async def test_a_timeout_after_progress_is_still_an_empty_answer(self, desk: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(verbs, "_EVERY", 0.02)
+        monkeypatch.setattr(calls, "_PROGRESS_SECONDS", 0.02)
         heard: list[float] = []
 
         async def progress(done: float, _: float | None, __: str | None) -> None:

@@ -56,7 +56,7 @@ def fixture() -> Server[Any]:
 
 
 def main(port: str, folder: str) -> None:
-    ours.create_server = fixture  # all around it stays: routes, edge, visit, transport
+    ours.create_server = fixture  # all around it stays: routes, edge, request, transport
     serve(Settings(data=Path(folder), port=int(port), log_level="error"))
 
 

@@ -20,7 +20,8 @@ from postoffice import __version__
 from postoffice.client.line import suits
 from postoffice.core.errors import BrokeOff, MailError, NoAnswer, told
 from postoffice.core.limits import Limits
-from postoffice.core.tools import INSTRUCTIONS, STDIO, TOOLS, input_schema, toolset
+from postoffice.core.tools import INSTRUCTIONS, STDIO, TOOLS, toolset
+from postoffice.core.tools.tool import input_schema
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
@@ -30,7 +31,6 @@ _PATIENCE = httpx2.Timeout(30, read=300)
 _UNREACHED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 _NO_OFFICE = (types.METHOD_NOT_FOUND, types.INVALID_REQUEST)
 """What the SDK makes of an address where nothing is found, or a page."""
-_COMES_AGAIN = ("mailbox_receive", "mailbox_wait")  # what they took and nobody was told of
 _REFUSED = range(400, 500)
 
 
@@ -91,7 +91,7 @@ class _Office:
         """One tool's answer, and not a question more: one that failed after the tool had done its work would take the answer with it."""
         request = types.CallToolRequest(params=types.CallToolRequestParams(name=tool, arguments=arguments))
         known = TOOLS.get(tool)
-        repeatable = tool in _COMES_AGAIN or (known is not None and (known.reads_only or known.repeatable))
+        repeatable = known is not None and (known.reads_only or known.repeatable or known.comes_again)
         # Progress is told from here: where the office has to tell it, mail that is too large for an event has to be asked for again.
         telling = asyncio.create_task(_tell(progress))
         try:
@@ -152,7 +152,10 @@ def _relay(mailbox: Mailbox, office: _Office) -> Server[Any]:
             return await office.ask(lambda there: there.list_tools())
         except MCPError:
             tools = toolset(mailbox.tools).values()
-            known = [types.Tool(name=tool.name, description=tool.description, input_schema=input_schema(tool, Limits())) for tool in tools]
+            known = [
+                types.Tool(name=tool.name, title=tool.title, description=tool.description, input_schema=input_schema(tool, Limits()))
+                for tool in tools
+            ]
             return types.ListToolsResult(tools=known)
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:

@@ -15,10 +15,10 @@ from postoffice.core.tools import PER_AGENT, SHARED, TOOLS, toolset
 from postoffice.doors.credentials import Credentials, credentials
 from postoffice.doors.edge import error_response
 from postoffice.doors.hangup import RESET, hung_up, unless_hung_up
+from postoffice.doors.mcp.call import call_tool
 from postoffice.doors.mcp.protocol import Protocol
 from postoffice.doors.mcp.quick import QuickCall, answer_quickly, is_unanswerable, quick_call
-from postoffice.doors.mcp.verbs import run_tool
-from postoffice.doors.mcp.visit import VISIT, Visit
+from postoffice.doors.mcp.request import REQUEST, McpRequest
 from postoffice.doors.mcp.waits import Waits
 from postoffice.office import PostOffice
 
@@ -48,48 +48,48 @@ class McpDoor:
 
     async def _post(self, agent: str | None, scope: Scope, receive: Receive, send: Send) -> None:
         """Who it is, then one tool by its name, one tool by the protocol, or whatever else the protocol has."""
-        request = Request(scope, receive)
+        http = Request(scope, receive)
         scope["state"]["route"] = "/mcp" if agent is None else "/agents/{agent}/mcp"
         try:
-            visit = await self._enter(request, agent)
+            request = await self._enter(http, agent)
         except MailError as error:
-            if not _speaks_protocol(request):
+            if not _speaks_protocol(http):
                 raise
             await _refuse_protocol(error)(scope, receive, send)
             return
-        body = await request.body()
-        exchange = _Exchange(visit, scope, receive, send)
+        body = await http.body()
+        exchange = _Exchange(request, scope, receive, send)
         try:
-            if (call := quick_call(scope, body, visit)) is not None:
-                await exchange.answer(scope, await self._answer(visit, call, exchange, scope))
-            elif (plain := _plain_call(request, body)) is not None:
-                if "tools" not in request.query_params:
-                    visit.tools = TOOLS  # a script pays nothing for tools it does not call
-                await exchange.answer(scope, await _run_plainly(visit, plain, Request(scope, exchange.receive)))
+            if (call := quick_call(scope, body, request)) is not None:
+                await exchange.answer(scope, await self._answer(request, call, exchange, scope))
+            elif (plain := _plain_call(http, body)) is not None:
+                if "tools" not in http.query_params:
+                    request.tools = TOOLS  # a script pays nothing for tools it does not call
+                await exchange.answer(scope, await _run_plainly(request, plain, Request(scope, exchange.receive)))
             elif is_unanswerable(body):
                 nameless = Invalid(what="id", why="a call needs one, text or a whole number, to be answered; nothing was done")
                 await _refuse_protocol(nameless)(scope, receive, send)
             else:
-                self._waits.heed(visit, body)
+                self._waits.heed(request, body)
                 await self._protocol.answer(scope, _again(body, exchange.receive), exchange.send)
         finally:
-            if visit.leased and not await exchange.arrived():
-                await visit.give_back()
+            if request.leased and not await exchange.arrived():
+                await request.give_back()
 
-    async def _answer(self, visit: Visit, call: QuickCall, exchange: "_Exchange", scope: Scope) -> bytes:
-        answer = answer_quickly(visit, call, exchange.keep_open)
+    async def _answer(self, request: McpRequest, call: QuickCall, exchange: "_Exchange", scope: Scope) -> bytes:
+        answer = answer_quickly(request, call, exchange.keep_open)
         if not call.waits:
             return await answer
-        with self._waits.kept(visit, call.id):
+        with self._waits.kept(request, call.id):
             return await unless_hung_up(Request(scope, exchange.receive), answer)
 
-    async def _enter(self, request: Request, agent: str | None) -> Visit:
-        key, name = credentials(request.scope)
-        wanted = request.query_params.get("tools", SHARED if agent is None else PER_AGENT)
-        visit = Visit(self._office(), Credentials(key, agent or name), toolset(wanted))
-        await visit.enter()
-        request.scope["state"] |= {VISIT: visit, "agent": visit.name}
-        return visit
+    async def _enter(self, http: Request, agent: str | None) -> McpRequest:
+        key, name = credentials(http.scope)
+        wanted = http.query_params.get("tools", SHARED if agent is None else PER_AGENT)
+        request = McpRequest(self._office(), Credentials(key, agent or name), toolset(wanted))
+        await request.enter()
+        http.scope["state"] |= {REQUEST: request, "agent": request.name}
+        return request
 
 
 def _refuse_protocol(error: MailError) -> Response:
@@ -127,8 +127,8 @@ def _plain_call(request: Request, body: bytes) -> _Call | None:
         raise BadJson(why=f'{error}; send {{"tool": …, "args": {{…}}}}') from None
 
 
-async def _run_plainly(visit: Visit, call: _Call, request: Request) -> bytes:
-    return _encode((await unless_hung_up(request, run_tool(visit, call.tool, call.args))).bare())
+async def _run_plainly(request: McpRequest, call: _Call, http: Request) -> bytes:
+    return _encode((await unless_hung_up(http, call_tool(request, call.tool, call.args))).bare())
 
 
 async def _turns(count: int) -> None:
@@ -154,8 +154,8 @@ def _again(body: bytes, receive: Receive) -> Receive:
 class _Exchange:
     """Watches whether an answer went out before its caller hung up."""
 
-    def __init__(self, visit: Visit, scope: Scope, receive: Receive, send: Send) -> None:
-        self._visit = visit
+    def __init__(self, request: McpRequest, scope: Scope, receive: Receive, send: Send) -> None:
+        self._request = request
         self._reset: Callable[[], bool] = scope.get("extensions", {}).get(RESET, lambda: False)
         self._receive = receive
         self._send = send
@@ -173,8 +173,8 @@ class _Exchange:
 
     async def answer(self, scope: Scope, body: bytes) -> None:
         """Give a whole answer, unless there is mail in it and nobody left to take it."""
-        self._visit.answering = True
-        if self._visit.leased and hung_up(scope, self.receive):
+        self._request.answering = True
+        if self._request.leased and hung_up(scope, self.receive):
             raise ClientDisconnect
         if self._begun:
             await self.send({"type": "http.response.body", "body": body})
@@ -195,8 +195,8 @@ class _Exchange:
         return message
 
     async def send(self, message: Message) -> None:
-        carries = bool(message.get("body")) and self._visit.answering
-        if not (carries and self._visit.leased):
+        carries = bool(message.get("body")) and self._request.answering
+        if not (carries and self._request.leased):
             await self._send(message)
             return
         await _turns(3)  # a hang-up that is already here is heard first: the socket's event, the transport's, the reader's

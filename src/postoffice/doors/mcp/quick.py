@@ -12,12 +12,9 @@ import msgspec
 from starlette.types import Scope
 
 from postoffice import __version__
-from postoffice.core.errors import MailError
-from postoffice.core.fence import one_line
-from postoffice.doors.mcp import results as gives
-from postoffice.doors.mcp.readout import read_out
-from postoffice.doors.mcp.verbs import fewer, run_tool
-from postoffice.doors.mcp.visit import Visit
+from postoffice.doors.mcp.call import PROGRESS, answer_call, waits
+from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools.result import Result
 
 KeepOpen = Callable[[bytes, bytes], Awaitable[None]]
 """Takes what kind an answer will be of, and words that come before it."""
@@ -26,7 +23,7 @@ _EARLIER = frozenset({None, b"2024-11-05", b"2025-03-26", b"2025-06-18", b"2025-
 _META = "io.modelcontextprotocol"
 _HEADERS = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name", b"accept", b"content-type"})
 _JSON, _STREAM = b"application/json", b"text/event-stream"
-_EVENT = 1_000_000  # bytes; the official client for Python reads none of more than a megabyte
+_EVENT_BYTES = 1_000_000  # the official client for Python reads none of more than a megabyte
 _BREAKS = {mark.encode(): rb"\u%04x" % ord(mark) for mark in "\x85\u2028\u2029"}
 """Ends of a line to some who read events by lines, and to JSON marks like any other."""
 _INFO = {f"{_META}/serverInfo": {"name": "postoffice", "title": "Postoffice", "version": __version__}}
@@ -89,7 +86,7 @@ class QuickCall(msgspec.Struct):
     @property
     def waits(self) -> bool:
         """Whether it may take long."""
-        return self.params.name == "mailbox_wait"
+        return waits(self.params.name)
 
     def result(self, **result: Any) -> bytes:
         """Its answer."""
@@ -109,7 +106,7 @@ _decode = msgspec.json.Decoder(QuickCall).decode
 _decode_now = msgspec.json.Decoder(_QuickCallNow).decode
 
 
-def quick_call(scope: Scope, body: bytes, visit: Visit) -> QuickCall | None:
+def quick_call(scope: Scope, body: bytes, request: McpRequest) -> QuickCall | None:
     """The call a request is, if nothing about it needs the SDK."""
     headers = _headers(scope)
     if headers is None or b'"tools/call"' not in body:
@@ -123,7 +120,7 @@ def quick_call(scope: Scope, body: bytes, visit: Visit) -> QuickCall | None:
         and (call.jsonrpc, call.method) == ("2.0", "tools/call")
         and _kinds(headers.get(b"content-type", b"")) == {_JSON}
         and _accepts(_kinds(headers.get(b"accept", b"")))
-        and call.params.name in visit.tools
+        and call.params.name in request.tools
     )
     return call if ordinary else None
 
@@ -179,7 +176,7 @@ def _headers(scope: Scope) -> dict[bytes, bytes] | None:
     return found
 
 
-async def answer_quickly(visit: Visit, call: QuickCall, keep_open: KeepOpen) -> bytes:
+async def answer_quickly(request: McpRequest, call: QuickCall, keep_open: KeepOpen) -> bytes:
     """The answer: plain JSON, however large, or the last event of a stream where progress had to be told."""
     token = call.params.meta.progress
     streams = False
@@ -190,23 +187,22 @@ async def answer_quickly(visit: Visit, call: QuickCall, keep_open: KeepOpen) -> 
         # Where nobody asks for progress, blanks before the JSON say to whoever is in between that the line is alive.
         await (keep_open(_STREAM, _event(_progress(token, done, total))) if streams else keep_open(_JSON, b" "))
 
-    try:
-        gave = await run_tool(visit, call.params.name, call.params.arguments, still if call.waits else None)
-        answer = _told(call, gave)
-        while streams and len(answer) > _EVENT and isinstance(gave, gives.Mail) and gave.messages:
-            gave = await fewer(visit, gave)
-            answer = _told(call, gave)
-    except MailError as error:
-        answer = call.result(content=_text(refusal(error)), isError=True)
+    result = await answer_call(request, call.params.name, call.params.arguments, still if call.waits else None)
+    answer = _written(call, result)
+    while streams and len(answer) > _EVENT_BYTES and isinstance(result, Result) and (less := await result.smaller(request)) is not None:
+        result = less
+        answer = _written(call, result)
     return _event(answer) if streams else answer
 
 
-def _told(call: QuickCall, gave: gives.Result) -> bytes:
-    return call.result(content=_text(read_out(gave)), structuredContent=gave.structured(), isError=False)
+def _written(call: QuickCall, result: Result | str) -> bytes:
+    if isinstance(result, str):
+        return call.result(content=_text(result), isError=True)
+    return call.result(content=_text(result.text()), structuredContent=result.structured(), isError=False)
 
 
 def _progress(token: str | int | None, done: float, total: float) -> bytes:
-    params = {"progressToken": token, "progress": done, "total": total, "message": "waiting for mail"}
+    params = {"progressToken": token, "progress": done, "total": total, "message": PROGRESS}
     return _encode({"jsonrpc": "2.0", "method": "notifications/progress", "params": params})
 
 
@@ -215,11 +211,6 @@ def _event(message: bytes) -> bytes:
     for mark, escaped in _BREAKS.items():
         message = message.replace(mark, escaped)
     return b"event: message\r\ndata: " + message + b"\r\n\r\n"
-
-
-def refusal(error: MailError) -> str:
-    """A refusal as a tool tells it. It repeats what it was called with, which may be an id that another agent chose."""
-    return f"{one_line(str(error))} [{error.code}]"
 
 
 def _text(text: str) -> list[dict[str, str]]:

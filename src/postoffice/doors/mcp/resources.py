@@ -14,14 +14,13 @@ from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from postoffice.core.agent import Caller
 from postoffice.core.errors import MailError, NotFound, OwnerOnly
 from postoffice.core.names import folded
-from postoffice.doors.mcp import results as gives
-from postoffice.doors.mcp.readout import read_out
-from postoffice.doors.mcp.verbs import overview
-from postoffice.doors.mcp.visit import Visit
+from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools.inbox import Conversation, overview
+from postoffice.doors.mcp.tools.result import Result
 from postoffice.doors.thread import history_view
 
 _URI = re.compile(r"mailbox://([^/]+)/(?:(inbox)|sessions/([^/]+))")
-_LOOK = timedelta(seconds=20)
+_LOOK_EVERY = timedelta(seconds=20)
 _JSON = "application/json"
 Context = ServerRequestContext[Any, Any]
 
@@ -36,12 +35,15 @@ class Address:
         self.agent, _, self.session = match.groups()
 
 
-async def list_resources(visit: Visit) -> types.ListResourcesResult:
+async def list_resources(request: McpRequest) -> types.ListResourcesResult:
     """The caller's inbox, where it is known who calls."""
-    if visit.name is None:
+    if request.name is None:
         return types.ListResourcesResult(resources=[])
     inbox = types.Resource(
-        uri=f"mailbox://{visit.name}/inbox", name="inbox", description="Conversations, unread counts, who asks to connect.", mime_type=_JSON
+        uri=f"mailbox://{request.name}/inbox",
+        name="inbox",
+        description="Conversations, unread counts, who asks to connect.",
+        mime_type=_JSON,
     )
     return types.ListResourcesResult(resources=[inbox])
 
@@ -59,53 +61,53 @@ def templates() -> types.ListResourceTemplatesResult:
     )
 
 
-async def read_resource(visit: Visit, uri: str) -> types.ReadResourceResult:
+async def read_resource(request: McpRequest, uri: str) -> types.ReadResourceResult:
     """A mailbox or a session, looked at and not settled."""
     address = Address(uri)
-    me = await _admitted(visit, address)
+    me = await _admitted(request, address)
     if address.session is None:
-        result: gives.Result = await overview(visit, me)
+        result: Result = await overview(request, me)
     else:
-        result = gives.Conversation(history=history_view(await visit.office.history(me, address.session, peek=True)))
+        result = Conversation(history=history_view(await request.office.history(me, address.session, peek=True)))
     raw = msgspec.json.encode(result.bare()).decode()
     return types.ReadResourceResult(
         contents=[
             types.TextResourceContents(uri=uri, mime_type=_JSON, text=raw),
-            types.TextResourceContents(uri=uri, mime_type="text/plain", text=read_out(result)),
+            types.TextResourceContents(uri=uri, mime_type="text/plain", text=result.text()),
         ]
     )
 
 
-async def listen(visit: Visit, ctx: Context, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
+async def listen(request: McpRequest, ctx: Context, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
     """Tell the caller when its own resources change, until it hangs up or the office closes."""
     wanted = {uri: Address(uri) for uri in params.notifications.resource_subscriptions or ()}
     for address in wanted.values():
-        await _admitted(visit, address)
+        await _admitted(request, address)
     meta: dict[str, Any] = {SUBSCRIPTION_ID_META_KEY: ctx.request_id}
-    me = await visit.caller() if wanted else None
-    after = 0 if me is None else await visit.office.latest(me)
+    me = await request.caller() if wanted else None
+    after = 0 if me is None else await request.office.latest(me)
     honoured = types.SubscriptionFilter(resource_subscriptions=list(wanted) or None)
     acknowledged = types.SubscriptionsAcknowledgedNotificationParams(notifications=honoured, _meta=meta)
     await ctx.session.send_notification(types.SubscriptionsAcknowledgedNotification(params=acknowledged), related_request_id=ctx.request_id)
-    while not visit.office.draining:
+    while not request.office.draining:
         if me is None:
             # Nothing that may change was asked for: the stream is only kept open.
             await asyncio.sleep(1)
             continue
-        events = await visit.office.follow(me, after, within=_LOOK)
+        events = await request.office.follow(me, after, within=_LOOK_EVERY)
         sessions = {event.session_id for event in events}
         for uri, address in wanted.items():
             if events and (address.session is None or address.session in sessions):
                 changed = types.ResourceUpdatedNotificationParams(uri=uri, _meta=meta)
                 await ctx.session.send_notification(types.ResourceUpdatedNotification(params=changed), related_request_id=ctx.request_id)
         after = events[-1].number if events else after
-        me = await visit.again()
+        me = await request.again()
     return types.SubscriptionsListenResult(_meta=meta)
 
 
-async def _admitted(visit: Visit, address: Address) -> Caller:
+async def _admitted(request: McpRequest, address: Address) -> Caller:
     """The caller, if the mailbox is its own."""
-    me = await visit.caller()
+    me = await request.caller()
     if folded(me.name) != folded(address.agent):
         raise OwnerOnly(what=f"see or change what is {address.agent}'s")
     return me

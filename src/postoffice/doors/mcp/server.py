@@ -12,13 +12,13 @@ from mcp.shared.exceptions import MCPError
 from postoffice import __version__
 from postoffice.core.errors import MailError, NoSuchTool
 from postoffice.core.limits import Limits
-from postoffice.core.tools import INSTRUCTIONS, Tool, input_schema
+from postoffice.core.tools import INSTRUCTIONS
+from postoffice.core.tools.tool import Tool, input_schema
 from postoffice.doors.mcp import resources
-from postoffice.doors.mcp.quick import refusal
-from postoffice.doors.mcp.readout import read_out
-from postoffice.doors.mcp.results import output_schema
-from postoffice.doors.mcp.verbs import VERBS, run_tool
-from postoffice.doors.mcp.visit import VISIT, Visit
+from postoffice.doors.mcp.call import PROGRESS, answer_call, waits
+from postoffice.doors.mcp.request import REQUEST, McpRequest
+from postoffice.doors.mcp.tools import VERBS
+from postoffice.doors.mcp.tools.result import output_schema
 
 Context = ServerRequestContext[Any, Any]
 T = TypeVar("T")
@@ -30,7 +30,7 @@ _LOOP = """You have a mailbox. The loop is:
 
 
 def create_server() -> Server[Any]:
-    """The server; each request brings its visit."""
+    """The server; each HTTP request brings the office, the caller and its tools."""
     server: Server[Any] = Server(
         "postoffice",
         version=__version__,
@@ -55,9 +55,10 @@ def describe(tool: Tool, limits: Limits) -> types.Tool:
     """A tool as MCP lists it where these limits hold."""
     return types.Tool(
         name=tool.name,
+        title=tool.title,
         description=tool.description,
         input_schema=input_schema(tool, limits),
-        output_schema=output_schema(VERBS[tool.name][1]),
+        output_schema=output_schema(VERBS[tool.name].result),
         annotations=types.ToolAnnotations(
             read_only_hint=tool.reads_only,
             destructive_hint=tool.takes_away,
@@ -67,35 +68,33 @@ def describe(tool: Tool, limits: Limits) -> types.Tool:
     )
 
 
-def _visit(ctx: Context) -> Visit:
-    visit: Visit = ctx.request.scope["state"][VISIT]  # type: ignore[union-attr]  # every request comes over HTTP
-    return visit
+def _request(ctx: Context) -> McpRequest:
+    request: McpRequest = ctx.request.scope["state"][REQUEST]  # type: ignore[union-attr]  # every request comes over HTTP
+    return request
 
 
 async def _list_tools(ctx: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
-    visit = _visit(ctx)
-    return types.ListToolsResult(tools=[describe(tool, visit.office.house.limits) for tool in visit.tools.values()])
+    request = _request(ctx)
+    return types.ListToolsResult(tools=[describe(tool, request.office.house.limits) for tool in request.tools.values()])
 
 
 async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
     async def progress(done: float, total: float) -> None:
-        await ctx.session.report_progress(done, total, "waiting for mail")
+        await ctx.session.report_progress(done, total, PROGRESS)
 
-    told = progress if params.name == "mailbox_wait" and ctx.meta and "progress_token" in ctx.meta else None
+    asked = waits(params.name) and ctx.meta and "progress_token" in ctx.meta
     try:
-        result = await run_tool(_visit(ctx), params.name, params.arguments, told)
+        result = await answer_call(_request(ctx), params.name, params.arguments, progress if asked else None)
     except NoSuchTool as error:
         raise resources.as_mcp_error(error) from None
-    except MailError as error:
-        text = types.TextContent(type="text", text=refusal(error))
-        return types.CallToolResult(content=[text], is_error=True)
-    answer = types.CallToolResult(content=[types.TextContent(type="text", text=read_out(result))], structured_content=result.structured())
-    _visit(ctx).answering = True
-    return answer
+    if isinstance(result, str):
+        return types.CallToolResult(content=[types.TextContent(type="text", text=result)], is_error=True)
+    text = types.TextContent(type="text", text=result.text())
+    return types.CallToolResult(content=[text], structured_content=result.structured())
 
 
 async def _list_resources(ctx: Context, _: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
-    return await resources.list_resources(_visit(ctx))
+    return await resources.list_resources(_request(ctx))
 
 
 async def _list_templates(_: Context, __: types.PaginatedRequestParams | None) -> types.ListResourceTemplatesResult:
@@ -103,11 +102,11 @@ async def _list_templates(_: Context, __: types.PaginatedRequestParams | None) -
 
 
 async def _read_resource(ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-    return await _or_refuse(resources.read_resource(_visit(ctx), str(params.uri)))
+    return await _or_refuse(resources.read_resource(_request(ctx), str(params.uri)))
 
 
 async def _listen(ctx: Context, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
-    return await _or_refuse(resources.listen(_visit(ctx), ctx, params))
+    return await _or_refuse(resources.listen(_request(ctx), ctx, params))
 
 
 async def _or_refuse(work: Awaitable[T]) -> T:

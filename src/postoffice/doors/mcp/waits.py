@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import msgspec
 
-from postoffice.doors.mcp.visit import Visit
+from postoffice.doors.mcp.request import McpRequest
 
 _CANCELLED = "notifications/cancelled"
 
@@ -33,10 +33,10 @@ class Waits:
         self._waits: dict[tuple[object, str | int], set[asyncio.Future[None]]] = {}
 
     @contextmanager
-    def kept(self, visit: Visit, id: str | int) -> Iterator[None]:
-        """Have a visit's wait end when it is called off."""
-        key = (visit.credentials, id)
-        ends = visit.called_off = asyncio.get_running_loop().create_future()
+    def kept(self, request: McpRequest, id: str | int) -> Iterator[None]:
+        """Have a request's wait end when it is called off."""
+        key = (request.credentials, id)
+        ends = request.called_off = asyncio.get_running_loop().create_future()
         self._waits.setdefault(key, set()).add(ends)
         try:
             yield
@@ -45,7 +45,7 @@ class Waits:
             if not self._waits[key]:
                 del self._waits[key]
 
-    def heed(self, visit: Visit, body: bytes) -> None:
+    def heed(self, request: McpRequest, body: bytes) -> None:
         """Call off what a body says is cancelled, if it says so."""
         if _CANCELLED.encode() not in body:
             return
@@ -54,6 +54,6 @@ class Waits:
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return  # the SDK has to say what is wrong with it
         if notice.method == _CANCELLED:
-            for ends in self._waits.get((visit.credentials, notice.params.id), ()):
+            for ends in self._waits.get((request.credentials, notice.params.id), ()):
                 if not ends.done():
                     ends.set_result(None)

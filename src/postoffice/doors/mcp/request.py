@@ -7,15 +7,15 @@ from postoffice.core.agent import Caller
 from postoffice.core.delivery import Leased
 from postoffice.core.errors import NoSuchTool, NotYou, Unidentified
 from postoffice.core.names import folded
-from postoffice.core.tools import Tool
+from postoffice.core.tools.tool import Tool
 from postoffice.doors.credentials import Credentials
 from postoffice.office import Auth, PostOffice
 
-VISIT = "mcp_visit"
-"""Where a request carries its visit."""
+REQUEST = "mcp_request"
+"""Where an HTTP request carries it for the SDK."""
 
 
-class Visit:
+class McpRequest:
     """Somebody at the door. On an open server a shared address may not know who until a tool says so."""
 
     def __init__(self, office: PostOffice, credentials: Credentials, tools: Mapping[str, Tool]) -> None:
@@ -28,31 +28,31 @@ class Visit:
         """Whether the tool has done its work: what is written from now on is the answer."""
         self.called_off: asyncio.Future[None] | None = None
         """Done when the caller waits no longer."""
-        self._known: Caller | None = None
+        self._caller: Caller | None = None
 
     async def enter(self) -> None:
         """Check what the address and the headers say before any tool is seen."""
         key, name = self.credentials
         if key is not None or name is not None or self.office.house.auth is Auth.KEYS:
-            self._known = await self.office.identify(key=key, name=name)
+            self._caller = await self.office.identify(key=key, name=name)
 
     @property
     def name(self) -> str | None:
         """The caller's name, as far as it is known yet."""
-        return None if self._known is None else self._known.name
+        return None if self._caller is None else self._caller.name
 
     async def caller(self, claimed: str | None = None) -> Caller:
         """Who is calling. A name that is not the caller's is refused, never rewritten."""
         key, _ = self.credentials
-        if self._known is None:
+        if self._caller is None:
             if claimed is None:
                 raise Unidentified
             return await self.office.identify(name=claimed)
-        if claimed is None or folded(claimed) == folded(self._known.name):
-            return self._known
-        if self._known.owner:
+        if claimed is None or folded(claimed) == folded(self._caller.name):
+            return self._caller
+        if self._caller.owner:
             return await self.office.identify(key=key, name=claimed)
-        raise NotYou(claimed=claimed, name=self._known.name)
+        raise NotYou(claimed=claimed, name=self._caller.name)
 
     async def again(self, claimed: str | None = None) -> Caller:
         """The same caller some time later: a key may have ended since."""

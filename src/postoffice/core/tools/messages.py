@@ -1,0 +1,50 @@
+"""Single messages: where one stands, finding one, and passing one on."""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from postoffice.core.tools.tool import Arguments, Me, OwnId, Tool, says
+
+
+class Status(Arguments, frozen=True, kw_only=True):
+    """What `mailbox_status` takes."""
+
+    message_id: str
+    agent_id: Me | None = None
+
+
+STATUS = Tool(
+    name="mailbox_status",
+    arguments=Status,
+    description="Where a message you sent stands: awaiting ledger, pending, leased, acked or dead, and why.",
+    reads_only=True,
+)
+
+
+class Search(Arguments, frozen=True, kw_only=True):
+    """What `mailbox_search` takes."""
+
+    query: Annotated[str, says("Words that all have to be there.")]
+    agent_id: Me | None = None
+    limit: Annotated[int, Meta(ge=1, le=100)] = 10
+
+
+SEARCH = Tool(name="mailbox_search", arguments=Search, description="Search the messages you sent or got.", reads_only=True)
+
+
+class Forward(Arguments, frozen=True, kw_only=True):
+    """What `mailbox_forward` takes."""
+
+    message_id: str
+    to: str
+    agent_id: Me | None = None
+    content: Annotated[str, says("Your own words in place of the original's.")] | None = None
+    id: OwnId | None = None
+
+
+FORWARD = Tool(
+    name="mailbox_forward", arguments=Forward, description="Pass a message on to another agent, never to one it has been to already."
+)
+
+TOOLS = (STATUS, SEARCH, FORWARD)

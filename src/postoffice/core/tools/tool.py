@@ -1,0 +1,102 @@
+"""A tool agents are offered: its name, what it is for, what it takes, and how a call's arguments are read."""
+
+from datetime import timedelta
+from functools import cache
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from postoffice.core.errors import BadText, Invalid
+from postoffice.core.limits import Limits
+
+
+class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a tool takes, as a model is told it: few words, all of them needed."""
+
+
+class Tool(msgspec.Struct, frozen=True, kw_only=True):
+    """One tool."""
+
+    name: str
+    title: str | None = None
+    """What a person is shown instead of the name."""
+    description: str
+    arguments: type[Arguments]
+    reads_only: bool = False
+    repeatable: bool = False
+    """Calling it twice with the same arguments does no more than calling it once."""
+    takes_away: bool = False
+    """What it does cannot be undone."""
+    comes_again: bool = False
+    """What it takes is delivered again where its answer is lost."""
+
+
+def says(description: str) -> Meta:
+    """What a model is told of one argument."""
+    return Meta(description=description)
+
+
+def from_least(least: int, limit: str) -> Meta:
+    """The most is a setting, which the office knows, and whoever lists the tools says; the bound only keeps what is read within reach."""
+    return Meta(ge=least, le=1_000_000_000_000, extra_json_schema={"most": limit})
+
+
+Me = Annotated[str, says("Your own agent name, where neither address nor key says it.")]
+OwnId = Annotated[str, says("Your own id; a retry with it does nothing twice.")]
+
+
+def read_arguments(tool: Tool, arguments: object) -> Any:
+    """A call's arguments, checked; a refusal says which is wrong and what the tool takes."""
+    try:
+        # Not strictly: to JSON 5.0 is as whole as 5, some know no other numbers, and models and shells write them as text.
+        return msgspec.convert(_filled_in(tool, arguments), tool.arguments, strict=False)
+    except UnicodeEncodeError:
+        raise BadText(where=tool.name, what="a lone surrogate") from None
+    except msgspec.ValidationError as error:
+        why, _, path = str(error).partition(" - at `$")
+        where = path.strip("`.") or "arguments"
+        names = ", ".join(field.encode_name for field in msgspec.structs.fields(tool.arguments))
+        raise Invalid(what=f"{tool.name}: {where}", why=f"{why[:1].lower()}{why[1:]}; it takes {names or 'nothing'}") from None
+
+
+def _filled_in(tool: Tool, arguments: object) -> object:
+    """Arguments without those that say nothing: whoever has to fill in every one means none by null or, where it may be none, an empty text."""
+    if not isinstance(arguments, dict):
+        return {} if arguments is None else arguments
+    empty = _may_be_left_out(tool.arguments)
+    return {name: value for name, value in arguments.items() if (name == "payload" if value is None else value != "" or name not in empty)}
+
+
+@cache
+def _may_be_left_out(arguments: type[msgspec.Struct]) -> frozenset[str]:
+    """What says nothing when it is an empty text: all that is optional, but for what a message says, which may be nothing."""
+    optional = {field.encode_name for field in msgspec.structs.fields(arguments) if not field.required}
+    return frozenset(optional - {"content", "payload"})
+
+
+def input_schema(tool: Tool, limits: Limits) -> dict[str, Any]:
+    """What a tool takes, as JSON schema, without a word too many: every conversation pays for it."""
+    whole = msgspec.json.schema(tool.arguments)
+    shape = whole["$defs"][tool.arguments.__name__]
+    properties = {name: _bounded(_plain(schema), limits) for name, schema in shape["properties"].items()}
+    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    return schema | ({"required": shape["required"]} if shape["required"] else {})
+
+
+def _bounded(schema: dict[str, Any], limits: Limits) -> dict[str, Any]:
+    """A property whose bound is a setting, with its number; durations are in milliseconds."""
+    if "most" not in schema:
+        return schema
+    most: int | timedelta = getattr(limits, schema["most"])
+    rest = {name: value for name, value in schema.items() if name != "most"}
+    return rest | {"maximum": most // timedelta(milliseconds=1) if isinstance(most, timedelta) else most}
+
+
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    """A property without titles, and without the null that leaving it out says better."""
+    if "anyOf" in schema:
+        choices = [choice for choice in schema["anyOf"] if choice != {"type": "null"}]
+        schema = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
+        schema |= choices[0] if len(choices) == 1 else {"anyOf": choices}
+    return {name: value for name, value in schema.items() if name not in ("title", "default") or (name == "default" and value)}

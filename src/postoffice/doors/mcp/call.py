@@ -1,0 +1,58 @@
+"""A tool call, answered: the one way to it for quick calls, the SDK and the plain POST."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from postoffice.core.errors import MailError, NoSuchTool
+from postoffice.core.fence import one_line
+from postoffice.core.tools.tool import read_arguments
+from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools import VERBS
+from postoffice.doors.mcp.tools.result import Result
+
+Progress = Callable[[float, float], Awaitable[None]]
+"""Told how many seconds a call has waited, of how many."""
+PROGRESS = "waiting for mail"
+_PROGRESS_SECONDS = 10.0
+
+
+def waits(name: str) -> bool:
+    """Whether a call of this tool may take long."""
+    return name in VERBS and VERBS[name].lasts is not None
+
+
+async def call_tool(request: McpRequest, name: str, arguments: object, progress: Progress | None = None) -> Result:
+    """Run one tool; a refusal is a MailError that names the fix."""
+    verb = VERBS[request.tool(name).name]
+    given = read_arguments(verb.tool, arguments)
+    if progress is None or verb.lasts is None:
+        return await verb.run(request, given)
+    lasts = verb.lasts(request, given).total_seconds()
+    return await _with_progress(verb.run(request, given), progress, lasts)
+
+
+async def answer_call(request: McpRequest, name: str, arguments: object, progress: Progress | None = None) -> Result | str:
+    """What the protocol carries: the tool's result, or the words of a refusal. A tool that is not there is for each way to tell."""
+    try:
+        result = await call_tool(request, name, arguments, progress)
+    except NoSuchTool:
+        raise
+    except MailError as error:
+        # It repeats what it was called with, which may be an id that another agent chose.
+        return f"{one_line(str(error))} [{error.code}]"
+    request.answering = True
+    return result
+
+
+async def _with_progress(work: Awaitable[Result], progress: Progress, lasts: float) -> Result:
+    """Tell a waiting client now and then that it is still being served."""
+    task = asyncio.ensure_future(work)
+    waited = 0.0
+    try:
+        while not (await asyncio.wait({task}, timeout=_PROGRESS_SECONDS))[0]:
+            waited += _PROGRESS_SECONDS
+            await progress(waited, max(lasts, waited))
+        return task.result()
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)

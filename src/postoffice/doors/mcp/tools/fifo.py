@@ -1,0 +1,93 @@
+"""The first two tools at work: send by name, and pop the oldest."""
+
+from typing import Any, ClassVar
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from postoffice.core.fence import Fence, one_line
+from postoffice.core.letter import Letter, letter, text_of
+from postoffice.core.message import Draft
+from postoffice.core.tools import fifo
+from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools.receipt import unseen
+from postoffice.doors.mcp.tools.result import Result
+from postoffice.doors.mcp.tools.verb import Verb
+
+
+class SentId(Result, frozen=True, kw_only=True):
+    """The id of a message sent."""
+
+    unlisted: ClassVar = frozenset({"unseen"})
+    id: str
+    unseen: str | None = None
+    """The recipient, if nobody of that name has been here yet."""
+
+    def text(self) -> str:
+        return f"Sent: id {one_line(self.id)}." + (f"\n{unseen(self.unseen)}" if self.unseen else "")
+
+    def bare(self) -> str:
+        return self.id
+
+    def structured(self) -> Any:
+        return {"id": self.id}
+
+
+async def send_to_agent(request: McpRequest, given: fifo.SendToAgent) -> SentId:
+    """Send by name."""
+    me = await request.caller()
+    sent = await request.office.send(me, Draft(to=given.name, content=given.msg, client_id=given.msg_id))
+    stranger = next((posted.recipient for posted in sent.posted if posted.unseen), None)
+    return SentId(id=sent.client_id or sent.message_id, unseen=stranger)
+
+
+class PoppedMail(msgspec.Struct, frozen=True, kw_only=True, rename={"sender": "from"}):
+    """A message taken out of a mailbox."""
+
+    id: str
+    sender: str
+    content: str
+    """Always text."""
+    from_verified: bool
+    parts: tuple[dict[str, Any], ...] | UnsetType = UNSET
+    payload: Any | UnsetType = UNSET
+    """As sent: it will not be given out again."""
+
+
+class Popped(Result, frozen=True, kw_only=True):
+    """The oldest message, or null."""
+
+    unlisted: ClassVar = frozenset({"letter"})
+    message: PoppedMail | None
+    letter: Letter | None = None
+    """The same with all that was sent, for whoever reads it out."""
+
+    def text(self) -> str:
+        return "null: the mailbox is empty." if self.letter is None else Fence().around([self.letter])
+
+    def bare(self) -> object:
+        shown = msgspec.to_builtins(self.message)
+        return shown and {name: value for name, value in shown.items() if name != "from_verified"}
+
+    def structured(self) -> Any:
+        return {"message": msgspec.to_builtins(self.message)}
+
+
+async def check_mail(request: McpRequest, _: fifo.CheckMail) -> Popped:
+    """Pop the oldest."""
+    taken = await request.office.pop(await request.caller())
+    if not taken:
+        return Popped(message=None)
+    message, whole = taken[0].message, letter(taken[0].message, taken[0].session_id)
+    shown = PoppedMail(
+        id=message.client_id or message.id,
+        sender=message.sender,
+        content=text_of(message),
+        from_verified=message.from_verified,
+        parts=whole.parts,
+        payload=whole.payload,
+    )
+    return Popped(message=shown, letter=whole)
+
+
+VERBS = (Verb(fifo.SEND_TO_AGENT, send_to_agent, SentId), Verb(fifo.CHECK_MAIL, check_mail, Popped))

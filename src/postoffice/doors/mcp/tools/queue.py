@@ -1,0 +1,206 @@
+"""The queue at work: send, take, wait, ack, nack."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Any, Self
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from postoffice.core.agent import Caller
+from postoffice.core.delivery import Ack, Leased, Nack, Settlement
+from postoffice.core.delivery import Settled as Outcome
+from postoffice.core.errors import Invalid
+from postoffice.core.fence import Fence, one_line
+from postoffice.core.letter import Letter, letter
+from postoffice.core.limits import bounded
+from postoffice.core.message import TASK, Draft, TaskRef
+from postoffice.core.tools import queue
+from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools.receipt import Receipt, receipt
+from postoffice.doors.mcp.tools.result import Result
+from postoffice.doors.mcp.tools.verb import Verb
+
+_MILLISECOND = timedelta(milliseconds=1)
+
+
+async def send(request: McpRequest, given: queue.Send) -> Receipt:
+    """Send whatever shape was given."""
+    me = await request.caller(given.sender)
+    kind = given.type or "message"
+    if given.deadline is not None and kind != TASK:
+        raise Invalid(what="deadline", why="only a task has one; give type `task` with it, or leave it out")
+    draft = Draft(
+        to=given.to if isinstance(given.to, str) else tuple(given.to),
+        type=kind,
+        subject=given.subject,
+        content=given.content,
+        parts=tuple(given.parts or ()),
+        payload=given.payload,
+        correlation_id=given.correlation_id,
+        reply_to=given.reply_to,
+        priority=given.priority,
+        session_id=given.session_id,
+        client_id=given.id,
+        task=TaskRef(deadline=_instant(given.deadline)) if kind == TASK else None,
+    )
+    return receipt(await request.office.send(me, draft))
+
+
+def _instant(text: str | None) -> datetime | None:
+    try:
+        return None if text is None else datetime.fromisoformat(text)
+    except ValueError:
+        raise Invalid(what="deadline", why=f"{text!r} is not a time; write it like 2026-12-31T18:00:00Z") from None
+
+
+class HeldLetter(Letter, frozen=True, kw_only=True, rename={"sender": "from"}):
+    """A message in its taker's hands."""
+
+    status: str
+    attempt: int
+    leased_until: datetime | None
+
+
+class Mail(Result, frozen=True, kw_only=True):
+    """Messages taken, and what became of the acks that came with the call."""
+
+    messages: tuple[HeldLetter, ...]
+    acked: tuple[dict[str, Any], ...]
+    more: bool | UnsetType = UNSET
+    """True where more came than the answer could hold: it waits for the next call."""
+
+    def text(self) -> str:
+        count = len(self.messages)
+        lines = _outcome_lines(self.acked)
+        if self.more is True:
+            lines.append("More has come than this answer can hold, and waits: call again to take it.")
+            if not count:
+                return "\n".join(lines)
+        if not count:
+            return "\n".join([*lines, "No messages are waiting."])
+        ids = ", ".join(item.id for item in self.messages)
+        until = min((item.leased_until for item in self.messages if item.leased_until is not None), default=None)
+        held = f", held for you until {until:%H:%M:%S} UTC" if until else ""
+        lines.append(f"{count} message{'s' if count > 1 else ''}{held}. To ack: {ids}")
+        return "\n".join([*lines, Fence().around(self.messages)])
+
+    async def smaller(self, request: McpRequest) -> Self | None:
+        """Half of the mail, or none of it where that was one message. The rest goes back and waits for the next call."""
+        if not self.messages:
+            return None
+        kept = len(self.messages) // 2
+        await request.give_back(beyond=kept)
+        return msgspec.structs.replace(self, messages=self.messages[:kept], more=True)
+
+
+async def receive(request: McpRequest, given: queue.Receive) -> Mail:
+    """Take what waits."""
+    me = await request.caller(given.agent_id)
+    acks = [Ack(ref) for ref in given.ack]
+    turned = await request.office.receive(me, given.limit, **_wish(given, acks))
+    return _mail(request, me, turned.leased, _outcomes(acks, turned.settled))
+
+
+async def wait(request: McpRequest, given: queue.Wait) -> Mail:
+    """Wait for something to take."""
+    me = await request.caller(given.agent_id)
+    acks = [Ack(ref) for ref in given.ack]
+    turned = await request.office.wait(
+        me,
+        given.limit,
+        within=_within(request, given),
+        again=partial(request.again, given.agent_id),
+        called_off=request.called_off,
+        **_wish(given, acks),
+    )
+    return _mail(request, me, turned.leased, _outcomes(acks, turned.settled))
+
+
+def _longest_wait(request: McpRequest, given: queue.Wait) -> timedelta:
+    return _within(request, given) or request.office.house.limits.wait
+
+
+def _within(request: McpRequest, given: queue.Wait) -> timedelta | None:
+    """How long to wait; None is as long as the office is set to. What is too long is told in the caller's own word and unit."""
+    if given.timeout_ms is None:
+        return None
+    return bounded("timeout_ms", given.timeout_ms, 0, 0, request.office.house.limits.wait_most // _MILLISECOND) * _MILLISECOND
+
+
+def _wish(given: queue.Receive | queue.Wait, acks: Sequence[Settlement]) -> dict[str, Any]:
+    return {"settle": acks, "tokenless": True, "correlation_id": given.correlation_id, "session_id": given.session_id}
+
+
+def _mail(request: McpRequest, me: Caller, leased: Sequence[Leased], acked: tuple[dict[str, Any], ...]) -> Mail:
+    request.leased += [(me, item) for item in leased]
+    return Mail(messages=tuple(map(_held, leased)), acked=acked)
+
+
+def _held(leased: Leased) -> HeldLetter:
+    shown = msgspec.structs.asdict(letter(leased.message, leased.session_id))
+    return HeldLetter(**shown, status="leased", attempt=leased.attempt, leased_until=leased.leased_until)
+
+
+class Settled(Result, frozen=True, kw_only=True):
+    """Where a message stands after it was settled; of several, each by itself."""
+
+    message_id: str | UnsetType = UNSET
+    status: str | UnsetType = UNSET
+    results: tuple[dict[str, Any], ...] | UnsetType = UNSET
+
+    def text(self) -> str:
+        if isinstance(self.results, tuple):
+            return "\n".join(_outcome_lines(self.results))
+        return f"{self.message_id} is {self.status}."
+
+
+async def ack(request: McpRequest, given: queue.Ack) -> Settled:
+    """Done with it."""
+    return await _settle(request, given.agent_id, [Ack(ref) for ref in _refs(given.message_id)], given.message_id)
+
+
+async def nack(request: McpRequest, given: queue.Nack) -> Settled:
+    """Not done with it."""
+    delay = timedelta(milliseconds=given.delay_ms)
+    back = [Nack(ref, delay=delay, reason=given.reason) for ref in _refs(given.message_id)]
+    return await _settle(request, given.agent_id, back, given.message_id)
+
+
+async def _settle(request: McpRequest, agent: str | None, asked: Sequence[Settlement], given: str | list[str]) -> Settled:
+    me = await request.caller(agent)
+    outcomes = await request.office.settle(me, asked)
+    if isinstance(given, list):
+        return Settled(results=_outcomes(asked, outcomes))
+    (outcome,) = outcomes
+    if isinstance(outcome, Exception):
+        raise outcome
+    return Settled(message_id=outcome.message_id, status=outcome.state)
+
+
+def _refs(given: str | list[str]) -> list[str]:
+    return [given] if isinstance(given, str) else given
+
+
+def _outcomes(asked: Sequence[Settlement], outcomes: Sequence[Outcome | Exception]) -> tuple[dict[str, Any], ...]:
+    return tuple(
+        {"message_id": outcome.message_id, "status": outcome.state}
+        if isinstance(outcome, Outcome)
+        else {"message_id": item.ref, "status": None, "problem": str(outcome)}
+        for item, outcome in zip(asked, outcomes, strict=True)
+    )
+
+
+def _outcome_lines(settled: Iterable[dict[str, Any]]) -> list[str]:
+    """One line for each: what was not settled is told by the id it was called by, which its sender may have chosen."""
+    return [one_line(f"{item['message_id']}: {item.get('problem') or item['status']}") for item in settled]
+
+
+VERBS = (
+    Verb(queue.SEND, send, Receipt),
+    Verb(queue.RECEIVE, receive, Mail),
+    Verb(queue.WAIT, wait, Mail, lasts=_longest_wait),
+    Verb(queue.ACK, ack, Settled),
+    Verb(queue.NACK, nack, Settled),
+)

@@ -1,0 +1,65 @@
+"""The receipt for a message accepted: stored for good, and how it goes to each recipient."""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from postoffice.core.fence import one_line
+from postoffice.core.message import Accepted
+from postoffice.doors.mcp.tools.result import Result
+
+
+class Receipt(Result, frozen=True, kw_only=True):
+    """A message accepted: stored for good."""
+
+    id: str
+    message_id: str
+    session_id: str | None
+    status: str
+    created_at: datetime
+    recipients: tuple[dict[str, Any], ...]
+    duplicate: bool
+    ledger: str | UnsetType = UNSET
+    """Of a note: `awaiting` where its entity's topic will tell of it, else `direct`."""
+
+    def text(self) -> str:
+        lines = [f"Sent: id {one_line(self.id)}" + (f", session {self.session_id}" if self.session_id else "") + "."]
+        for to in self.recipients:
+            if to.get("unseen"):
+                lines.append(unseen(to["recipient"]))
+            if to.get("refusal"):
+                lines.append(f"Not to {to['recipient']}: {to['detail']}")
+        lines += self._ways()
+        if self.duplicate:
+            lines.append("It had been sent before under this id; nothing was sent twice.")
+        return "\n".join(lines)
+
+    def _ways(self) -> list[str]:
+        """How it goes, where the ledger was asked for."""
+        by = {way: [to["recipient"] for to in self.recipients if to.get("ledger") == way] for way in ("awaiting", "direct")}
+        lines = [f"To {', '.join(by['awaiting'])} by the ledger; mailbox_status tells when it is there."] if by["awaiting"] else []
+        lines += [f"To {', '.join(by['direct'])} directly, not over the ledger."] if by["direct"] else []
+        if self.ledger == "awaiting":
+            lines.append("The note is on its way to its entity's topic on the ledger.")
+        return lines
+
+
+def receipt(accepted: Accepted) -> Receipt:
+    """The receipt for what the office accepted."""
+    return Receipt(
+        id=accepted.client_id or accepted.message_id,
+        message_id=accepted.message_id,
+        session_id=accepted.session_id,
+        status="pending",
+        created_at=accepted.created_at,
+        recipients=tuple(msgspec.to_builtins(posted) for posted in accepted.posted),
+        duplicate=accepted.duplicate,
+        ledger=accepted.ledger or msgspec.UNSET,
+    )
+
+
+def unseen(name: str) -> str:
+    """What is said of a recipient that may be a slip of the pen."""
+    return f"Nobody called {name} has been here yet; the message waits for its first call."

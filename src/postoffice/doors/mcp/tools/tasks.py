@@ -1,0 +1,68 @@
+"""Tasks at work: lists of them, and reports."""
+
+from typing import ClassVar
+
+from postoffice.core.errors import Invalid
+from postoffice.core.message import Draft
+from postoffice.core.task import Task, TaskState
+from postoffice.core.tools import tasks
+from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools.result import Result, more
+from postoffice.doors.mcp.tools.verb import Verb
+
+
+class TaskResult(Result, frozen=True, kw_only=True):
+    """A task as it stands."""
+
+    shape: ClassVar = Task
+    task: Task
+
+    def text(self) -> str:
+        return f"Task {self.task.message_id} is {self.task.state}."
+
+    def bare(self) -> Task:
+        return self.task
+
+
+async def update(request: McpRequest, given: tasks.TaskUpdate) -> TaskResult:
+    """Move a task."""
+    me = await request.caller(given.agent_id)
+    state = _state(given.state)
+    report = Draft(to=me.name, content=given.content or "", payload=given.payload, client_id=given.id)
+    return TaskResult(task=await request.office.update_task(me, given.task_id, state, report))
+
+
+class TaskList(Result, frozen=True, kw_only=True):
+    """Tasks, newest first."""
+
+    tasks: tuple[Task, ...]
+    cursor: str | None
+
+    def text(self) -> str:
+        lines = [
+            f"Task {task.message_id}: {task.state}, asked by {task.requester} of {task.assignee}"
+            + (f", due {task.deadline:%Y-%m-%d %H:%M} UTC" if task.deadline else "")
+            for task in self.tasks
+        ]
+        if self.cursor:
+            lines.append(more(self.cursor))
+        return "\n".join(lines) or "No tasks."
+
+
+async def list_tasks(request: McpRequest, given: tasks.Tasks) -> TaskList:
+    """Tasks of the caller's."""
+    me = await request.caller(given.agent_id)
+    state = None if given.state is None else _state(given.state)
+    asked_by, asked_of = (me.name, None) if given.asked_by_me else (None, me.name)
+    page = await request.office.tasks(me, assignee=asked_of, requester=asked_by, state=state, cursor=given.cursor)
+    return TaskList(tasks=page.items, cursor=page.cursor)
+
+
+def _state(word: str) -> TaskState:
+    try:
+        return TaskState(word)
+    except ValueError:
+        raise Invalid(what="state", why=f"it is {word!r}; use one of {', '.join(TaskState)}") from None
+
+
+VERBS = (Verb(tasks.LIST, list_tasks, TaskList), Verb(tasks.UPDATE, update, TaskResult))

@@ -1,13 +1,12 @@
 """Bad input at every verb has its own error code; nothing a caller says is the office's fault."""
 
 import inspect
-import string
 from collections.abc import AsyncIterator, Awaitable
 from typing import Any
 
 import pytest
 
-from postoffice.core.errors import Invalid, LeaseLost, MailError, NotFound, error_tree
+from postoffice.core.errors import Invalid, LeaseLost, MailError, NotFound
 from postoffice.core.message import Draft
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
@@ -50,22 +49,20 @@ class TestEveryVerb:
         verbs = {name for name, member in inspect.getmembers(PostOffice, inspect.isfunction) if not name.startswith("_")}
         assert {verb for verb, calls in BAD_CALLS.items() if calls} | CANNOT_BE_WRONG == verbs
 
-    @pytest.mark.parametrize("verb", [verb for verb, calls in BAD_CALLS.items() if calls])
-    async def test_a_bad_call_is_refused_with_its_own_code(self, scene: Scene, verb: str) -> None:
-        expected = [code for code, _ in BAD_CALLS[verb]]
-        assert [await code_of(call(scene)) for _, call in BAD_CALLS[verb]] == expected
+    async def test_a_bad_call_is_refused_with_its_own_code(self, scene: Scene) -> None:
+        for verb, calls in BAD_CALLS.items():
+            expected = [(verb, code) for code, _ in calls]
+            assert [(verb, await code_of(call(scene))) for _, call in calls] == expected
 
     @pytest.mark.parametrize("bad", ["a\x00b", "a\ud800b"], ids=["U+0000", "lone surrogate"])
-    @pytest.mark.parametrize("verb", list(NAMES_OF_THINGS))
-    async def test_text_that_cannot_name_anything_is_the_callers_fault(self, scene: Scene, verb: str, bad: str) -> None:
-        refused = await refusal(NAMES_OF_THINGS[verb](scene, bad))
-        assert refused is None or isinstance(refused, CALLERS_FAULT)
+    async def test_text_that_cannot_name_anything_is_the_callers_fault(self, scene: Scene, bad: str) -> None:
+        told = {verb: await refusal(call(scene, bad)) for verb, call in NAMES_OF_THINGS.items()}
+        assert {verb: error for verb, error in told.items() if error is not None and not isinstance(error, CALLERS_FAULT)} == {}
 
     @pytest.mark.parametrize("number", [2**63, -(2**200)], ids=["just too large", "far too small"])
-    @pytest.mark.parametrize("verb", list(NUMBERS))
-    async def test_a_number_out_of_range_is_the_callers_fault(self, scene: Scene, verb: str, number: int) -> None:
-        refused = await refusal(NUMBERS[verb](scene, number))
-        assert refused is None or isinstance(refused, CALLERS_FAULT)
+    async def test_a_number_out_of_range_is_the_callers_fault(self, scene: Scene, number: int) -> None:
+        told = {verb: await refusal(call(scene, number)) for verb, call in NUMBERS.items()}
+        assert {verb: error for verb, error in told.items() if error is not None and not isinstance(error, CALLERS_FAULT)} == {}
 
     async def test_each_of_many_messages_is_accepted_or_refused_by_itself(self, scene: Scene) -> None:
         drafts = [Draft(to="bob", content="x"), Draft(to="a b", content="x"), Draft(to="bob", content="y")]
@@ -86,27 +83,3 @@ class TestEveryVerb:
             before.leased,
             before.dead,
         )
-
-
-def subclasses(cls: type[MailError]) -> list[type[MailError]]:
-    return [cls, *(found for child in cls.__subclasses__() for found in subclasses(child))]
-
-
-class TestErrorTree:
-    def test_every_error_has_a_code_of_its_own(self) -> None:
-        classes = set(subclasses(MailError))
-        assert set(error_tree().values()) == classes
-        assert len({cls.code for cls in classes}) == len(classes)
-
-    @pytest.mark.parametrize("cls", list(error_tree().values()), ids=lambda cls: cls.code)
-    def test_every_errors_docstring_is_its_message(self, cls: type[MailError]) -> None:
-        assert "__doc__" in vars(cls)
-        fields = {name for _, name, _, _ in string.Formatter().parse(cls.__doc__ or "") if name}
-        message = str(cls(**dict.fromkeys(fields, "<fact>")))
-        assert message
-        assert "{" not in message
-        assert message.count("<fact>") >= len(fields)
-
-    @pytest.mark.parametrize("cls", list(error_tree().values()), ids=lambda cls: cls.code)
-    def test_every_code_is_the_classs_name_in_small_letters(self, cls: type[MailError]) -> None:
-        assert cls.code.replace("_", "") == cls.__name__.lower()

@@ -51,17 +51,19 @@ def steps(task: Task) -> list[tuple[TaskState, bool]]:
 
 class TestStates:
     @pytest.mark.parametrize("state", list(TaskState))
-    @pytest.mark.parametrize("wanted", list(TaskState))
-    async def test_a_task_goes_only_where_its_road_leads(self, office: PostOffice, state: TaskState, wanted: TaskState) -> None:
+    async def test_a_task_goes_only_where_its_road_leads(self, office: PostOffice, state: TaskState) -> None:
         alice, bob = await people(office, "alice", "bob")
-        id = (await ask(office, alice, "bob")).message_id
-        await bring(office, bob, id, state)
-        if (state, wanted) in LEGAL:
-            assert (await office.update_task(bob, id, wanted)).state is wanted
-            return
-        with pytest.raises(TaskFinal if state in (C, R, F) else BadTaskMove):
-            await office.update_task(bob, id, wanted)
-        assert (await office.task(alice, id)).state is state
+        for wanted in TaskState:
+            id = (await ask(office, alice, "bob")).message_id
+            await bring(office, bob, id, state)
+            if (state, wanted) in LEGAL:
+                assert (await office.update_task(bob, id, wanted)).state is wanted
+            else:
+                with pytest.raises(TaskFinal if state in (C, R, F) else BadTaskMove):
+                    await office.update_task(bob, id, wanted)
+                assert (await office.task(alice, id)).state is state, wanted
+            if (await office.task(alice, id)).state not in (C, R, F):
+                await office.update_task(bob, id, F)  # nobody works on more than a few at a time
 
     async def test_the_steps_a_skip_implies_are_recorded(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")

@@ -1,5 +1,6 @@
 """Decision 10: text a mailbox cannot keep is refused, nested values included; the rest comes back as it was sent."""
 
+from collections.abc import Awaitable
 from typing import Any
 
 import msgspec
@@ -41,14 +42,22 @@ def placements(bad: str) -> dict[str, dict[str, Any]]:
     }
 
 
+async def refused(call: Awaitable[object]) -> type[MailError] | None:
+    """The error that a call was refused with."""
+    try:
+        await call
+    except MailError as error:
+        return type(error)
+    return None
+
+
 class TestDecision10Text:
     @pytest.mark.parametrize("bad", BAD)
-    @pytest.mark.parametrize("place", list(placements("")))
-    async def test_text_no_mailbox_can_keep_is_refused_wherever_it_sits(self, office: PostOffice, place: str, bad: str) -> None:
+    async def test_text_no_mailbox_can_keep_is_refused_wherever_it_sits(self, office: PostOffice, bad: str) -> None:
         alice, bob = await people(office, "alice", "bob")
-        with pytest.raises(BadText):
-            await office.send(alice, Draft(to="bob", **placements(bad)[place]))
-        assert await taken(office, bob) == []
+        for place, fields in placements(bad).items():
+            assert await refused(office.send(alice, Draft(to="bob", **fields))) is BadText, place
+            assert await taken(office, bob) == [], place
 
     @pytest.mark.parametrize("bad", BAD)
     async def test_bad_text_in_a_card_is_refused(self, office: PostOffice, bad: str) -> None:
@@ -71,15 +80,10 @@ class TestDecision10Text:
         with pytest.raises(BadText):
             await office.nack(bob, leased.message.id, leased.token, reason=bad)
 
-    @pytest.mark.parametrize(
-        "payload",
-        [float("nan"), float("inf"), [float("-inf")], {"deep": {1: "key"}}, {"set": {1}}, 2**2000, object()],
-        ids=["nan", "infinity", "nested infinity", "number as key", "set", "number out of range", "object"],
-    )
-    async def test_what_is_not_json_is_refused(self, office: PostOffice, payload: object) -> None:
+    async def test_what_is_not_json_is_refused(self, office: PostOffice) -> None:
         alice, _ = await people(office, "alice", "bob")
-        with pytest.raises(BadText):
-            await office.send(alice, Draft(to="bob", payload=payload))
+        for payload in (float("nan"), float("inf"), [float("-inf")], {"deep": {1: "key"}}, {"set": {1}}, 2**2000, object()):
+            assert await refused(office.send(alice, Draft(to="bob", payload=payload))) is BadText, repr(payload)[:40]
 
     async def test_a_value_nested_without_end_is_refused(self, office: PostOffice) -> None:
         alice, _ = await people(office, "alice", "bob")
@@ -89,17 +93,14 @@ class TestDecision10Text:
         with pytest.raises(BadText):
             await office.send(alice, Draft(to="bob", payload=nested))
 
-    @pytest.mark.parametrize(
-        "payload",
-        [None, 0, False, "", [], {}, [1, 2.5, None], {"": {"ключ": ["值", "🎈", "\u202e", "\ufffe", "'; --"]}}, 2**63, -(2**70), 1e300],
-        ids=repr,
-    )
-    async def test_any_other_payload_comes_back_as_it_was_sent(self, office: PostOffice, payload: object) -> None:
+    async def test_any_other_payload_comes_back_as_it_was_sent(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
-        await office.send(alice, Draft(to="bob", payload=payload))
-        message = (await take(office, bob)).message
-        assert message.payload == payload
-        assert type(message.payload) is type(payload)
+        strange = {"": {"ключ": ["值", "🎈", "\u202e", "\ufffe", "'; --"]}}
+        for payload in (None, 0, False, "", [], {}, [1, 2.5, None], strange, 2**63, -(2**70), 1e300):
+            await office.send(alice, Draft(to="bob", payload=payload))
+            message = (await take(office, bob)).message
+            assert message.payload == payload
+            assert type(message.payload) is type(payload), payload
 
     async def test_a_message_without_a_payload_has_none_rather_than_null(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")

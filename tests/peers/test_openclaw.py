@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import httpx
 import pytest
 
-from postoffice.bridges.openclaw import Gateway
+from postoffice.bridges.openclaw.gateway import Gateway
+from postoffice.bridges.openclaw.relay import run_relay
+from postoffice.bridges.openclaw.settings import RelaySettings
 from postoffice.bridges.outcome import Away
-from postoffice.bridges.relay import run_relay
-from postoffice.bridges.relay_settings import RelaySettings
 from tests.peers.openclaw.gateway import TOKEN, RealGateway
 from tests.peers.openclaw.model import Model
 

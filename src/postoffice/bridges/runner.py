@@ -9,7 +9,7 @@ from postoffice.bridges.body import say
 from postoffice.bridges.command import run_command
 from postoffice.bridges.conversations import Conversations
 from postoffice.bridges.preset import Answer, Preset, fill
-from postoffice.bridges.taking_up import taken_up
+from postoffice.bridges.task_start import start_task
 from postoffice.client.mailbox import Mailbox
 from postoffice.client.message import Message
 from postoffice.core.delivery import next_try
@@ -123,7 +123,7 @@ class Runner:
         if letter.type == NOTICE:
             return f"notice: {message.text}"
         self._say(f"{letter.sender}: {letter.id} (try {letter.attempt})")
-        if letter.type == TASK and not await taken_up(message, f"run-{letter.id}"):
+        if letter.type == TASK and not await start_task(message, f"run-{letter.id}"):
             return f"{letter.id}: the task is over, or too late"
         try:
             answer = self._unsent.pop(letter.id, None) or await self._run(message)

@@ -87,7 +87,7 @@ async def _serve_stdio(mailbox: Any) -> None:
     if settings is None:
         await serve_stdio(mailbox)
         return
-    from postoffice.bridges.relay import keep_relay  # noqa: PLC0415
+    from postoffice.bridges.openclaw.relay import keep_relay  # noqa: PLC0415
     from postoffice.serve.logs import set_up_logs  # noqa: PLC0415
 
     set_up_logs("info", "console")

@@ -13,7 +13,7 @@ from postoffice.client.address import DEFAULT, read_address
 from postoffice.core.errors import BadSetting
 
 if TYPE_CHECKING:
-    from postoffice.bridges.relay_settings import RelaySettings
+    from postoffice.bridges.openclaw.settings import RelaySettings
 
 _EXAMPLES = """\
 examples:
@@ -49,7 +49,7 @@ def add(commands: Any) -> None:
 
 def run(options: Mapping[str, Any]) -> None:
     """Relay until stopped."""
-    from postoffice.bridges.relay import run_relay  # noqa: PLC0415 - help and mistakes need no HTTP
+    from postoffice.bridges.openclaw.relay import run_relay  # noqa: PLC0415 - help and mistakes need no HTTP
     from postoffice.serve.logs import set_up_logs  # noqa: PLC0415
 
     settings = relay_settings(options, os.environ)
@@ -61,7 +61,7 @@ def run(options: Mapping[str, Any]) -> None:
 
 def relay_settings(options: Mapping[str, Any], environ: Mapping[str, str]) -> "RelaySettings | None":
     """The settings, from flags and the environment; None without a gateway's token."""
-    from postoffice.bridges.relay_settings import GATEWAY, RelaySettings  # noqa: PLC0415
+    from postoffice.bridges.openclaw.settings import GATEWAY, RelaySettings  # noqa: PLC0415
 
     token = environ.get("OPENCLAW_GATEWAY_TOKEN", "").strip()
     if not token:

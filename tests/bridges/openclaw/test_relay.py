@@ -18,12 +18,12 @@ from typing import Any, TypeVar
 
 import pytest
 
-from postoffice.bridges import relay, replies
-from postoffice.bridges.book import Book, Errand, only_reader
-from postoffice.bridges.relay import keep_relay, run_relay
-from postoffice.bridges.relay_settings import RelaySettings
+from postoffice.bridges.openclaw import relay, replies
+from postoffice.bridges.openclaw.journal import Handover, Journal, only_reader
+from postoffice.bridges.openclaw.relay import keep_relay, run_relay
+from postoffice.bridges.openclaw.settings import RelaySettings
 from postoffice.core.errors import BadKey, BadSetting
-from tests.bridges.gateway import MAIN, TOKEN, Act, Gateway, echo
+from tests.bridges.openclaw.gateway import MAIN, TOKEN, Act, Gateway, echo
 from tests.doors.served import Served, serving
 from tests.engines import SQLiteEngine
 from tests.serve.running import COMMAND, environment, free_port
@@ -42,16 +42,16 @@ class Town:
         self.settings: dict[str, Any] = {"server": served.url, "token": TOKEN, "gateway": gateway.url, "agent": "claw"}
         self.settings |= {"state": state, "look": 0.2}
 
-    def book(self) -> dict[str, Any]:
-        path = RelaySettings(**self.settings).book("claw")
+    def journal(self) -> dict[str, Any]:
+        path = RelaySettings(**self.settings).journal("claw")
         found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"errands": {}, "sessions": {}}
         return found
 
     async def until_struck_out(self) -> None:
-        """What is done is struck out of the book, after the office has heard of it."""
+        """What is done is struck out of the journal, after the office has heard of it."""
 
         async def empty() -> bool:
-            return not self.book()["errands"]
+            return not self.journal()["errands"]
 
         await until(empty)
 
@@ -499,7 +499,7 @@ async def test_a_late_reply_and_the_mapping_survive_a_restart(town: Town) -> Non
     async with town.relaying():
         sent = await town.send("long work")
         await town.until_state(sent, "acked")
-    assert list(town.book()["sessions"].values()) == [MAIN]
+    assert list(town.journal()["sessions"].values()) == [MAIN]
     town.gateway.act = echo
     town.gateway.finish("done at last")
     # The conversation stays where it was, whatever new ones would do.
@@ -553,20 +553,20 @@ async def test_chat_mode_answers_too(town: Town) -> None:
     assert reply["content"] == "heard hello"
 
 
-# The book
+# The journal
 
 
 def test_the_book_is_for_its_owner_alone_and_an_unreadable_one_is_set_aside(tmp_path: Path) -> None:
     path = tmp_path / "book.json"
-    book = Book(path)
-    book.keep(Errand(message_id="m", to="ann", session_id="s", gateway_session=MAIN, mark="aa", asked_at=1.0))
-    book.place("s", MAIN)
+    journal = Journal(path)
+    journal.keep(Handover(message_id="m", to="ann", session_id="s", gateway_session=MAIN, mark="aa", asked_at=1.0))
+    journal.place("s", MAIN)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert Book(path).session("s") == MAIN
-    book.tidy(2.0)
-    assert Book(path).errand("m") is None
+    assert Journal(path).session("s") == MAIN
+    journal.tidy(2.0)
+    assert Journal(path).handover("m") is None
     path.write_text("{")
-    assert Book(path).session("s") is None
+    assert Journal(path).session("s") is None
     assert path.with_suffix(".bad").exists()
 
 
@@ -591,8 +591,8 @@ async def test_one_relay_a_mailbox_the_second_stands_by(tmp_path: Path, caplog: 
 def start_relay(town: Town) -> subprocess.Popen[bytes]:
     code = (
         "import asyncio, sys, msgspec, pathlib\n"
-        "from postoffice.bridges.relay import run_relay\n"
-        "from postoffice.bridges.relay_settings import RelaySettings\n"
+        "from postoffice.bridges.openclaw.relay import run_relay\n"
+        "from postoffice.bridges.openclaw.settings import RelaySettings\n"
         "given = msgspec.json.decode(sys.argv[1])\n"
         "given['state'] = pathlib.Path(given['state'])\n"
         "asyncio.run(run_relay(RelaySettings(**given)))\n"
@@ -671,8 +671,8 @@ async def test_the_command_relays_until_it_is_told_to_stop(town: Town, tmp_path:
     assert reply["content"] == "heard hello"
     assert b"relaying the mail of claw" in err
     assert TOKEN.encode() not in err
-    (book,) = (tmp_path / "home").rglob("claw.json")
-    assert stat.S_IMODE(book.stat().st_mode) == 0o600
+    (journal,) = (tmp_path / "home").rglob("claw.json")
+    assert stat.S_IMODE(journal.stat().st_mode) == 0o600
 
 
 async def test_a_relay_that_is_stopped_gives_back_what_it_has_in_hand(town: Town) -> None:
@@ -708,7 +708,7 @@ async def test_an_office_that_restarts_in_the_middle_loses_nothing(gateway: Gate
 
 
 async def test_a_book_that_cannot_be_written_ends_the_relay_in_one_line_and_loses_no_mail(town: Town) -> None:
-    folder = RelaySettings(**town.settings).book("claw").parent
+    folder = RelaySettings(**town.settings).journal("claw").parent
     async with town.relaying(visible_for=1.0) as task:
         await until_asked_nothing(town)
         folder.rename(folder.with_name("gone"))
@@ -722,7 +722,7 @@ async def test_a_book_that_cannot_be_written_ends_the_relay_in_one_line_and_lose
 
 async def until_asked_nothing(town: Town) -> None:
     """The relay is at work, and nothing has come yet."""
-    folder = RelaySettings(**town.settings).book("claw").parent
+    folder = RelaySettings(**town.settings).journal("claw").parent
 
     async def begun() -> bool:
         return folder.exists()

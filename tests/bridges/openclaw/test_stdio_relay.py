@@ -11,8 +11,8 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from tests.bridges.gateway import TOKEN, Act, Gateway
-from tests.bridges.test_relay import Town, until_asked
+from tests.bridges.openclaw.gateway import TOKEN, Act, Gateway
+from tests.bridges.openclaw.test_relay import Town, until_asked
 from tests.doors.served import serving
 from tests.engines import SQLiteEngine
 from tests.serve.running import PATIENCE, environment

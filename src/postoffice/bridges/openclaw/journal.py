@@ -1,4 +1,4 @@
-"""The relay's book: which conversation goes to which gateway session, and the errands not yet done. It survives a crash."""
+"""The relay's journal: which conversation goes to which gateway session, and the handovers not yet done. It survives a crash."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ _MOST_SESSIONS = 10_000
 _STANDBY = 1.0
 
 
-class Errand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Handover(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One message handed to the gateway, from just before that until its reply is posted."""
 
     message_id: str
@@ -41,10 +41,10 @@ class _Pages(msgspec.Struct, kw_only=True):
     """What is written down."""
 
     sessions: dict[str, str] = {}
-    errands: dict[str, Errand] = {}
+    handovers: dict[str, Handover] = msgspec.field(name="errands", default_factory=dict)
 
 
-class Book:
+class Journal:
     """Written whole with every change, beside the old one and then in its place: there is always one to read."""
 
     def __init__(self, path: Path) -> None:
@@ -55,22 +55,22 @@ class Book:
         """The gateway session of a conversation."""
         return self._pages.sessions.get(session_id)
 
-    def errand(self, message_id: str) -> Errand | None:
+    def handover(self, message_id: str) -> Handover | None:
         """What is known of a message that was handed over before."""
-        return self._pages.errands.get(message_id)
+        return self._pages.handovers.get(message_id)
 
-    def late(self) -> list[Errand]:
+    def late(self) -> list[Handover]:
         """The replies still owed for mail that is acked."""
-        return [errand for errand in self._pages.errands.values() if errand.late]
+        return [handover for handover in self._pages.handovers.values() if handover.late]
 
-    def keep(self, errand: Errand) -> None:
-        """Write an errand down, as it stands now."""
-        self._pages.errands[errand.message_id] = errand
+    def keep(self, handover: Handover) -> None:
+        """Write a handover down, as it stands now."""
+        self._pages.handovers[handover.message_id] = handover
         self._write()
 
     def done(self, message_id: str) -> None:
-        """Strike an errand out."""
-        if self._pages.errands.pop(message_id, None) is not None:
+        """Strike a handover out."""
+        if self._pages.handovers.pop(message_id, None) is not None:
             self._write()
 
     def place(self, session_id: str, gateway_session: str) -> None:
@@ -89,7 +89,7 @@ class Book:
 
     def tidy(self, before: float) -> None:
         """Strike out what was asked so long ago that its mail has gone another way."""
-        old = [errand.message_id for errand in self._pages.errands.values() if not errand.late and errand.asked_at < before]
+        old = [handover.message_id for handover in self._pages.handovers.values() if not handover.late and handover.asked_at < before]
         for message_id in old:
             self.done(message_id)
 
@@ -127,8 +127,8 @@ class Book:
 
 
 @asynccontextmanager
-async def only_reader(path: Path) -> AsyncIterator[Book]:
-    """The book, once no other process has it: agents start their tools more than once, and one relay a mailbox is enough."""
+async def only_reader(path: Path) -> AsyncIterator[Journal]:
+    """The journal, once no other process has it: agents start their tools more than once, and one relay a mailbox is enough."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with path.with_suffix(".lock").open("a+b") as file:
         told = False
@@ -137,4 +137,4 @@ async def only_reader(path: Path) -> AsyncIterator[Book]:
                 log.info("another relay has this mailbox; standing by until it ends")
                 told = True
             await asyncio.sleep(_STANDBY)
-        yield Book(path)
+        yield Journal(path)

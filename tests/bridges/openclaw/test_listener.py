@@ -1,4 +1,4 @@
-"""The ear: it rings, it pings, it comes back, and it misses nothing."""
+"""The listener: it rings, it pings, it comes back, and it misses nothing."""
 
 import asyncio
 import json
@@ -11,16 +11,16 @@ import httpx
 import pytest
 from websockets.asyncio.server import Server, ServerConnection, serve
 
-from postoffice.bridges import ear as ears
-from postoffice.bridges.ear import Ear
+from postoffice.bridges.openclaw import listener as listeners
+from postoffice.bridges.openclaw.listener import Listener
 from tests.doors.served import serving as serving_here
 from tests.engines import SQLiteEngine
 from tests.serve.running import COMMAND, PATIENCE, free_port, serving
 
 
 @asynccontextmanager
-async def listening(ear: Ear) -> AsyncIterator[None]:
-    task = asyncio.create_task(ear.listen())
+async def listening(listener: Listener) -> AsyncIterator[None]:
+    task = asyncio.create_task(listener.listen())
     try:
         yield
     finally:
@@ -36,8 +36,8 @@ async def until(check: Any, seconds: float = 45) -> None:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ears, "_FIRST", 0.05)
-    monkeypatch.setattr(ears, "_LONGEST", 0.2)
+    monkeypatch.setattr(listeners, "_FIRST", 0.05)
+    monkeypatch.setattr(listeners, "_LONGEST", 0.2)
 
 
 class Office:
@@ -74,7 +74,7 @@ async def test_it_rings_for_new_mail_and_for_nothing_else(tmp_path: Path) -> Non
         rung += 1
 
     engine = SQLiteEngine(tmp_path)
-    async with serving_here(engine) as served, served.client(name="ann") as ann, listening(Ear(served.url, {"X-Agent": "claw"}, ring)):
+    async with serving_here(engine) as served, served.client(name="ann") as ann, listening(Listener(served.url, {"X-Agent": "claw"}, ring)):
         await until(lambda: rung == 1)  # once on coming, since something may have come before
         await ann.post("/messages/send", json={"to": "claw", "subject": "s", "content": "hello"})
         await until(lambda: rung == 2)
@@ -88,10 +88,10 @@ async def test_it_rings_for_new_mail_and_for_nothing_else(tmp_path: Path) -> Non
 async def test_it_pings_at_once_and_again() -> None:
     office = Office()
     server, port = await office.open()
-    async with server, listening(Ear(f"http://127.0.0.1:{port}", {}, lambda: None, ping_every=0.1)):
+    async with server, listening(Listener(f"http://127.0.0.1:{port}", {}, lambda: None, ping_every=0.1)):
         await until(lambda: len(office.frames) >= 3)
     assert office.frames[0] == {"type": "ping"}
-    assert ears._PING_EVERY == 25
+    assert listeners._PING_EVERY == 25
 
 
 @pytest.mark.usefixtures("quick")
@@ -99,7 +99,7 @@ async def test_a_line_without_a_pong_is_given_up_for_another() -> None:
     office = Office()
     office.answer = lambda line: _deaf(office, line)  # type: ignore[method-assign]
     server, port = await office.open()
-    async with server, listening(Ear(f"http://127.0.0.1:{port}", {}, lambda: None, ping_every=0.1)):
+    async with server, listening(Listener(f"http://127.0.0.1:{port}", {}, lambda: None, ping_every=0.1)):
         await until(lambda: len(office.paths) >= 2)
 
 
@@ -113,7 +113,7 @@ async def _deaf(office: Office, line: ServerConnection) -> None:
 async def test_it_comes_back_with_the_last_cursor_and_drops_one_that_is_refused() -> None:
     office = Office()
     server, port = await office.open()
-    async with server, listening(Ear(f"http://127.0.0.1:{port}", {}, lambda: None)):
+    async with server, listening(Listener(f"http://127.0.0.1:{port}", {}, lambda: None)):
         await until(lambda: office.lines)
         await office.lines[0].send('{"type": "receipt", "cursor": "17"}')
         await office.lines[0].send("not json")
@@ -133,8 +133,8 @@ async def test_pauses_double_from_one_second_to_thirty_with_jitter(monkeypatch: 
         slept.append(seconds)
         await real(0)
 
-    monkeypatch.setattr("postoffice.bridges.ear.asyncio.sleep", sleep)
-    async with listening(Ear(f"http://127.0.0.1:{free_port()}", {}, lambda: None)):
+    monkeypatch.setattr("postoffice.bridges.openclaw.listener.asyncio.sleep", sleep)
+    async with listening(Listener(f"http://127.0.0.1:{free_port()}", {}, lambda: None)):
         async with asyncio.timeout(30):
             while len(slept) < 9:
                 await real(0.01)
@@ -149,7 +149,7 @@ async def test_a_server_that_restarts_is_heard_again(tmp_path: Path) -> None:
     url = f"http://127.0.0.1:{port}"
     bell = asyncio.Event()
     command = [*COMMAND, "serve", "--data", str(tmp_path), "--port", str(port), "--log-level", "error"]
-    async with listening(Ear(url, {"X-Agent": "claw"}, bell.set)):
+    async with listening(Listener(url, {"X-Agent": "claw"}, bell.set)):
         for _ in range(2):
             with serving(*command, port=port, here=tmp_path):
                 async with httpx.AsyncClient(base_url=url, headers={"X-Agent": "ann"}, timeout=PATIENCE) as ann:

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 import httpx2
 import msgspec
 
+from postoffice.bridges.openclaw.settings import RelaySettings
+from postoffice.bridges.openclaw.transcript import Entry, reply_to
 from postoffice.bridges.outcome import Away, Failed, Later, Outcome, Replied, Silent, Unknown, said
-from postoffice.bridges.relay_settings import RelaySettings
-from postoffice.bridges.transcript import Entry, reply_to
 from postoffice.core.hosts import is_loopback
 
 _CONFIG = "~/.openclaw/openclaw.json"

@@ -43,7 +43,7 @@ class RelaySettings(msgspec.Struct, frozen=True, kw_only=True):
         """What a log or a traceback may show."""
         return f"RelaySettings(server={self.server!r}, agent={self.agent!r}, gateway={self.gateway!r}, target={self.target!r})"
 
-    def book(self, agent: str) -> Path:
+    def journal(self, agent: str) -> Path:
         """Where this relay's state lives: one file a mailbox."""
         place = re.sub(r"[^A-Za-z0-9.-]", "_", urlsplit(self.server).netloc)
         return self.state / "openclaw" / place / f"{agent.lower()}.json"

@@ -5,7 +5,7 @@ from postoffice.core.errors import DeadlinePassed, TaskFinal
 from postoffice.core.task import TaskState
 
 
-async def taken_up(message: Message, id: str) -> bool:
+async def start_task(message: Message, id: str) -> bool:
     """Whether there is work to do. A task whose deadline has passed is rejected, and of one that is over nothing is left."""
     try:
         await message.report(TaskState.WORKING, automatic=True)

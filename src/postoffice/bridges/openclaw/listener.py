@@ -1,4 +1,4 @@
-"""The relay's ear: a WebSocket to the office that rings when mail has come, and comes back whenever it was cut off."""
+"""The relay's listener: a WebSocket to the office that rings when mail has come, and comes back whenever it was cut off."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ _BAD_CURSOR = 4022
 _PING = msgspec.json.encode({"type": "ping"}).decode()
 
 
-class Ear:
+class Listener:
     """What it hears is a hint: whoever is rung for looks for itself."""
 
     def __init__(self, server: str, headers: Mapping[str, str], ring: Callable[[], None], *, ping_every: float = _PING_EVERY) -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from postoffice.bridges.openclaw import Gateway as Client
+from postoffice.bridges.openclaw.gateway import Gateway as Client
+from postoffice.bridges.openclaw.settings import RelaySettings
+from postoffice.bridges.openclaw.transcript import reply_to
 from postoffice.bridges.outcome import Away, Failed, Later, Replied, Silent, Unknown
-from postoffice.bridges.relay_settings import RelaySettings
-from postoffice.bridges.transcript import reply_to
 from postoffice.cli.main import main
 from postoffice.cli.openclaw import relay_settings
 from postoffice.core.errors import BadSetting
-from tests.bridges.gateway import MAIN, TOKEN, Act, Gateway
+from tests.bridges.openclaw.gateway import MAIN, TOKEN, Act, Gateway
 from tests.serve.running import free_port
 
 

@@ -9,13 +9,13 @@ from datetime import timedelta
 
 import msgspec
 
-from postoffice.bridges.book import Book, Errand, only_reader
-from postoffice.bridges.ear import Ear
-from postoffice.bridges.openclaw import NO_SESSION, Gateway
+from postoffice.bridges.openclaw.gateway import NO_SESSION, Gateway
+from postoffice.bridges.openclaw.journal import Handover, Journal, only_reader
+from postoffice.bridges.openclaw.listener import Listener
+from postoffice.bridges.openclaw.replies import Replies
+from postoffice.bridges.openclaw.settings import RelaySettings
 from postoffice.bridges.outcome import Away, Failed, Later, Outcome, Replied, Silent, Unknown
-from postoffice.bridges.relay_settings import RelaySettings
-from postoffice.bridges.replies import Replies
-from postoffice.bridges.taking_up import taken_up
+from postoffice.bridges.task_start import start_task
 from postoffice.client import credentials
 from postoffice.client.mailbox import Mailbox
 from postoffice.client.message import Message, decode
@@ -56,11 +56,11 @@ async def run_relay(settings: RelaySettings) -> None:
         agent = str((await until_answered(lambda: wire.get("/agents/me"), away=_away))["name"])
     settings = msgspec.structs.replace(settings, agent=agent, key=key)
     async with (
-        only_reader(settings.book(agent)) as book,
+        only_reader(settings.journal(agent)) as journal,
         Gateway(settings) as gateway,
         Mailbox(agent, server=settings.server, key=key, patience=None, away=_away) as box,
     ):
-        await Relay(settings, box, gateway, book).run()
+        await Relay(settings, box, gateway, journal).run()
 
 
 def _away(error: MailError) -> None:
@@ -70,12 +70,12 @@ def _away(error: MailError) -> None:
 class Relay:
     """One mailbox's mail on its way to one gateway and back."""
 
-    def __init__(self, settings: RelaySettings, box: Mailbox, gateway: Gateway, book: Book) -> None:
+    def __init__(self, settings: RelaySettings, box: Mailbox, gateway: Gateway, journal: Journal) -> None:
         self._settings = settings
         self._box = box
         self._gateway = gateway
-        self._book = book
-        self._replies = Replies(box, gateway, book, settings.late_for)
+        self._journal = journal
+        self._replies = Replies(box, gateway, journal, settings.late_for)
         self._mail = asyncio.Event()
         self._ready = False
         self._slips = 0
@@ -85,11 +85,11 @@ class Relay:
     async def run(self) -> None:
         """Listen, relay and look for late replies until cancelled."""
         given = {"X-API-Key": self._settings.key, "X-Agent": self._settings.agent}
-        ear = Ear(self._settings.server, {name: value for name, value in given.items() if value}, self._mail.set)
+        listener = Listener(self._settings.server, {name: value for name, value in given.items() if value}, self._mail.set)
         # A gateway session takes one message at a time, or replies would run together.
         takers = _AT_ONCE if self._settings.per_sender else 1
         log.info("relaying the mail of %s to the gateway at %s", self._settings.agent, self._settings.gateway)
-        work = [ear.listen(), self._replies.deliver_late(), *(self._take() for _ in range(takers))]
+        work = [listener.listen(), self._replies.deliver_late(), *(self._take() for _ in range(takers))]
         tasks = [asyncio.create_task(one) for one in work]
         try:
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -164,8 +164,8 @@ class Relay:
         if spent and letter.type not in (TASK, TASK_UPDATE):
             log.warning("message %s is not relayed: the automatic replies of its session are spent", letter.id)
             return Silent()
-        errand = self._book.errand(letter.id)
-        found = None if errand is None else await self._look_back(errand)
+        handover = self._journal.handover(letter.id)
+        found = None if handover is None else await self._look_back(handover)
         if found is None and letter.type == TASK:
             found = await self._take_up(message)
         return await self._ask(message) if found is None else found
@@ -173,22 +173,22 @@ class Relay:
     async def _take_up(self, message: Message) -> Outcome | None:
         """Why a task is not handed over; None if it is to be."""
         try:
-            return None if await taken_up(message, f"relay-{message.id}") else Silent()
+            return None if await start_task(message, f"relay-{message.id}") else Silent()
         except (Forbidden, Limited) as error:
             return Failed(str(error))
 
-    async def _look_back(self, errand: Errand) -> Outcome | None:
+    async def _look_back(self, handover: Handover) -> Outcome | None:
         """What became of a message handed over before this process, or the answer, was lost; None to hand it over again."""
-        if errand.reply is not None:
-            return Replied(errand.reply)
-        if errand.late:
-            return Later(errand.run_id)
+        if handover.reply is not None:
+            return Replied(handover.reply)
+        if handover.late:
+            return Later(handover.run_id)
         async for pause in pauses(0.5, 5.0):
-            found = await self._gateway.find(errand.gateway_session, errand.mark, errand.run_id)
+            found = await self._gateway.find(handover.gateway_session, handover.mark, handover.run_id)
             if isinstance(found, Replied | Unknown):
                 return found
             # Where it is there without an answer, its run gets the time it was given; after that it died with its gateway.
-            left = errand.asked_at + self._settings.timeout - time.time()
+            left = handover.asked_at + self._settings.timeout - time.time()
             if not isinstance(found, Later) or left <= 0:
                 return None
             await asyncio.sleep(min(pause, left))
@@ -197,10 +197,10 @@ class Relay:
     async def _ask(self, message: Message) -> Outcome:
         letter = message.letter
         session_id = message.session_id or ""  # mail to oneself and notes have none
-        known = self._book.session(session_id)
+        known = self._journal.session(session_id)
         session = known or self._settings.session_of(letter.sender)
         async with self._lines[session]:
-            errand = Errand(
+            handover = Handover(
                 message_id=letter.id,
                 to=letter.sender,
                 session_id=session_id,
@@ -210,19 +210,19 @@ class Relay:
                 asked_at=time.time(),
                 task=letter.type == TASK,
             )
-            self._book.keep(errand)
-            outcome = await self._gateway.ask(session, words(letter, errand.mark, first=known is None))
+            self._journal.keep(handover)
+            outcome = await self._gateway.ask(session, words(letter, handover.mark, first=known is None))
         if isinstance(outcome, Failed) and NO_SESSION in outcome.why:
-            self._book.move(session_id)  # the next try goes where a new conversation would
+            self._journal.move(session_id)  # the next try goes where a new conversation would
         # A task is done also where nothing is said of it.
-        return Replied("") if errand.task and isinstance(outcome, Silent) else outcome
+        return Replied("") if handover.task and isinstance(outcome, Silent) else outcome
 
     async def _settle(self, message: Message, outcome: Outcome) -> None:
-        errand = self._book.errand(message.id)
+        handover = self._journal.handover(message.id)
         if not isinstance(outcome, Away | Unknown):
             self._slips = 0
-        if errand is not None and isinstance(outcome, Replied | Silent | Later):
-            self._book.place(errand.session_id, errand.gateway_session)
+        if handover is not None and isinstance(outcome, Replied | Silent | Later):
+            self._journal.place(handover.session_id, handover.gateway_session)
         match outcome:
             case Replied(text):
                 await self._replies.post(message.id, text)
@@ -231,23 +231,23 @@ class Relay:
                 log.info("message %s is with the gateway; its reply comes later", message.id)
             case Failed(why):
                 log.warning("message %s failed at the gateway: %s", message.id, why)
-                self._book.done(message.id)
+                self._journal.done(message.id)
                 await message.nack(one_line(why)[:_REASON], delay=next_try(message.letter.attempt).total_seconds())
                 return
             case Away(why) | Unknown(why):
                 self._ready = False
                 self._slips += 1
                 if isinstance(outcome, Away):
-                    self._book.done(message.id)
+                    self._journal.done(message.id)
                 log.warning("message %s goes back to the office: %s", message.id, why)
                 await message.nack(one_line(why)[:_REASON])
                 return
             case Silent():
                 pass
         await message.ack()
-        errand = self._book.errand(message.id)
-        if errand is not None and not errand.late:
-            self._book.done(message.id)
+        handover = self._journal.handover(message.id)
+        if handover is not None and not handover.late:
+            self._journal.done(message.id)
 
 
 def words(letter: Letter, mark: str, *, first: bool) -> str:

@@ -162,6 +162,23 @@ def test_a_permission_that_was_there_is_not_taken_back(person: Person) -> None:
     assert person.read("openclaw") == there | {"more": 1}
 
 
+@pytest.mark.parametrize("client", ["nanobot", "openclaw"])
+def test_a_permission_in_a_file_that_setup_made_goes_though_a_person_added_to_it(person: Person, client: str) -> None:
+    person.setup(client, "--yes")
+    person.write(client, json.dumps(person.read(client) | {"more": 1}))
+    person.setup(client, "--undo", "--yes")
+    assert person.read(client) == {"more": 1}
+
+
+def test_a_permission_that_nothing_tells_about_stays_and_is_told(person: Person) -> None:
+    path = person.write("nanobot", "{}")
+    person.setup("nanobot", "--yes")
+    backup(path).write_text(path.read_text())
+    path.write_text(json.dumps(person.read("nanobot") | {"more": 1}))
+    assert "tools.ssrfWhitelist still has '127.0.0.0/8'" in person.setup("nanobot", "--undo", "--yes")
+    assert person.read("nanobot") == {"tools": {"ssrfWhitelist": ["127.0.0.0/8"]}, "more": 1}
+
+
 def test_nanobot_may_reach_its_own_machine_also_by_an_address_with_a_path(person: Person) -> None:
     person.setup("nanobot", "--yes", "--server", "http://127.0.0.1/office")
     assert person.read("nanobot")["tools"]["ssrfWhitelist"] == ["127.0.0.0/8"]

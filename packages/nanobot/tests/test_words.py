@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from postoffice_nanobot.answer import Answer
-from postoffice_nanobot.fence import fenced, one_line, visible
+from postoffice_nanobot.fence import fenced, one_line
+from postoffice_nanobot.invisible import visible
 from postoffice_nanobot.prompts import errand_prompt, progress_line, result_prompt, text_of
 
 

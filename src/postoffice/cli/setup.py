@@ -76,6 +76,10 @@ def run(options: dict[str, Any]) -> None:
         for change in changes:
             change.make()
             print(_done(home.short(change.path), home.short(change.backup) if change.backup.exists() else None, gone=change.after is None))
+            for what in change.left:
+                print(
+                    f"In {home.short(change.path)} {what}: nothing tells whether it was there before; take it out by hand if you do not need it."
+                )
     if not options.get("undo"):
         _try(wish, changed=bool(changes), shared=home.project is not None)
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from postoffice.core.fence import one_line, visible
+from postoffice.core.fence import one_line
+from postoffice.core.invisible import visible, visible_json
 from postoffice.core.text import render as as_text
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def for_programs(options: dict[str, Any]) -> bool:
 def show(options: dict[str, Any], value: Any, render: Callable[["Console", Any], None]) -> None:
     """Show an answer to whoever is there."""
     if for_programs(options):
-        print(msgspec.json.encode(value).decode(), flush=sys.stdout is not None)
+        print(visible_json(msgspec.json.encode(value).decode()), flush=sys.stdout is not None)
         return
     from rich.console import Console  # noqa: PLC0415 - programs do without
 

@@ -30,6 +30,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """Whether a key stands in it, which is nobody else's to read."""
     own_folder: bool = False
     """Whether the folder is ours as well."""
+    left: tuple[str, ...] = ()
+    """What stays although it may be ours, because nothing tells."""
 
     @property
     def backup(self) -> Path:

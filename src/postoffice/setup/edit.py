@@ -51,7 +51,7 @@ class Permission(NamedTuple):
         return self if self.word in (look(document, self.path) or []) else None
 
     def take(self, editor: ModuleType, text: str, before: Any) -> str:
-        """Take it out, if it was not there before us. Where nothing tells, it stays: it may be somebody else's."""
+        """Take it out, if it was not there before us. Where nothing tells, it stays, and that is said: it may be somebody else's."""
         there = look(editor.read(text), self.path) or []
         if before is None or self.word not in there or self.word in (look(before, self.path) or []):
             return text
@@ -102,8 +102,10 @@ def put_in(editor: ModuleType, text: str, edits: Sequence[Edit]) -> str:
 
 def take_out(editor: ModuleType, text: str, edits: Sequence[Edit], backup: str | None) -> str | None:
     """The text without any of it. The backup itself if nothing else has changed since; None if the file was ours alone."""
-    document, before = editor.read(text), None if backup is None else editor.read(backup)
-    if before is not None and any_of_ours(before, edits):
+    document = editor.read(text)
+    # Without a backup the file was made by us: nothing was there before.
+    before: Any = {} if backup is None else editor.read(backup)
+    if any_of_ours(before, edits):
         backup = before = None  # it does not tell what was there before us
     found = [there for edit in edits if (there := edit.found(document)) is not None]
     if found and put_in(editor, backup or "", found) == text:
@@ -116,6 +118,14 @@ def take_out(editor: ModuleType, text: str, edits: Sequence[Edit], backup: str |
     for edit in found:
         without = _without_empty(editor, without, edit.path, before)
     return None if backup is None and not editor.read(without) else without
+
+
+def left_in(editor: ModuleType, text: str | None, edits: Sequence[Edit], backup: str | None) -> list[Permission]:
+    """What of ours is in a text from which ours was taken, since nothing tells whether it was there before."""
+    if text is None or backup is None or not any_of_ours(editor.read(backup), edits):
+        return []
+    document = editor.read(text)
+    return [edit for edit in edits if isinstance(edit, Permission) and edit.found(document) is not None]
 
 
 def _without_empty(editor: ModuleType, text: str, path: Path, before: Any) -> str:

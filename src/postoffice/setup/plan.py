@@ -13,7 +13,7 @@ from postoffice.core.errors import Conflict, Invalid
 from postoffice.setup import json_text, toml_text
 from postoffice.setup.change import Change, backup_of, read_text
 from postoffice.setup.clients import CLIENTS, claude_settings
-from postoffice.setup.edit import Edit, Entry, any_of_ours, put_in, take_out
+from postoffice.setup.edit import Edit, Entry, any_of_ours, left_in, put_in, take_out
 from postoffice.setup.endpoint import KEY_VARIABLE, Endpoint
 from postoffice.setup.home import Home
 from postoffice.setup.hook import hooks
@@ -88,7 +88,9 @@ def _unedited(path: Path, edits: Sequence[Edit]) -> Change:
     if text is None or not any_of_ours(_read(editor, path, text, edits), edits):
         return Change(path=path, before=text, after=text)
     backup = read_text(backup_of(path))
-    return Change(path=path, before=text, after=take_out(editor, text, edits, backup), backed_up=True)
+    after = take_out(editor, text, edits, backup)
+    left = tuple(f"{'.'.join(map(str, edit.path))} still has {edit.word!r}" for edit in left_in(editor, after, edits, backup))
+    return Change(path=path, before=text, after=after, backed_up=True, left=left)
 
 
 def _skill(home: Home, client: str) -> Change:

@@ -11,6 +11,8 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from postoffice.core.errors import BadJson, Invalid, MailError, WrongMethod
+from postoffice.core.fence import one_line
+from postoffice.core.invisible import visible_json
 from postoffice.core.tools import PER_AGENT, SHARED, TOOLS, toolset
 from postoffice.doors.credentials import Credentials, credentials
 from postoffice.doors.edge import error_response
@@ -95,7 +97,7 @@ class McpDoor:
 def _refuse_protocol(error: MailError) -> Response:
     """A refusal at the door, in the words of whoever speaks the protocol."""
     response = error_response(error)
-    what = {"code": _INVALID_REQUEST, "message": str(error), "data": {"code": error.code}}
+    what = {"code": _INVALID_REQUEST, "message": one_line(str(error)), "data": {"code": error.code}}
     response.body = _encode({"jsonrpc": "2.0", "id": None, "error": what})
     response.headers["Content-Length"] = str(len(response.body))
     return response
@@ -128,7 +130,9 @@ def _plain_call(request: Request, body: bytes) -> _Call | None:
 
 
 async def _run_plainly(request: McpRequest, call: _Call, http: Request) -> bytes:
-    return _encode((await unless_hung_up(http, call_tool(request, call.tool, call.args))).bare())
+    answer = _encode((await unless_hung_up(http, call_tool(request, call.tool, call.args))).bare())
+    # A model reads what its shell prints.
+    return answer if answer.isascii() else visible_json(answer.decode()).encode()
 
 
 async def _turns(count: int) -> None:

@@ -13,6 +13,8 @@ from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 
 from postoffice.core.agent import Caller
 from postoffice.core.errors import MailError, NotFound, OwnerOnly
+from postoffice.core.fence import one_line
+from postoffice.core.invisible import visible_json
 from postoffice.core.names import folded
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.inbox import Conversation, overview
@@ -69,7 +71,7 @@ async def read_resource(request: McpRequest, uri: str) -> types.ReadResourceResu
         result: Result = await overview(request, me)
     else:
         result = Conversation(history=history_view(await request.office.history(me, address.session, peek=True)))
-    raw = msgspec.json.encode(result.bare()).decode()
+    raw = visible_json(msgspec.json.encode(result.bare()).decode())  # a model reads it as it is
     return types.ReadResourceResult(
         contents=[
             types.TextResourceContents(uri=uri, mime_type=_JSON, text=raw),
@@ -116,4 +118,4 @@ async def _admitted(request: McpRequest, address: Address) -> Caller:
 def as_mcp_error(error: MailError) -> MCPError:
     """A refusal where MCP has no result to put it in."""
     missing = isinstance(error, NotFound)
-    return MCPError(types.INVALID_PARAMS if missing else types.INVALID_REQUEST, str(error), {"code": error.code})
+    return MCPError(types.INVALID_PARAMS if missing else types.INVALID_REQUEST, one_line(str(error)), {"code": error.code})

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from starlette.responses import PlainTextResponse, Response
 
-from postoffice.core.fence import visible
+from postoffice.core.invisible import visible
 from postoffice.core.letter import text_of
 from postoffice.core.names import OWNER, folded
 from postoffice.core.session import Line, Thread

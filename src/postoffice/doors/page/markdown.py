@@ -13,7 +13,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markupsafe import Markup
 
-from postoffice.core.fence import visible
+from postoffice.core.invisible import visible
 from postoffice.doors.page.highlight import CLASSES, highlighted
 
 SHORT = 6_000

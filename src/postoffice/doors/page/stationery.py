@@ -13,7 +13,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from postoffice import __version__
-from postoffice.core.fence import visible
+from postoffice.core.invisible import visible
 from postoffice.core.letter import text_of
 from postoffice.core.message import Message
 from postoffice.doors.page.assets import address

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from markupsafe import Markup, escape
 
-from postoffice.core.fence import visible
+from postoffice.core.invisible import visible
 
 _DEPTH = 12
 _NODES = 400

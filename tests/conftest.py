@@ -17,16 +17,39 @@ from tests.ledger.not_run import CREDENTIALS
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # by nohup: the tests heed it no more than before, what they start does
     signal.signal(signal.SIGHUP, lambda *_: None)
+_LONG = ["test_serve", "test_restarts", "test_kill", "test_docs", "test_inbox_view", "test_views", "test_login", "test_crossing"]
+"""Files that keep a worker busy for longest."""
 _QUICK = {"core", "crossing", "office", "setup", "store", "wake"}
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--sqlite-only", action="store_true", help="leave out what needs PostgreSQL, for a quick look")
+
+
+def _needs_postgres(item: pytest.Item) -> bool:
+    assert isinstance(item, pytest.Function)
+    case = getattr(item, "callspec", None)
+    return "postgres" in item.fixturenames or (case is not None and "postgres" in case.params.values())
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What needs programs of others, or a long time, is left to the long form. Many quick files come last: all workers end together."""
+    """What needs programs of others, or a long time, is left to the long form."""
     long = [item for item in items if item.get_closest_marker("chaos")]
     if long and not LONG:
         config.hook.pytest_deselected(items=long)
         items[:] = [item for item in items if item not in long]
-    items.sort(key=lambda item: item.path.parent.name in _QUICK)
+    if config.getoption("--sqlite-only"):
+        slow = [item for item in items if _needs_postgres(item)]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if item not in slow]
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    """What takes long begins first, and many quick files come last: all workers end together."""
+    if item.path.stem in _LONG:
+        return _LONG.index(item.path.stem) - len(_LONG)
+    return item.path.parent.name in _QUICK
 
 
 @pytest.fixture(scope="session")

@@ -182,10 +182,17 @@ class TestApproveConnection:
             refused(await approve(bob, code), 404, "no_such_code")
 
     async def test_a_used_code_is_404(self, callers: Callers) -> None:
-        alice, bob = await callers.join_all("alice-agent", "bob-agent")
+        alice, bob, eve = await callers.join_all("alice-agent", "bob-agent", "eve-agent")
         asked = await ask(alice, "bob-agent")
         done(await approve(bob, asked["verification_code"]))
-        refused(await approve(bob, asked["verification_code"]), 404, "no_such_code")
+        for other in (alice, eve):
+            refused(await approve(other, asked["verification_code"]), 404, "no_such_code")
+
+    async def test_whoever_missed_the_answer_hears_it_again(self, callers: Callers) -> None:
+        alice, bob = await callers.join_all("alice-agent", "bob-agent")
+        asked = await ask(alice, "bob-agent")
+        first = done(await approve(bob, asked["verification_code"]))
+        assert done(await approve(bob, asked["verification_code"])) == first
 
     async def test_a_code_is_required(self, callers: Callers) -> None:
         bob = await callers.join("bob-agent")
@@ -230,13 +237,13 @@ class TestSendMessage:
         body = {"to": "bob-agent", "content": "Hello", "session_id": str(uuid4())}
         refused(await alice.post("/messages/send", json=body), 404, "no_such_session")
 
-    async def test_a_session_of_others_is_403(self, callers: Callers) -> None:
+    async def test_a_session_of_others_is_404_as_an_unknown_one(self, callers: Callers) -> None:
         alice, bob = await connected(callers)
         eve = await callers.join("eve-agent")
         await connect(eve, bob, "bob-agent")
         theirs = await send(alice, "bob-agent")
         body = {"to": "bob-agent", "content": "Hello", "session_id": theirs["session_id"]}
-        refused(await eve.post("/messages/send", json=body), 403, "not_participant")
+        refused(await eve.post("/messages/send", json=body), 404, "no_such_session")
 
     async def test_a_session_with_another_agent_than_the_recipient_is_403(self, callers: Callers) -> None:
         alice, bob = await connected(callers)
@@ -390,5 +397,5 @@ class TestSessionHistory:
         session = (await send(alice, "bob-agent"))["session_id"]
         refused(await eve.get(f"/sessions/{session}/history"), 403, "not_participant")
 
-    async def test_an_unknown_session_is_404(self, callers: Callers) -> None:
-        refused(await (await callers.join("alice-agent")).get(f"/sessions/{uuid4()}/history"), 404, "no_such_session")
+    async def test_an_unknown_session_is_403_as_one_of_others(self, callers: Callers) -> None:
+        refused(await (await callers.join("alice-agent")).get(f"/sessions/{uuid4()}/history"), 403, "not_participant")

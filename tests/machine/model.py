@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from postoffice.core.delivery import MOVES, UNREAD, WAITING, Leased, State
+from postoffice.core.delivery import MOVES, WAITING, Leased, State
 from postoffice.core.message import TASK, Message
 
 UNIT = timedelta(minutes=10)
@@ -44,6 +44,10 @@ class Letter:
     @property
     def place(self) -> tuple[int, int]:
         return self.priority, self.number
+
+    def shown_to(self, reader: str) -> bool:
+        """What is held since it was sent is its sender's alone."""
+        return reader != self.mailbox or self.state is not State.HELD or self.due is not None
 
 
 class Model:
@@ -82,12 +86,12 @@ class Model:
         """The agent's sessions, each with how much of it the agent has not read."""
         unread: Counter[SessionKey] = Counter()
         for letter in self.letters.values():
-            if letter.session is not None and agent in letter.session[:2]:
-                unread[letter.session] += letter.mailbox == agent and letter.state in UNREAD
+            if letter.session is not None and agent in letter.session[:2] and letter.shown_to(agent):
+                unread[letter.session] += letter.mailbox == agent and letter.state is State.PENDING
         return dict(unread)
 
-    def lines(self, session: SessionKey) -> list[Letter]:
-        return [letter for letter in self.letters.values() if letter.session == session]
+    def lines(self, session: SessionKey, reader: str) -> list[Letter]:
+        return [letter for letter in self.letters.values() if letter.session == session and letter.shown_to(reader)]
 
     def is_due(self, letter: Letter) -> bool:
         return letter.due is not None and letter.due <= self.now
@@ -180,7 +184,7 @@ class Model:
         self.move(letter, State.PENDING)
 
     def read(self, session: SessionKey, reader: str) -> None:
-        for letter in self.lines(session):
+        for letter in self.lines(session, reader):
             if letter.mailbox == reader and letter.state is State.PENDING and letter.type != TASK:
                 self.ack(letter)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from postoffice.core.errors import Invalid, LeaseLost, MailError, NotFound
+from postoffice.core.errors import Invalid, LeaseLost, MailError, NotFound, NotParticipant
 from postoffice.core.message import Draft
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
@@ -14,7 +14,7 @@ from tests.engines import Engine
 from tests.mail import ask, office_with, people, take, write
 from tests.office.bad_calls import BAD_CALLS, CANNOT_BE_WRONG, NAMES_OF_THINGS, NUMBERS, Scene
 
-CALLERS_FAULT = (Invalid, NotFound, LeaseLost)
+CALLERS_FAULT = (Invalid, NotFound, NotParticipant, LeaseLost)
 
 
 @pytest.fixture

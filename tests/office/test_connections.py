@@ -153,13 +153,28 @@ class TestVisibleHandshake:
         request = await office.request_connection(alice, "bob")
         await office.approve_connection(bob, request.code)
         with pytest.raises(NoSuchCode):
-            await office.approve_connection(bob, request.code)
+            await office.approve_connection(alice, request.code)
+
+    async def test_whoever_missed_the_answer_hears_it_again(self, engine: Engine) -> None:
+        async with office_with(engine, wrong_codes_in_a_row=2, wrong_codes_per_hour=2) as office:
+            alice, bob = await two(office)
+            carol = await member(office, "carol")
+            waiting = await office.request_connection(carol, "bob")
+            request = await office.request_connection(alice, "bob")
+            first = await office.approve_connection(bob, request.code)
+            for _ in range(5):
+                assert await office.approve_connection(bob, request.code) == first
+            assert (await office.approve_connection(bob, waiting.code)).status is Status.ACTIVE, "nothing was counted as a wrong code"
+            assert (await kinds(office, alice)).count("connection_approved") == 1
+            await office.end_connection(bob, first.id)
+            with pytest.raises(NoSuchCode):
+                await office.approve_connection(bob, request.code)
 
     async def test_two_approvals_at_once_make_one_connection(self, office: PostOffice) -> None:
         alice, bob = await two(office)
         request = await office.request_connection(alice, "bob")
         outcomes = await asyncio.gather(*(office.approve_connection(bob, request.code) for _ in range(2)), return_exceptions=True)
-        assert sum(isinstance(outcome, Connection) for outcome in outcomes) == 1
+        assert {outcome.id for outcome in outcomes if isinstance(outcome, Connection)} == {request.id}
         assert len(await seen(office, alice, Status.ACTIVE)) == 1
 
     async def test_requests_that_cross_make_one_connection(self, office: PostOffice) -> None:

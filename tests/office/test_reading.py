@@ -233,9 +233,10 @@ class TestNumbers:
             await take(office, bob)
             await write(office, alice, "bob")
             counts = await office.counts(bob)
-            assert (counts.held, counts.pending, counts.leased, counts.dead) == (1, 1, 1, 1)
+            assert (counts.held, counts.pending, counts.leased, counts.dead) == (0, 1, 1, 1)
+            assert (await office.counts(office.owner(), of="bob")).held == 1
             agent = await office.agent("bob")
-            assert (agent.unread, agent.leased, agent.dead) == (2, 1, 1)
+            assert (agent.unread, agent.leased, agent.dead) == (1, 1, 1)
 
     async def test_the_oldest_waiting_message_is_the_oldest_whatever_its_priority(self, office: PostOffice, engine: Engine) -> None:
         alice, bob = await people(office, "alice", "bob")

@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Wish
-from postoffice.core.errors import LeaseLost, NotAdmitted, NotParticipant
+from postoffice.core.errors import LeaseLost, NoSuchSession, NotAdmitted
 from postoffice.core.message import Accepted, Draft
 from postoffice.store import committer
 from postoffice.store.committer import Committer
@@ -229,7 +229,7 @@ async def test_a_session_of_others_that_somebody_named_is_not_remembered(replica
         await second.appear(name)
     await write(second, "carol", "dave")
     ((named,),) = [(await second.turn("dave", (), WISH)).leased]
-    with pytest.raises(NotParticipant):
+    with pytest.raises(NoSuchSession):
         await send(first, session_id=named.session_id)
     await write(second, "carol", "dave")
     for name in ("carol", "dave"):

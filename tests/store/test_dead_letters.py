@@ -6,6 +6,7 @@ import pytest
 
 from postoffice.core.delivery import State
 from postoffice.core.errors import NoSuchMessage, NotDead, OwnerOnly
+from postoffice.core.message import Draft
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
 from tests.engines import Engine
@@ -209,6 +210,28 @@ class TestDecision7SecondLife:
             assert task.state is TaskState.FAILED
             assert task.steps[-1].text == "not delivered: broken"
             assert len(await notices(office, alice)) == 1
+
+    async def test_a_task_whose_message_waits_again_can_be_finished(self, engine: Engine) -> None:
+        async with office_with(engine, max_attempts=1) as office:
+            alice, bob = await people(office, "alice", "bob")
+            asked = await ask(office, alice, "bob")
+            await kill(office, bob, "broken")
+            await office.requeue(bob, asked.message_id)
+            task = await office.task(alice, asked.message_id)
+            assert [step.state for step in task.steps] == [TaskState.PENDING, TaskState.FAILED, TaskState.PENDING]
+            assert (await office.news(alice))[-1].data == {"state": "pending"}
+            await take(office, bob)
+            assert (await office.update_task(bob, asked.message_id, TaskState.COMPLETED)).state is TaskState.COMPLETED
+
+    async def test_a_task_that_its_assignee_failed_stays_failed(self, engine: Engine) -> None:
+        async with office_with(engine, max_attempts=1) as office:
+            alice, bob = await people(office, "alice", "bob")
+            asked = await ask(office, alice, "bob")
+            leased = await take(office, bob)
+            await office.update_task(bob, asked.message_id, TaskState.FAILED, Draft(to="bob", content="not delivered: I cannot"))
+            await office.nack(bob, leased.message.id, leased.token)
+            await office.requeue(bob, asked.message_id)
+            assert (await office.task(alice, asked.message_id)).state is TaskState.FAILED
 
     async def test_a_finished_task_stays_as_it_is_when_its_mail_dies(self, engine: Engine) -> None:
         async with office_with(engine, max_attempts=1) as office:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from postoffice.core.delivery import Ack, GiveBack, Nack, Settlement, State, Wish
+from postoffice.core.delivery import Ack, GiveBack, Nack, Settled, Settlement, State, Wish
 from postoffice.core.errors import LeaseLost, NoSuchMessage
 from postoffice.core.message import Draft
 from postoffice.office import PostOffice
@@ -190,6 +190,30 @@ class TestDecision3Leases:
         assert await taken(office, bob) == ["hello"]
 
 
+class TestDecision3BothIds:
+    async def test_one_call_may_name_a_message_by_both_its_ids(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob", client_id="mine")
+        leased = await take(office, bob)
+        id, token = leased.message.id, leased.token
+        first, second = await office.settle(bob, [Ack(id, token), Ack("mine", token)])
+        assert (first, second) == (Settled(id, State.ACKED), Settled(id, State.ACKED))
+        assert (await office.counts(bob)).leased == 0
+
+    @pytest.mark.parametrize("turned", [False, True])
+    async def test_of_two_settlements_of_one_message_the_first_counts(self, office: PostOffice, *, turned: bool) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob", client_id="mine")
+        leased = await take(office, bob)
+        id, token = leased.message.id, leased.token
+        asked: list[Settlement] = [Ack(id, "wrong"), Nack("mine", token)] if turned else [Nack("mine", token), Ack(id, token)]
+        outcomes = await office.settle(bob, asked)
+        done, refused = reversed(outcomes) if turned else outcomes
+        assert done == Settled(id, State.PENDING)
+        assert isinstance(refused, LeaseLost)
+        assert (await office.agent("bob")).unread == 1
+
+
 class TestDecision3Tokenless:
     async def test_a_tokenless_ack_settles_what_a_tokenless_door_leased(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
@@ -238,6 +262,18 @@ class TestDecision3Tokenless:
 
 
 class TestDecision3GivenBack:
+    async def test_what_was_given_back_was_never_taken(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        accepted = await write(office, alice, "bob")
+        await office.give_back(bob, (await office.receive(bob, 1)).leased)
+        assert (await standing(office, alice, accepted.message_id)).leased_at is None
+        leased = await take(office, bob)
+        await office.nack(bob, leased.message.id, leased.token)
+        first = (await standing(office, alice, accepted.message_id)).leased_at
+        assert first is not None
+        await office.give_back(bob, (await office.receive(bob, 1)).leased)
+        assert (await standing(office, alice, accepted.message_id)).leased_at == first
+
     async def test_a_lease_given_back_is_no_attempt(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
         await write(office, alice, "bob")

@@ -63,7 +63,7 @@ class TestDecision8Sessions:
     async def test_a_stranger_cannot_write_into_a_session(self, office: PostOffice) -> None:
         alice, _, eve = await people(office, "alice", "bob", "eve")
         accepted = await write(office, alice, "bob")
-        with pytest.raises(NotParticipant):
+        with pytest.raises(NoSuchSession):
             await write(office, eve, "bob", session_id=accepted.session_id)
 
     async def test_a_member_cannot_bring_a_third_into_a_session(self, office: PostOffice) -> None:

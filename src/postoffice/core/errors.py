@@ -188,7 +188,7 @@ class OutOfReach(Forbidden):
 
 
 class NotParticipant(Forbidden):
-    """{name} takes no part in session {session}; only its two agents read and write there."""
+    """{name} takes no part in session {session!r}; only its two agents read and write there."""
 
 
 class NotAssignee(Forbidden):

@@ -23,6 +23,8 @@ class TaskState(StrEnum):
 
 FINAL = frozenset({TaskState.COMPLETED, TaskState.REJECTED, TaskState.FAILED})
 UNDER_WAY = frozenset({TaskState.ACCEPTED, TaskState.WORKING})
+UNDELIVERED = "not delivered: "
+"""How the office begins when it fails a task whose message died; why follows."""
 _TEXT = 4_000
 """Characters: all of a report is in its own message."""
 _REPORTS = 50

@@ -192,9 +192,10 @@ class ReadingVerbs(Counter):
         return looked.get(folded(caller.name), (0, 0))[1]
 
     async def counts(self, caller: Caller, *, of: str | None = None) -> MailboxCounts:
-        """One mailbox in numbers."""
+        """One mailbox in numbers. What is held is counted for the owner only: its recipient is not told of it."""
         try:
-            return await self.store.counts(self._whose(caller, of))
+            counts = await self.store.counts(self._whose(caller, of))
+            return counts if caller.owner else msgspec.structs.replace(counts, held=0)
         except NoSuchAgent:
             if of is not None:
                 raise

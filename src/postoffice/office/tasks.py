@@ -52,6 +52,8 @@ class TaskVerbs(Counter):
         me = folded(caller.name)
         found = await self.store.tasks_named(self._ref(ref))
         mine = [task for task in found if caller.owner or me in (folded(task.requester), folded(task.assignee))]
+        # What asks for it may be held back from its assignee, who has not been asked yet.
+        mine = [task for task in mine if caller.owner or folded(task.requester) == me or await self.store.proofs(task.message_id, me)]
         if not mine:
             raise NoSuchTask(task=ref, name=caller.name)
         mine = [task for task in mine if task.message_id == ref] or mine  # the office's id before any sender's

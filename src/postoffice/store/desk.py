@@ -20,13 +20,17 @@ from postoffice.core.limits import Limits
 from postoffice.core.message import NOTICE, Message
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair, subject_key
-from postoffice.core.task import FINAL, Step, TaskState, recorded
+from postoffice.core.task import FINAL, UNDELIVERED, Step, TaskState, recorded
 from postoffice.store.drawer import Drawer, MailKey, ThreadKey, Version
 from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow
 from postoffice.store.steps import Row
 
 _encode = msgspec.json.Encoder().encode
 _steps = msgspec.json.Decoder(tuple[Step, ...])
+
+
+LinesKey = tuple[str, int, int, str]
+"""A session, before which number, how many, and who reads them."""
 
 
 class Needs:
@@ -38,7 +42,7 @@ class Needs:
         self.bodies: set[tuple[str, str]] = set()  # of these, what was said is needed too
         self.wishes: list[tuple[str, Wish]] = []
         self.due = 0
-        self.lines: dict[tuple[str, int, int], set[str]] = {}  # by (session, before its number, how many): who reads them
+        self.lines: set[LinesKey] = set()
         self.boxes: set[str] = set()
         self.agents = False  # whether what is known of the agents themselves decides or changes, and not only their mailboxes
         self.everyone = False
@@ -73,7 +77,7 @@ class Desk:
         self.thread_keys = drawer.thread_keys
         self.mail: dict[tuple[str, str], DeliveryRow] = {}  # by (message id, mailbox)
         self.mail_named: dict[tuple[str, str], list[DeliveryRow]] = {}  # by (sender's id, mailbox)
-        self.lines: dict[tuple[str, int, int], list[DeliveryRow]] = {}
+        self.lines: dict[LinesKey, list[DeliveryRow]] = {}
         self.pools: dict[str, dict[str, DeliveryRow]] = {}  # by mailbox: what may be leased, by message id
         self.heads: set[str] = set()  # messages that are the first of their session, with none of it in hand
         self.busy: set[tuple[str, str]] = set()  # (mailbox, session) of which this group leased something
@@ -254,7 +258,8 @@ class Desk:
             message=message,
         )
         self.posted.append(row)
-        self.tell(box, Kind.NEW_MESSAGE, message.id, number=number)
+        if not row.hidden:
+            self.tell(box, Kind.NEW_MESSAGE, message.id, number=number)
 
     def keep(self, message: Message, sender: str, body: str) -> None:
         """Keep a message itself, once, however many it goes to."""
@@ -274,6 +279,11 @@ class Desk:
             row.settled_at = self.now
         self.changed_mail[row.message_id, row.mailbox] = row
 
+    def let_through(self, row: DeliveryRow) -> None:
+        """What was held since it was sent is its recipient's now, who hears of it now."""
+        self.move(row, State.PENDING)
+        self.tell(self.boxes[row.mailbox], Kind.NEW_MESSAGE, row.message_id)
+
     def settle(self, row: DeliveryRow) -> None:
         """Ack a delivery and tell its sender."""
         self.move(row, State.ACKED)
@@ -290,7 +300,7 @@ class Desk:
         self.tell(box, Kind.DEAD_LETTER, row.message_id, {"reason": reason})
         task = self.tasks.get(row.message_id)
         if task is not None and task.state not in FINAL:
-            self.step(task, TaskState.FAILED, f"not delivered: {reason}")
+            self.step(task, TaskState.FAILED, f"{UNDELIVERED}{reason}")
         # Notices never cause notices.
         if row.sender != SYSTEM:
             self.notice(

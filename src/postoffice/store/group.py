@@ -115,14 +115,16 @@ def _counts(box: Box) -> Row:
 
 def _look(desk: Desk, needs: Needs) -> Steps:
     """Find out, without locks, whom the named things concern; what can change is read again under locks."""
-    for key, readers in needs.lines.items():
+    for key in sorted(needs.lines):
         found = yield {"lines": [key], "sessions_by_id": [(key[0],)]}
         lines = desk.lines[key] = [DeliveryRow(*row) for row in found["lines"]]
+        # Of a session that is not the reader's nothing is asked further, as if there were none.
         for row in found["sessions_by_id"]:
-            needs.boxes.update(row[1:3])
-        needs.threads.add(key[0])
+            if key[3] in row[1:3]:
+                needs.boxes.update(row[1:3])
+                needs.threads.add(key[0])
         # What is only shown stays free: whoever takes it meanwhile would pass it over and go away empty.
-        needs.mail.update(((d.message_id, d.mailbox), True) for d in lines if any(settled_by(reader, d) for reader in readers))
+        needs.mail.update(((d.message_id, d.mailbox), True) for d in lines if settled_by(key[3], d))
         needs.bodies.update((d.message_id, d.mailbox) for d in lines)
     named = (
         ("tasks_by_ref", needs.tasks),
@@ -239,13 +241,19 @@ def _ask_for_mail(desk: Desk, needs: Needs) -> None:
         needs.boxes.add(delivery.mailbox)
         needs.boxes.add(delivery.sender)
         # A session counts what is unread: acking what is in hand does not touch it.
-        if delivery.session_id is not None and (delivery.state != State.LEASED or needs.mail.get(key, True)):
+        if delivery.session_id is not None and (delivery.state != State.LEASED or _touched(needs, key, delivery.client_id)):
             needs.threads.add(delivery.session_id)
         if delivery.type == TASK:
             needs.tasks.add(delivery.message_id)
         # It may die in this group: then its sender gets a notice in its session with the office.
         if delivery.attempts >= desk.limits.max_attempts and delivery.sender != SYSTEM:
             needs.thread_keys.add((*pair(SYSTEM, delivery.sender), ""))
+
+
+def _touched(needs: Needs, key: tuple[str, str], client_id: str | None) -> bool:
+    """Whether more than an ack may be done to it, by whichever of its message's ids it was named."""
+    asked = [needs.mail[name] for name in (key, (client_id or "", key[1])) if name in needs.mail]
+    return any(asked) if asked else True
 
 
 def _load_boxes(desk: Desk, needs: Needs) -> Steps:

@@ -9,10 +9,11 @@ from postoffice.core.agent import Card, Key
 from postoffice.core.clock import Clock, is_id, micros
 from postoffice.core.connection import Connection, Handshake, Status
 from postoffice.core.delivery import GiveBack, Settled, Settlement, Wish
-from postoffice.core.errors import Closed, MailError, NoSuchSession
+from postoffice.core.errors import Closed, MailError, NotParticipant
 from postoffice.core.ledger import Account, Opening, Post, Sighting
 from postoffice.core.limits import Limits
 from postoffice.core.message import Accepted, Draft
+from postoffice.core.names import folded
 from postoffice.core.session import Thread
 from postoffice.core.tally import Tally
 from postoffice.core.task import Task, TaskState
@@ -22,7 +23,7 @@ from postoffice.store.acts.agent import AddKey, Appear, Register, RevokeKeys, Se
 from postoffice.store.acts.connection import Approve, Conclude, Request
 from postoffice.store.acts.ledger import KeepAccount, KeepNetwork, Materialise, PutPost, SettlePost, SignPost
 from postoffice.store.acts.letters import Discard, Release, Requeue
-from postoffice.store.acts.read import ReadSession
+from postoffice.store.acts.read import ReadSession, check_reader
 from postoffice.store.acts.send import Send
 from postoffice.store.acts.sweep import ExpireRequests, ReportOverdue, ReturnDue
 from postoffice.store.acts.task import MoveTask
@@ -32,6 +33,7 @@ from postoffice.store.acts.upkeep import Forget, ForgetEvents, HoldRole, IndexSe
 from postoffice.store.acts.visit import EndVisit, MakeLink, UseLink
 from postoffice.store.ledger_reads import LedgerReads
 from postoffice.store.overview import SKEW, Overviews, first_id
+from postoffice.store.rows import ThreadRow
 
 R = TypeVar("R")
 
@@ -168,7 +170,10 @@ class GroupedStore(Overviews, LedgerReads):
 
     async def read_session(self, reader: str, session_id: str, before: str | None, limit: int) -> Thread:
         if not is_id(session_id):
-            raise NoSuchSession(session=session_id)
+            raise NotParticipant(name=reader, session=session_id)
+        if before is not None:  # which tells that there is such a session
+            rows = await self.fetch("session", id=session_id)
+            check_reader(ThreadRow(*rows[0]) if rows else None, session_id, folded(reader))
         return await self.submit(ReadSession(reader, session_id, await self._number(session_id, before), limit))
 
     # Tasks

@@ -44,7 +44,7 @@ class Overviews(Reads):
             card=box.card,
             presence=presence(silent_for, tasks, self.limits.heartbeat_timeout),
             tasks=tasks,
-            unread=box.held + box.pending,
+            unread=box.pending,
             leased=box.leased,
             dead=box.dead,
             has_key=box.has_key,

@@ -20,7 +20,7 @@ from postoffice.core.task import Task, TaskState
 from postoffice.core.views import DeadLetter, Entity, Found, MailboxCounts, Page, Proof, Totals
 from postoffice.store.acts.agent import as_key
 from postoffice.store.acts.connection import connection_of
-from postoffice.store.acts.read import as_thread, check_reader, standing_of
+from postoffice.store.acts.read import Held, as_thread, check_reader, standing_of
 from postoffice.store.acts.task import as_task
 from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow
 from postoffice.store.steps import Row
@@ -95,7 +95,7 @@ class Reads:
             card=box.card,
             presence=presence(silent_for, len(tasks), self.limits.heartbeat_timeout),
             current_tasks=tasks,
-            unread=box.held + box.pending,
+            unread=box.pending,
             leased=box.leased,
             dead=box.dead,
             has_key=bool(box.has_key),
@@ -120,18 +120,20 @@ class Reads:
         return connection_of(ConnectionRow(*rows[0][:-2]), *rows[0][-2:]) if rows else None
 
     async def peek_session(self, reader: str | None, session_id: str, before: str | None, limit: int) -> Thread:
-        if not is_id(session_id):
-            raise NoSuchSession(session=session_id)
-        rows = await self.fetch("session", id=session_id)
+        rows = await self.fetch("session", id=session_id) if is_id(session_id) else ()
         thread = ThreadRow(*rows[0]) if rows else None
+        if reader is None and thread is None:
+            raise NoSuchSession(session=session_id)
         # The owner looks over one member's shoulder.
         looking = folded(reader) if reader is not None else thread.low if thread is not None else ""
-        check_reader(thread, session_id, looking)
+        ((held, hidden, last_at),) = await self.fetch_each("held_in", [(session_id, looking)]) if thread is not None else ((0, 0, None),)
+        told = Held(held, hidden if reader is not None else 0, last_at)
+        check_reader(thread, session_id, looking, told.hidden)
         assert thread is not None
         before_number = await self._number(session_id, before)
-        lines = await self.fetch_each("lines", [(session_id, before_number, limit)])
+        lines = await self.fetch_each("lines", [(session_id, before_number, limit, "" if reader is None else looking)])
         other = await self._name(thread.high if looking == thread.low else thread.low)
-        shown = as_thread(thread, looking, other, [DeliveryRow(*row) for row in lines])
+        shown = as_thread(thread, looking, other, [DeliveryRow(*row) for row in lines], told)
         return msgspec.structs.replace(shown, reader=await self._name(looking))
 
     async def _number(self, session_id: str, before: str | None) -> int:
@@ -150,8 +152,17 @@ class Reads:
         for row in await self.fetch(query, agent=folded(name), before=at, before_id=id, limit=limit + 1, lines=lines):
             threads.setdefault(row[0], []).append(row)
         sessions = list(threads.values())
-        items = [_thread(rows) for rows in sessions[:limit]]
-        return page_of(items, [rows[0] for rows in sessions], limit, lambda row: f"{row[5]}.{row[0]}")
+        found = [await self._let_through(rows, folded(name), lines) if rows[0][6] else _thread(rows) for rows in sessions[:limit]]
+        items = [thread for thread in found if thread is not None and (thread.unread or not unread_only)]
+        return Page(tuple(items), f"{sessions[limit - 1][0][5]}.{sessions[limit - 1][0][0]}" if len(sessions) > limit else None)
+
+    async def _let_through(self, rows: list[Row], reader: str, lines: int) -> Thread | None:
+        """A session some of which is held back from its reader, who is not to see by its last lines that something is; None if all of it is."""
+        last = [DeliveryRow(*row) for row in await self.fetch_each("lines", [(rows[0][0], _END, max(lines, 1), reader)])]
+        if not last:
+            return None
+        shown = tuple(Line(message=d.read(), to=d.mailbox, state=State(d.state), number=d.session_number or 0) for d in last[:lines])
+        return msgspec.structs.replace(_thread(rows), last_message_at=moment(last[0].created_at), lines=shown)
 
     async def _many_wait(self, name: str) -> bool:
         return any(pending > _MANY for pending, _ in (await self.look([name])).values())
@@ -339,7 +350,7 @@ def _letters(rows: Sequence[Row], limit: int) -> Page[Message]:
 
 def _thread(rows: list[Row]) -> Thread:
     """A session from its rows, one a line; one that shows no lines has a single row without any."""
-    id, subject, other, unread, created_at, last_at = rows[0][:6]
+    id, subject, other, unread, created_at, last_at, _ = rows[0][:7]
     return Thread(
         id=id,
         subject=subject,
@@ -349,7 +360,7 @@ def _thread(rows: list[Row]) -> Thread:
         last_message_at=moment(last_at),
         lines=tuple(
             Line(message=_message(body), to=to, state=State(state), number=number)
-            for _, _, _, _, _, _, to, state, number, body in rows
+            for _, _, _, _, _, _, _, to, state, number, body in rows
             if body is not None
         ),
     )

@@ -90,6 +90,11 @@ class DeliveryRow(Struct, gc=False):
         """Whether it is in hand until it is given back, with where it lies as its reason, which is nobody else's business."""
         return self.due_at is None and self.state == State.LEASED
 
+    @property
+    def hidden(self) -> bool:
+        """Whether it is held since it was sent: until it is let through it is nobody's but its sender's."""
+        return self.state == State.HELD and self.due_at is None
+
     def read(self) -> Message:
         """What was said."""
         return _message(self.body) if self.message is None else self.message

@@ -83,7 +83,7 @@ class Look:
         own = await self.office.counts(caller)
         dead = (await self.office.totals()).dead if caller.owner else own.dead
         waiting = await self.office.connections(caller, Status.PENDING, limit=_COUNTED, everyone=caller.owner)
-        facts["badges"] = {"mail": own.pending + own.held, "dead": dead, "connections": len(waiting.items)}
+        facts["badges"] = {"mail": own.pending, "dead": dead, "connections": len(waiting.items)}
         facts["cursor"] = await self.office.place(caller)
         return facts
 

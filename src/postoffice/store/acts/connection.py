@@ -111,12 +111,14 @@ class Approve(Act["Connection | MailError"]):
         _ask_pair(needs, [row for row in desk.connections.values() if row.code == self.code])
 
     def run(self, desk: Desk) -> Connection | MailError:
+        known = [row for row in desk.connections.values() if row.code == self.code and row.expires_at > desk.now]
+        mine = [row for row in known if row.target == self.approver or self.owner]
+        found = [row for row in known if row.status == Status.PENDING]
+        aimed = [row for row in mine if row.status == Status.PENDING]
+        if not aimed and (done := [row for row in mine if row.status == Status.ACTIVE]):
+            return as_connection(done[0], desk)  # whoever missed the answer asks again, and hears the same
         if not self.owner:
             desk.check_count(self._tries, desk.limits.wrong_codes_per_hour, _HOUR)
-        found = [
-            row for row in desk.connections.values() if row.code == self.code and row.status == Status.PENDING and row.expires_at > desk.now
-        ]
-        aimed = [row for row in found if row.target == self.approver or self.owner]
         if not aimed:
             # In `human` mode a code aimed at another agent is as unknown as any: guessing tells nothing.
             visible = found and self.handshake is Handshake.VISIBLE

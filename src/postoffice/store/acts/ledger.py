@@ -257,9 +257,8 @@ def _confirm(desk: Desk, one: Sighting, row: DeliveryRow) -> tuple[str, str | No
     if theirs is not None and theirs.outside:
         if row.state in UNREAD:  # it lies where its recipient reads it, and nowhere else
             desk.settle(row)
-    elif row.state == State.HELD and row.due_at is None:  # not one that waits for another try
-        desk.move(row, State.PENDING)
-        desk.hints.add(row.mailbox)
+    elif row.hidden:  # not one that waits for another try
+        desk.let_through(row)
     desk.write("confirm_post", (row.message_id, row.mailbox), (row.message_id, row.mailbox))
     return "confirmed", row.message_id, None
 

@@ -1,13 +1,19 @@
 """Dead letters, and mail that is held: give them another life or an end."""
 
+import msgspec
+
+from postoffice.core.clock import moment
 from postoffice.core.delivery import Settled, State
 from postoffice.core.errors import NoSuchMessage, NotDead
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
+from postoffice.core.task import UNDELIVERED, Step, TaskState
 from postoffice.store.acts.act import Act
 from postoffice.store.acts.lookup import find_mail
 from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import DeliveryRow
+from postoffice.store.rows import DeliveryRow, TaskRow
+
+_steps = msgspec.json.Decoder(tuple[Step, ...]).decode
 
 
 class OneLetter(Act[Settled]):
@@ -36,11 +42,22 @@ class Requeue(OneLetter):
 
     def run(self, desk: Desk) -> Settled:
         row = self.find(desk, State.DEAD)
+        task = desk.tasks.get(row.message_id)
+        if task is not None and failed_undelivered(task, row):
+            desk.step(task, TaskState.PENDING, "its message waits again")
         row.attempts = 0
         row.token = row.settled_at = row.reason = None
         desk.move(row, State.PENDING)
         desk.hints.add(row.mailbox)
         return Settled(row.message_id, State.PENDING)
+
+
+def failed_undelivered(task: TaskRow, row: DeliveryRow) -> bool:
+    """Whether the office failed the task because its message died, and nobody ended it before."""
+    if task.state != TaskState.FAILED or row.settled_at is None:
+        return False
+    last = _steps(task.steps)[-1]
+    return last.state is TaskState.FAILED and last.at == moment(row.settled_at) and (last.text or "").startswith(UNDELIVERED)
 
 
 class Discard(OneLetter):
@@ -73,10 +90,9 @@ class Release(Act[Settled]):
         row = desk.mail.get((self.message_id, self.mailbox))
         if row is None:
             raise NoSuchMessage(name=self.mailbox, ref=self.message_id)
-        if row.state == State.HELD and row.due_at is None:  # not one that was delivered and waits for another try
+        if row.hidden:  # not one that was delivered and waits for another try
             if self.refusal is not None:
                 desk.bury(row, self.refusal)
             else:
-                desk.move(row, State.PENDING)
-                desk.hints.add(row.mailbox)
+                desk.let_through(row)
         return Settled(row.message_id, State(row.state))

@@ -10,7 +10,9 @@ from postoffice.store.rows import DeliveryRow
 def find_mail(desk: Desk, ref: str, mailbox: str, fits: Callable[[DeliveryRow], bool]) -> DeliveryRow | None:
     """The delivery that `ref` names. Where senders' ids clash, those the verb could act on decide; never a guess."""
     row = desk.mail.get((ref, mailbox))
-    named = desk.mail_named.get((ref, mailbox), [])
+    named = [row for row in desk.mail_named.get((ref, mailbox), []) if not row.hidden]
+    if row is not None and row.hidden:
+        return None  # not the recipient's yet
     if row is not None or not named:
         return row
     found = named if len(named) == 1 else [row for row in named if fits(row)]

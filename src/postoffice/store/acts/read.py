@@ -1,8 +1,10 @@
 """Read a session: what is shown is settled, tasks and leased mail excepted."""
 
+from typing import NamedTuple
+
 from postoffice.core.clock import moment
 from postoffice.core.delivery import Standing, State
-from postoffice.core.errors import NoSuchSession, NotParticipant
+from postoffice.core.errors import NotParticipant
 from postoffice.core.message import TASK
 from postoffice.core.names import folded
 from postoffice.core.session import Line, Thread
@@ -16,15 +18,25 @@ class ReadSession(Act[Thread]):
 
     def __init__(self, reader: str, session_id: str, before: int, limit: int) -> None:
         self.reader = folded(reader)
-        self.key = (session_id, before, limit)
+        self.key = (session_id, before, limit, self.reader)
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.reader)
-        needs.lines.setdefault(self.key, set()).add(self.reader)
+        needs.lines.add(self.key)
+
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        box = desk.boxes.get(self.reader)
+        if box is not None and box.held and self.key[0] in needs.threads:
+            needs.extra[self._held] = (self.key[0], self.reader)
+
+    @property
+    def _held(self) -> str:
+        return f"held_in:{self.key[0]}:{self.reader}"
 
     def run(self, desk: Desk) -> Thread:
         thread = desk.threads.get(self.key[0])
-        check_reader(thread, self.key[0], self.reader)
+        held = Held(*next(iter(desk.extra.get(self._held, ())), (0, 0, None)))
+        check_reader(thread, self.key[0], self.reader, held.hidden)
         assert thread is not None
         # The locked rows, where there are any, not the ones that were looked at to find them.
         rows = [desk.mail.get((row.message_id, row.mailbox), row) for row in desk.lines[self.key]]
@@ -32,7 +44,7 @@ class ReadSession(Act[Thread]):
             if settled_by(self.reader, row):
                 desk.settle(row)
         other = thread.high if self.reader == thread.low else thread.low
-        return as_thread(thread, self.reader, desk.boxes[other].name, rows)
+        return as_thread(thread, self.reader, desk.boxes[other].name, rows, held)
 
 
 def settled_by(reader: str, row: DeliveryRow) -> bool:
@@ -40,23 +52,32 @@ def settled_by(reader: str, row: DeliveryRow) -> bool:
     return row.mailbox == reader and row.state == State.PENDING and row.type != TASK
 
 
-def check_reader(thread: ThreadRow | None, id: str, reader: str) -> None:
-    """Only the two agents of a session read it."""
-    if thread is None:
-        raise NoSuchSession(session=id)
-    if reader not in (thread.low, thread.high):
+class Held(NamedTuple):
+    """What one agent is not told of a session."""
+
+    held: int = 0
+    hidden: int = 0
+    """Since it was sent."""
+    last_at: int | None = None
+    """When the agent was last told something."""
+
+
+def check_reader(thread: ThreadRow | None, id: str, reader: str, hidden: int = 0) -> None:
+    """Only the two agents of a session read it. Whoever is neither, or has been told nothing of it, does not learn whether there is one."""
+    if thread is None or reader not in (thread.low, thread.high) or 0 < thread.counted <= hidden:
         raise NotParticipant(name=reader, session=id)
 
 
-def as_thread(thread: ThreadRow, reader: str, other: str, rows: list[DeliveryRow]) -> Thread:
+def as_thread(thread: ThreadRow, reader: str, other: str, rows: list[DeliveryRow], held: Held) -> Thread:
     """A session as its reader sees it."""
+    unread = thread.unread_low if reader == thread.low else thread.unread_high
     return Thread(
         id=thread.id,
         subject=thread.subject,
         other=other,
-        unread=thread.unread_low if reader == thread.low else thread.unread_high,
+        unread=unread - held.held,
         created_at=moment(thread.created_at),
-        last_message_at=moment(thread.last_at),
+        last_message_at=moment((held.hidden and held.last_at) or thread.last_at),
         lines=tuple(map(_line, rows)),
     )
 

@@ -206,10 +206,10 @@ class Send(Act[Accepted]):
         if self.draft.session_id is None:
             return desk.thread_keys.get((*members, self.subject_key))
         thread = desk.threads.get(self.draft.session_id)
-        if thread is None:
+        if thread is None or self.sender not in (thread.low, thread.high):  # one answer: a stranger does not learn that there is one
             raise NoSuchSession(session=self.draft.session_id)
         if (thread.low, thread.high) != members:
-            raise NotParticipant(name=self.sender if self.sender not in (thread.low, thread.high) else box.name, session=thread.id)
+            raise NotParticipant(name=box.name, session=thread.id)
         return thread
 
     def _compose(

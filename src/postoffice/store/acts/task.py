@@ -76,7 +76,7 @@ class MoveTask(Act[Task]):
 
     def _find(self, desk: Desk) -> TaskRow:
         found = [t for t in desk.tasks.values() if self.ref in (t.id, t.message_id)]
-        mine = [t for t in found if t.assignee == self.caller]
+        mine = [t for t in found if t.assignee == self.caller and not _held_back(desk, t)]
         mine = [t for t in mine if t.message_id == self.ref] or mine  # the office's id before any sender's
         if len(mine) == 1:
             return mine[0]
@@ -132,6 +132,12 @@ class MoveTask(Act[Task]):
             callback=None if task.callback is None else msgspec.json.decode(task.callback),
             **fields,
         )
+
+
+def _held_back(desk: Desk, task: TaskRow) -> bool:
+    """Whether its assignee has not been asked yet."""
+    mail = desk.mail.get((task.message_id, task.assignee))
+    return mail is not None and mail.hidden
 
 
 def as_task(row: TaskRow, names: dict[str, str]) -> Task:

@@ -168,6 +168,8 @@ def _apply(desk: Desk, row: DeliveryRow, settlement: Settlement) -> None:
         case GiveBack():
             row.attempts -= 1
             row.token = None
+            if row.attempts == 0:
+                row.leased_at = None  # nobody has taken it yet
             desk.move(row, State.PENDING)
             desk.hints.add(row.mailbox)
         case Handed(where=where):

@@ -7,6 +7,9 @@ events
 -- part: lines_of_shown
 deliveries
 
+-- part: is_note
+m.type LIKE '%.note'
+
 -- name: has_schema
 SELECT to_regclass('alembic_version') IS NOT NULL;
 
@@ -109,11 +112,21 @@ JOIN deliveries d ON d.session_id = k.session_id AND d.mailbox = k.mailbox AND d
 WHERE d.due_at IS NULL OR d.due_at > office_now();
 
 -- name: lines
-SELECT {delivery} FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS k (session_id, before, most)
+-- By whoever is no part of a session it is read only where that one is the owner, who is named by nothing.
+SELECT {delivery} FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::text[]) AS k (session_id, before, most, reader)
 CROSS JOIN LATERAL (
-  SELECT * FROM deliveries w WHERE w.session_id = k.session_id AND w.session_number < k.before
-  ORDER BY w.session_number DESC LIMIT k.most) AS d
+  SELECT d.* FROM deliveries d WHERE d.session_id = k.session_id AND d.session_number < k.before AND ({let_through} OR d.mailbox <> k.reader)
+    AND (k.reader = '' OR EXISTS (SELECT 1 FROM sessions s WHERE s.id = k.session_id AND k.reader IN (s.low, s.high)))
+  ORDER BY d.session_number DESC LIMIT k.most) AS d
 JOIN messages m ON m.id = d.message_id ORDER BY d.session_number DESC;
+
+-- name: held_in
+-- Of a session and one of its agents: how much is held, how much of it since it was sent, and when that agent was last told something.
+SELECT h.held, h.hidden, (SELECT d.created_at FROM deliveries d WHERE d.session_id = k.session_id AND ({let_through} OR d.mailbox <> k.mailbox)
+                          ORDER BY d.session_number DESC LIMIT 1)
+FROM unnest($1::uuid[], $2::text[]) AS k (session_id, mailbox)
+CROSS JOIN LATERAL (SELECT count(*) AS held, count(*) FILTER (WHERE w.due_at IS NULL) AS hidden FROM deliveries w
+                    WHERE w.mailbox = k.mailbox AND w.state = 'held' AND w.session_id = k.session_id) AS h;
 
 -- name: everyone
 SELECT agent FROM agents;
@@ -166,7 +179,10 @@ SELECT assignee, count(*) FROM tasks WHERE assignee = ANY ($1::text[]) AND state
 SELECT {connection} FROM connections WHERE id = ANY ($1::uuid[]);
 
 -- name: connections_by_code
-SELECT {connection} FROM connections WHERE code = ANY ($1::text[]) AND status = 'PENDING';
+SELECT {connection} FROM connections WHERE code = ANY ($1::text[]) AND status = 'PENDING'
+UNION ALL
+-- What was approved a moment ago, for whoever missed the answer.
+SELECT {connection} FROM connections WHERE code = ANY ($1::text[]) AND status = 'ACTIVE';
 
 -- name: requests_of
 SELECT {connection} FROM connections WHERE status = 'PENDING' AND (requester = ANY ($1::text[]) OR target = ANY ($1::text[]));

@@ -8,6 +8,10 @@ d.correlation_id, d.attempts, d.token, d.tokenless, d.due_at, d.created_at, d.le
 d.id, CAST(d.message_id AS text), d.mailbox, d.number, d.priority, d.state, d.sender, d.type, CAST(d.session_id AS text), d.session_number,
 d.correlation_id, d.attempts, d.token, d.tokenless, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason
 
+-- part: let_through
+-- Held without a time to try again is held since it was sent: until it is released it is nobody's but its sender's.
+(d.state <> 'held' OR d.due_at IS NOT NULL)
+
 -- part: session
 CAST(id AS text), low, high, subject, subject_key, counted, unread_low, unread_high, replies_left, created_at, last_at
 
@@ -94,9 +98,14 @@ ORDER BY deadline LIMIT :limit;
 s.id, s.subject, s.counted, s.created_at, s.last_at, a.name AS other
 
 -- part: with_lines
--- A session counts its messages, so its last ones are known by number.
-SELECT CAST(s.id AS text), s.subject, s.other, s.unread, s.created_at, s.last_at, d.mailbox, d.state, d.session_number, m.body
-FROM shown s LEFT JOIN {lines_of_shown} d ON d.session_id = s.id AND d.session_number > s.counted - :lines LEFT JOIN messages m ON m.id = d.message_id
+-- A session counts its messages, so its last ones are known by number. It counts among the unread what is held, which its reader is not told of.
+, held AS (
+  SELECT session_id, count(*) AS held, sum(CASE WHEN due_at IS NULL THEN 1 ELSE 0 END) AS hidden
+  FROM deliveries WHERE mailbox = :agent AND state = 'held' AND session_id IS NOT NULL GROUP BY session_id)
+SELECT CAST(s.id AS text), s.subject, s.other, s.unread - coalesce(h.held, 0), s.created_at, s.last_at, coalesce(h.hidden, 0),
+       d.mailbox, d.state, d.session_number, m.body
+FROM shown s LEFT JOIN held h ON h.session_id = s.id LEFT JOIN {lines_of_shown} d ON d.session_id = s.id AND d.session_number > s.counted - :lines
+  AND ({let_through} OR d.mailbox <> :agent) LEFT JOIN messages m ON m.id = d.message_id
 ORDER BY s.last_at DESC, s.id DESC, d.session_number DESC
 
 -- name: inbox
@@ -117,8 +126,7 @@ WITH shown AS (
 -- Found by what waits, not by an index over counts: that one would have to follow every lease and every ack.
 WITH shown AS (
   SELECT {inbox_columns}, CASE WHEN s.low = :agent THEN s.unread_low ELSE s.unread_high END AS unread
-  FROM (SELECT session_id FROM deliveries WHERE mailbox = :agent AND state = 'pending' AND session_id IS NOT NULL
-        UNION SELECT session_id FROM deliveries WHERE mailbox = :agent AND state = 'held' AND session_id IS NOT NULL) AS waits
+  FROM (SELECT DISTINCT session_id FROM deliveries WHERE mailbox = :agent AND state = 'pending' AND session_id IS NOT NULL) AS waits
   JOIN sessions s ON s.id = waits.session_id
   JOIN agents a ON a.agent = CASE WHEN s.low = :agent THEN s.high ELSE s.low END
   WHERE (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit)
@@ -146,7 +154,7 @@ SELECT {session} FROM sessions WHERE id = :id;
 SELECT session_number FROM deliveries WHERE message_id = :message AND CAST(session_id AS text) = :session;
 
 -- part: reader
-(CAST(:reader AS text) IS NULL OR m.sender = :reader OR EXISTS (SELECT 1 FROM deliveries r WHERE r.message_id = m.id AND r.mailbox = :reader))
+(CAST(:reader AS text) IS NULL OR m.sender = :reader OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :reader AND {let_through}))
 
 -- name: message_by_id
 SELECT m.body FROM messages m WHERE m.id = :id AND {reader};
@@ -208,10 +216,14 @@ SELECT {named_task} WHERE t.message_id < :before AND (CAST(:state AS text) IS NU
 -- part: in_state
 (CAST(:state AS text) IS NULL OR state = :state)
 
+-- part: asked
+-- Of whom a task is to be asked hears of it when the message that asks is let through.
+NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = t.message_id AND d.mailbox = t.assignee AND NOT {let_through})
+
 -- name: tasks_asked_of
 -- An agent's are a stretch of its index, read from the end: to PostgreSQL an agent in an equation has few of them, all to be read and sorted.
 SELECT {named_task} WHERE t.message_id IN (
-  SELECT message_id FROM tasks WHERE (assignee, message_id) < (:assignee, :before) AND assignee >= :assignee AND {in_state}
+  SELECT message_id FROM tasks t WHERE (assignee, message_id) < (:assignee, :before) AND assignee >= :assignee AND {in_state} AND {asked}
   ORDER BY assignee DESC, message_id DESC LIMIT :limit)
 ORDER BY t.message_id DESC;
 
@@ -223,14 +235,14 @@ ORDER BY t.message_id DESC;
 
 -- name: tasks_between
 SELECT {named_task} WHERE t.message_id IN (
-  SELECT message_id FROM tasks WHERE (assignee, message_id) < (:assignee, :before) AND assignee >= :assignee
-    AND (requester, message_id) < (:requester, :before) AND requester >= :requester AND {in_state}
+  SELECT message_id FROM tasks t WHERE (assignee, message_id) < (:assignee, :before) AND assignee >= :assignee
+    AND (requester, message_id) < (:requester, :before) AND requester >= :requester AND {in_state} AND {asked}
   ORDER BY assignee DESC, message_id DESC LIMIT :limit)
 ORDER BY t.message_id DESC;
 
 -- name: notes
 SELECT m.body FROM messages m
-WHERE m.ref_id = :entity AND m.type LIKE '%.note' AND m.id < :before ORDER BY m.id DESC LIMIT :limit;
+WHERE m.ref_id = :entity AND {is_note} AND m.id < :before ORDER BY m.id DESC LIMIT :limit;
 
 -- name: all_entities
 SELECT id, type, notes, created_at, last_at FROM entities WHERE id > :after ORDER BY id LIMIT :limit;
@@ -238,19 +250,19 @@ SELECT id, type, notes, created_at, last_at FROM entities WHERE id > :after ORDE
 -- name: events
 -- With new mail comes what it says, so that whoever pushes it need not ask again.
 SELECT e.mailbox, e.number, e.kind, e.ref, e.data, e.at, CAST(d.session_id AS text), m.body FROM {news_of_agent} e
-LEFT JOIN deliveries d ON d.mailbox = e.mailbox AND d.message_id = CASE WHEN e.kind = 'new_message' THEN CAST(e.ref AS {id}) END
+LEFT JOIN deliveries d ON d.mailbox = e.mailbox AND d.message_id = CASE WHEN e.kind = 'new_message' THEN CAST(e.ref AS {id}) END AND {let_through}
 LEFT JOIN messages m ON m.id = d.message_id
 WHERE e.mailbox = :agent AND e.number > :after ORDER BY e.number LIMIT :limit;
 
 -- name: about_entity
-SELECT m.body FROM messages m WHERE m.ref_id = :entity AND (m.type LIKE '%.note' OR {reader})
+SELECT m.body FROM messages m WHERE m.ref_id = :entity AND ({is_note} OR {reader})
   AND m.id < :before ORDER BY m.id DESC LIMIT :limit;
 
 -- name: connection
 SELECT {named_connection} WHERE c.id = :id;
 
 -- part: done_with
-m.created_at < office_now() - :age AND m.type NOT LIKE '%.note'
+m.created_at < office_now() - :age AND NOT {is_note}
     AND NOT EXISTS (SELECT 1 FROM deliveries w WHERE w.message_id = m.id
                     AND (w.state IN ('held', 'pending', 'leased') OR w.settled_at > office_now() - :age))
     AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.message_id = m.id
@@ -309,7 +321,7 @@ WHERE m.id < :before ORDER BY m.id DESC LIMIT :limit;
 -- name: open_tasks
 SELECT {named_task}
 WHERE t.state IN ('pending', 'accepted', 'working') AND t.state = :state
-  AND (CAST(:agent AS text) IS NULL OR t.assignee = :agent OR t.requester = :agent)
+  AND (CAST(:agent AS text) IS NULL OR (t.assignee = :agent AND {asked}) OR t.requester = :agent)
   AND t.message_id > :after
 ORDER BY t.message_id LIMIT :limit;
 
@@ -320,7 +332,7 @@ ORDER BY t.message_id DESC LIMIT :limit;
 
 -- part: recent_deliveries
 (SELECT d.sender, d.mailbox, d.state, d.created_at, d.leased_at, d.settled_at FROM deliveries d
- WHERE d.message_id >= :since ORDER BY d.message_id DESC LIMIT :most) AS r
+ WHERE d.message_id >= :since AND ({let_through} OR CAST(:agent AS text) IS NULL OR d.sender = :agent) ORDER BY d.message_id DESC LIMIT :most) AS r
 WHERE r.created_at >= :begun AND (CAST(:agent AS text) IS NULL OR r.mailbox = :agent OR r.sender = :agent)
 
 -- name: slots

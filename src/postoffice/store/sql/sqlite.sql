@@ -14,10 +14,10 @@
  UNION ALL SELECT * FROM events WHERE n > {filed_news} AND filed = 0 AND mailbox = :agent AND number > :after)
 
 -- part: lines_of_shown
-(SELECT f.session_id, f.session_number, f.mailbox, f.state, f.message_id FROM shown t CROSS JOIN deliveries f
+(SELECT f.session_id, f.session_number, f.mailbox, f.state, f.message_id, f.due_at FROM shown t CROSS JOIN deliveries f
  WHERE f.session_id = t.id AND f.session_number > t.counted - :lines AND f.filed = 1
  UNION ALL
- SELECT u.session_id, u.session_number, u.mailbox, u.state, u.message_id FROM deliveries u CROSS JOIN shown t
+ SELECT u.session_id, u.session_number, u.mailbox, u.state, u.message_id, u.due_at FROM deliveries u CROSS JOIN shown t
  WHERE u.id > {filed_mail} AND u.filed = 0 AND u.session_id = t.id AND u.session_number > t.counted - :lines)
 
 -- name: file_news
@@ -33,6 +33,14 @@ WHERE name IN ('filed_news', 'filed_mail');
 -- name: last_delivery_id
 -- None is given again, though the last were purged: it would pass for filed.
 SELECT max(coalesce((SELECT max(id) FROM deliveries), 0), {filed_mail});
+
+-- part: readable
+-- By whoever is no part of a session it is read only where that one is the owner, who is named by nothing.
+({let_through} OR d.mailbox <> ?4) AND (?4 = '' OR EXISTS (SELECT 1 FROM sessions s WHERE s.id = ?1 AND ?4 IN (s.low, s.high)))
+
+-- part: is_note
+-- Here LIKE would take capitals for small letters.
+m.type GLOB '*.note'
 
 -- name: now
 SELECT office_now();
@@ -97,9 +105,19 @@ WHERE mailbox = ?1 AND session_id = ?2 AND state = 'leased' AND (due_at IS NULL 
 -- name: lines
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.id IN (
-  SELECT id FROM (SELECT id FROM deliveries WHERE session_id = ?1 AND session_number < ?2 AND filed = 1 ORDER BY session_number DESC LIMIT ?3)
-  UNION ALL SELECT id FROM deliveries WHERE id > {filed_mail} AND filed = 0 AND session_id = ?1 AND session_number < ?2)
+  SELECT id FROM (SELECT d.id FROM deliveries d WHERE d.session_id = ?1 AND d.session_number < ?2 AND d.filed = 1 AND {readable} ORDER BY d.session_number DESC LIMIT ?3)
+  UNION ALL SELECT d.id FROM deliveries d WHERE d.id > {filed_mail} AND d.filed = 0 AND d.session_id = ?1 AND d.session_number < ?2 AND {readable})
 ORDER BY d.session_number DESC LIMIT ?3;
+
+-- name: held_in
+-- Of a session and one of its agents: how much is held, how much of it since it was sent, and when that agent was last told something.
+SELECT count(*), coalesce(sum(CASE WHEN due_at IS NULL THEN 1 ELSE 0 END), 0), (
+  SELECT max(created_at) FROM (
+    SELECT created_at FROM (SELECT d.created_at FROM deliveries d WHERE d.session_id = ?1 AND d.filed = 1 AND ({let_through} OR d.mailbox <> ?2)
+                            ORDER BY d.session_number DESC LIMIT 1)
+    UNION ALL SELECT d.created_at FROM deliveries d
+    WHERE d.id > {filed_mail} AND d.filed = 0 AND d.session_id = ?1 AND ({let_through} OR d.mailbox <> ?2)))
+FROM deliveries WHERE mailbox = ?2 AND state = 'held' AND session_id = ?1;
 
 -- name: everyone
 SELECT agent FROM agents;
@@ -147,7 +165,11 @@ SELECT {connection} FROM connections WHERE id = ?1;
 
 -- name: connections_by_code
 SELECT {connection}
-FROM connections WHERE code = ?1 AND status = 'PENDING';
+FROM connections WHERE code = ?1 AND status = 'PENDING'
+UNION ALL
+-- What was approved a moment ago, for whoever missed the answer.
+SELECT {connection}
+FROM connections WHERE code = ?1 AND status = 'ACTIVE';
 
 -- name: requests_of
 -- Everybody's name is more than nothing: said so, both halves are found by the indexes of what waits.

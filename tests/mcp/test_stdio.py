@@ -194,7 +194,7 @@ class TestWhatComesOfACall:
                 assert [len(mail["content"]) for mail in (await taking)["messages"]] == [1_000_000]
 
     async def test_that_waits_is_told_of_now_and_then(self, desk: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(stdio, "_EVERY", 0.05)
+        monkeypatch.setattr(stdio, "_PROGRESS_SECONDS", 0.05)
         heard: list[float] = []
         enough = asyncio.Event()
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from postoffice.core.traffic import Exchange, Slot, Traffic
 from postoffice.doors.page.graph import draw
 from postoffice.doors.page.highlight import highlighted, stylesheet
-from postoffice.doors.page.markdown import LONG, markdown
+from postoffice.doors.page.markdown import LONG_CHARACTERS, markdown
 from postoffice.doors.page.plot import bars, lines
 from postoffice.doors.page.times import age, span
 from postoffice.doors.page.tree import tree
@@ -98,7 +98,7 @@ class TestCode:
     def test_code_that_keeps_a_lexer_busy_is_shown_without_colours(self) -> None:
         endless = "a\n" * 9_000
         assert highlighted(endless, "cs", until=thread_time()) == endless
-        assert "hl-" not in markdown(f"```cs\n{endless}```", LONG)
+        assert "hl-" not in markdown(f"```cs\n{endless}```", LONG_CHARACTERS)
         assert "hl-" not in highlighted("a::" * 6_000, "console"), "one long line is one long try"
         assert "hl-" in markdown("```python\ndef f(): pass\n```")
 

@@ -44,7 +44,7 @@ class TestGoingOn:
             assert [town.state(id) for id in ids] == [("acked", 1)] * 3
 
     async def test_waits_as_long_as_it_was_told_though_one_wait_is_shorter(self, town: Town, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(wire, "_LONGEST_WAIT", 0.05)
+        monkeypatch.setattr(wire, "_LONGEST_WAIT_SECONDS", 0.05)
         async with box_of(town) as box:
             waiting = asyncio.ensure_future(anext(box.receive(within=WITHIN)))
             await asyncio.sleep(0.3)

@@ -20,7 +20,7 @@ MANY = 100  # steps; it takes a tenth of them
 def test_a_backup_beside_somebody_who_writes_at_every_step_ends_and_has_nothing_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backups, "_PAGES", 10)
+    monkeypatch.setattr(backups, "_PAGES_A_STEP", 10)
     settings = Settings(data=tmp_path / "data")
     migrate(settings)
     steps = 0

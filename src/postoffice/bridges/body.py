@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from postoffice.client.said import said
+from postoffice.client.text_body import text_body
 from postoffice.core.errors import TooLarge
 
 T = TypeVar("T")
@@ -19,7 +19,7 @@ def body_of(text: str, longest: int = _LONGEST_BYTES) -> dict[str, Any]:
     text = text.encode(errors="replace").decode().replace("\x00", "\\u0000")
     while (size := len(msgspec.json.encode(text))) > longest:
         text = text[: len(text) * longest // size]
-    return said(text)
+    return text_body(text)
 
 
 async def say(text: str, send: Callable[[dict[str, Any]], Awaitable[T]]) -> T:

@@ -42,7 +42,7 @@ class Unknown(msgspec.Struct, frozen=True):
 Outcome = Replied | Silent | Later | Failed | Away | Unknown
 
 
-def said(reply: object) -> Replied | Silent:
+def reply_or_silence(reply: object) -> Replied | Silent:
     """What an agent said, unless it is one of the ways to say nothing."""
     text = reply.strip() if isinstance(reply, str) else ""
     return Silent() if text in _SILENT else Replied(text)

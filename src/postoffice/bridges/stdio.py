@@ -17,7 +17,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 
 from postoffice import __version__
-from postoffice.client.line import suits
+from postoffice.client.plain_http import is_plain
 from postoffice.core.errors import BrokeOff, MailError, NoAnswer, told
 from postoffice.core.limits import Limits
 from postoffice.core.tools import INSTRUCTIONS, STDIO, TOOLS, toolset
@@ -26,8 +26,8 @@ from postoffice.core.tools.tool import input_schema
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
 _ERA = "2026-07-28"
-_EVERY = 10.0
-_PATIENCE = httpx2.Timeout(30, read=300)
+_PROGRESS_SECONDS = 10.0
+_TIMEOUT = httpx2.Timeout(30, read=300)
 _UNREACHED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 _NO_OFFICE = (types.METHOD_NOT_FOUND, types.INVALID_REQUEST)
 """What the SDK makes of an address where nothing is found, or a page."""
@@ -51,8 +51,8 @@ class Mailbox(msgspec.Struct, frozen=True, kw_only=True):
 async def serve_stdio(mailbox: Mailbox) -> None:
     """Answer whoever started this process until it closes our input."""
     toolset(mailbox.tools)  # a wrong name is told before anybody waits
-    outside = not suits(mailbox.server)  # a proxy in the environment is for the world outside, and would be shown the key
-    line = httpx2.AsyncClient(headers=mailbox.headers(), timeout=_PATIENCE, trust_env=outside, event_hooks={"response": [_heed]})
+    outside = not is_plain(mailbox.server)  # a proxy in the environment is for the world outside, and would be shown the key
+    line = httpx2.AsyncClient(headers=mailbox.headers(), timeout=_TIMEOUT, trust_env=outside, event_hooks={"response": [_heed]})
     async with line as http, stdio_server() as (read, write):
         server = _relay(mailbox, _Office(mailbox, http))
         await server.run(read, write, server.create_initialization_options())
@@ -104,8 +104,8 @@ async def _tell(progress: ProgressFnT) -> None:
     """Say now and then that an answer is still waited for."""
     waited = 0.0
     while True:
-        await asyncio.sleep(_EVERY)
-        waited += _EVERY
+        await asyncio.sleep(_PROGRESS_SECONDS)
+        waited += _PROGRESS_SECONDS
         await progress(waited, None, "waiting for the office")
 
 

@@ -14,7 +14,7 @@ from postoffice import __version__
 from postoffice.cli.caller import OWNER_KEY, agent_of, data_folder, found_here, open_wire, server_of
 from postoffice.cli.show import table
 from postoffice.client import credentials
-from postoffice.client.line import suits
+from postoffice.client.plain_http import is_plain
 from postoffice.core.errors import BadKey, MailError
 from postoffice.core.hosts import is_loopback
 from postoffice.core.limits import Limits
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from postoffice.client.wire import Wire
 
 Finding = dict[str, str]
-_LITTLE_DISK = 512 << 20
-_SKEW = 30
+_LITTLE_DISK_BYTES = 512 << 20
+_SKEW_SECONDS = 30
 _PRIVATE = 0o077
-_FULL = 0.8
+_FULL_SHARE = 0.8
 
 
 async def examine(options: dict[str, Any]) -> list[Finding]:
@@ -77,7 +77,7 @@ def _folders(options: dict[str, Any]) -> list[Finding]:
     else:
         findings.append(_mode("owner's key", key, f"chmod 600 {key}"))
     free = shutil.disk_usage(data).free
-    if free < _LITTLE_DISK:
+    if free < _LITTLE_DISK_BYTES:
         findings.append(
             _wrong("disk", f"{free >> 20} MiB are free on the disk of {data}", "free some space; sends are refused when it is full")
         )
@@ -128,7 +128,7 @@ async def _office(server: str, options: dict[str, Any]) -> AsyncIterator[Finding
             "transport", f"{server} is plain http: keys and mail can be read on the way", f"use https://{host}, behind a proxy with TLS"
         )
     try:
-        async with httpx2.AsyncClient(base_url=server, timeout=10, trust_env=not suits(server)) as http:
+        async with httpx2.AsyncClient(base_url=server, timeout=10, trust_env=not is_plain(server)) as http:
             answer = await http.get("/version")
     except httpx2.HTTPError as error:
         yield _no_answer(server, str(error) or type(error).__name__)
@@ -141,7 +141,7 @@ async def _office(server: str, options: dict[str, Any]) -> AsyncIterator[Finding
     yield _fine("server", f"{server}, {said['auth']} ({version})")
     if version != __version__:
         yield _wrong("version", f"the server is {version}, this command {__version__}", "install the newer one in both places")
-    if (skew := _skew(answer.headers.get("date"))) > _SKEW:
+    if (skew := _skew(answer.headers.get("date"))) > _SKEW_SECONDS:
         yield _wrong(
             "clock", f"this machine and the server differ by {skew} seconds", "set both by NTP; deadlines and expiries are the server's"
         )
@@ -200,7 +200,7 @@ async def _agent(wire: "Wire", options: dict[str, Any]) -> AsyncIterator[Finding
         yield _stranger(wire, options, error)
         return
     yield _fine("you", f"{me['name']}, {me['presence']}, {me['unread']} unread")
-    if me["unread"] + me["leased"] > _FULL * Limits().depth:
+    if me["unread"] + me["leased"] > _FULL_SHARE * Limits().depth:
         waiting = me["unread"] + me["leased"]
         yield _wrong(
             "mailbox",

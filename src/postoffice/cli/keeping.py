@@ -6,7 +6,7 @@ from typing import Any
 
 from postoffice.cli.command import Options, add_caller, examples
 from postoffice.cli.ending import ending_what_was_begun
-from postoffice.cli.house import add_store, settings_of
+from postoffice.cli.server import add_store, settings_of
 
 
 def add(commands: Any) -> None:

@@ -13,7 +13,7 @@ from postoffice.cli.ending import interruptible
 from postoffice.cli.pages import gathered, tell_of_more
 from postoffice.cli.show import ago, quote, say, table, text_of
 from postoffice.client.path import part
-from postoffice.client.said import said
+from postoffice.client.text_body import text_body
 from postoffice.core.clock import sender_id
 from postoffice.core.errors import BadLimit, BadSetting, Invalid, NoReply, Unavailable
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from postoffice.client.wire import Wire
 
-_WAIT, _LONGEST, _SETTLING = 120.0, 240.0, 10.0
+_WAIT_SECONDS, _LONGEST_WAIT_SECONDS, _SETTLE_SECONDS = 120.0, 240.0, 10.0
 _MESSAGE = argument("message", metavar="MESSAGE", help="a message's id")
 
 
@@ -34,7 +34,7 @@ async def send(wire: "Wire", options: Options) -> Any:
     to = options["to"][0] if len(options["to"]) == 1 else options["to"]
     body = {
         "to": to,
-        **said(content),
+        **text_body(content),
         "subject": options["subject"] if options["session"] is None else None,
         "session_id": options["session"],
         **asked,
@@ -58,9 +58,9 @@ def _seconds(options: Options) -> float | None:
     except ValueError:
         if options["text"] is not None:
             raise BadSetting(name="--wait-reply", why=f"{given!r} is not a number of seconds") from None
-        options["text"], seconds = given, _WAIT
-    if not 0 <= seconds <= _LONGEST:
-        raise BadLimit(what="--wait-reply", least=0, most=_LONGEST, value=seconds)
+        options["text"], seconds = given, _WAIT_SECONDS
+    if not 0 <= seconds <= _LONGEST_WAIT_SECONDS:
+        raise BadLimit(what="--wait-reply", least=0, most=_LONGEST_WAIT_SECONDS, value=seconds)
     return seconds
 
 
@@ -73,7 +73,7 @@ async def _reply(wire: "Wire", to: str, mark: str | None, seconds: float) -> Any
     async def take() -> list[Any]:
         letters = await wire.wait({"limit": 1, "correlation_id": mark}, max(until - time.monotonic(), 0))
         for letter in letters:
-            await until_answered(partial(wire.post, f"/messages/{letter['id']}/ack", {"token": letter["token"]}), _SETTLING)
+            await until_answered(partial(wire.post, f"/messages/{letter['id']}/ack", {"token": letter["token"]}), _SETTLE_SECONDS)
         return letters
 
     while (left := until - time.monotonic()) > 0:
@@ -281,7 +281,7 @@ COMMANDS = (
             argument("--type", help="another kind of message"),
             argument("--priority", type=int, choices=range(1, 6), help="1 urgent to 5 fyi"),
             argument("--id", help="your own id: a retry with it sends nothing twice"),
-            argument("--wait-reply", nargs="?", const=_WAIT, metavar="SECONDS", help="wait for the answer (120)"),
+            argument("--wait-reply", nargs="?", const=_WAIT_SECONDS, metavar="SECONDS", help="wait for the answer (120)"),
         ),
     ),
     Command(

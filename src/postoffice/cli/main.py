@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from postoffice import __version__
-from postoffice.cli import bridges, consent, house, keeping, ledger, mail, openclaw, people, setup, watching, work
+from postoffice.cli import bridges, consent, keeping, ledger, mail, openclaw, people, server, setup, watching, work
 from postoffice.cli.caller import asking
 from postoffice.cli.command import Command, Options, add_commands, examples
 from postoffice.cli.show import show
@@ -92,7 +92,7 @@ def parser() -> Parser:
     root = Parser(prog="postoffice", description="Durable mail between AI agents.")
     root.add_argument("--version", action="version", version=f"postoffice {__version__}")
     commands = root.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    house.add(commands)
+    server.add(commands)
     for noun in (people, mail, consent, work):
         add_commands(commands, noun.COMMANDS, _asking)
     watching.add(commands)

@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
     from postoffice.client.wire import Wire
 
-_MANY, _MOST = 1_000, 1_000_000
-_PAGE = 200  # which every office gives
-LIMIT = argument("--limit", type=int, default=_MANY, help=f"at most so many ({_MANY})")
+_DEFAULT_ITEMS, _MOST_ITEMS = 1_000, 1_000_000
+_PAGE_ITEMS = 200  # which every office gives
+LIMIT = argument("--limit", type=int, default=_DEFAULT_ITEMS, help=f"at most so many ({_DEFAULT_ITEMS})")
 
 
 async def gathered(wire: "Wire", path: str, items: str, limit: int, **query: object) -> Any:
     """The office's answer with what stands on its further pages too. The cursor is where the limit cut it off, if it did."""
-    most = bounded("--limit", limit, _MANY, 1, _MOST)
-    answer = await wire.get(path, limit=min(most, _PAGE), **query)
+    most = bounded("--limit", limit, _DEFAULT_ITEMS, 1, _MOST_ITEMS)
+    answer = await wire.get(path, limit=min(most, _PAGE_ITEMS), **query)
     while answer["cursor"] is not None and (left := most - len(answer[items])) > 0:
-        page = await wire.get(path, limit=min(left, _PAGE), cursor=answer["cursor"], **query)
+        page = await wire.get(path, limit=min(left, _PAGE_ITEMS), cursor=answer["cursor"], **query)
         answer |= {items: answer[items] + page[items], "cursor": page["cursor"]}
     return answer
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _COLOURS = {"idle": "green", "busy": "yellow", "offline": "dim", "acked": "green", "dead": "red", "pending": "cyan", "leased": "yellow"}
 _IDS = {"session", "message", "task", "id"}
-_OTHERS = 6  # what another column gets at least, with what parts it from the next
+_COLUMN_CHARACTERS = 6  # what another column gets at least, with what parts it from the next
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
@@ -45,7 +45,7 @@ def table(console: "Console", columns: Sequence[str], rows: Iterable[Sequence[ob
     for at, column in enumerate(columns):
         longest = max((len(line[at]) for line in lines), default=0)
         # What is there to be copied is not broken up where that can be.
-        whole = column in _IDS and longest + _OTHERS * (len(columns) - 1) <= console.width
+        whole = column in _IDS and longest + _COLUMN_CHARACTERS * (len(columns) - 1) <= console.width
         shown.add_column(column, overflow="fold", no_wrap=whole)
     for line in lines:
         # Text and not markup: what agents wrote colours nothing.

@@ -21,9 +21,9 @@ from postoffice.core.fence import one_line
 if TYPE_CHECKING:
     from postoffice.client.wire import Wire
 
-_WAIT, _BETWEEN_LOOKS = 25.0, 1.0
-_VISIBLE = 30.0
-_PATIENCE, _GIVING_BACK, _LAST_WORDS = 60.0, 10.0, 2.0
+_WAIT_SECONDS, _LOOK_SECONDS = 25.0, 1.0
+_LEASE_SECONDS = 30.0
+_ANSWER_SECONDS, _GIVE_BACK_SECONDS, _FLUSH_SECONDS = 60.0, 10.0, 2.0
 _TERMINATED = 128 + signal.SIGTERM
 
 
@@ -51,7 +51,7 @@ def add(commands: Any) -> None:
     )
     receiving.add_argument("--exec", dest="execute", metavar="CMD", help="run this for each message")
     receiving.add_argument("--count", type=_count, default=1, help="messages to take; 0 is without end (1)")
-    receiving.add_argument("--wait", type=float, default=_WAIT, metavar="SECONDS", help="how long to wait for one (25)")
+    receiving.add_argument("--wait", type=float, default=_WAIT_SECONDS, metavar="SECONDS", help="how long to wait for one (25)")
     add_caller(receiving)
     receiving.set_defaults(command=_recv)
 
@@ -73,7 +73,7 @@ async def _events(options: Options) -> None:
 
     async with asking(options) as wire:
         now = (await wire.get("/mailbox"))["counted"]  # not repeated: an office that was never there is not waited for
-        after, carried, wait = (now, True, _WAIT) if options["after"] is None else (options["after"], False, _WAIT)
+        after, carried, wait = (now, True, _WAIT_SECONDS) if options["after"] is None else (options["after"], False, _WAIT_SECONDS)
         while True:
 
             async def ask(after: Any = after, wait: float = wait) -> Any:
@@ -96,7 +96,7 @@ async def _events(options: Options) -> None:
                 print(json.dumps(event) if for_programs(options) else _line(event), flush=True)
             after, carried = news["cursor"], True
             if not (wait or news["events"]):
-                await asyncio.sleep(_BETWEEN_LOOKS)
+                await asyncio.sleep(_LOOK_SECONDS)
 
 
 _TOLD = {
@@ -162,7 +162,7 @@ async def _next(wire: "Wire", seconds: float, *, without_end: bool) -> list[Any]
     while True:
         asked = left()
         letters = await until_answered(
-            lambda: wire.wait({"limit": 1, "visible_for": _VISIBLE}, left()),
+            lambda: wire.wait({"limit": 1, "visible_for": _LEASE_SECONDS}, left()),
             None if without_end else asked,
             lambda error: print(f"postoffice: waiting: {error}", file=sys.stderr, flush=True),
         )
@@ -179,7 +179,7 @@ async def _handle(wire: "Wire", letter: dict[str, Any], execute: str | None) -> 
         # What is broken off is not done, and whoever takes it next need not wait until the lease runs out.
         # Said once: an office that is busy is waited for, one that is away is not.
         with suppress(MailError, TimeoutError):
-            async with asyncio.timeout(_GIVING_BACK):
+            async with asyncio.timeout(_GIVE_BACK_SECONDS):
                 await _say(wire, letter, "nack", reason="it was broken off")
         raise
     finally:
@@ -221,7 +221,7 @@ async def _end(process: asyncio.subprocess.Process, send: Callable[[int], None])
     try:
         with suppress(ProcessLookupError, TimeoutError):
             send(signal.SIGTERM)
-            async with asyncio.timeout(_LAST_WORDS):
+            async with asyncio.timeout(_FLUSH_SECONDS):
                 await process.wait()
     finally:  # also where a second signal ends the politeness
         with suppress(ProcessLookupError):
@@ -233,7 +233,7 @@ async def _settle(wire: "Wire", letter: dict[str, Any], how: str, **more: object
     """Said again while the server is away: a restart in the meantime undoes no work."""
     from postoffice.client.wire import until_answered  # noqa: PLC0415
 
-    await until_answered(lambda: _say(wire, letter, how, **more), _PATIENCE)
+    await until_answered(lambda: _say(wire, letter, how, **more), _ANSWER_SECONDS)
 
 
 async def _say(wire: "Wire", letter: dict[str, Any], how: str, **more: object) -> None:
@@ -242,5 +242,5 @@ async def _say(wire: "Wire", letter: dict[str, Any], how: str, **more: object) -
 
 async def _keep(wire: "Wire", letter: dict[str, Any]) -> None:
     while True:
-        await asyncio.sleep(_VISIBLE / 3)
-        await _settle(wire, letter, "extend", visible_for=_VISIBLE)
+        await asyncio.sleep(_LEASE_SECONDS / 3)
+        await _settle(wire, letter, "extend", visible_for=_LEASE_SECONDS)

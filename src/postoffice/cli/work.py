@@ -6,7 +6,7 @@ from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.pages import LIMIT, gathered, tell_of_more
 from postoffice.cli.show import ago, ahead, say, table, text_of
 from postoffice.client.path import part
-from postoffice.client.said import said
+from postoffice.client.text_body import text_body
 from postoffice.core.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _FINAL = ("completed", "rejected", "failed")
 
 async def task(wire: "Wire", options: Options) -> Any:
     """Move a task."""
-    body = {"state": _STATES[options["act"]]} | ({} if options["text"] is None else said(options["text"]))
+    body = {"state": _STATES[options["act"]]} | ({} if options["text"] is None else text_body(options["text"]))
     return await wire.post(f"/tasks/{part(options['task'])}/update", body)
 
 

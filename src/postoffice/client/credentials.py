@@ -13,7 +13,7 @@ from platformdirs import user_config_path
 
 from postoffice.core.errors import BadSetting
 
-_ROOM = 1024  # bytes, more than the file of any key takes
+_FILE_BYTES = 1024  # bytes, more than the file of any key takes
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True):
@@ -50,7 +50,7 @@ def keeping(server: str) -> Iterator[Callable[[Credential], Path]]:
 
     try:
         with os.fdopen(descriptor, "wb") as file:
-            file.write(bytes(_ROOM))
+            file.write(bytes(_FILE_BYTES))
         yield keep
     finally:
         Path(begun).unlink(missing_ok=True)

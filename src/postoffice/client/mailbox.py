@@ -23,8 +23,8 @@ from postoffice.client.wire import Wire, until_answered
 from postoffice.core.clock import sender_id
 from postoffice.core.errors import MailError, NoReply, Unavailable
 
-_WAIT, _VISIBLE = 25.0, 30.0
-_REASON = 500
+_WAIT_SECONDS, _LEASE_SECONDS = 25.0, 30.0
+_REASON_CHARACTERS = 500
 _UNDER_WAY = ("accepted", "working")  # a task's progress is no answer yet
 
 
@@ -93,7 +93,7 @@ class Mailbox:
         raise NoReply(to=to, seconds=int(within))
 
     def receive(
-        self, limit: int = 1, *, visible_for: float = _VISIBLE, one_per_session: bool = False, within: float | None = None
+        self, limit: int = 1, *, visible_for: float = _LEASE_SECONDS, one_per_session: bool = False, within: float | None = None
     ) -> AsyncIterator[Message]:
         """Messages as they come, without end unless `within` seconds bound the waiting for each."""
         wish = {"one_per_session": one_per_session} if one_per_session else {}
@@ -159,7 +159,7 @@ class Mailbox:
 
     async def _poll(self, asker: "_Asker", mark: str, until: float | None) -> None:
         while not asker.answers:
-            asker.answers += await self.lease({"limit": 1, "visible_for": _VISIBLE, "correlation_id": mark}, until)
+            asker.answers += await self.lease({"limit": 1, "visible_for": _LEASE_SECONDS, "correlation_id": mark}, until)
             if _left(until) == 0:
                 return
 
@@ -293,7 +293,7 @@ def _task() -> asyncio.Task[Any] | None:
 
 def _reason(error: BaseException | None) -> str:
     """What went wrong, in letters that can be sent whatever is in it."""
-    return f"{type(error).__name__}: {error}"[:_REASON].replace("\0", "?").encode(errors="replace").decode()
+    return f"{type(error).__name__}: {error}"[:_REASON_CHARACTERS].replace("\0", "?").encode(errors="replace").decode()
 
 
 def _until(within: float | None) -> float | None:
@@ -301,7 +301,7 @@ def _until(within: float | None) -> float | None:
 
 
 def _left(until: float | None) -> float:
-    return _WAIT if until is None else max(until - asyncio.get_running_loop().time(), 0)
+    return _WAIT_SECONDS if until is None else max(until - asyncio.get_running_loop().time(), 0)
 
 
 def _letter(*, to: str | Sequence[str], content: str | None = None, id: str | None = None, **fields: Any) -> dict[str, Any]:

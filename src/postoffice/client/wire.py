@@ -10,17 +10,17 @@ from weakref import WeakKeyDictionary
 import httpx2
 import msgspec
 
-from postoffice.client.line import ANSWER, KEPT, Answer, Line, suits
+from postoffice.client.plain_http import ANSWER_SECONDS, IDLE_CONNECTIONS, Answer, PlainHttp, is_plain
 from postoffice.core.agent import key_hash
 from postoffice.core.errors import BadKey, BadLimit, NoAnswer, Unavailable, told
 from postoffice.core.names import check_name
 
 T = TypeVar("T")
-_MOST = 100  # calls at once; whoever comes later waits
-_PATIENCE = 30.0  # for a connection, and for what is said on it
+_CALLS_AT_ONCE = 100  # calls at once; whoever comes later waits
+_SOCKET_SECONDS = 30.0  # for a connection, and for what is said on it
 _WAIT = "/messages/wait"
-_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0
-_LONGEST_WAIT, _BETWEEN_WAITS = 240.0, 1.0
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 5.0
+_LONGEST_WAIT_SECONDS, _BETWEEN_WAITS_SECONDS = 240.0, 1.0
 _GOOD = range(200, 300)
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
@@ -39,7 +39,7 @@ class Wire:
         self.agent = agent
         given = {"X-API-Key": key, "X-Agent": agent}
         self.headers = {name: value for name, value in given.items() if value is not None}
-        self._line = Line(server, self.headers) if suits(server) else None
+        self._plain = PlainHttp(server, self.headers) if is_plain(server) else None
         self._general: tuple[asyncio.AbstractEventLoop, httpx2.AsyncClient] | None = None
         self._rooms: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
 
@@ -47,8 +47,8 @@ class Wire:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        if self._line is not None:
-            self._line.close()
+        if self._plain is not None:
+            self._plain.close()
         general, self._general = self._general, None
         if general is not None and general[0] is asyncio.get_running_loop():
             await general[1].aclose()
@@ -95,41 +95,41 @@ class Wire:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         try:
-            answer = await self.post(_WAIT, wish | {"wait": min(seconds, _LONGEST_WAIT)})
+            answer = await self.post(_WAIT, wish | {"wait": min(seconds, _LONGEST_WAIT_SECONDS)})
         except BadLimit:  # more than this server ever waits; unasked it waits no longer than that
             answer = await self.post(_WAIT, wish)
         found: list[Any] = answer["messages"]
         if not found:  # where nobody may wait there, it is done here
-            await asyncio.sleep(min(seconds, _BETWEEN_WAITS) - (loop.time() - begun))
+            await asyncio.sleep(min(seconds, _BETWEEN_WAITS_SECONDS) - (loop.time() - begun))
         return found
 
     async def _ask(self, method: str, path: str, content: bytes | None, query: dict[str, str], within: float) -> Answer:
         # Whoever waits takes nobody's place: acks and extensions would come too late behind a hundred waiters.
-        async with self._room() if within <= ANSWER else nullcontext():
-            if self._line is not None:
-                return await self._line.call(method, path, content, query, within)
+        async with self._room() if within <= ANSWER_SECONDS else nullcontext():
+            if self._plain is not None:
+                return await self._plain.call(method, path, content, query, within)
             headers = {} if content is None else {"Content-Type": "application/json"}
-            patience = httpx2.Timeout(_PATIENCE, read=within)
+            patience = httpx2.Timeout(_SOCKET_SECONDS, read=within)
             http = self._general_client()
             response = await http.request(method, path, content=content, headers=headers, params=query or None, timeout=patience)
             return Answer(response.status_code, response.content, response.headers.get("retry-after", ""))
 
     def _room(self) -> asyncio.Semaphore:
-        return self._rooms.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_MOST))
+        return self._rooms.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_CALLS_AT_ONCE))
 
     def _general_client(self) -> httpx2.AsyncClient:
         """Its connections belong to the loop they were made in."""
         loop = asyncio.get_running_loop()
         if self._general is None or self._general[0] is not loop:
-            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=KEPT)
+            limits = httpx2.Limits(max_connections=None, max_keepalive_connections=IDLE_CONNECTIONS)
             self._general = loop, httpx2.AsyncClient(base_url=self.server, headers=self.headers, limits=limits)
         return self._general[1]
 
 
 def _within(path: str, body: object, query: dict[str, object]) -> float:
     """How long an answer may take: as long as it was asked to wait, and a while. A connection may have died without a word."""
-    asked = (body if isinstance(body, dict) else query).get("wait", _LONGEST_WAIT if path == _WAIT else 0)
-    return ANSWER + (asked if isinstance(asked, int | float) else _LONGEST_WAIT)
+    asked = (body if isinstance(body, dict) else query).get("wait", _LONGEST_WAIT_SECONDS if path == _WAIT else 0)
+    return ANSWER_SECONDS + (asked if isinstance(asked, int | float) else _LONGEST_WAIT_SECONDS)
 
 
 async def until_answered(
@@ -151,7 +151,7 @@ async def until_answered(
     raise AssertionError  # pauses never end
 
 
-async def pauses(first: float = _FIRST_PAUSE, longest: float = _LONGEST_PAUSE) -> AsyncIterator[float]:
+async def pauses(first: float = _FIRST_PAUSE_SECONDS, longest: float = _LONGEST_PAUSE_SECONDS) -> AsyncIterator[float]:
     """Ever longer pauses, none quite alike, so that many who lost one server do not come back as one."""
     pause = first
     while True:

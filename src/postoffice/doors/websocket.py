@@ -26,9 +26,9 @@ CUT = "postoffice.cut"
 _AUTH_SECONDS = 10.0
 _SEND_SECONDS = 10.0
 _LOOK = timedelta(seconds=45)  # before an agent that was not heard of for a minute counts as away
-_BATCH = 100
+_BATCH_EVENTS = 100
 _REASON_BYTES = 123
-_DIGITS = 18
+_CURSOR_DIGITS = 18
 _encode = msgspec.json.Encoder().encode
 
 
@@ -103,7 +103,7 @@ class _Line:
         latest = await self._office.latest(caller)
         if cursor is None:
             return caller, latest
-        if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _DIGITS or int(cursor) > latest:
+        if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _CURSOR_DIGITS or int(cursor) > latest:
             raise BadCursor(cursor=cursor)
         return caller, int(cursor)
 
@@ -115,7 +115,7 @@ class _Line:
         follow = self._office.follow
         while not self._office.draining:
             # Not all at once: thousands of sockets are opened within a moment of each other.
-            events = await follow(caller, after, _BATCH, within=_LOOK * random.uniform(0.6, 1.0))  # noqa: S311
+            events = await follow(caller, after, _BATCH_EVENTS, within=_LOOK * random.uniform(0.6, 1.0))  # noqa: S311
             # Before anything is told: a key may have ended meanwhile, or a bare name have got one. One that holds is a sign of life.
             caller = await self._identify()
             for event in events:

@@ -20,11 +20,11 @@ from postoffice.store.claim import Claim, give_to_owner_of_folder
 from postoffice.store.migrations.upgrade import HEAD
 
 Progress = Callable[[int, int], None]
-_PAGES = 1000
+_PAGES_A_STEP = 1000
 _LEFT = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file, and leaves there when it is killed
 _PASSWORDS = (re.compile(r"(postgresql://[^:/?#]*):([^/?#]*)(?=@)"), re.compile(r"(.*[?&])password=([^&#]*)&?"))
 _DETAIL = re.compile(r"(?:pg_\w+: )?detail:\s*(.*)", re.IGNORECASE)
-_PATIENCE = 30.0  # seconds for whoever writes at the moment to be done
+_WRITER_SECONDS = 30.0  # seconds for whoever writes at the moment to be done
 
 
 def backup(settings: Settings, file: Path, progress: Progress) -> str:
@@ -135,12 +135,12 @@ def _clear(file: Path) -> None:
 
 def _copy(source: str, target: Path, progress: Progress, journal: str | None = "DELETE") -> None:
     """SQLite's own online backup: one moment's state, however long it takes and whoever writes meanwhile."""
-    read, write = sqlite3.connect(source, uri=True), sqlite3.connect(target, timeout=_PATIENCE)
+    read, write = sqlite3.connect(source, uri=True), sqlite3.connect(target, timeout=_WRITER_SECONDS)
     try:
         # Without a look that lasts it would begin again at every write, and beside a busy server never end.
         read.execute("BEGIN")
         read.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        read.backup(write, pages=_PAGES, progress=lambda _, left, total: progress(total - left, total))
+        read.backup(write, pages=_PAGES_A_STEP, progress=lambda _, left, total: progress(total - left, total))
         if journal is not None:
             write.execute(f"PRAGMA journal_mode = {journal}")
         progress(1, 1)

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from postoffice.serve.traces import MessageTraces
 
 OWNER_KEY = "owner.key"
-_SENDS = 600  # a minute, for each agent
-_REGISTRATIONS = 30  # an hour, for each address
-_IDLE = 15  # times longer is an idle topic left alone
+_SENDS_A_MINUTE = 600  # a minute, for each agent
+_REGISTRATIONS_AN_HOUR = 30  # an hour, for each address
+_IDLE_TIMES = 15  # times longer is an idle topic left alone
 _HOST = r"(\[[^\]@]*\]|[^:,\[\]/?#@]*)(:\d*)?"
 _POSTGRESQL = re.compile(rf"postgres(ql)?(\+\w+)?://([^/?#]*@)?{_HOST}(,{_HOST})*([/?#].*)?", re.DOTALL)
 
@@ -50,8 +50,8 @@ def build_house(settings: Settings) -> House:
     if auth is Auth.KEYS:
         limits = msgspec.structs.replace(
             limits,
-            sends_per_minute=_SENDS if limits.sends_per_minute is None else limits.sends_per_minute,
-            registrations_per_hour=_REGISTRATIONS if limits.registrations_per_hour is None else limits.registrations_per_hour,
+            sends_per_minute=_SENDS_A_MINUTE if limits.sends_per_minute is None else limits.sends_per_minute,
+            registrations_per_hour=_REGISTRATIONS_AN_HOUR if limits.registrations_per_hour is None else limits.registrations_per_hour,
         )
     # A rate of 0 is no rate.
     limits = msgspec.structs.replace(
@@ -141,7 +141,7 @@ def _build_ledger(settings: Settings, office: PostOffice) -> "LedgerBridge":
     if (mirror := settings.ledger_mirror or network.mirror_url()) is None:
         raise BadSetting(name="ledger_mirror", why="it is needed for a network of one's own")
     return LedgerBridge(
-        office, network, mirror, per_second=settings.ledger_rate, least=settings.ledger_poll, most=settings.ledger_poll * _IDLE
+        office, network, mirror, per_second=settings.ledger_rate, least=settings.ledger_poll, most=settings.ledger_poll * _IDLE_TIMES
     )
 
 

@@ -15,10 +15,10 @@ from postoffice.doors.websocket import CUT
 _HEAD_SECONDS = 20.0
 _HEAD_BYTES = 64 << 10
 _TAKING_SECONDS = 60.0
-_LAST_WORDS = 1.0
+_CLOSE_SECONDS = 1.0
 _HEED = frozenset({b"connection", b"transfer-encoding"})  # headers that say how the rest is written
 _LENGTH = b"content-length"
-_LARGE = 64 << 10  # bytes: a body that costs more to copy behind its head than to write by itself
+_LARGE_BYTES = 64 << 10  # bytes: a body that costs more to copy behind its head than to write by itself
 _WRITABLE = asyncio.Event()  # every socket's, until it has something to wait for
 _WRITABLE.set()
 
@@ -108,7 +108,7 @@ class HttpProtocol(HttpToolsProtocol):
         # Where requests came before this one was answered, the cycle is the last one's.
         if self.pipeline or cycle.response_started or cycle.disconnected or self.flow.write_paused:
             return False
-        if cycle.scope["method"] == "HEAD" or len(body) > _LARGE:
+        if cycle.scope["method"] == "HEAD" or len(body) > _LARGE_BYTES:
             return False
         written = [STATUS_LINE[status]]
         for name, value in self.server_state.default_headers:
@@ -244,7 +244,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()
         # Closing waits for what is still to be sent, and a peer that does not answer may never take it.
-        self.loop.call_later(_LAST_WORDS, self.transport.abort)
+        self.loop.call_later(_CLOSE_SECONDS, self.transport.abort)
 
     def _cut(self, code: int, reason: str) -> None:
         if self.close_sent or self.transport.is_closing():

@@ -28,7 +28,7 @@ from postoffice.serve.program import program
 from postoffice.serve.protocols import HttpProtocol, WebSocketProtocol
 
 _FRAME_BYTES = 64 << 10  # what a client says on a socket is small: who it is, and ping
-_GRACE = 5  # seconds for calls under way to end once the server is told to stop
+_DRAIN_SECONDS = 5  # seconds for calls under way to end once the server is told to stop
 
 
 def serve(settings: Settings) -> None:
@@ -82,7 +82,7 @@ def web_server(app: FastAPI, settings: Settings, announce: Callable[[], None] = 
         server_header=False,
         proxy_headers=bool(settings.trusted_proxies),
         forwarded_allow_ips=[*settings.trusted_proxies, *_mapped(settings.trusted_proxies)] or None,
-        timeout_graceful_shutdown=_GRACE,
+        timeout_graceful_shutdown=_DRAIN_SECONDS,
         ws_ping_interval=settings.ws_ping_interval,
         ws_ping_timeout=settings.ws_ping_timeout,
         ws_per_message_deflate=False,

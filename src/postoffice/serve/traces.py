@@ -26,7 +26,7 @@ from postoffice.core.message import Accepted
 
 _log = logging.getLogger("postoffice.traces")
 _EXPORTERS = ("opentelemetry.exporter.otlp.common.http", "opentelemetry.exporter.otlp.proto.http.trace_exporter")
-_PATIENCE = 3.0  # seconds for a collector to answer
+_COLLECTOR_SECONDS = 3.0  # seconds for a collector to answer
 _SENDING: ContextVar[UUID | None] = ContextVar("sending", default=None)
 
 
@@ -79,7 +79,7 @@ class _ToldOnce(SpanExporter):
     """An exporter in whose log a collector that is away stands once, with why, and not with every batch that it does not get."""
 
     def __init__(self, address: str) -> None:
-        self._exporter = OTLPSpanExporter(address, timeout=_PATIENCE)
+        self._exporter = OTLPSpanExporter(address, timeout=_COLLECTOR_SECONDS)
         self._away = False
         for name in _EXPORTERS:
             logging.getLogger(name).addFilter(self._is_new)

@@ -22,11 +22,11 @@ from postoffice.core.errors import MailError
 from postoffice.setup.edit import Hook
 
 _EVENTS = ("UserPromptSubmit", "Stop")
-_SECONDS = 5
-_PATIENCE = 2.0
+_HOOK_SECONDS = 5
+_ANSWER_SECONDS = 2.0
 """Whoever waits for us is working: an office that does not answer at once is not waited for."""
-_NAMES = 5
-_LOOK = 50
+_NAMES_SHOWN = 5
+_MESSAGES_READ = 50
 _MANNER = re.compile(r"\bpostoffice hook --as ")
 
 
@@ -34,7 +34,7 @@ def hooks(server: str, agent: str) -> list[Hook]:
     """What goes into Claude Code's settings: on a prompt the line joins it, and at the end mail not yet told of is told of once."""
     words = ["postoffice"] if shutil.which("postoffice") else [sys.executable, "-m", "postoffice"]
     command = shlex.join([*words, "hook", "--as", agent, "--server", server])
-    value = {"hooks": [{"type": "command", "command": command, "timeout": _SECONDS}]}
+    value = {"hooks": [{"type": "command", "command": command, "timeout": _HOOK_SECONDS}]}
     return [Hook(("hooks", event), value, is_ours) for event in _EVENTS]
 
 
@@ -55,7 +55,7 @@ def run_hook(server: str, agent: str) -> None:
 
 async def _news(server: str, agent: str, event: dict[str, Any]) -> str | None:
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_ANSWER_SECONDS):
             kept = credentials.load(server, agent)
             async with Wire(server, key=kept.key if kept else None, agent=agent) as wire:
                 return await _unread(wire, agent, event)
@@ -70,7 +70,7 @@ async def _unread(wire: Wire, agent: str, event: dict[str, Any]) -> str | None:
     told = _told(wire.server, agent)
     if event.get("hook_event_name") == "Stop" and (event.get("stop_hook_active") or counts["counted"] <= _read(told)):
         return None  # once is enough: an agent that has heard of it may stop
-    senders = Counter(message["from"] for message in (await wire.get("/messages/waiting", limit=_LOOK))["messages"])
+    senders = Counter(message["from"] for message in (await wire.get("/messages/waiting", limit=_MESSAGES_READ))["messages"])
     with suppress(OSError):  # what cannot be kept is told of once more
         _write(told, counts["counted"])
     return describe(agent, counts["pending"], senders)
@@ -78,8 +78,8 @@ async def _unread(wire: Wire, agent: str, event: dict[str, Any]) -> str | None:
 
 def describe(agent: str, waiting: int, senders: Counter[str]) -> str:
     """The line: how many, from whom, and what to do."""
-    named = [name if count == 1 else f"{name} ({count})" for name, count in senders.most_common(_NAMES)]
-    others = " and others" if len(senders) > _NAMES or waiting > senders.total() else ""
+    named = [name if count == 1 else f"{name} ({count})" for name, count in senders.most_common(_NAMES_SHOWN)]
+    others = " and others" if len(senders) > _NAMES_SHOWN or waiting > senders.total() else ""
     return (
         f"Mail for {agent}: {waiting} waiting, from {', '.join(named) or 'nobody named'}{others}. "
         "Take it with mailbox_receive when it suits your work, and mailbox_ack each message once handled."

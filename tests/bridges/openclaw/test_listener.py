@@ -36,8 +36,8 @@ async def until(check: Any, seconds: float = 45) -> None:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listeners, "_FIRST", 0.05)
-    monkeypatch.setattr(listeners, "_LONGEST", 0.2)
+    monkeypatch.setattr(listeners, "_FIRST_PAUSE_SECONDS", 0.05)
+    monkeypatch.setattr(listeners, "_LONGEST_PAUSE_SECONDS", 0.2)
 
 
 class Office:
@@ -91,7 +91,7 @@ async def test_it_pings_at_once_and_again() -> None:
     async with server, listening(Listener(f"http://127.0.0.1:{port}", {}, lambda: None, ping_every=0.1)):
         await until(lambda: len(office.frames) >= 3)
     assert office.frames[0] == {"type": "ping"}
-    assert listeners._PING_EVERY == 25
+    assert listeners._PING_SECONDS == 25
 
 
 @pytest.mark.usefixtures("quick")

@@ -122,8 +122,8 @@ async def until_logged(caplog: pytest.LogCaptureFixture, words: str) -> None:
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(relay, "_FIRST", 0.1)
-    monkeypatch.setattr(replies, "_LEAST", 0.1)
+    monkeypatch.setattr(relay, "_FIRST_PAUSE_SECONDS", 0.1)
+    monkeypatch.setattr(replies, "_SHORTEST_PAUSE_SECONDS", 0.1)
 
 
 @pytest.fixture

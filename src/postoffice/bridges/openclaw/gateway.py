@@ -10,14 +10,14 @@ import msgspec
 
 from postoffice.bridges.openclaw.settings import RelaySettings
 from postoffice.bridges.openclaw.transcript import Entry, reply_to
-from postoffice.bridges.outcome import Away, Failed, Later, Outcome, Replied, Silent, Unknown, said
+from postoffice.bridges.outcome import Away, Failed, Later, Outcome, Replied, Silent, Unknown, reply_or_silence
 from postoffice.core.hosts import is_loopback
 
 _CONFIG = "~/.openclaw/openclaw.json"
 NO_SESSION = "No session found"
-_PAGE, _PAGES = 100, 5
-_MARGIN = 15.0  # what the gateway may take beyond the wait it was asked for
-_QUICK = 30.0
+_PAGE_ENTRIES, _PAGES_READ = 100, 5
+_MARGIN_SECONDS = 15.0  # what the gateway may take beyond the wait it was asked for
+_CALL_SECONDS = 30.0
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
@@ -56,7 +56,7 @@ class Gateway:
     async def probe(self) -> Away | None:
         """Whether mail could be handed over: a call that lacks everything is refused for that only where the rest is right."""
         chat = self._settings.mode == "chat"
-        answer = await (self._chat(None, None) if chat else self._tool("sessions_send", {}, _QUICK))
+        answer = await (self._chat(None, None) if chat else self._tool("sessions_send", {}, _CALL_SECONDS))
         if isinstance(answer, Unknown):
             return Away(answer.why)
         if isinstance(answer, Away):
@@ -69,7 +69,7 @@ class Gateway:
             return await self._ask_chat(session, text)
         wait = self._settings.timeout
         arguments = {"sessionKey": session, "message": text, "timeoutSeconds": max(round(wait), 1)}
-        answer = await self._tool("sessions_send", arguments, wait + _MARGIN)
+        answer = await self._tool("sessions_send", arguments, wait + _MARGIN_SECONDS)
         if not isinstance(answer, _Answer):
             return answer
         if (refused := self._refusal(answer, "sessions_send")) is not None:
@@ -87,9 +87,9 @@ class Gateway:
         entries: list[Entry] = []
         pending: list[Any] = []
         offset: object = 0
-        for _ in range(_PAGES):
-            arguments = {"sessionKey": session, "limit": _PAGE, "offset": offset}
-            answer = await self._tool("sessions_history", arguments, _QUICK)
+        for _ in range(_PAGES_READ):
+            arguments = {"sessionKey": session, "limit": _PAGE_ENTRIES, "offset": offset}
+            answer = await self._tool("sessions_history", arguments, _CALL_SECONDS)
             if not isinstance(answer, _Answer):
                 return Unknown(answer.why)
             if (refused := self._refusal(answer, "sessions_history")) is not None:
@@ -120,14 +120,18 @@ class Gateway:
         if answer.status != HTTPStatus.OK or not isinstance(choices, list) or not choices:
             return Failed(self._clean(answer.message or f"the gateway answered {answer.status}"))
         message = _object(choices[0]).get("message")
-        return said(message.get("content")) if isinstance(message, dict) else Unknown("the gateway's answer has a form we do not know")
+        return (
+            reply_or_silence(message.get("content"))
+            if isinstance(message, dict)
+            else Unknown("the gateway's answer has a form we do not know")
+        )
 
     def _outcome(self, details: dict[str, Any]) -> Outcome:
         run_id = details.get("runId")
         why = self._clean(str(details.get("error") or details.get("message") or "the gateway gave no reason"))
         match details.get("status"):
             case "ok":
-                return said(details.get("reply"))
+                return reply_or_silence(details.get("reply"))
             case "accepted" | "queued" | "timeout":
                 return Later(run_id if isinstance(run_id, str) else None)
             case "no_reply":
@@ -172,11 +176,11 @@ class Gateway:
         """One turn in a session. It has no time limit of its own: a late reply simply comes late."""
         key = session or self._settings.target
         body = {"model": f"openclaw/{_agent(key)}", "messages": [] if text is None else [{"role": "user", "content": text}]}
-        within = _QUICK if text is None else self._settings.late_for
+        within = _CALL_SECONDS if text is None else self._settings.late_for
         return await self._post("/v1/chat/completions", body, {"x-openclaw-session-key": key}, within)
 
     async def _post(self, path: str, body: object, headers: dict[str, str], within: float) -> _Answer | Away | Unknown:
-        timeout = httpx2.Timeout(_QUICK, read=within, pool=within)
+        timeout = httpx2.Timeout(_CALL_SECONDS, read=within, pool=within)
         try:
             response = await self._http.post(path, content=_encode(body), headers=headers, timeout=timeout)
         except (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError):

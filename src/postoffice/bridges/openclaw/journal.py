@@ -14,8 +14,8 @@ from postoffice.core.errors import BadSetting
 
 log = logging.getLogger(__name__)
 
-_MOST_SESSIONS = 10_000
-_STANDBY = 1.0
+_SESSIONS_KEPT = 10_000
+_STANDBY_SECONDS = 1.0
 
 
 class Handover(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -78,7 +78,7 @@ class Journal:
         sessions = self._pages.sessions
         if session_id and sessions.get(session_id) != gateway_session:
             sessions[session_id] = gateway_session
-            while len(sessions) > _MOST_SESSIONS:
+            while len(sessions) > _SESSIONS_KEPT:
                 del sessions[next(iter(sessions))]
             self._write()
 
@@ -136,5 +136,5 @@ async def only_reader(path: Path) -> AsyncIterator[Journal]:
             if not told:
                 log.info("another relay has this mailbox; standing by until it ends")
                 told = True
-            await asyncio.sleep(_STANDBY)
+            await asyncio.sleep(_STANDBY_SECONDS)
         yield Journal(path)

@@ -16,9 +16,9 @@ from postoffice.core.hosts import is_loopback
 
 log = logging.getLogger(__name__)
 
-_FIRST, _LONGEST = 1.0, 30.0
-_PING_EVERY = 25.0
-_OPEN = 10.0
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 30.0
+_PING_SECONDS = 25.0
+_OPEN_SECONDS = 10.0
 _BAD_CURSOR = 4022
 _PING = msgspec.json.encode({"type": "ping"}).decode()
 
@@ -26,7 +26,7 @@ _PING = msgspec.json.encode({"type": "ping"}).decode()
 class Listener:
     """What it hears is a hint: whoever is rung for looks for itself."""
 
-    def __init__(self, server: str, headers: Mapping[str, str], ring: Callable[[], None], *, ping_every: float = _PING_EVERY) -> None:
+    def __init__(self, server: str, headers: Mapping[str, str], ring: Callable[[], None], *, ping_every: float = _PING_SECONDS) -> None:
         self._address = f"{server.replace('http', 'ws', 1)}/ws"
         self._headers = headers
         self._ring = ring
@@ -38,19 +38,19 @@ class Listener:
 
     async def listen(self) -> None:
         """Listen until cancelled."""
-        pausing = pauses(_FIRST, _LONGEST)
+        pausing = pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
         while True:
             self._heard = False
             await self._hold()
             if self._heard:
-                pausing = pauses(_FIRST, _LONGEST)  # it was a good line
+                pausing = pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)  # it was a good line
             await asyncio.sleep(await anext(pausing))
 
     async def _hold(self) -> None:
         """One connection, from its greeting to its end."""
         address = self._address if self._cursor is None else f"{self._address}?cursor={self._cursor}"
         try:
-            async with connect(address, additional_headers=self._headers, proxy=self._proxy, open_timeout=_OPEN) as socket:
+            async with connect(address, additional_headers=self._headers, proxy=self._proxy, open_timeout=_OPEN_SECONDS) as socket:
                 self._ring()  # something may have come while nobody listened
                 pinging = asyncio.create_task(self._ping(socket))
                 try:

@@ -29,11 +29,11 @@ from postoffice.core.names import SYSTEM, folded
 
 log = logging.getLogger(__name__)
 
-_REASON = 500
-_STOPPING = 3.0
-_AT_ONCE = 4
-_AGAIN = 30.0
-_FIRST, _LONGEST = 1.0, 30.0
+_REASON_CHARACTERS = 500
+_STOP_SECONDS = 3.0
+_MESSAGES_AT_ONCE = 4
+_RESTART_SECONDS = 30.0
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 30.0
 
 
 async def keep_relay(settings: RelaySettings) -> None:
@@ -45,7 +45,7 @@ async def keep_relay(settings: RelaySettings) -> None:
             log.warning("the relay stopped: %s", error)
         except Exception:
             log.exception("the relay stopped")
-        await asyncio.sleep(_AGAIN)
+        await asyncio.sleep(_RESTART_SECONDS)
 
 
 async def run_relay(settings: RelaySettings) -> None:
@@ -87,7 +87,7 @@ class Relay:
         given = {"X-API-Key": self._settings.key, "X-Agent": self._settings.agent}
         listener = Listener(self._settings.server, {name: value for name, value in given.items() if value}, self._mail.set)
         # A gateway session takes one message at a time, or replies would run together.
-        takers = _AT_ONCE if self._settings.per_sender else 1
+        takers = _MESSAGES_AT_ONCE if self._settings.per_sender else 1
         log.info("relaying the mail of %s to the gateway at %s", self._settings.agent, self._settings.gateway)
         work = [listener.listen(), self._replies.deliver_late(), *(self._take() for _ in range(takers))]
         tasks = [asyncio.create_task(one) for one in work]
@@ -120,9 +120,9 @@ class Relay:
             if self._ready:
                 return
             if self._slips:
-                await asyncio.sleep(next_try(self._slips, timedelta(seconds=_FIRST)).total_seconds())
+                await asyncio.sleep(next_try(self._slips, timedelta(seconds=_FIRST_PAUSE_SECONDS)).total_seconds())
             told: str | None = None
-            async for pause in pauses(_FIRST, _LONGEST):
+            async for pause in pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS):
                 problem = await self._gateway.probe()
                 if problem is None:
                     break
@@ -147,7 +147,7 @@ class Relay:
             log.info("message %s was settled elsewhere while it was being handled: %s", message.id, error)
         except asyncio.CancelledError:
             try:
-                async with asyncio.timeout(_STOPPING):
+                async with asyncio.timeout(_STOP_SECONDS):
                     await message.nack("the relay stopped")
             except (TimeoutError, MailError):
                 pass  # then its lease runs out
@@ -232,7 +232,7 @@ class Relay:
             case Failed(why):
                 log.warning("message %s failed at the gateway: %s", message.id, why)
                 self._journal.done(message.id)
-                await message.nack(one_line(why)[:_REASON], delay=next_try(message.letter.attempt).total_seconds())
+                await message.nack(one_line(why)[:_REASON_CHARACTERS], delay=next_try(message.letter.attempt).total_seconds())
                 return
             case Away(why) | Unknown(why):
                 self._ready = False
@@ -240,7 +240,7 @@ class Relay:
                 if isinstance(outcome, Away):
                     self._journal.done(message.id)
                 log.warning("message %s goes back to the office: %s", message.id, why)
-                await message.nack(one_line(why)[:_REASON])
+                await message.nack(one_line(why)[:_REASON_CHARACTERS])
                 return
             case Silent():
                 pass

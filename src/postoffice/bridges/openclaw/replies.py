@@ -17,7 +17,7 @@ from postoffice.core.task import TaskState
 
 log = logging.getLogger(__name__)
 
-_LEAST, _MOST = 1.0, 60.0
+_SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 60.0
 
 
 class Replies:
@@ -69,7 +69,9 @@ class Replies:
             for handover in self._journal.late():
                 if due.setdefault(handover.message_id, now) <= now:
                     await self._look(handover)
-                    due[handover.message_id] = now + min(max((now - handover.asked_at) / 10, _LEAST), _MOST)
+                    due[handover.message_id] = now + min(
+                        max((now - handover.asked_at) / 10, _SHORTEST_PAUSE_SECONDS), _LONGEST_PAUSE_SECONDS
+                    )
             due = {handover.message_id: due.get(handover.message_id, now) for handover in self._journal.late()}
             rest = max(min(due.values()) - time.time(), 0.05) if due else None
             try:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from postoffice.bridges.outcome import Later, Replied, said
+from postoffice.bridges.outcome import Later, Replied, reply_or_silence
 
 _ENDS = (None, "stop", "length")
 Entry = dict[str, Any]
@@ -38,7 +38,7 @@ def _answer(entry: Entry) -> Iterator[Replied]:
     """What an entry says if it ends a turn; what an agent says between two tools is not its answer."""
     # Mail from another session has the role of an assistant too, and says where it came from.
     if entry.get("role") == "assistant" and "provenance" not in entry and entry.get("stopReason") in _ENDS:
-        answer = said(_text(entry))
+        answer = reply_or_silence(_text(entry))
         if isinstance(answer, Replied):
             yield answer
 

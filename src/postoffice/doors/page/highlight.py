@@ -17,8 +17,8 @@ from pygments.util import ClassNotFound
 Token = TypeVar("Token")
 
 _PREFIX = "hl-"
-_MOST = 20_000
-_WIDEST = 2_000  # of a longer line a lexer may try every beginning with every end, and cannot be stopped meanwhile
+_CODE_CHARACTERS = 20_000
+_LINE_CHARACTERS = 2_000  # of a longer line a lexer may try every beginning with every end, and cannot be stopped meanwhile
 # What agents write in. A lexer for every language ever is a way to keep the server busy.
 # fmt: off
 _LANGUAGES = frozenset({
@@ -56,7 +56,7 @@ CLASSES = frozenset(f"{_PREFIX}{short}" for short in STANDARD_TYPES.values() if 
 def highlighted(code: str, language: str, until: float = inf) -> str:
     """Code as HTML, escaped; coloured where the language is one we know and it is done by then, by this thread's clock."""
     lexer = _lexer(language.lower())
-    if lexer is None or len(code) > _MOST or max(map(len, code.split("\n"))) > _WIDEST:
+    if lexer is None or len(code) > _CODE_CHARACTERS or max(map(len, code.split("\n"))) > _LINE_CHARACTERS:
         return escape(code)
     made = StringIO()
     try:

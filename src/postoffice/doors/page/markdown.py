@@ -16,11 +16,11 @@ from markupsafe import Markup
 from postoffice.core.invisible import visible
 from postoffice.doors.page.highlight import CLASSES, highlighted
 
-SHORT = 6_000
+SHORT_CHARACTERS = 6_000
 """Characters of a message shown in a conversation."""
-LONG = 20_000
+LONG_CHARACTERS = 20_000
 """Characters shown where one message is all there is. What it takes grows with the square of them, if somebody means harm."""
-_COLOURING = 0.25
+_COLOURING_SECONDS = 0.25
 """Seconds for colouring whatever code is in one text."""
 _SCHEMES = {"http", "https", "mailto"}
 # fmt: off
@@ -58,7 +58,7 @@ class _Renderer(RendererHTML):
 
     def fence(self, tokens: Sequence[Token], index: int, _options: Any, env: MutableMapping[str, Any]) -> str:
         token = tokens[index]
-        until = env.setdefault("until", thread_time() + _COLOURING)
+        until = env.setdefault("until", thread_time() + _COLOURING_SECONDS)
         language = token.info.split(maxsplit=1)[0] if token.info.strip() else ""
         return f'<pre class="code"><code>{highlighted(token.content, language, until)}</code></pre>'
 
@@ -88,7 +88,7 @@ _markdown = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting
 
 
 @lru_cache(512)
-def markdown(text: str, most: int = SHORT) -> Markup:
+def markdown(text: str, most: int = SHORT_CHARACTERS) -> Markup:
     """Safe HTML for what somebody wrote. What they wrote never changes, so it is worth remembering."""
     made = _markdown.render(visible(text[:most].replace("\r\n", "\n")))
     clean = nh3.clean(

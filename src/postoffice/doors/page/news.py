@@ -14,9 +14,9 @@ from postoffice.doors.page.look import Look
 from postoffice.doors.page.visitor import visitor
 from postoffice.office.watching import Pulse
 
-_GATHER = 0.15
+_GATHER_SECONDS = 0.15
 """Seconds: what happens within them is told at once."""
-_ALIVE = 15.0
+_KEEPALIVE_SECONDS = 15.0
 """Seconds of silence after which we say that we are still here."""
 _encode = msgspec.json.Encoder().encode
 
@@ -37,13 +37,13 @@ async def _stream(look: Look, pulse: Pulse | None, watched: AsyncIterator[Pulse]
     # The visit may end meanwhile, or the database go away: then there is nothing more to tell, and the browser asks again by itself.
     with suppress(MailError):
         while pulse is not None:
-            if not pulse.quiet or loop.time() - spoke >= _ALIVE:
+            if not pulse.quiet or loop.time() - spoke >= _KEEPALIVE_SECONDS:
                 if await visitor(look.request, look.office) != look.caller:
                     return
                 yield b": here\n\n" if pulse.quiet else _told(pulse, look.caller)
                 spoke = loop.time()
                 if not pulse.quiet:
-                    await asyncio.sleep(_GATHER)
+                    await asyncio.sleep(_GATHER_SECONDS)
             pulse = await anext(watched, None)
 
 

@@ -14,7 +14,7 @@ from postoffice.doors.page.tasks import Card, card
 
 _AGENTS = 50
 _LETTERS = 8
-_LONGEST = 3
+_LONGEST_QUEUES = 3
 _TASKS = 50
 
 
@@ -41,7 +41,7 @@ async def _everyone(look: Look) -> dict[str, Any]:
     return {
         "agents": agents,
         "totals": await office.totals(),
-        "longest": await office.longest_waiting(caller, _LONGEST),
+        "longest": await office.longest_waiting(caller, _LONGEST_QUEUES),
         "requests": await office.connections(caller, Status.PENDING, limit=_AGENTS, everyone=True),
         "letters": await office.glances(caller, limit=_LETTERS),
         **(await introduction(look) if welcomed else {"snippets": ()}),

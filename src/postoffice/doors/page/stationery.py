@@ -18,12 +18,12 @@ from postoffice.core.letter import text_of
 from postoffice.core.message import Message
 from postoffice.doors.page.assets import address
 from postoffice.doors.page.highlight import highlighted
-from postoffice.doors.page.markdown import LONG, SHORT, markdown
+from postoffice.doors.page.markdown import LONG_CHARACTERS, SHORT_CHARACTERS, markdown
 from postoffice.doors.page.times import age, ago, clock, span, when
 from postoffice.doors.page.tree import tree
 
 _FOLDER = Path(__file__).parent / "templates"
-_EXCERPT = 160
+_EXCERPT_CHARACTERS = 160
 _INKS = 8
 
 
@@ -34,7 +34,7 @@ def _finalize(value: Any) -> Any:
 
 def _excerpt(message: Message) -> str:
     """The beginning of what was said, on one line."""
-    return " ".join(visible(text_of(message)[: _EXCERPT * 2]).split())[:_EXCERPT]
+    return " ".join(visible(text_of(message)[: _EXCERPT_CHARACTERS * 2]).split())[:_EXCERPT_CHARACTERS]
 
 
 def _ink(name: str) -> int:
@@ -60,7 +60,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"asset": address, "version": __version__, "UNSET": msgspec.UNSET, "SHORT": SHORT, "LONG": LONG}
+    made.globals |= {
+        "asset": address,
+        "version": __version__,
+        "UNSET": msgspec.UNSET,
+        "SHORT_CHARACTERS": SHORT_CHARACTERS,
+        "LONG_CHARACTERS": LONG_CHARACTERS,
+    }
     made.globals |= {"markdown": markdown, "tree": tree, "when": when, "clock": clock, "query": _query, "coloured": _coloured}
     made.filters |= {"span": span, "age": age, "ago": ago, "excerpt": _excerpt, "ink": _ink, "path": lambda text: quote(text, safe="")}
     made.globals["ui"] = made.get_template("parts.html").module

@@ -7,11 +7,11 @@ from markupsafe import Markup, escape
 
 from postoffice.core.invisible import visible
 
-_DEPTH = 12
+_LEVELS = 12
 _NODES = 400
-_CHARS = 600
-_OPEN = 2
-_SUMMARY = 60
+_TEXT_CHARACTERS = 600
+_OPEN_LEVELS = 2
+_SUMMARY_CHARACTERS = 60
 
 
 def tree(value: Any) -> Markup:
@@ -41,7 +41,7 @@ class _Walk:
                 return _leaf("word", _json(value))
 
     def _branch(self, items: Any, size: int, marks: str, depth: int) -> Markup:
-        if depth >= _DEPTH:
+        if depth >= _LEVELS:
             return _leaf("more", f"{marks[0]}… {_counted(size)} …{marks[1]}")
         rows: list[Markup] = []
         for key, item in items:
@@ -50,7 +50,7 @@ class _Walk:
                 break
             self._left -= 1
             rows.append(Markup('<li><span class="key">{}</span> {}</li>').format(_key(key), self.show(item, depth + 1)))
-        opened = Markup(" open") if depth < _OPEN else Markup()
+        opened = Markup(" open") if depth < _OPEN_LEVELS else Markup()
         head = Markup("<summary>{}<span>{}</span>{}</summary>").format(marks[0], _counted(size), marks[1])
         return Markup("<details{}>{}<ul>{}</ul></details>").format(opened, head, Markup().join(rows))
 
@@ -60,12 +60,12 @@ def _leaf(kind: str, text: str) -> Markup:
 
 
 def _quoted(text: str) -> str:
-    shown = visible(text[:_CHARS])
-    return f'"{shown}"' if len(text) <= _CHARS else f'"{shown}… ({len(text) - _CHARS:,} characters more)'
+    shown = visible(text[:_TEXT_CHARACTERS])
+    return f'"{shown}"' if len(text) <= _TEXT_CHARACTERS else f'"{shown}… ({len(text) - _TEXT_CHARACTERS:,} characters more)'
 
 
 def _key(key: Any) -> Markup:
-    text = visible(str(key)[:_SUMMARY])
+    text = visible(str(key)[:_SUMMARY_CHARACTERS])
     return escape(text)
 
 

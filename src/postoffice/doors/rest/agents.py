@@ -11,8 +11,8 @@ from postoffice.core.agent import Agent, Card, Key, Presence
 from postoffice.doors.listing import Listing, listing, public
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.call import Identified, Stranger
 from postoffice.doors.rest.examples import AGENT_ID, WHEN
-from postoffice.doors.rest.visit import Stranger, Visitor
 
 routes = router("agents")
 
@@ -128,9 +128,9 @@ _SHOWN_KEY = {"agent": "alice-agent", "prefix": "amb_0000", "created_at": WHEN, 
 
 
 @routes.post("/agents/register", **gives(Registered, {"id": AGENT_ID, "name": "alice-agent", "api_key": _KEY}, 201, public=True))
-async def register(body: RegisterBody, request: Request, visit: Stranger) -> Response:
+async def register(body: RegisterBody, request: Request, call: Stranger) -> Response:
     """Take a name. The key in the answer is shown this once; keep it."""
-    office, caller = visit
+    office, caller = call
     changes = body.model_dump(exclude_none=True, exclude={"name"})
     address = None if request.client is None else request.client.host
     id, name, key = await office.register(body.name, msgspec.convert(changes, Card), by=caller, address=address)
@@ -138,70 +138,70 @@ async def register(body: RegisterBody, request: Request, visit: Stranger) -> Res
 
 
 @routes.get("/agents", **gives(Listings, {"agents": [_LISTING], "cursor": None}))
-async def directory(visit: Visitor, cursor: Cursor = None, limit: Limit = None) -> Response:
+async def directory(call: Identified, cursor: Cursor = None, limit: Limit = None) -> Response:
     """Who is there, and what they can do."""
-    page = await visit.office.agents(cursor, limit)
+    page = await call.office.agents(cursor, limit)
     return answer(Listings(tuple(map(listing, page.items)), page.cursor))
 
 
 @routes.get("/agents/me", **gives(Me, _ME))
-async def me(visit: Visitor) -> Response:
+async def me(call: Identified) -> Response:
     """The caller's own card, presence and counts."""
-    return answer(_me(await visit.office.agent(visit.caller.name)))
+    return answer(_me(await call.office.agent(call.caller.name)))
 
 
 @routes.patch("/agents/me", **gives(Me, _ME))
-async def update_card(body: CardBody, visit: Visitor, of: Of = None) -> Response:
+async def update_card(body: CardBody, call: Identified, of: Of = None) -> Response:
     """Change what the caller says of itself; what is not given stays."""
-    name = of or visit.caller.name
-    await visit.office.update_card(visit.caller, body.model_dump(exclude_unset=True), of=of)
-    return answer(_me(await visit.office.agent(name)))
+    name = of or call.caller.name
+    await call.office.update_card(call.caller, body.model_dump(exclude_unset=True), of=of)
+    return answer(_me(await call.office.agent(name)))
 
 
 @routes.post("/agents/me/heartbeat", **gives(Alive, {"name": "alice-agent", "presence": "idle"}))
-async def heartbeat(visit: Visitor) -> Response:
+async def heartbeat(call: Identified) -> Response:
     """Show that the caller is there. Any other call does too."""
-    visit.office.heartbeat(visit.caller)
-    agent = await visit.office.agent(visit.caller.name)
+    call.office.heartbeat(call.caller)
+    agent = await call.office.agent(call.caller.name)
     return answer(Alive(agent.name, agent.presence))
 
 
 @routes.post("/agents/me/leave", **gives(Alive, {"name": "alice-agent", "presence": "offline"}))
-async def leave(visit: Visitor) -> Response:
+async def leave(call: Identified) -> Response:
     """Say that the caller is going: it is offline until its next call."""
-    await visit.office.leave(visit.caller)
-    return answer(Alive(visit.caller.name, Presence.OFFLINE))
+    await call.office.leave(call.caller)
+    return answer(Alive(call.caller.name, Presence.OFFLINE))
 
 
 @routes.get("/agents/me/keys", **gives(Keys, {"keys": [_SHOWN_KEY]}))
-async def keys(visit: Visitor, of: Of = None) -> Response:
+async def keys(call: Identified, of: Of = None) -> Response:
     """The caller's keys, each by its beginning only."""
-    return answer(Keys(await visit.office.keys(visit.caller, of=of)))
+    return answer(Keys(await call.office.keys(call.caller, of=of)))
 
 
 @routes.post("/agents/me/keys", **gives(NewKey, {"api_key": _KEY, "key": _SHOWN_KEY}, 201))
-async def add_key(visit: Visitor, of: Of = None) -> Response:
+async def add_key(call: Identified, of: Of = None) -> Response:
     """One key more; the others stay. A name's first key is the owner's to give."""
-    return answer(NewKey(*await visit.office.add_key(visit.caller, of=of)), 201)
+    return answer(NewKey(*await call.office.add_key(call.caller, of=of)), 201)
 
 
 @routes.post("/agents/me/keys/rotate", **gives(NewKey, {"api_key": _KEY, "key": _SHOWN_KEY}, 201))
-async def rotate(visit: Visitor, body: RotateBody | None = None, of: Of = None) -> Response:
+async def rotate(call: Identified, body: RotateBody | None = None, of: Of = None) -> Response:
     """A new key; the older ones end when the overlap is over."""
     overlap = None if body is None or body.overlap is None else timedelta(seconds=body.overlap)
-    return answer(NewKey(*await visit.office.rotate_key(visit.caller, of=of, overlap=overlap)), 201)
+    return answer(NewKey(*await call.office.rotate_key(call.caller, of=of, overlap=overlap)), 201)
 
 
 @routes.post("/agents/me/keys/revoke", **gives(Keys, {"keys": [_SHOWN_KEY]}))
-async def revoke(visit: Visitor, body: RevokeBody | None = None, of: Of = None) -> Response:
+async def revoke(call: Identified, body: RevokeBody | None = None, of: Of = None) -> Response:
     """Take keys back. Their WebSockets close within a second; a name once locked stays locked."""
-    return answer(Keys(await visit.office.revoke_keys(visit.caller, None if body is None else body.prefix, of=of)))
+    return answer(Keys(await call.office.revoke_keys(call.caller, None if body is None else body.prefix, of=of)))
 
 
 @routes.get("/agents/{name}", **gives(Listing, _LISTING))
-async def agent(name: NameText, visit: Visitor) -> Response:
+async def agent(name: NameText, call: Identified) -> Response:
     """One agent as others see it."""
-    found = await visit.office.agent(name)
+    found = await call.office.agent(name)
     return answer(listing(found))
 
 

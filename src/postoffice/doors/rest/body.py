@@ -26,10 +26,10 @@ from postoffice.core.errors import BadJson, Invalid
 from postoffice.core.text import MAX_DEPTH
 from postoffice.doors.edge import Refusal
 from postoffice.doors.rest.answer import PROBLEM
-from postoffice.doors.rest.visit import Visit, visitor
+from postoffice.doors.rest.call import Call, identified
 
 T = TypeVar("T")
-_MOST_TOLD = 5
+_FAULTS_TOLD = 5
 # What is allowed are settings, which the office knows. These bounds only keep what is read within reach, whatever the settings say.
 MOST_SECONDS = 1_000_000_000
 MOST_ITEMS = 10_000
@@ -113,7 +113,7 @@ def _plain_wants(endpoint: Callable[..., Any], in_path: Collection[str]) -> _Wan
     """What a plain endpoint takes; None for one that takes more than a caller, a body, the request and what its path names."""
     hints = get_type_hints(endpoint)
     names = set(inspect.signature(endpoint).parameters)
-    if "visit" not in names or hints["visit"] is not Visit or names - {"visit", "body", "request", *in_path}:
+    if "call" not in names or hints["call"] is not Call or names - {"call", "body", "request", *in_path}:
         return None
     kinds = [kind for kind in get_args(hints.get("body")) or (hints.get("body"),) if kind not in (None, type(None))]
     with_bounds = get_type_hints(endpoint, include_extras=True)
@@ -123,7 +123,7 @@ def _plain_wants(endpoint: Callable[..., Any], in_path: Collection[str]) -> _Wan
 
 def _plain_handler(endpoint: Callable[..., Any], wanted: _Wants) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
-        given: dict[str, Any] = {"visit": await visitor(request)}
+        given: dict[str, Any] = {"call": await identified(request)}
         for name, validate in wanted.named.items():
             given[name] = _valid(validate, request.scope["path_params"][name], name)
         if wanted.body is not None:
@@ -172,7 +172,7 @@ def wrong_input(errors: Sequence[Any]) -> Invalid:
         where = ".".join(str(step) for step in item["loc"] if step not in ("body", "query", "path", "header"))
         found.setdefault(where or "body", _why(item, where))
     (what, why), *others = found.items()
-    return Invalid(what=what, why="; ".join([why, *(f"{other}: {reason}" for other, reason in others[:_MOST_TOLD])]))
+    return Invalid(what=what, why="; ".join([why, *(f"{other}: {reason}" for other, reason in others[:_FAULTS_TOLD])]))
 
 
 def _why(item: Any, where: str) -> str:

@@ -12,8 +12,8 @@ from postoffice.doors.consent import Pending, pending_view
 from postoffice.doors.rest.agents import Cursor, Limit
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.examples import CONNECTION_ID, WHEN
-from postoffice.doors.rest.visit import Visitor
 
 routes = router("connections")
 
@@ -104,56 +104,56 @@ _CONSENT = {
 
 
 @routes.post("/connections/request", **gives(Requested, _REQUESTED, 201))
-async def request(body: RequestBody, visit: Visitor) -> Response:
+async def request(body: RequestBody, call: Identified) -> Response:
     """Ask another agent for a connection."""
-    made = await visit.office.request_connection(visit.caller, body.target_agent_name, body.message)
+    made = await call.office.request_connection(call.caller, body.target_agent_name, body.message)
     return answer(Requested(connection_id=made.id, verification_code=made.code, target_agent_name=made.target, status=made.status), 201)
 
 
 @routes.post("/connections/approve", **gives(Approved, _APPROVED))
-async def approve(body: ApproveBody, visit: Visitor) -> Response:
+async def approve(body: ApproveBody, call: Identified) -> Response:
     """Give consent by the code."""
-    return answer(_approved(await visit.office.approve_connection(visit.caller, body.verification_code)))
+    return answer(_approved(await call.office.approve_connection(call.caller, body.verification_code)))
 
 
 @routes.get("/connections", **gives(Consents, {"connections": [_CONSENT], "cursor": None}))
 async def connections(
-    visit: Visitor, status: Status | None = None, cursor: Cursor = None, limit: Limit = None, everyone: Everyone = False
+    call: Identified, status: Status | None = None, cursor: Cursor = None, limit: Limit = None, everyone: Everyone = False
 ) -> Response:
     """The caller's requests and connections, newest first."""
-    page = await visit.office.connections(visit.caller, status, cursor, limit, everyone=everyone)
+    page = await call.office.connections(call.caller, status, cursor, limit, everyone=everyone)
     return answer(Consents(tuple(map(_consent, page.items)), page.cursor))
 
 
 @routes.get("/connections/pending", **gives(PendingList, {"pending": [PENDING_EXAMPLE], "cursor": None}))
-async def pending(visit: Visitor, cursor: Cursor = None, limit: Limit = None) -> Response:
+async def pending(call: Identified, cursor: Cursor = None, limit: Limit = None) -> Response:
     """Requests that wait: `incoming` for the caller to answer, `outgoing` for others."""
-    page = await visit.office.connections(visit.caller, Status.PENDING, cursor, limit)
-    return answer(PendingList(tuple(pending_view(item, visit.caller) for item in page.items), page.cursor))
+    page = await call.office.connections(call.caller, Status.PENDING, cursor, limit)
+    return answer(PendingList(tuple(pending_view(item, call.caller) for item in page.items), page.cursor))
 
 
 @routes.get("/connections/{connection_id}", **gives(Consent, _CONSENT))
-async def connection(connection_id: ConnectionId, visit: Visitor) -> Response:
+async def connection(connection_id: ConnectionId, call: Identified) -> Response:
     """One request or connection."""
-    return answer(_consent(await visit.office.connection(visit.caller, connection_id)))
+    return answer(_consent(await call.office.connection(call.caller, connection_id)))
 
 
 @routes.post("/connections/{connection_id}/approve", **gives(Approved, _APPROVED | {"assurance": "owner"}))
-async def approve_by_id(connection_id: ConnectionId, visit: Visitor) -> Response:
+async def approve_by_id(connection_id: ConnectionId, call: Identified) -> Response:
     """Give consent without a code; for the owner only."""
-    return answer(_approved(await visit.office.approve_for(visit.caller, connection_id)))
+    return answer(_approved(await call.office.approve_for(call.caller, connection_id)))
 
 
 @routes.post("/connections/{connection_id}/reject", **gives(Consent, _CONSENT | {"status": "REJECTED"}))
-async def reject(connection_id: ConnectionId, visit: Visitor) -> Response:
+async def reject(connection_id: ConnectionId, call: Identified) -> Response:
     """Refuse a request, or take one's own back."""
-    return answer(_consent(await visit.office.reject_connection(visit.caller, connection_id)))
+    return answer(_consent(await call.office.reject_connection(call.caller, connection_id)))
 
 
 @routes.post("/connections/{connection_id}/end", **gives(Consent, _CONSENT | {"status": "ENDED"}))
-async def end(connection_id: ConnectionId, visit: Visitor) -> Response:
+async def end(connection_id: ConnectionId, call: Identified) -> Response:
     """End a connection; either side may."""
-    return answer(_consent(await visit.office.end_connection(visit.caller, connection_id)))
+    return answer(_consent(await call.office.end_connection(call.caller, connection_id)))
 
 
 def _approved(made: Connection) -> Approved:

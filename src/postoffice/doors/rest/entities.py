@@ -12,9 +12,9 @@ from postoffice.core.views import Entity, Page
 from postoffice.doors.rest.agents import Cursor, Limit
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.connections import Everyone
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, WHEN
-from postoffice.doors.rest.visit import Visitor
 
 routes = router("entities")
 
@@ -76,35 +76,35 @@ _ENTITY = {"id": "0.0.12345", "type": "task", "notes": 1, "created_at": WHEN, "l
 
 
 @routes.get("/entities", **gives(Entities, {"entities": [_ENTITY], "cursor": None}))
-async def entities(visit: Visitor, cursor: Cursor = None, limit: Limit = None) -> Response:
+async def entities(call: Identified, cursor: Cursor = None, limit: Limit = None) -> Response:
     """What notes are about."""
-    page = await visit.office.entities(cursor, limit)
+    page = await call.office.entities(cursor, limit)
     return answer(Entities(page.items, page.cursor))
 
 
 @routes.post("/entities/{entity_id:path}/notes", **gives(Noted, {"message_id": MESSAGE_ID, "notified": ["mindy"], "ledger": "direct"}, 201))
-async def note(entity_id: EntityId, body: NoteBody, visit: Visitor) -> Response:
+async def note(entity_id: EntityId, body: NoteBody, call: Identified) -> Response:
     """Keep a note with an entity, and send it to whoever should know."""
-    kept = await visit.office.note(visit.caller, entity_id, body.entity_type, body.note, body.notify, client_id=body.id)
+    kept = await call.office.note(call.caller, entity_id, body.entity_type, body.note, body.notify, client_id=body.id)
     return answer(Noted(kept.message_id, tuple(posted.recipient for posted in kept.posted), kept.ledger), 201)
 
 
 @routes.get("/entities/{entity_id:path}/notes", **gives(Letters, {"messages": [_NOTE], "cursor": None}))
-async def notes(entity_id: EntityId, visit: Visitor, cursor: Cursor = None, limit: Limit = None) -> Response:
+async def notes(entity_id: EntityId, call: Identified, cursor: Cursor = None, limit: Limit = None) -> Response:
     """The notes kept with an entity, newest first."""
-    return _letters(await visit.office.notes(entity_id, cursor, limit))
+    return _letters(await call.office.notes(entity_id, cursor, limit))
 
 
 @routes.get("/entities/{entity_id:path}/events", **gives(Letters, {"messages": [_NOTE], "cursor": None}))
-async def events(entity_id: EntityId, visit: Visitor, cursor: Cursor = None, limit: Limit = None, everyone: Everyone = False) -> Response:
+async def events(entity_id: EntityId, call: Identified, cursor: Cursor = None, limit: Limit = None, everyone: Everyone = False) -> Response:
     """What was said about an entity: its notes, and the messages naming it that the caller sent or got."""
-    return _letters(await visit.office.about(visit.caller, entity_id, cursor, limit, everyone=everyone))
+    return _letters(await call.office.about(call.caller, entity_id, cursor, limit, everyone=everyone))
 
 
 @routes.post("/entities/{entity_id:path}/events", **gives(Told, {"messages": [MESSAGE_ID], "recipients": ["mindy"]}, 201))
-async def happened(entity_id: EntityId, body: EventBody, visit: Visitor) -> Response:
+async def happened(entity_id: EntityId, body: EventBody, call: Identified) -> Response:
     """Say that something happened to an entity: whoever the routes name is told by the office."""
-    told = await visit.office.event(visit.caller, entity_id, body.type, body.data, entity_type=body.entity_type, client_id=body.id)
+    told = await call.office.event(call.caller, entity_id, body.type, body.data, entity_type=body.entity_type, client_id=body.id)
     names = tuple(posted.recipient for one in told for posted in one.posted if posted.refusal is None)
     return answer(Told(tuple(one.message_id for one in told), names), 201)
 

@@ -15,8 +15,8 @@ from postoffice.doors.news import frame_of
 from postoffice.doors.rest.agents import Limit, Of
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import MOST_SECONDS, router
+from postoffice.doors.rest.call import Identified, identified
 from postoffice.doors.rest.examples import MESSAGE_ID, WHEN
-from postoffice.doors.rest.visit import Visitor, visitor
 
 routes = router("events")
 
@@ -71,7 +71,7 @@ _NUMBERS = {"held": 0, "pending": 2, "leased": 1, "dead": 0, "counted": 40, "old
 @routes.get("/events", **gives(Events, {"events": [_EVENT], "cursor": "8"}))
 async def events(
     request: Request,
-    visit: Visitor,
+    call: Identified,
     after: Annotated[int, Query(ge=0, lt=2**62, description="The last cursor seen.")] = 0,
     limit: Limit = None,
     wait: Annotated[
@@ -79,33 +79,33 @@ async def events(
     ] = 0,
 ) -> Response:
     """The caller's log after a cursor."""
-    office, me = visit
-    news = office.news(me, after, limit, within=timedelta(seconds=wait), again=partial(visitor, request))
+    office, me = call
+    news = office.news(me, after, limit, within=timedelta(seconds=wait), again=partial(identified, request))
     found = await unless_hung_up(request, news)
     frames = [frame for event in found if (frame := await frame_of(office, me, event)) is not None]
     return answer(Events(tuple(frames), found[-1].cursor if found else str(after)))
 
 
 @routes.get("/mailbox", **gives(Numbers, _NUMBERS))
-async def mailbox(visit: Visitor, of: Of = None) -> Response:
+async def mailbox(call: Identified, of: Of = None) -> Response:
     """The caller's mailbox in numbers."""
-    counts: MailboxCounts = await visit.office.counts(visit.caller, of=of)
+    counts: MailboxCounts = await call.office.counts(call.caller, of=of)
     oldest = None if counts.oldest_waiting is None else counts.oldest_waiting.total_seconds()
     fields = {name: getattr(counts, name) for name in ("held", "pending", "leased", "dead", "counted")}
     return answer(Numbers(**fields, oldest_waiting=oldest))
 
 
 @routes.get("/owner/events", **gives(Log, {"events": [_ENTRY], "cursor": "120"}))
-async def log(visit: Visitor, after: Annotated[str, Query(max_length=64)] = "0", limit: Limit = None) -> Response:
+async def log(call: Identified, after: Annotated[str, Query(max_length=64)] = "0", limit: Limit = None) -> Response:
     """Everyone's log after a cursor; for the owner only."""
-    found = await visit.office.all_news(visit.caller, after, limit)
+    found = await call.office.all_news(call.caller, after, limit)
     entries = tuple(LogEntry(agent=item.agent, type=item.kind, ref=item.ref, at=item.at, data=item.data) for item in found)
     return answer(Log(entries, found[-1].cursor if found else after))
 
 
 @routes.get("/owner/totals", **gives(Totals, _TOTALS))
-async def totals(visit: Visitor) -> Response:
+async def totals(call: Identified) -> Response:
     """The whole office in numbers; for the owner only."""
-    if not visit.caller.owner:
+    if not call.caller.owner:
         raise OwnerOnly(what="see the numbers of the whole office")
-    return answer(await visit.office.totals())
+    return answer(await call.office.totals())

@@ -8,15 +8,15 @@ from postoffice.core.connection import Status
 from postoffice.doors.rest.agents import Cursor, Limit, Of
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Uuid, router
+from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.connections import PENDING_EXAMPLE
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, WHEN
-from postoffice.doors.rest.visit import Visitor
 from postoffice.doors.thread import History, Inbox, history_view, inbox_view
 
 routes = router("inbox")
 
 SessionId = Annotated[Uuid, Path(examples=[SESSION_ID])]
-_MOST = 200
+_PENDING_SHOWN = 200
 
 
 _LINE = {
@@ -40,27 +40,27 @@ _HISTORY = {"session_id": SESSION_ID, "subject": "Project collaboration", "other
 
 @routes.get("/inbox", **gives(Inbox, {"sessions": [_SUMMARY], "pending_connections": [PENDING_EXAMPLE], "cursor": None}))
 async def inbox(
-    visit: Visitor,
+    call: Identified,
     unread_only: Annotated[bool, Query(description="Only sessions with something unread.")] = False,
     cursor: Cursor = None,
     limit: Limit = None,
     of: Of = None,
 ) -> Response:
     """The caller's sessions with what was said last, and who wants to connect. Settles nothing."""
-    office, me = visit
-    page = await office.inbox(me, cursor, limit or _MOST, unread_only=unread_only, of=of)
-    waiting = () if of is not None else (await office.connections(me, Status.PENDING, limit=_MOST)).items
+    office, me = call
+    page = await office.inbox(me, cursor, limit or _PENDING_SHOWN, unread_only=unread_only, of=of)
+    waiting = () if of is not None else (await office.connections(me, Status.PENDING, limit=_PENDING_SHOWN)).items
     return answer(inbox_view(page, waiting, me))
 
 
 @routes.get("/sessions/{session_id}/history", **gives(History, _HISTORY))
 async def history(
     session_id: SessionId,
-    visit: Visitor,
+    call: Identified,
     limit: Annotated[int, Query(ge=1, le=50)] = 3,
     before: Annotated[Uuid | None, Query(description="The id of a message: those before it.")] = None,
     peek: Annotated[bool, Query(description="Look without settling what is shown.")] = False,
 ) -> Response:
     """A session's messages, newest first. What it shows is read from then on, tasks excepted."""
-    thread = await visit.office.history(visit.caller, session_id, before=before, limit=limit, peek=peek)
+    thread = await call.office.history(call.caller, session_id, before=before, limit=limit, peek=peek)
     return answer(history_view(thread))

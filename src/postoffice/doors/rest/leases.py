@@ -15,9 +15,9 @@ from postoffice.core.letter import LeasedLetter, Letter, leased_letter, letter
 from postoffice.doors.hangup import LeaseResponse, hanging_up
 from postoffice.doors.rest.answer import Problem, answer, gives
 from postoffice.doors.rest.body import BY_ITSELF, MOST_ITEMS, MOST_SECONDS, Body, Unfit, Uuid, router
+from postoffice.doors.rest.call import Call, Identified, identified
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, WHEN
 from postoffice.doors.rest.messages import MessageId, problem
-from postoffice.doors.rest.visit import Visit, Visitor, visitor
 
 routes = router("messages")
 
@@ -145,63 +145,63 @@ _SETTLED = {"message_id": MESSAGE_ID, "state": "acked"}
 
 
 @routes.post("/messages/receive", **gives(Received, {"messages": [_LEASED], "settled": []}))
-async def receive(visit: Visitor, body: ReceiveBody | None = None) -> Response:
+async def receive(call: Identified, body: ReceiveBody | None = None) -> Response:
     """Settle what was handled, and lease what waits: it comes back if it is not settled in time."""
-    office, me = visit
+    office, me = call
     wanted = body or ReceiveBody()
     wish = wanted.wish(office.house.limits.visibility)
     turned = await office.receive(me, wanted.limit, **wish)
-    return _handed(visit, wish, turned.leased, turned.settled)
+    return _handed(call, wish, turned.leased, turned.settled)
 
 
 @routes.post("/messages/wait", **gives(Received, {"messages": [_LEASED], "settled": []}))
-async def wait(request: Request, visit: Visitor, body: WaitBody | None = None) -> Response:
+async def wait(request: Request, call: Identified, body: WaitBody | None = None) -> Response:
     """Like receive, but wait for mail. Nothing in time is an empty answer; hanging up leaves no lease behind."""
-    office, me = visit
+    office, me = call
     wanted = body or WaitBody()
     wish = wanted.wish(office.house.limits.visibility)
     with hanging_up(request) as leaving:
-        patience, again = _span(wanted.wait), partial(visitor, request)
+        patience, again = _span(wanted.wait), partial(identified, request)
         turned = await office.wait(me, wanted.limit, within=patience, again=again, called_off=leaving, **wish)
         if leaving.done():
             raise ClientDisconnect
-    return _handed(visit, wish, turned.leased, turned.settled)
+    return _handed(call, wish, turned.leased, turned.settled)
 
 
 @routes.post("/messages/pop", **gives(Popped, {"messages": [LETTER]}))
-async def pop(visit: Visitor, body: PopBody | None = None) -> Response:
+async def pop(call: Identified, body: PopBody | None = None) -> Response:
     """Take and settle in one act: at most once, by contract."""
-    taken = await visit.office.pop(visit.caller, 1 if body is None else body.limit)
+    taken = await call.office.pop(call.caller, 1 if body is None else body.limit)
     return answer(Popped(tuple(letter(item.message, item.session_id) for item in taken)))
 
 
 @routes.post("/messages/settle", **gives(SettledMany, {"settled": [_SETTLED | {"problem": None}]}))
-async def settle(body: SettleBody, visit: Visitor) -> Response:
+async def settle(body: SettleBody, call: Identified) -> Response:
     """Ack, nack and extend, each answered by itself."""
-    office, me = visit
+    office, me = call
     settlements = body.settlements(office.house.limits.visibility)
     return answer(SettledMany(tuple(map(_settled, settlements, await office.settle(me, settlements)))))
 
 
 @routes.post("/messages/{message_id:path}/ack", **gives(Settled, _SETTLED))
-async def ack(message_id: MessageId, visit: Visitor, body: AckBody | None = None) -> Response:
+async def ack(message_id: MessageId, call: Identified, body: AckBody | None = None) -> Response:
     """Done with it."""
-    return answer(await visit.office.ack(visit.caller, message_id, None if body is None else body.token))
+    return answer(await call.office.ack(call.caller, message_id, None if body is None else body.token))
 
 
 @routes.post("/messages/{message_id:path}/nack", **gives(Settled, _SETTLED | {"state": "pending"}))
-async def nack(message_id: MessageId, visit: Visitor, body: NackBody | None = None) -> Response:
+async def nack(message_id: MessageId, call: Identified, body: NackBody | None = None) -> Response:
     """Not done with it: give it back, at once or after a while."""
     why = body or NackBody()
     delay = timedelta(seconds=why.delay)
-    return answer(await visit.office.nack(visit.caller, message_id, why.token, delay=delay, reason=why.reason, untried=why.untried))
+    return answer(await call.office.nack(call.caller, message_id, why.token, delay=delay, reason=why.reason, untried=why.untried))
 
 
 @routes.post("/messages/{message_id:path}/extend", **gives(Settled, _SETTLED | {"state": "leased"}))
-async def extend(message_id: MessageId, visit: Visitor, body: ExtendBody | None = None) -> Response:
+async def extend(message_id: MessageId, call: Identified, body: ExtendBody | None = None) -> Response:
     """Still at it: keep the lease longer."""
     more = body or ExtendBody()
-    return answer(await visit.office.extend(visit.caller, message_id, _span(more.visible_for), more.token))
+    return answer(await call.office.extend(call.caller, message_id, _span(more.visible_for), more.token))
 
 
 def _settlement(item: _Item, default: timedelta) -> Settlement | Unread:
@@ -221,9 +221,9 @@ def _span(seconds: float | None) -> timedelta | None:
     return None if seconds is None else timedelta(seconds=seconds)
 
 
-def _handed(visit: Visit, wish: dict[str, Any], leased: Sequence[Leased], settled: Sequence[Settled | Exception]) -> Response:
+def _handed(call: Call, wish: dict[str, Any], leased: Sequence[Leased], settled: Sequence[Settled | Exception]) -> Response:
     received = Received(tuple(map(leased_letter, leased)), tuple(map(_settled, wish["settle"], settled)))
-    return LeaseResponse(_encode(received), visit.office, visit.caller, leased)
+    return LeaseResponse(_encode(received), call.office, call.caller, leased)
 
 
 def _settled(asked: Settlement | Unread, outcome: Settled | Exception) -> SettleResult:

@@ -12,14 +12,14 @@ from postoffice.core.views import LedgerStatus
 from postoffice.doors.rest.agents import Cursor, Limit, NameText
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.examples import MESSAGE_ID, SESSION_ID, WHEN
 from postoffice.doors.rest.messages import Sent, sent
-from postoffice.doors.rest.visit import Visitor
 
 routes = router("ledger")
 
 TopicId = Annotated[str, Path(max_length=40, examples=["0.0.12345"])]
-_LAST = 2**53
+_LAST_NUMBER = 2**53
 
 
 class AccountBody(Body):
@@ -134,7 +134,7 @@ _SENT = {
 
 
 @routes.post("/ledger/messages", **gives(Sent, _SENT, 201))
-async def publish(body: MessageBody, visit: Visitor) -> Response:
+async def publish(body: MessageBody, call: Identified) -> Response:
     """Send by the ledger. The answer says of each recipient how it goes: `awaiting` the ledger, or `direct` where there is none."""
     given = "payload" in body.model_fields_set
     draft = Draft(
@@ -148,62 +148,62 @@ async def publish(body: MessageBody, visit: Visitor) -> Response:
         priority=body.priority,
         client_id=body.id,
     )
-    return answer(sent(await visit.office.publish(visit.caller, draft)), 201)
+    return answer(sent(await call.office.publish(call.caller, draft)), 201)
 
 
 @routes.get("/ledger/status", **gives(LedgerOverview, _STATUS))
-async def status(visit: Visitor, request: Request) -> Response:
+async def status(call: Identified, request: Request) -> Response:
     """What waits for the ledger, what was confirmed, what is in the way."""
     bridge = next((one for one in getattr(request.app.state, "bridges", ()) if one.name == "ledger"), None)
-    return answer(LedgerOverview(await visit.office.ledger_status(), None if bridge is None else await bridge.facts()))
+    return answer(LedgerOverview(await call.office.ledger_status(), None if bridge is None else await bridge.facts()))
 
 
 @routes.get("/ledger/accounts", **gives(Accounts, {"accounts": [_ACCOUNT]}))
-async def accounts(visit: Visitor) -> Response:
+async def accounts(call: Identified) -> Response:
     """Agents with topics on the ledger."""
-    return answer(Accounts(tuple(await visit.office.ledger_accounts())))
+    return answer(Accounts(tuple(await call.office.ledger_accounts())))
 
 
 @routes.put("/ledger/accounts/{name}", **gives(Account, _ACCOUNT))
-async def keep_account(name: NameText, body: AccountBody, visit: Visitor) -> Response:
+async def keep_account(name: NameText, body: AccountBody, call: Identified) -> Response:
     """Say where an agent is on the ledger; for the owner only. `postoffice ledger setup` does this."""
     kept = Account(agent=name, account_id=body.account_id, inbound_topic_id=body.inbound_topic_id, outbound_topic_id=body.outbound_topic_id)
-    await visit.office.keep_account(visit.caller, kept, body.profile)
+    await call.office.keep_account(call.caller, kept, body.profile)
     return answer(kept)
 
 
 @routes.get("/ledger/topics", **gives(Topics, {"topics": [_TOPIC]}))
-async def topics(visit: Visitor) -> Response:
+async def topics(call: Identified) -> Response:
     """Topics watched besides agents' own: entities', and those where ours meet agents of other software."""
-    return answer(Topics(tuple(await visit.office.ledger_topics())))
+    return answer(Topics(tuple(await call.office.ledger_topics())))
 
 
 @routes.put("/ledger/topics/{topic_id}", **gives(Topic, _TOPIC))
-async def watch(topic_id: TopicId, body: TopicBody, visit: Visitor) -> Response:
+async def watch(topic_id: TopicId, body: TopicBody, call: Identified) -> Response:
     """Watch an entity's topic for notes and events; for the owner only."""
-    await visit.office.watch_topic(visit.caller, topic_id, "entity", body.about)
+    await call.office.watch_topic(call.caller, topic_id, "entity", body.about)
     return answer(Topic(topic_id=topic_id, kind="entity", agent=None, about=body.about))
 
 
 @routes.get("/ledger/topics/{topic_id}/records", **gives(Records, {"records": [_RECORD]}))
 async def records(
     topic_id: TopicId,
-    visit: Visitor,
-    after: Annotated[int, Query(ge=0, le=_LAST, description="A sequence number.")] = 0,
+    call: Identified,
+    after: Annotated[int, Query(ge=0, le=_LAST_NUMBER, description="A sequence number.")] = 0,
     limit: Limit = None,
 ) -> Response:
     """What was made of a topic's messages; for the owner only."""
-    return answer(Records(tuple(await visit.office.ledger_records(visit.caller, topic_id, after, limit))))
+    return answer(Records(tuple(await call.office.ledger_records(call.caller, topic_id, after, limit))))
 
 
 @routes.get("/ledger/quarantine", **gives(Quarantine, {"records": [_FORGED], "cursor": None}))
-async def quarantine(visit: Visitor, cursor: Cursor = None, limit: Limit = None) -> Response:
+async def quarantine(call: Identified, cursor: Cursor = None, limit: Limit = None) -> Response:
     """What was seen on the ledger and set aside: forged, malformed, too large, of unknown senders; for the owner only."""
-    page = await visit.office.quarantine(visit.caller, cursor, limit)
+    page = await call.office.quarantine(call.caller, cursor, limit)
     return answer(Quarantine(page.items, page.cursor))
 
 
 @routes.post("/ledger/connections", **gives(AskedAbroad, {"post_id": MESSAGE_ID}, 201))
-async def connect(body: ConnectBody, visit: Visitor) -> Response:
+async def connect(body: ConnectBody, call: Identified) -> Response:
     """Ask an agent of other software for a connection, on its inbound topic."""
-    return answer(AskedAbroad(await visit.office.ask_abroad(visit.caller, body.account_id, body.inbound_topic_id, body.message)), 201)
+    return answer(AskedAbroad(await call.office.ask_abroad(call.caller, body.account_id, body.inbound_topic_id, body.message)), 201)

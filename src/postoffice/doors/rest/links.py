@@ -5,7 +5,7 @@ from fastapi import Request, Response
 
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import router
-from postoffice.doors.rest.visit import Visitor
+from postoffice.doors.rest.call import Identified
 from postoffice.office import Auth
 
 routes = router("page")
@@ -22,10 +22,10 @@ class PageLink(msgspec.Struct, frozen=True, kw_only=True):
 @routes.post(
     "/page/links", **gives(PageLink, {"agent": "alice-agent", "address": "https://mail.example.com/page/login#…", "once": True}, 201)
 )
-async def link(visit: Visitor, request: Request) -> Response:
+async def link(call: Identified, request: Request) -> Response:
     """Make a link to the page. The code in it stands behind the `#`, so that no log and no other site ever sees it."""
     here = f"{request.url.scheme}://{request.headers.get('host', '')}"
-    if visit.office.house.auth is Auth.OPEN:
-        return answer(PageLink(agent=visit.caller.name, address=f"{here}/", once=False), 201)
-    code = await visit.office.make_link(visit.caller)
-    return answer(PageLink(agent=visit.caller.name, address=f"{here}/page/login#{code}", once=True), 201)
+    if call.office.house.auth is Auth.OPEN:
+        return answer(PageLink(agent=call.caller.name, address=f"{here}/", once=False), 201)
+    code = await call.office.make_link(call.caller)
+    return answer(PageLink(agent=call.caller.name, address=f"{here}/page/login#{code}", once=True), 201)

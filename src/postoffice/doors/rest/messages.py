@@ -16,13 +16,13 @@ from postoffice.core.views import Found, Proof
 from postoffice.doors.rest.agents import Cursor, Limit, Of
 from postoffice.doors.rest.answer import Problem, answer, gives
 from postoffice.doors.rest.body import BY_ITSELF, MOST_ITEMS, Body, Unfit, Uuid, router
+from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.connections import Everyone
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, STANDING, WHEN
-from postoffice.doors.rest.visit import Visitor
 
 routes = router("messages")
 
-_CONTENT = 10_000
+_CONTENT_CHARACTERS = 10_000
 MessageId = Annotated[str, Path(max_length=255, examples=[MESSAGE_ID])]
 _OTHERWISE = frozenset({"to", "parts", "task", "id"})  # what a draft has in another form
 
@@ -48,7 +48,7 @@ class SendBody(Body):
 
     to: str | list[str] = Field(examples=["bob-agent"])
     subject: str | None = Field(None, max_length=255, examples=["Project collaboration"])
-    content: str | None = Field(None, max_length=_CONTENT, examples=["Hello Bob, shall we start?"])
+    content: str | None = Field(None, max_length=_CONTENT_CHARACTERS, examples=["Hello Bob, shall we start?"])
     session_id: Uuid | None = None
     type: str = Field("message", max_length=255)
     parts: list[dict[str, Any]] | None = None
@@ -176,31 +176,31 @@ _SENT = {
 
 
 @routes.post("/messages/send", **gives(Sent, _SENT, 201, parameters=[_IDEMPOTENCY]))
-async def send(body: SendBody, visit: Visitor, request: Request) -> Response:
+async def send(body: SendBody, call: Identified, request: Request) -> Response:
     """Send a message. It goes into its session, or the two agents' session of its subject, or a new one.
 
     With an id of your own, in the body or as the header `Idempotency-Key`, a retry to the same addressee sends nothing twice.
     """
-    return answer(sent(await visit.office.send(visit.caller, body.draft(_own_id(request)))), 201)
+    return answer(sent(await call.office.send(call.caller, body.draft(_own_id(request)))), 201)
 
 
 @routes.post("/messages/send/batch", **gives(SentMany, {"results": [{"sent": _SENT}]}))
-async def send_many(body: SendManyBody, visit: Visitor, request: Request) -> Response:
+async def send_many(body: SendManyBody, call: Identified, request: Request) -> Response:
     """Send several messages; each is accepted or refused by itself, and a retry sends none twice that has an id of its own."""
-    results = await visit.office.send_many(visit.caller, body.drafts(_own_id(request)))
+    results = await call.office.send_many(call.caller, body.drafts(_own_id(request)))
     return answer(SentMany(tuple(map(_result, results))))
 
 
 @routes.get("/messages/waiting", **gives(Waiting, {"messages": [LETTER], "cursor": None}))
 async def waiting(
-    visit: Visitor,
+    call: Identified,
     cursor: Cursor = None,
     limit: Limit = None,
     of: Of = None,
     outside: Annotated[bool, Query(description="Only what belongs to no session: notes, and mail to oneself.")] = False,
 ) -> Response:
     """What waits, in the order it would be given out. Takes nothing."""
-    page = await visit.office.waiting(visit.caller, cursor, limit, of=of, outside=outside)
+    page = await call.office.waiting(call.caller, cursor, limit, of=of, outside=outside)
     return answer(Waiting(tuple(map(letter, page.items)), page.cursor))
 
 
@@ -208,14 +208,14 @@ async def waiting(
     "/messages/{message_id:path}/status",
     **gives(Whereabouts, {"message_id": MESSAGE_ID, "message": LETTER, "standings": [STANDING], "purged_at": None}),
 )
-async def status(message_id: MessageId, visit: Visitor) -> Response:
+async def status(message_id: MessageId, call: Identified) -> Response:
     """Where a message stands: awaiting the ledger, pending, leased, acked or dead, when, after how many tries, and why."""
-    return answer(_whereabouts(await visit.office.status(visit.caller, message_id)))
+    return answer(_whereabouts(await call.office.status(call.caller, message_id)))
 
 
 @routes.get("/search", **gives(Hits, {"results": [{"message": LETTER, "excerpt": "Sure, let's do it."}], "cursor": None}))
 async def search(
-    visit: Visitor,
+    call: Identified,
     q: Annotated[str, Query(max_length=255, description="Words that all have to be there.", examples=["project"])],
     sender: str | None = None,
     recipient: str | None = None,
@@ -228,8 +228,8 @@ async def search(
     everyone: Everyone = False,
 ) -> Response:
     """Messages the caller sent or got that hold all these words, newest first."""
-    page = await visit.office.search(
-        visit.caller,
+    page = await call.office.search(
+        call.caller,
         q,
         sender=sender,
         recipient=recipient,

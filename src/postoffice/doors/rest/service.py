@@ -9,7 +9,7 @@ from postoffice.core.errors import Closed, Unavailable
 from postoffice.doors.metrics import Metrics
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import router
-from postoffice.doors.rest.visit import Office, Watcher
+from postoffice.doors.rest.call import Office, Watcher
 
 routes = router("service")
 

@@ -11,8 +11,8 @@ from postoffice.core.task import Task, TaskState
 from postoffice.doors.rest.agents import Cursor, Limit
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.examples import MESSAGE_ID, WHEN
-from postoffice.doors.rest.visit import Visitor
 
 routes = router("tasks")
 
@@ -55,7 +55,7 @@ _TASK = {
 
 @routes.get("/tasks", **gives(Tasks, {"tasks": [_TASK], "cursor": None}))
 async def tasks(
-    visit: Visitor,
+    call: Identified,
     assignee: Annotated[str | None, Query(description="Asked of this agent.")] = None,
     requester: Annotated[str | None, Query(description="Asked by this agent.")] = None,
     state: TaskState | None = None,
@@ -63,25 +63,25 @@ async def tasks(
     limit: Limit = None,
 ) -> Response:
     """Tasks asked of the caller, or by it. The owner sees any."""
-    page = await visit.office.tasks(visit.caller, assignee=assignee, requester=requester, state=state, cursor=cursor, limit=limit)
+    page = await call.office.tasks(call.caller, assignee=assignee, requester=requester, state=state, cursor=cursor, limit=limit)
     return answer(Tasks(page.items, page.cursor))
 
 
 @routes.get("/tasks/{task_id:path}", **gives(Task, _TASK))
-async def task(task_id: TaskId, visit: Visitor) -> Response:
+async def task(task_id: TaskId, call: Identified) -> Response:
     """One task, for either side of it."""
-    return answer(await visit.office.task(visit.caller, task_id))
+    return answer(await call.office.task(call.caller, task_id))
 
 
 @routes.post("/tasks/{task_id:path}/update", **gives(Task, _TASK))
-async def update(task_id: TaskId, body: TaskUpdateBody, visit: Visitor) -> Response:
+async def update(task_id: TaskId, body: TaskUpdateBody, call: Identified) -> Response:
     """Move a task, as its assignee; the requester gets an update with the task's callback."""
     report = Draft(
-        to=visit.caller.name,
+        to=call.caller.name,
         content="" if body.content is None and not body.parts else body.content,
         parts=tuple(body.parts or ()),
         payload=body.payload if "payload" in body.model_fields_set else msgspec.UNSET,
         automatic=body.automatic,
         client_id=body.id,
     )
-    return answer(await visit.office.update_task(visit.caller, task_id, body.state, report))
+    return answer(await call.office.update_task(call.caller, task_id, body.state, report))

@@ -1,7 +1,7 @@
 // The page's scripts: each does one thing to what the server has rendered; without them the page is still a page.
 import { follow } from "./travel.js";
 import { submitForms } from "./forms.js";
-import { listen } from "./line.js";
+import { listen } from "./news_stream.js";
 import { keepTimes } from "./times.js";
 import { hearKeys } from "./keys.js";
 import { openPalette } from "./palette.js";

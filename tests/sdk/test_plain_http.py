@@ -9,7 +9,7 @@ import pytest
 
 from postoffice import Mailbox
 from postoffice.client import wire as wires
-from postoffice.client.line import Answer, Line, suits
+from postoffice.client.plain_http import Answer, PlainHttp, is_plain
 from postoffice.client.wire import Wire
 from postoffice.core.errors import NoAnswer
 from tests.sdk.conftest import Town
@@ -56,11 +56,11 @@ def always(answer: bytes, *, hang_up: bool = False) -> Script:
 
 
 @asynccontextmanager
-async def line_to(script: Script, path: str = "") -> AsyncIterator[tuple[Line, Server]]:
+async def line_to(script: Script, path: str = "") -> AsyncIterator[tuple[PlainHttp, Server]]:
     serving = Server(script)
     listening = await asyncio.start_server(serving.serve, "127.0.0.1", 0)
     port = listening.sockets[0].getsockname()[1]
-    line = Line(f"http://127.0.0.1:{port}{path}", {"X-Agent": "ann"})
+    line = PlainHttp(f"http://127.0.0.1:{port}{path}", {"X-Agent": "ann"})
     try:
         yield line, serving
     finally:
@@ -179,7 +179,7 @@ async def test_a_connection_that_died_without_a_word_is_given_up_for_another(mon
         if server.connections > 1:
             writer.write(b'HTTP/1.1 200 OK\r\nContent-Length: 18\r\n\r\n{"message_id":"1"}')
 
-    monkeypatch.setattr(wires, "ANSWER", 0.2)
+    monkeypatch.setattr(wires, "ANSWER_SECONDS", 0.2)
     async with line_to(silent_at_first) as (line, _), Mailbox("ann", server=f"http://127.0.0.1:{line._port}") as box:
         async with asyncio.timeout(30):
             assert await box.send("bob", "hello") == "1"
@@ -190,7 +190,7 @@ async def test_a_long_poll_may_be_silent_for_as_long_as_it_waits(monkeypatch: py
     def late(_: Server, __: bytes, writer: asyncio.StreamWriter) -> None:
         asyncio.get_running_loop().call_later(0.4, writer.write, OK)
 
-    monkeypatch.setattr(wires, "ANSWER", 0.2)
+    monkeypatch.setattr(wires, "ANSWER_SECONDS", 0.2)
     async with line_to(late) as (line, _), Wire(f"http://127.0.0.1:{line._port}") as wire:
         assert await wire.post("/messages/wait", asked) == {}
         with pytest.raises(NoAnswer):
@@ -208,7 +208,7 @@ async def test_words_that_nobody_asked_for_end_a_connection(more: bytes, caplog:
 
 
 def test_a_line_goes_from_one_loop_to_the_next() -> None:
-    async def twice(line: Line | None) -> Line:
+    async def twice(line: PlainHttp | None) -> PlainHttp:
         async with line_to(always(OK)) as (own, _):
             used = line or own
             await own.call("GET", "/", None, {})
@@ -226,7 +226,7 @@ def test_a_line_goes_from_one_loop_to_the_next() -> None:
 @pytest.fixture(params=["plain", "general"])
 def either(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the plain line, and by the client that is used with TLS and through a proxy."""
-    monkeypatch.setattr(wires, "suits", lambda _: request.param == "plain")
+    monkeypatch.setattr(wires, "is_plain", lambda _: request.param == "plain")
 
 
 def silent_to_waiters(_: Server, heard: bytes, writer: asyncio.StreamWriter) -> None:
@@ -238,7 +238,7 @@ def silent_to_waiters(_: Server, heard: bytes, writer: asyncio.StreamWriter) -> 
 class TestEitherWire:
     async def test_has_room_for_calls_however_many_wait(self, monkeypatch: pytest.MonkeyPatch) -> None:
         """A hundred readers at one mailbox kept the extension of a lease waiting until it had run out."""
-        monkeypatch.setattr(wires, "_MOST", 2)
+        monkeypatch.setattr(wires, "_CALLS_AT_ONCE", 2)
         async with line_to(silent_to_waiters) as (line, server), Wire(f"http://127.0.0.1:{line._port}") as wire:
             waiting = [asyncio.create_task(wire.post("/messages/wait", {"wait": 60})) for _ in range(3)]
             await asyncio.sleep(0)  # they go first
@@ -268,12 +268,12 @@ def test_tls_and_proxies_are_left_to_the_general_client(monkeypatch: pytest.Monk
     for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.upper(), raising=False)
-    assert suits("http://127.0.0.1:8787")
-    assert not suits("https://mail.example.com")
+    assert is_plain("http://127.0.0.1:8787")
+    assert not is_plain("https://mail.example.com")
     monkeypatch.setenv("http_proxy", "http://proxy.example.com:3128")
-    assert not suits("http://mail.example.com")
+    assert not is_plain("http://mail.example.com")
     for here in ("127.0.0.1", "localhost", "[::1]"):
-        assert suits(f"http://{here}:8787")  # a proxy is for the world outside, and would be shown the key
-        assert not suits(f"https://{here}:8787")
+        assert is_plain(f"http://{here}:8787")  # a proxy is for the world outside, and would be shown the key
+        assert not is_plain(f"https://{here}:8787")
     monkeypatch.setenv("no_proxy", "127.0.0.1,mail.example.com")
-    assert suits("http://mail.example.com:8787")
+    assert is_plain("http://mail.example.com:8787")

@@ -10,7 +10,7 @@ from postoffice.doors.credentials import credentials
 from postoffice.office import Auth, PostOffice
 
 
-class Visit(NamedTuple):
+class Call(NamedTuple):
     """The office with somebody before it."""
 
     office: PostOffice
@@ -23,20 +23,20 @@ def office_of(request: Request) -> PostOffice:
     return office
 
 
-async def visitor(request: Request) -> Visit:
+async def identified(request: Request) -> Call:
     """Identify the caller, or refuse."""
     office = office_of(request)
     key, name = credentials(request.scope)
     caller = await office.identify(key=key, name=name)
     request.scope["state"]["agent"] = caller.name
-    return Visit(office, caller)
+    return Call(office, caller)
 
 
 async def stranger(request: Request) -> tuple[PostOffice, Caller | None]:
     """The office, and the caller if it says who it is: some calls are made before one has a name."""
     if credentials(request.scope) == (None, None):
         return office_of(request), None
-    return await visitor(request)
+    return await identified(request)
 
 
 async def watcher(request: Request) -> PostOffice:
@@ -51,7 +51,7 @@ async def watcher(request: Request) -> PostOffice:
     return office
 
 
-Visitor = Annotated[Visit, Depends(visitor)]
+Identified = Annotated[Call, Depends(identified)]
 Stranger = Annotated[tuple[PostOffice, Caller | None], Depends(stranger)]
 Watcher = Annotated[PostOffice, Depends(watcher)]
 Office = Annotated[PostOffice, Depends(office_of)]

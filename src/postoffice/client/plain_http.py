@@ -1,4 +1,4 @@
-"""A plain line to one server: HTTP/1.1 on connections that stay open, with nothing between a call and the socket.
+"""Plain HTTP to one server: HTTP/1.1 on connections that stay open, with nothing between a call and the socket.
 
 A general client spends several times longer on a call than the office does. It is still used where this one would not do: with TLS,
 and through a proxy.
@@ -15,13 +15,13 @@ import httptools
 
 from postoffice.core.hosts import is_loopback
 
-KEPT = 20
-"""Idle connections."""
-_CONNECT = 30.0
-ANSWER = 45.0
-"""Seconds within which a server that is there has answered whatever it was not asked to wait with."""
+IDLE_CONNECTIONS = 20
+"""Kept for the next calls."""
+_CONNECT_SECONDS = 30.0
+ANSWER_SECONDS = 45.0
+"""Within this a server that is there has answered whatever it was not asked to wait with."""
 _PATH = "/%:@!$&'()*+,;=~?-._"
-_NEWS = 200
+_FINAL_STATUS = 200
 
 
 class Answer(NamedTuple):
@@ -32,8 +32,8 @@ class Answer(NamedTuple):
     retry_after: str
 
 
-def suits(server: str) -> bool:
-    """Whether a server is reached by a plain line: no TLS, and no proxy in between.
+def is_plain(server: str) -> bool:
+    """Whether a server is reached by plain HTTP: no TLS, and no proxy in between.
 
     A proxy in the environment is for the world outside, and would be shown the key.
     """
@@ -44,7 +44,7 @@ def suits(server: str) -> bool:
     return parts.scheme == "http" and (not proxies.keys() & {"http", "all"} or bool(proxy_bypass(parts.netloc)))
 
 
-class Line:
+class PlainHttp:
     """Calls to one server. Each has a connection to itself, and leaves it to the next."""
 
     def __init__(self, server: str, headers: dict[str, str]) -> None:
@@ -56,7 +56,7 @@ class Line:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._idle: list[_Connection] = []
 
-    async def call(self, method: str, path: str, content: bytes | None, query: dict[str, str], within: float = ANSWER) -> Answer:
+    async def call(self, method: str, path: str, content: bytes | None, query: dict[str, str], within: float = ANSWER_SECONDS) -> Answer:
         """One call and its answer. Whatever keeps it from being answered is an OSError."""
         target = quote(self._prefix + path, safe=_PATH) + (f"?{urlencode(query)}" if query else "")
         head = f"{method} {target} HTTP/1.1\r\n{self._head}"
@@ -70,7 +70,7 @@ class Line:
         except BaseException:
             connection.cut()  # nobody reads that answer any more, and the server learns it this way
             raise
-        if connection.open and len(self._idle) < KEPT:
+        if connection.open and len(self._idle) < IDLE_CONNECTIONS:
             self._idle.append(connection)
         else:
             connection.cut()
@@ -100,7 +100,7 @@ class Line:
 
     async def _connect(self) -> "_Connection":
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout(_CONNECT):
+        async with asyncio.timeout(_CONNECT_SECONDS):
             _, connection = await loop.create_connection(_Connection, self._host, self._port)
         return connection
 
@@ -177,7 +177,7 @@ class _Connection(asyncio.Protocol):
         self._body.append(body)
 
     def on_message_complete(self) -> None:
-        if self._parser.get_status_code() < _NEWS:
+        if self._parser.get_status_code() < _FINAL_STATUS:
             self._headers.clear()  # only news of the answer to come
             return
         self.open = self.open and self._parser.should_keep_alive()

@@ -1,0 +1,10 @@
+"""Text as the body of a message."""
+
+from typing import Any
+
+_CONTENT_CHARACTERS = 10_000
+
+
+def text_body(text: str) -> dict[str, Any]:
+    """The body for REST: what is longer than a letter's content may be goes as a part."""
+    return {"content": text} if len(text) <= _CONTENT_CHARACTERS else {"parts": [{"type": "text", "text": text}]}

@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 BENCH := .venv-bench/bin
 
-.PHONY: help setup run test compiled quick check bench peers chaos lock audit sbom clean
+.PHONY: help setup run test quick check bench peers chaos lock audit sbom clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -23,13 +23,11 @@ run: setup  ## open the office on http://127.0.0.1:8787
 	$(BIN)/postoffice serve
 
 # Half of what a test does is waiting, for a server to start or to be killed: so there are three workers for each of two cores.
-test: setup compiled  ## run every test
+test: setup  ## run every test
+	@# Hundreds of programs are started, and each would compile again what was edited, where Python is told to write no bytecode.
+	$(BIN)/python -m compileall -q src packages/files/src
 	$(BIN)/python tools/browser.py
 	$(BIN)/python -m pytest -q -n 6 --dist loadfile --no-loadscope-reorder --ignore=tests/peers
-
-# Hundreds of programs are started, and each would compile again what was edited since, where Python is told to write no bytecode.
-compiled: setup
-	$(BIN)/python -m compileall -q src packages/files/src
 
 quick: setup  ## the rules, the store and the office, on SQLite only
 	$(BIN)/python -m pytest -q -n 2 --sqlite-only tests/core tests/store tests/office $(wildcard tests/acts)

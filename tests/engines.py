@@ -76,8 +76,7 @@ class SQLiteEngine:
     def __init__(self, folder: Path) -> None:
         self.path = folder / "mailbox.db"
         self.clock = OwnedClock()
-        if not self.path.exists():
-            self.path.write_bytes(_migrated_file())
+        furnish(folder)
 
     def store(self, limits: Limits | None = None) -> Store:
         return SQLiteStore(self.path, self.clock, limits)
@@ -86,9 +85,16 @@ class SQLiteEngine:
         self.clock.ahead += micros(by)
 
 
+def furnish(folder: Path) -> None:
+    """Give a folder the mail that a first start makes there; what that does is shown by the proofs, and takes it longer than all the rest."""
+    if not (path := folder / "mailbox.db").exists():
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        path.write_bytes(_migrated_file())
+
+
 @functools.cache
 def _migrated_file() -> bytes:
-    """A file as the first start makes it; what that does is shown by the proofs."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mailbox.db"
         upgrade_sqlite(path)

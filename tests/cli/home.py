@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.engines import furnish
 from tests.serve.running import COMMAND, PATIENCE, environment, free_port, serving
 
 _NUMBERS = itertools.count(1)
@@ -33,7 +34,7 @@ class Office(NamedTuple):
 @contextmanager
 def opened(data: Path, *flags: str, port: int | None = None, extra: Mapping[str, str] | None = None) -> Iterator[Office]:
     port = port or free_port()
-    data.parent.mkdir(parents=True, exist_ok=True)
+    furnish(data)
     words = ("serve", "--data", str(data), "--port", str(port), "--log-level", "error", *flags)
     with serving(*COMMAND, *words, port=port, here=data.parent, extra=extra):
         yield Office(port, data)

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.engines import furnish
 from tests.serve.running import COMMAND, PATIENCE, free_port, serving
 
 WAYS = ("ours", "uvicorn")
@@ -44,5 +45,6 @@ def started(way: str, here: Path, *flags: str, extra: Mapping[str, str] | None =
     ours = (*COMMAND, "serve", "--port", str(port))
     plain = (sys.executable, "-W", "error", "-m", "uvicorn", "postoffice.serve.asgi:app", "--port", str(port))
     settings = {"POSTOFFICE_DATA": "kept", **(extra or {})}
+    furnish(here / "kept")
     with serving(*(ours if way == "ours" else plain), *flags, port=port, here=here, extra=settings) as popen:
         yield Process(f"http://127.0.0.1:{port}", popen, here / "kept")

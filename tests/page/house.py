@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from tests.engines import furnish
 from tests.page.town import Town
 from tests.serve.running import COMMAND, PATIENCE, environment, free_port, serving
 
@@ -30,6 +31,7 @@ class House:
         self.log = ""
 
     def open(self) -> None:
+        furnish(self.folder / "kept")
         words = (*COMMAND, "serve", "--port", str(self.port), "--data", "kept", *self._flags)
         self._process = self._running.enter_context(serving(*words, port=self.port, here=self.folder))
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import httpx
 
+from tests.engines import furnish
 from tests.serve.running import COMMAND, PATIENCE, answers, environment, free_port
 
 T = TypeVar("T")
@@ -30,6 +31,7 @@ class Office:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._settings = settings
+        furnish(here / "data")
         self._command = [*COMMAND, "serve", "--data", str(here / "data"), "--port", str(self.port), "--log-level", "error", *flags]
         self._process: subprocess.Popen[bytes] | None = None
         self._http = httpx.Client(base_url=self.url, timeout=PATIENCE, verify=False, trust_env=False)

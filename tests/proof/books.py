@@ -18,6 +18,10 @@ _QUERIES = (
     "SELECT agent, counted, held, pending, leased, dead FROM mailboxes",
     "SELECT CAST(id AS text), low, high, counted, unread_low, unread_high FROM sessions",
 )
+_SIZES = """SELECT agent, waiting_bytes, (SELECT sum({length}) FROM deliveries d JOIN messages m ON m.id = d.message_id
+              WHERE d.mailbox = agent AND d.state IN ('held', 'pending', 'leased')) FROM mailboxes"""
+_SQLITE = (*_QUERIES, _SIZES.format(length="length(CAST(m.body AS blob))"))
+_POSTGRESQL = (*_QUERIES, _SIZES.format(length="octet_length(m.body::text)"))
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,7 @@ class Books:
     deliveries: Rows
     mailboxes: Rows
     sessions: Rows
+    sizes: Rows = ()
 
     @property
     def ids(self) -> Counter[str]:
@@ -52,7 +57,7 @@ def sqlite_books(path: Path) -> Books:
     connection = sqlite3.connect(path)
     try:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        return Books(*(connection.execute(query).fetchall() for query in _QUERIES))
+        return Books(*(connection.execute(query).fetchall() for query in _SQLITE))
     finally:
         connection.close()
 
@@ -61,7 +66,7 @@ async def postgres_books(url: str, schema: str = "postoffice") -> Books:
     """The books of a PostgreSQL database."""
     connection = await asyncpg.connect(url, server_settings={"search_path": schema})
     try:
-        return Books(*[[tuple(row) for row in await connection.fetch(query)] for query in _QUERIES])
+        return Books(*[[tuple(row) for row in await connection.fetch(query)] for query in _POSTGRESQL])
     finally:
         await connection.close()
 
@@ -78,6 +83,8 @@ def check_books(books: Books) -> None:
     for agent, counted, *waiting in books.mailboxes:
         assert waiting == [states[agent, state] for state in ("held", "pending", "leased", "dead")], agent
         assert counted >= max((number for mailbox, number in numbers if mailbox == agent), default=0)
+    for agent, waiting_bytes, counted_again in books.sizes:
+        assert waiting_bytes == (counted_again or 0), agent
     in_session = Counter((session, mailbox, state) for _, mailbox, _, state, session in books.deliveries)
     spoken = Counter(session for *_, session in books.deliveries)
     for id, low, high, counted, *numbers_kept in books.sessions:

@@ -311,8 +311,16 @@ class MailboxFull(Limited):
     """{recipient}'s mailbox holds {depth} waiting messages, its limit; send again when it has read some."""
 
 
+class MailboxHeavy(MailboxFull):
+    """{recipient}'s mailbox holds {size} bytes of waiting mail, its limit is {limit}; send again when it has read some, or send references."""
+
+
 class RateLimited(Limited):
     """{who} has done this {limit} times in {seconds} seconds, which is the limit; wait {retry_after} seconds."""
+
+
+class BytesLimited(RateLimited):
+    """{who} has sent {limit} bytes within {seconds} seconds, which is the limit; wait {retry_after} seconds, or send references."""
 
 
 class TooSlow(Limited):
@@ -348,7 +356,11 @@ class OutcomeUnknown(Unavailable):
 
 
 class DiskFull(Unavailable):
-    """The disk of the mailbox database is full; nothing was stored. Free some space and try again."""
+    """The disk of the mailbox database is full; nothing was stored. Free some space and try again; what is there can be read and settled."""
+
+
+class StoreFull(DiskFull):
+    """The mail takes {size} bytes, and may take {limit} (total_bytes); nothing was stored. Have old mail purged (retention), or allow more."""
 
 
 class ReadOnly(Unavailable):

@@ -11,6 +11,7 @@ from postoffice.core.errors import BadLimit, BadSetting
 T = TypeVar("T", int, timedelta)
 _MOST = 2**31 - 1
 Count = Annotated[int, msgspec.Meta(ge=1, le=_MOST)]
+Bytes = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 CountOrNone = Annotated[int, msgspec.Meta(ge=0, le=_MOST)]
 LONGEST = timedelta(days=36_525)
 """No duration is longer than a hundred years: what comes after it is still a date."""
@@ -37,6 +38,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     max_attempts: Count = 10
     depth: Count = 10_000
     message_bytes: Count = 1 << 20
+    mailbox_bytes: Bytes = 256 << 20  # 0: no limit
     subject_chars: Count = 255
     id_chars: Annotated[int, msgspec.Meta(ge=64, le=_MOST)] = 255  # no less: the office's own ids and cursors are nearly as long
     recipients: Count = 1_000
@@ -62,6 +64,9 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     retention: timedelta | None = None  # None keeps everything
     sends_per_minute: CountOrNone | None = None  # None: no limit
     registrations_per_hour: CountOrNone | None = None
+    sent_bytes_per_minute: Bytes | None = None
+    disk_reserve: Bytes = 32 << 20  # of SQLite's disk, for what has to go on when it is full
+    total_bytes: Bytes = 0  # that all mail may take; 0: as much as the disk has
 
 
 def agreeing(limits: Limits, chosen: Collection[str]) -> Limits:

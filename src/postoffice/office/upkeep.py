@@ -94,6 +94,7 @@ class Upkeep:
             self._bells.compare(gone | await self._store.look(names))
         if self._ticks % _FLUSH_TICKS == 0:
             await self._presences.flush(self._store)
+            await self._store.measure()
         self.held = await self._store.hold_role("upkeep", self._me, _ROLE_LASTS)
         if self.held:
             await self.sweep()

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 OWNER_KEY = "owner.key"
 _SENDS_A_MINUTE = 600  # a minute, for each agent
+_SENT_BYTES_A_MINUTE = 64 << 20
 _REGISTRATIONS_AN_HOUR = 30  # an hour, for each address
 _IDLE_TIMES = 15  # times longer is an idle topic left alone
 _HOST = r"(\[[^\]@]*\]|[^:,\[\]/?#@]*)(:\d*)?"
@@ -51,11 +52,15 @@ def build_house(settings: Settings) -> House:
         limits = msgspec.structs.replace(
             limits,
             sends_per_minute=_SENDS_A_MINUTE if limits.sends_per_minute is None else limits.sends_per_minute,
+            sent_bytes_per_minute=_SENT_BYTES_A_MINUTE if limits.sent_bytes_per_minute is None else limits.sent_bytes_per_minute,
             registrations_per_hour=_REGISTRATIONS_AN_HOUR if limits.registrations_per_hour is None else limits.registrations_per_hour,
         )
     # A rate of 0 is no rate.
     limits = msgspec.structs.replace(
-        limits, sends_per_minute=limits.sends_per_minute or None, registrations_per_hour=limits.registrations_per_hour or None
+        limits,
+        sends_per_minute=limits.sends_per_minute or None,
+        sent_bytes_per_minute=limits.sent_bytes_per_minute or None,
+        registrations_per_hour=limits.registrations_per_hour or None,
     )
     handshake = settings.handshake or (Handshake.VISIBLE if auth is Auth.OPEN else Handshake.HUMAN)
     ledger = None if settings.ledger is None else Ledger(private=settings.ledger_privacy == "hash", log=settings.ledger_log)

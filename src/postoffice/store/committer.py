@@ -6,7 +6,7 @@ from typing import Any
 import asyncpg
 
 from postoffice.core.clock import steady
-from postoffice.core.errors import DatabaseLost, OutcomeUnknown, Unavailable, why
+from postoffice.core.errors import DatabaseLost, DiskFull, OutcomeUnknown, Unavailable, why
 from postoffice.store import sql
 from postoffice.store.acts.act import Act
 from postoffice.store.desk import Desk
@@ -93,6 +93,8 @@ class Committer:
         """What a failure is to those who asked; None if the connection had died while nobody looked, and another may do."""
         asked_wrongly = isinstance(error, asyncpg.InterfaceError) and self._connection is not None and not self._connection.is_closed()
         if not isinstance(error, LOST) or asked_wrongly:
+            if isinstance(error, asyncpg.DiskFullError):
+                return DiskFull()
             return Unavailable(why=why(error)) if isinstance(error, asyncpg.PostgresError) else error
         self.close()
         if self._committing and not _did_nothing(error):

@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 
 from postoffice.core.agent import KEYS_OF, Card
 from postoffice.core.clock import Clock, micros, moment
-from postoffice.core.delivery import UNREAD, State, Wish
+from postoffice.core.delivery import UNREAD, WAITING, State, Wish
 from postoffice.core.errors import RateLimited
 from postoffice.core.event import Kind
 from postoffice.core.limits import Limits
@@ -22,6 +22,7 @@ from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair, subject_key
 from postoffice.core.task import FINAL, UNDELIVERED, Step, TaskState, recorded
 from postoffice.store.drawer import Drawer, MailKey, ThreadKey, Version
+from postoffice.store.room import Room
 from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow
 from postoffice.store.steps import Row
 
@@ -64,8 +65,11 @@ class Needs:
 class Desk:
     """One group's working set."""
 
-    def __init__(self, clock: Clock, limits: Limits, new_delivery_id: Callable[[], object], drawer: Drawer | None = None) -> None:
+    def __init__(
+        self, clock: Clock, limits: Limits, new_delivery_id: Callable[[], object], drawer: Drawer | None = None, room: Room | None = None
+    ) -> None:
         drawer = drawer or Drawer()
+        self.room = room or Room()
         self.new_delivery_id = new_delivery_id
         self.drawer = drawer
         self.clock = clock
@@ -162,16 +166,20 @@ class Desk:
     def count(self, bucket: str, limit: int, window: timedelta) -> None:
         """Count one more of something, unless that is more than is allowed in the window."""
         self.check_count(bucket, limit, window)
-        begun_at, count = self.counted(bucket, window)
-        self.put_count(bucket, count + 1, begun_at)
+        self.add_count(bucket, 1, window)
 
-    def check_count(self, bucket: str, limit: int, window: timedelta) -> None:
+    def add_count(self, bucket: str, by: int, window: timedelta) -> None:
+        """Count so many more of something."""
+        begun_at, count = self.counted(bucket, window)
+        self.put_count(bucket, count + by, begun_at)
+
+    def check_count(self, bucket: str, limit: int, window: timedelta, refusal: type[RateLimited] = RateLimited) -> None:
         """Refuse what has been done as often as it may be in the window."""
         begun_at, count = self.counted(bucket, window)
         if count >= limit:
             wait = -(-(begun_at + micros(window) - self.now) // 1_000_000)
             who = bucket.partition(":")[2]
-            raise RateLimited(who=who, limit=limit, seconds=int(window.total_seconds()), retry_after=wait)
+            raise refusal(who=who, limit=limit, seconds=int(window.total_seconds()), retry_after=wait)
 
     def counted(self, bucket: str, window: timedelta) -> tuple[int, int]:
         """When the bucket's present window began, and how often something was done in it."""
@@ -232,7 +240,8 @@ class Desk:
             thread.last_at = self.now
             session_id, session_number = thread.id, thread.counted
             self._unread(thread, box.agent, int(state in UNREAD))
-        self._count(box, state, 1)
+        size = len(body) if body.isascii() else len(body.encode())
+        self._count(box, state, 1, size)
         row = DeliveryRow(
             id=self.new_delivery_id(),
             message_id=message.id,
@@ -253,6 +262,7 @@ class Desk:
             leased_at=None,
             settled_at=self.now if state is State.ACKED else None,
             reason=None,
+            size=size,
             client_id=message.client_id,
             body=body,
             message=message,
@@ -268,8 +278,8 @@ class Desk:
     def move(self, row: DeliveryRow, state: State, *, reason: str | None = None, due_in: timedelta | None = None) -> None:
         """Move a delivery to another state and keep every count true."""
         box = self.boxes[row.mailbox]
-        self._count(box, row.state, -1)
-        self._count(box, state, 1)
+        self._count(box, row.state, -1, row.size)
+        self._count(box, state, 1, row.size)
         if row.session_id is not None and (by := (state in UNREAD) - (row.state in UNREAD)):
             self._unread(self.threads[row.session_id], row.mailbox, by)
         row.reason = reason if reason is not None or row.lent else row.reason
@@ -344,7 +354,7 @@ class Desk:
         for agent in {task.requester, task.assignee}:
             self.tell(self.boxes[agent], Kind.TASK, task.id, {"state": state})
 
-    def _count(self, box: Box, state: str, by: int) -> None:
+    def _count(self, box: Box, state: str, by: int, size: int) -> None:
         self.changed_boxes[box.agent] = box
         if state == State.PENDING:
             box.pending += by
@@ -354,6 +364,8 @@ class Desk:
             box.held += by
         elif state == State.DEAD:
             box.dead += by
+        # Where nothing waits there are no bytes, whatever an older program has left uncounted.
+        box.waiting_bytes = box.waiting_bytes + by * size * (state in WAITING) if box.depth else 0
 
     def _unread(self, thread: ThreadRow, agent: str, by: int) -> None:
         self.changed_threads[thread.id] = thread

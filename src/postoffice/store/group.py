@@ -16,7 +16,7 @@ from msgspec.structs import astuple
 from postoffice.core.agent import Card
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
-from postoffice.core.errors import MailError, Unavailable
+from postoffice.core.errors import DiskFull, MailError, Unavailable
 from postoffice.core.message import TASK
 from postoffice.core.names import SYSTEM
 from postoffice.core.session import pair
@@ -63,6 +63,8 @@ def run_acts(desk: Desk, acts: Sequence[Act[Any]]) -> list[Any]:
     for act in acts:
         try:
             outcomes.append(act.run(desk))
+        except DiskFull as refusal:  # which an act hears before it changes anything
+            outcomes.append(refusal)
         except Unavailable:  # no refusal: what is missed halfway undoes the group, whose acts are then done one by one
             raise
         except MailError as refusal:
@@ -105,12 +107,12 @@ def close_desk(desk: Desk) -> Iterator[Write]:
 
 
 def _delivery(d: DeliveryRow) -> Row:
-    place = (d.session_id, d.session_number, d.correlation_id, d.created_at, d.settled_at)
+    place = (d.session_id, d.session_number, d.correlation_id, d.created_at, d.settled_at, d.size)
     return (d.id, d.message_id, d.mailbox, d.number, d.priority, d.state, d.sender, d.type, *place)
 
 
 def _counts(box: Box) -> Row:
-    return (box.agent, box.counted, box.held, box.pending, box.leased, box.dead)
+    return (box.agent, box.counted, box.held, box.pending, box.leased, box.dead, box.waiting_bytes)
 
 
 def _look(desk: Desk, needs: Needs) -> Steps:

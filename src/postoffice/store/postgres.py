@@ -11,7 +11,18 @@ from typing import Any, TypeVar
 import asyncpg
 
 from postoffice.core.clock import Clock
-from postoffice.core.errors import BadCursor, BadSetting, Closed, DatabaseLost, MailError, OutcomeUnknown, SchemaMissing, Unavailable, why
+from postoffice.core.errors import (
+    BadCursor,
+    BadSetting,
+    Closed,
+    DatabaseLost,
+    MailError,
+    OutcomeUnknown,
+    SchemaMissing,
+    StoreFull,
+    Unavailable,
+    why,
+)
 from postoffice.core.limits import Limits
 from postoffice.store import sql
 from postoffice.store.acts.act import Act
@@ -20,6 +31,7 @@ from postoffice.store.desk import Desk
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.migrations.upgrade import HEAD, check_program
 from postoffice.store.protocol import Committed
+from postoffice.store.room import Room
 from postoffice.store.steps import Row
 
 R = TypeVar("R")
@@ -63,6 +75,7 @@ class PostgresStore(GroupedStore):
         self._under_way: list[_Job] = []
         self._arrived = asyncio.Event()
         self._committing: asyncio.Task[None] | None = None
+        self._room = Room()
 
     async def open(self, committed: Committed) -> None:
         self._committed = committed
@@ -78,6 +91,7 @@ class PostgresStore(GroupedStore):
         try:
             await self._check_schema()
             await self.adopt_log()
+            await self.measure()
         except MailError:
             await self.close()
             raise
@@ -108,6 +122,11 @@ class PostgresStore(GroupedStore):
 
     async def ping(self) -> None:
         await self.fetch("oldest_program")
+
+    async def measure(self) -> None:
+        if most := self.limits.total_bytes:
+            ((kept,),) = await self.fetch("bytes_kept")
+            self._room = Room(max(0, most - kept), StoreFull(size=kept, limit=most))
 
     async def adopt_log(self) -> None:
         await self._read(self._sql["adopt_log"], (), _ADOPTING)
@@ -198,7 +217,7 @@ class PostgresStore(GroupedStore):
     async def _commit_groups(self) -> None:
         """What came while the last group was committed is the next group. One at a time: larger groups cost less than more of them."""
         committer = Committer(
-            self._connect, lambda drawer: Desk(self.clock, self.limits, self.clock.new_id, drawer), self._sql, self._begin
+            self._connect, lambda drawer: Desk(self.clock, self.limits, self.clock.new_id, drawer, self._room), self._sql, self._begin
         )
         try:
             while True:

@@ -30,6 +30,7 @@ class Box(Struct, gc=False):
     pending: int = 0
     leased: int = 0
     dead: int = 0
+    waiting_bytes: int = 0
 
     @classmethod
     def of(cls, row: Row) -> "Box":
@@ -81,6 +82,7 @@ class DeliveryRow(Struct, gc=False):
     leased_at: int | None
     settled_at: int | None
     reason: str | None
+    size: int  # of the message as stored, in bytes
     client_id: str | None = None
     body: str = ""
     message: Message | None = None  # what the body says, where it is known without reading it

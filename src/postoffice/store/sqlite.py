@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from postoffice.core.clock import Clock
-from postoffice.core.errors import BadCursor, Closed, Damaged, DiskFull, MailError, OutcomeUnknown, ReadOnly, Unavailable
+from postoffice.core.errors import BadCursor, Closed, Damaged, DiskFull, MailError, OutcomeUnknown, ReadOnly, StoreFull, Unavailable
 from postoffice.core.limits import Limits
 from postoffice.store import sql
 from postoffice.store.acts.act import Act, Pause
@@ -28,6 +28,7 @@ from postoffice.store.group import close_desk, open_desk, run_acts
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.migrations.upgrade import check_program, upgrade_sqlite
 from postoffice.store.protocol import Committed
+from postoffice.store.room import Reserve, Room
 from postoffice.store.steps import Row, Steps
 
 R = TypeVar("R")
@@ -38,6 +39,9 @@ _TURNS = 8
 _DIGITS = 18
 _READERS = 2
 _TRIES = 5
+_LOG_PAGES = 4000  # most are written again before that, and copied once
+_LOG_BYTES = 32 << 20
+_LITTLE_LOG = 256 << 10  # bytes
 _FILED_AT_ONCE = 512  # news, which every look at a mailbox's goes through
 _WORD = re.compile(r"\w+")
 FILING = ("file_news", "file_mail", "note_filed")
@@ -60,6 +64,9 @@ class SQLiteStore(GroupedStore):
         self._local = threading.local()
         self._readers: list[sqlite3.Connection] = []
         self._claim: Claim | None = None
+        self._reserve = Reserve(path, self.limits.disk_reserve)
+        self._saving = False  # room on the disk
+        self._grown = False  # whether the group under way has asked for room
 
     async def open(self, committed: Committed) -> None:
         self._loop = asyncio.get_running_loop()
@@ -82,6 +89,7 @@ class SQLiteStore(GroupedStore):
         await self._loop.run_in_executor(None, self._pool.shutdown)
         for connection in (*self._readers, self._connection):
             connection.close()
+        self._reserve.close()
         self._unlock()
 
     async def ping(self) -> None:
@@ -123,6 +131,9 @@ class SQLiteStore(GroupedStore):
     async def hold_role(self, role: str, holder: str, lasts: timedelta) -> bool:  # noqa: ARG002 - the seam's
         return True  # one process owns the file, and every role with it
 
+    async def measure(self) -> None:
+        """Every group looks at its disk itself."""
+
     async def adopt_log(self) -> None:
         """A file counts its log itself, wherever it is brought."""
 
@@ -139,6 +150,7 @@ class SQLiteStore(GroupedStore):
             upgrade_sqlite(self.path)
             self._connection = self._connect()
             self._connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+            self._reserve.keep()
             self._count_deliveries()
             check_program(self._connection.execute(self._sql["oldest_program"]).fetchone()[0])
         except BaseException as error:
@@ -151,7 +163,8 @@ class SQLiteStore(GroupedStore):
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, cached_statements=512)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA fullfsync = ON")  # where fsync alone does not reach the disk (macOS)
-        connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages: most are written again before that, and copied once
+        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+        connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")  # one large group does not leave it large
         connection.create_function("office_now", 0, self.clock.now)
         return connection
 
@@ -223,18 +236,24 @@ class SQLiteStore(GroupedStore):
             if len(acts) > 1:
                 alone = [self._commit([act]) for act in acts]
                 return [outcome for outcomes, _ in alone for outcome in outcomes], frozenset().union(*(hints for _, hints in alone))
+            # What grows is refused; for what does not, the reserve is there.
+            if isinstance(error, DiskFull) and not self._grown and self._reserve.release():
+                return self._commit(acts)
             return [error], frozenset()
 
     def _transact(self, acts: Sequence[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
         committing = False
         connection = self._connection
         try:
+            self._grown = False
+            room = self._room()
             connection.execute("BEGIN IMMEDIATE")
             self._notice_others()
-            desk = Desk(self.clock, self.limits, self._delivery_ids.__next__, self._drawer)
+            desk = Desk(self.clock, self.limits, self._delivery_ids.__next__, self._drawer, room)
             desk.now = self.clock.now()  # which is what SQL would be told, too
             self._drive(open_desk(desk, acts))
             outcomes = run_acts(desk, acts)
+            self._grown = room.taken
             for write in close_desk(desk):
                 connection.executemany(self._sql[write.name], write.rows)
             if news := desk.writes.get("add_event"):
@@ -253,6 +272,34 @@ class SQLiteStore(GroupedStore):
         if self._drawer.full:
             self._drawer = Drawer()
         return outcomes, frozenset(desk.hints)
+
+    def _room(self) -> Room:
+        """What may grow now, by the disk and by the bound on all mail. Asked between two groups: then the log can be copied, too."""
+        of = [self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_size", "page_count", "freelist_count")]
+        size, pages, unused = of
+        # What stands in the log alone has yet to grow in the file.
+        ahead = max(0, pages * size - self.path.stat().st_size)
+        room, most = self._reserve.room(ahead), self.limits.total_bytes
+        if not self._reserve.kept:
+            self._save_room(ahead)
+        elif self._saving:
+            self._saving = False
+            self._connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
+        if self._reserve.endangered_by(ahead) and self._reserve.fits(ahead):
+            self._connection.execute("PRAGMA wal_checkpoint").fetchall()
+        if not most:
+            return room
+        kept = (pages - unused) * size
+        left = max(0, most - kept)
+        return room if room.left is not None and room.left < left else Room(left, StoreFull(size=kept, limit=most))
+
+    def _save_room(self, ahead: int) -> None:
+        """What is left has to last: the log is copied and cut as often as it has grown a little, and only where all of it fits."""
+        if not self._saving:
+            self._saving = True
+            self._connection.execute("PRAGMA wal_autocheckpoint = 0")
+        if self._reserve.log > _LITTLE_LOG and self._reserve.fits(ahead):
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def _notice_others(self) -> None:
         """Somebody else may have put a backup in the file's place: then nothing at hand is true any more."""

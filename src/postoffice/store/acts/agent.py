@@ -39,6 +39,7 @@ class Register(Act[tuple[str, str]]):
         box = desk.boxes.get(self.agent)
         if box is not None and (box.has_key or (box.acted and not self.owner)):
             raise NameTaken(name=box.name)
+        desk.room.take()
         if self.bucket is not None and desk.limits.registrations_per_hour is not None:
             desk.count(self.bucket, desk.limits.registrations_per_hour, timedelta(hours=1))
         if box is None:
@@ -69,6 +70,7 @@ class Appear(Act[str]):
     def run(self, desk: Desk) -> str:
         box = desk.boxes.get(self.agent)
         if box is None:
+            desk.room.take()
             box = desk.new_box(self.name, Card(allow_from=(ANYONE,)), acted=True)
             desk.boxes[box.agent] = box
             desk.new_agents.append(box)
@@ -93,6 +95,7 @@ class UpdateCard(Act[Card]):
 
     def run(self, desk: Desk) -> Card:
         box = _box(desk, self.agent)
+        desk.room.take()
         box.card = msgspec.structs.replace(box.card, **self.changes)
         desk.changed_agents[box.agent] = box
         desk.hints.add(box.agent)

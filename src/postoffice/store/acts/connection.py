@@ -56,6 +56,7 @@ class Request(Act[Connection]):
         self._check_count(desk, requester, [r for r in pending if r.requester == self.requester])
         self._check_count(desk, target, [r for r in pending if r.target == self.target])
         # Its target hears of each: taken back and asked again without end it would be heard without end.
+        desk.room.take()
         if self.counted:
             count_sent(desk, self.requester)
         # An expired request never blocks a new one.

@@ -16,6 +16,8 @@ from postoffice.store.acts.send import Send
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import DeliveryRow
 
+_KEPT = 2  # times what a topic tells is kept: as its record, and as mail
+
 
 class KeepNetwork(Act[None]):
     """Which ledger this office's topics are on: the first one it has known, and no other after that."""
@@ -80,6 +82,7 @@ class PutPost(Act[str]):
         needs.boxes.add(SYSTEM)
 
     def run(self, desk: Desk) -> str:
+        desk.room.take(len(self.body))
         return put_post(desk, self.topic_id, self.body, memo=self.memo, payer=self.payer, id=self.id)
 
 
@@ -203,6 +206,7 @@ class Materialise(Act[int]):
         before = max((int(value) for (value,) in desk.extra[f"cursor:{self.name}"]), default=0)
         ahead = desk.extra[f"recorded_ahead:{self.topic_id}"]
         new = [one for one in self.seen if one.sequence > before and (one.sequence,) not in ahead]
+        desk.room.take(sum(len(one.raw) for one in new) * _KEPT)  # for all of it: nothing is refused halfway
         for one in new:
             verdict, message_id, reason = self._take(desk, one)
             row = (self.topic_id, one.sequence, one.payer, one.at, verdict, message_id, reason, one.raw, desk.now)

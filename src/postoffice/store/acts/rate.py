@@ -1,23 +1,35 @@
-"""How often an agent may send: one count for all that others hear of its own accord."""
+"""How often an agent may send, and how much: one count for all that others hear of its own accord."""
 
 from datetime import timedelta
 
+from postoffice.core.errors import BytesLimited
 from postoffice.store.desk import Desk, Needs
 
 _MINUTE = timedelta(minutes=1)
 
 
 def ask_rate(needs: Needs, desk: Desk, agent: str) -> None:
-    """Have the count at hand, where there is a limit."""
+    """Have the counts at hand, where there is a limit."""
     if desk.limits.sends_per_minute is not None:
-        needs.limits.add(_bucket(agent))
+        needs.limits.add(_sends(agent))
+    if desk.limits.sent_bytes_per_minute is not None:
+        needs.limits.add(_bytes(agent))
 
 
-def count_sent(desk: Desk, agent: str) -> None:
-    """Count one more, unless that is more than is allowed."""
+def count_sent(desk: Desk, agent: str, size: int = 0) -> None:
+    """Count one more, of so many bytes, unless that is more than is allowed. The last one may go over the bytes: none is too large to be sent."""
+    most = desk.limits.sent_bytes_per_minute
+    if most is not None:
+        desk.check_count(_bytes(agent), most, _MINUTE, BytesLimited)
     if desk.limits.sends_per_minute is not None:
-        desk.count(_bucket(agent), desk.limits.sends_per_minute, _MINUTE)
+        desk.count(_sends(agent), desk.limits.sends_per_minute, _MINUTE)
+    if most is not None and size:
+        desk.add_count(_bytes(agent), size, _MINUTE)
 
 
-def _bucket(agent: str) -> str:
+def _sends(agent: str) -> str:
     return f"send:{agent}"
+
+
+def _bytes(agent: str) -> str:
+    return f"bytes:{agent}"

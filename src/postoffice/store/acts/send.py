@@ -8,7 +8,6 @@ from postoffice.core.connection import Assurance
 from postoffice.core.delivery import State
 from postoffice.core.errors import (
     BudgetSpent,
-    MailboxFull,
     MailError,
     NoSuchAgent,
     NoSuchMessage,
@@ -26,6 +25,7 @@ from postoffice.core.policy import ANYONE, admitted
 from postoffice.core.session import pair, subject_key
 from postoffice.core.task import Step, TaskState
 from postoffice.store.acts.act import Act
+from postoffice.store.acts.depth import check_depth
 from postoffice.store.acts.lookup import find_mail
 from postoffice.store.acts.once import Once
 from postoffice.store.acts.posts import ask_for_topics, check_reachable, put_log, put_message, put_note
@@ -33,6 +33,7 @@ from postoffice.store.acts.rate import ask_rate, count_sent
 from postoffice.store.desk import Desk, Needs
 from postoffice.store.rows import Box, ThreadRow
 
+_ROWS = 500  # bytes that a recipient takes besides what is said
 _encode = msgspec.json.Encoder().encode
 _accepted = msgspec.json.Decoder(Accepted).decode
 
@@ -50,6 +51,8 @@ class Send(Act[Accepted]):
         self.verified = verified
         self.strangers = strangers
         self.counted = counted and not draft.settled  # against a rate
+        self.foreseen = not counted
+        """Whether whoever does it has asked for its room."""
         self.to_all = draft.to == EVERYONE
         self.names = () if self.to_all else (draft.to,) if isinstance(draft.to, str) else draft.to
         self.agents = [folded(name) for name in self.names]
@@ -114,8 +117,10 @@ class Send(Act[Accepted]):
         encoded = _encode(message)
         check_size(len(encoded), desk.limits)
         body = encoded.decode()
+        if not self.foreseen:
+            desk.room.take(len(encoded) + _ROWS * len(boxes))
         if self.counted:
-            count_sent(desk, self.doer)
+            count_sent(desk, self.doer, len(encoded))
         # From here on nothing is refused.
         desk.new_agents += unseen
         desk.boxes |= {box.agent: box for box in unseen}
@@ -196,8 +201,7 @@ class Send(Act[Accepted]):
             full = desk.limits.automatic_replies
             if budget_after(full if thread is None else thread.replies_left, automatic=self.draft.automatic, full=1) is None:
                 raise BudgetSpent(session=f"(none yet, with {box.name})" if thread is None else thread.id, limit=full)
-        if box.depth >= desk.limits.depth:
-            raise MailboxFull(recipient=box.name, depth=box.depth)
+        check_depth(desk, box)
         return thread
 
     def _thread(self, desk: Desk, box: Box, members: tuple[str, str]) -> ThreadRow | None:

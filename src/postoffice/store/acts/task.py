@@ -6,7 +6,7 @@ import msgspec
 
 from postoffice.core.clock import moment
 from postoffice.core.delivery import State
-from postoffice.core.errors import AmbiguousId, DeadlinePassed, MailboxFull, NoSuchTask, NotAdmitted, NotAssignee, OverQuota
+from postoffice.core.errors import AmbiguousId, DeadlinePassed, NoSuchTask, NotAdmitted, NotAssignee, OverQuota
 from postoffice.core.message import TASK_UPDATE, Draft, Message, TaskRef, check_size
 from postoffice.core.names import folded
 from postoffice.core.policy import admitted
@@ -14,6 +14,7 @@ from postoffice.core.session import pair
 from postoffice.core.task import UNDER_WAY, Step, Task, TaskState, moves
 from postoffice.core.text import render
 from postoffice.store.acts.act import Act
+from postoffice.store.acts.depth import check_depth
 from postoffice.store.acts.once import Once
 from postoffice.store.acts.rate import ask_rate, count_sent
 from postoffice.store.desk import Desk, Needs
@@ -56,7 +57,8 @@ class MoveTask(Act[Task]):
         encoded = _encode(message)
         check_size(len(encoded), desk.limits)
         if self.wanted is state and not self.report.settled:
-            self._check_report(desk, desk.boxes[task.requester])
+            self._check_report(desk, desk.boxes[task.requester], len(encoded))
+        desk.room.take(len(encoded))
         desk.step(task, self.wanted, render(message.content, message.parts) or None, road[:-1])
         # The mail that asked for it has been dealt with, unless somebody holds it: then that one settles it.
         mail = desk.mail.get((task.message_id, task.assignee))
@@ -88,11 +90,10 @@ class MoveTask(Act[Task]):
                 raise NotAssignee(task=self.ref, assignee=desk.boxes[task.assignee].name, name=name)
         raise NoSuchTask(task=self.ref, name=name)
 
-    def _check_report(self, desk: Desk, requester: Box) -> None:
+    def _check_report(self, desk: Desk, requester: Box, size: int) -> None:
         """A task ends whatever else there is, but it may be reported of without end: that is bounded as any other mail."""
-        if requester.depth >= desk.limits.depth:
-            raise MailboxFull(recipient=requester.name, depth=requester.depth)
-        count_sent(desk, self.caller)
+        check_depth(desk, requester)
+        count_sent(desk, self.caller, size)
 
     def _check_accept(self, desk: Desk, task: TaskRow) -> None:
         box = desk.boxes[task.assignee]

@@ -6,6 +6,7 @@ import msgspec
 
 from postoffice.core.clock import micros
 from postoffice.core.delivery import WAITING, State
+from postoffice.core.errors import DiskFull
 from postoffice.core.message import Message, is_note
 from postoffice.core.names import SYSTEM
 from postoffice.core.task import FINAL
@@ -61,6 +62,10 @@ class IndexSearch(Upkeep):
     def run(self, desk: Desk) -> int:
         # Acts of one group share what was loaded: each tells of all of it, so that whoever catches up knows whether there is more.
         rows = desk.extra["unindexed"]
+        try:
+            desk.room.take(sum(len(body or "") for _, body in rows))
+        except DiskFull:  # what is there is searched all the same
+            return 0
         purged = desk.writes.get("delete_search", {})
         for _, body in rows:
             if body is not None and (message := _message(body)).id not in purged:

@@ -210,6 +210,10 @@ WHERE (e.tx, e.n) > (SELECT {searched})
   AND e.tx < pg_snapshot_xmin(pg_current_snapshot())
 ORDER BY e.tx, e.n LIMIT (SELECT max(k) FROM unnest($1::bigint[]) AS k);
 
+-- name: bytes_kept
+-- What tables and their indexes take on the disk.
+SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind = 'r';
+
 -- name: adopt_log
 -- A log that comes from another server, by a backup, is numbered by that server's transactions: where they are to come here yet, what
 -- happens next would stand before what has happened. All of it becomes older than anything of this server's, and is indexed again.
@@ -222,8 +226,8 @@ INSERT INTO agents (agent, name, id, card, has_key, acted, created_at, last_seen
 SELECT * FROM unnest($1::text[], $2::text[], $3::uuid[], $4::text[], $5::boolean[], $6::boolean[], $7::bigint[], $8::bigint[]);
 
 -- name: add_mailbox
-INSERT INTO mailboxes (agent, counted, held, pending, leased, dead)
-SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]);
+INSERT INTO mailboxes (agent, counted, held, pending, leased, dead, waiting_bytes)
+SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[]);
 
 -- name: update_agent
 UPDATE agents a SET card = v.card, has_key = v.has_key, acted = v.acted, last_seen = v.last_seen
@@ -231,8 +235,10 @@ FROM unnest($1::text[], $2::text[], $3::boolean[], $4::boolean[], $5::bigint[]) 
 WHERE a.agent = v.agent;
 
 -- name: update_mailbox
-UPDATE mailboxes b SET counted = v.counted, held = v.held, pending = v.pending, leased = v.leased, dead = v.dead
-FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) AS v (agent, counted, held, pending, leased, dead)
+UPDATE mailboxes b SET counted = v.counted, held = v.held, pending = v.pending, leased = v.leased, dead = v.dead,
+                       waiting_bytes = v.waiting_bytes
+FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+  AS v (agent, counted, held, pending, leased, dead, waiting_bytes)
 WHERE b.agent = v.agent;
 
 -- name: add_session
@@ -257,9 +263,9 @@ SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[],
 
 -- name: add_delivery
 INSERT INTO deliveries (id, message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at,
-                        settled_at)
+                        settled_at, size)
 SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::uuid[],
-                     $10::bigint[], $11::text[], $12::bigint[], $13::bigint[]);
+                     $10::bigint[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[]);
 
 -- name: update_delivery
 UPDATE deliveries d SET state = v.state, attempts = v.attempts, token = v.token, tokenless = v.tokenless, due_at = v.due_at,

@@ -2,11 +2,11 @@
 
 -- part: delivery
 d.id, CAST(d.message_id AS text), d.mailbox, d.number, d.priority, d.state, d.sender, d.type, CAST(d.session_id AS text), d.session_number,
-d.correlation_id, d.attempts, d.token, d.tokenless, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, m.client_id, m.body
+d.correlation_id, d.attempts, d.token, d.tokenless, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size, m.client_id, m.body
 
 -- part: bare_delivery
 d.id, CAST(d.message_id AS text), d.mailbox, d.number, d.priority, d.state, d.sender, d.type, CAST(d.session_id AS text), d.session_number,
-d.correlation_id, d.attempts, d.token, d.tokenless, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason
+d.correlation_id, d.attempts, d.token, d.tokenless, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size
 
 -- part: let_through
 -- Held without a time to try again is held since it was sent: until it is released it is nobody's but its sender's.
@@ -26,7 +26,8 @@ FROM connections c JOIN agents r ON r.agent = c.requester JOIN agents t ON t.age
 CAST(message_id AS text), id, requester, assignee, state, subject, CAST(session_id AS text), deadline, overdue, callback, steps, created_at, updated_at
 
 -- part: agent
-a.agent, a.name, CAST(a.id AS text), a.card, a.has_key, a.acted, a.created_at, a.last_seen, b.counted, b.held, b.pending, b.leased, b.dead
+a.agent, a.name, CAST(a.id AS text), a.card, a.has_key, a.acted, a.created_at, a.last_seen, b.counted, b.held, b.pending, b.leased, b.dead,
+b.waiting_bytes
 
 -- name: find_key
 SELECT a.name, k.expires_at, k.revoked_at, office_now()

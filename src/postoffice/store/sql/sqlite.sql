@@ -202,13 +202,13 @@ ORDER BY e.n LIMIT ?1;
 INSERT INTO agents (agent, name, id, card, has_key, acted, created_at, last_seen) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8);
 
 -- name: add_mailbox
-INSERT INTO mailboxes (agent, counted, held, pending, leased, dead) VALUES (?1, ?2, ?3, ?4, ?5, ?6);
+INSERT INTO mailboxes (agent, counted, held, pending, leased, dead, waiting_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
 
 -- name: update_agent
 UPDATE agents SET card = ?2, has_key = ?3, acted = ?4, last_seen = ?5 WHERE agent = ?1;
 
 -- name: update_mailbox
-UPDATE mailboxes SET counted = ?2, held = ?3, pending = ?4, leased = ?5, dead = ?6 WHERE agent = ?1;
+UPDATE mailboxes SET counted = ?2, held = ?3, pending = ?4, leased = ?5, dead = ?6, waiting_bytes = ?7 WHERE agent = ?1;
 
 -- name: add_session
 INSERT INTO sessions (id, low, high, subject, subject_key, counted, unread_low, unread_high, replies_left, created_at, last_at)
@@ -226,8 +226,8 @@ INSERT INTO messages (id, sender, client_id, type, ref_id, created_at, body) VAL
 
 -- name: add_delivery
 INSERT INTO deliveries (id, message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at,
-                        settled_at, filed)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0);
+                        settled_at, size, filed)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0);
 
 -- name: update_delivery
 UPDATE deliveries SET state = ?2, attempts = ?3, token = ?4, tokenless = ?5, due_at = ?6, leased_at = ?7, settled_at = ?8, reason = ?9

@@ -1,0 +1,14 @@
+"""How much may wait in a mailbox: so many messages, and so many bytes."""
+
+from postoffice.core.errors import MailboxFull, MailboxHeavy
+from postoffice.store.desk import Desk
+from postoffice.store.rows import Box
+
+
+def check_depth(desk: Desk, box: Box) -> None:
+    """Refuse more than that. The last one may go over the bytes: none is too large to be sent."""
+    limits = desk.limits
+    if box.depth >= limits.depth:
+        raise MailboxFull(recipient=box.name, depth=box.depth)
+    if limits.mailbox_bytes and box.waiting_bytes >= limits.mailbox_bytes:
+        raise MailboxHeavy(recipient=box.name, size=box.waiting_bytes, limit=limits.mailbox_bytes)

@@ -1,0 +1,121 @@
+"""Room on the disk under the mail: what may grow is refused in time, so that what is there can still be taken and settled."""
+
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from postoffice.core.clock import steady
+from postoffice.core.errors import DiskFull
+from postoffice.store.claim import give_to_owner_of_folder
+
+_COPIES = 2  # of what is written: in the log, and in its table
+_PAGES = 8 << 10  # bytes that an act writes besides, of rows and indexes
+_GROUP = 64 << 10  # bytes that a group writes besides
+_SHARE = 16  # a reserve is no more than this part of what is free
+_PIECE = 1 << 20  # bytes
+_AGAIN = 2  # times a reserve more has to be free before there is one again
+_AGAIN_AFTER = 60_000_000_000  # nanoseconds, in any case: who is only given a share of a disk does not see how much of it is free
+
+
+class Room:
+    """How many more bytes a group may write; None where nobody knows of a bound."""
+
+    def __init__(self, left: int | None = None, refusal: DiskFull | None = None) -> None:
+        self.left = left
+        self.taken = False
+        self._refusal = refusal
+
+    def take(self, size: int = 0) -> None:
+        """Have room for something of that size, or refuse it. Asked before anything is changed."""
+        self.taken = True
+        if self.left is None:
+            return
+        needed = size * _COPIES + _PAGES
+        if needed > self.left:
+            raise self._refusal or DiskFull()
+        self.left -= needed
+
+
+class Reserve:
+    """A file beside the mail that keeps some room on the disk from everybody. Where a group finds none, it is let go."""
+
+    def __init__(self, path: Path, most: int) -> None:
+        self._path = path.with_name(path.name + ".reserve")
+        self._log = path.with_name(path.name + "-wal")
+        self._most = most
+        self._size = self._wanted = self._until = 0
+        self.kept = not most
+        """Whether it is there; where none is wanted, none is missed."""
+
+    @property
+    def log(self) -> int:
+        """How long the log is."""
+        return _size(self._log)
+
+    def keep(self) -> None:
+        """Have it, if the disk has room for it. One that is there from the last time is as good."""
+        if self.kept or ((free := self._free()) < self._wanted and steady() < self._until):
+            return
+        size = _size(self._path) or min(self._most, free // _SHARE)
+        try:
+            _fill(self._path, size)
+        except OSError:  # the disk is fuller than it said, or nothing can be made there
+            self._remove()
+            return
+        self._size = size
+        self.kept = True
+
+    def release(self) -> bool:
+        """Let it go for what has to go on. False if there is none."""
+        if not self.kept or not self._most:
+            return False
+        self.kept = False
+        self._wanted = self._free() + self._size * _AGAIN
+        self._until = steady() + _AGAIN_AFTER
+        self._remove()
+        return True
+
+    def close(self) -> None:
+        """Nobody needs it; but on a full disk the next start will."""
+        if self._free() > self._size:
+            self._remove()
+
+    def room(self, ahead: int) -> Room:
+        """What may grow now, while so much has yet to grow: nothing, as long as the reserve is in use."""
+        if not self._most:
+            return Room()
+        self.keep()
+        return Room(max(0, self._free() - ahead - _GROUP) if self.kept else 0)
+
+    def endangered_by(self, ahead: int) -> bool:
+        """Whether so much that has yet to grow would take most of it, were the disk full now."""
+        return bool(self._size) and ahead * 2 > self._size
+
+    def fits(self, size: int) -> bool:
+        """Whether the disk has so much, and some more."""
+        return self._free() > size + _GROUP
+
+    def _free(self) -> int:
+        return shutil.disk_usage(self._path.parent).free
+
+    def _remove(self) -> None:
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _fill(path: Path, size: int) -> None:
+    """Make a file that has its room on the disk, and not only its length."""
+    with open(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as file:  # noqa: PTH123 - with nobody else's rights
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), 0, max(1, size))
+        else:
+            file.writelines(bytes(min(_PIECE, size - begin)) for begin in range(0, size, _PIECE))
+    give_to_owner_of_folder(path)

@@ -84,7 +84,7 @@ class TestNobodyThere:
     def server(self, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
         """Others than ours do not tell of those who hang up but when they are asked for more of a request."""
         if request.param == "any server":
-            for extension in ("GONE", "LEAVING"):
+            for extension in ("HANGUP", "DEPARTURE"):
                 monkeypatch.setattr(hangup, extension, "unknown")
 
     async def test_mail_that_was_taken_for_one_who_hung_up_meanwhile_was_not_tried(

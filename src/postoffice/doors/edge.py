@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from postoffice.core.errors import BeyondLoopback, MailError, TooLarge, TooSlow, WrongHost, WrongOrigin
 from postoffice.core.hosts import address_of, is_loopback
+from postoffice.doors.extensions import ARRIVAL
 from postoffice.doors.faults import fault
 from postoffice.doors.metrics import Metrics
 from postoffice.doors.reply import Reply
@@ -24,8 +25,6 @@ from postoffice.doors.reply import Reply
 _log = logging.getLogger("postoffice.requests")
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _GONE = 499
-AT_HAND = "postoffice.at_hand"
-"""The extension by which a server says that all of a request has arrived: then nobody has to be timed."""
 QUERY = "query_string"
 """Where a socket's query is kept once it is out of the address."""
 _ORIGIN = re.compile(r"https?://([^/]+)")
@@ -198,7 +197,7 @@ class _Body:
     """A request's body, as long as it is neither too large nor too slow. Once it is there, waiting for a hang-up is free."""
 
     def __init__(self, receive: Receive, rules: Rules, scope: Scope) -> None:
-        self._at_hand: Callable[[], bool] = scope.get("extensions", {}).get(AT_HAND, lambda: False)
+        self._at_hand: Callable[[], bool] = scope.get("extensions", {}).get(ARRIVAL, lambda: False)
         self._receive = receive
         self._rules = rules
         self._scope = scope

@@ -11,15 +11,10 @@ from starlette.types import Receive, Scope, Send
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Leased
+from postoffice.doors.extensions import DEPARTURE, HANGUP
 from postoffice.office import PostOffice
 
 T = TypeVar("T")
-RESET = "postoffice.reset"
-"""The extension by which a server says that a connection broke."""
-GONE = "postoffice.gone"
-"""The extension by which a server says that a caller has hung up, without being waited for."""
-LEAVING = "postoffice.leaving"
-"""The extension by which a server takes a future that is done when the caller hangs up: no task has to wait for that."""
 
 
 async def unless_hung_up(request: Request, work: Coroutine[Any, Any, T]) -> T:
@@ -40,7 +35,7 @@ async def unless_hung_up(request: Request, work: Coroutine[Any, Any, T]) -> T:
 @contextmanager
 def hanging_up(request: Request) -> Iterator[asyncio.Future[None]]:
     """What is done as soon as the caller hangs up, as long as the block lasts: for work that can be called off by it."""
-    tell: Callable[[asyncio.Future[None]], None] | None = request.scope.get("extensions", {}).get(LEAVING)
+    tell: Callable[[asyncio.Future[None]], None] | None = request.scope.get("extensions", {}).get(DEPARTURE)
     if tell is None:
         leaving: asyncio.Future[None] = asyncio.ensure_future(_hang_up(request))
     else:
@@ -59,7 +54,7 @@ async def _hang_up(request: Request) -> None:
 
 def hung_up(scope: Scope, receive: Receive) -> bool:
     """Whether the caller is known to be gone: asked once, without waiting for it."""
-    gone: Callable[[], bool] | None = scope.get("extensions", {}).get(GONE)
+    gone: Callable[[], bool] | None = scope.get("extensions", {}).get(HANGUP)
     if gone is not None:
         return gone()
     asking = receive()

@@ -4,13 +4,11 @@ from collections.abc import Callable, Iterable
 
 from starlette.types import Message, Scope, Send
 
-Headers = list[tuple[bytes, bytes]]
-WHOLE = "postoffice.whole"
-"""The extension by which a server takes an answer whole: its status, its own headers, those of the edge as they are written, its body.
+from postoffice.doors.extensions import WHOLE_ANSWER
 
-It says whether it took it. Head and body one after the other would be two calls of the system."""
-_AWAY = 503
-_SOON = (b"retry-after", b"1")
+Headers = list[tuple[bytes, bytes]]
+_UNAVAILABLE = 503
+_RETRY_AFTER = (b"retry-after", b"1")
 """Whatever keeps the office from answering now is looked at again at least once a second."""
 _API_POLICY = b"default-src 'none'; frame-ancestors 'none'"
 _DOCS_POLICY = b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
@@ -51,7 +49,7 @@ class Reply:
     """A request's answer on its way out."""
 
     def __init__(self, scope: Scope, send: Send, request_id: bytes, unread: Callable[[], bool]) -> None:
-        self._whole: Callable[[int, Headers, bytes, bytes], bool] | None = scope.get("extensions", {}).get(WHOLE)
+        self._whole: Callable[[int, Headers, bytes, bytes], bool] | None = scope.get("extensions", {}).get(WHOLE_ANSWER)
         self._send = send
         self._unread = unread
         self._safety = _safety(scope["path"])
@@ -94,7 +92,7 @@ class Reply:
 
     def _more(self, message: Message) -> Headers:
         """What only some answers say."""
-        more = [_SOON] if self.status == _AWAY and not _says_when(message) else []
+        more = [_RETRY_AFTER] if self.status == _UNAVAILABLE and not _says_when(message) else []
         # Whoever is still sending what nobody reads is not waited for.
         return [*more, (b"connection", b"close")] if self._unread() else more
 
@@ -107,4 +105,4 @@ def _safety(path: str) -> _Safety:
 
 
 def _says_when(message: Message) -> bool:
-    return any(name.lower() == _SOON[0] for name, _ in message.get("headers", ()))
+    return any(name.lower() == _RETRY_AFTER[0] for name, _ in message.get("headers", ()))

@@ -14,6 +14,7 @@ from postoffice.core.agent import Caller
 from postoffice.core.errors import AuthTimeout, BadCursor, BadJson, Closed, MailError, SlowReader, Unidentified
 from postoffice.doors.credentials import Credentials, credentials
 from postoffice.doors.edge import QUERY
+from postoffice.doors.extensions import CUTOFF
 from postoffice.doors.faults import fault
 from postoffice.doors.metrics import Metrics
 from postoffice.doors.news import frame_of
@@ -21,8 +22,6 @@ from postoffice.office import PostOffice
 
 SOCKET = "/ws"
 """Where sockets are opened."""
-CUT = "postoffice.cut"
-"""The extension by which a server lets a socket be closed although nobody reads from it."""
 _AUTH_SECONDS = 10.0
 _SEND_SECONDS = 10.0
 _LOOK = timedelta(seconds=45)  # before an agent that was not heard of for a minute counts as away
@@ -166,7 +165,7 @@ def _text(frame: dict[str, Any], field: str) -> str | None:
 
 async def _close(socket: WebSocket, error: MailError) -> None:
     code, reason = fault(error).close_code, str(error).encode()[:_REASON_BYTES].decode(errors="ignore")
-    cut: Callable[[int, str], None] | None = socket.scope.get("extensions", {}).get(CUT)
+    cut: Callable[[int, str], None] | None = socket.scope.get("extensions", {}).get(CUTOFF)
     if isinstance(error, SlowReader) and cut is not None:
         cut(code, reason)
         return

@@ -7,10 +7,8 @@ from uvicorn.protocols.http.httptools_impl import HEADER_RE, HEADER_VALUE_RE, ST
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode
 
-from postoffice.doors.edge import AT_HAND
-from postoffice.doors.hangup import GONE, LEAVING, RESET
-from postoffice.doors.reply import WHOLE, Headers
-from postoffice.doors.websocket import CUT
+from postoffice.doors.extensions import ARRIVAL, CUTOFF, DEPARTURE, HANGUP, RESET, WHOLE_ANSWER
+from postoffice.doors.reply import Headers
 
 _HEAD_SECONDS = 20.0
 _HEAD_BYTES = 64 << 10
@@ -40,10 +38,10 @@ class HttpProtocol(HttpToolsProtocol):
         # The same for all requests of a connection, which come one after the other.
         self._extensions: dict[str, Any] = {
             RESET: lambda: self._broken,
-            AT_HAND: lambda: not self.cycle.more_body,
-            GONE: lambda: self.cycle.disconnected,
-            LEAVING: self._tell_leaving,
-            WHOLE: self._write_whole,
+            ARRIVAL: lambda: not self.cycle.more_body,
+            HANGUP: lambda: self.cycle.disconnected,
+            DEPARTURE: self._tell_leaving,
+            WHOLE_ANSWER: self._write_whole,
         }
 
     def connection_made(self, transport: Any) -> None:
@@ -230,7 +228,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         event.headers.clear()  # the scope has them
         if hasattr(self, "scope"):
             extensions: dict[str, Any] = self.scope["extensions"]
-            extensions[CUT] = self._cut
+            extensions[CUTOFF] = self._cut
 
     def send_receive_event_to_app(self) -> None:
         if self.curr_msg_data_type == "text" and not self.close_sent and not _is_text(b"".join(self.frames)):

@@ -16,7 +16,8 @@ from postoffice.core.invisible import visible_json
 from postoffice.core.tools import PER_AGENT, SHARED, TOOLS, toolset
 from postoffice.doors.credentials import Credentials, credentials
 from postoffice.doors.edge import error_response
-from postoffice.doors.hangup import RESET, hung_up, unless_hung_up
+from postoffice.doors.extensions import RESET
+from postoffice.doors.hangup import hung_up, unless_hung_up
 from postoffice.doors.mcp.call import call_tool
 from postoffice.doors.mcp.protocol import Protocol
 from postoffice.doors.mcp.quick import QuickCall, answer_quickly, is_unanswerable, quick_call

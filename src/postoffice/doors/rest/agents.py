@@ -1,10 +1,10 @@
 """Agents: register, see who is there, say what one can do, change keys."""
 
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from fastapi import Path, Query, Request, Response
+from fastapi import Request, Response
 from pydantic import Field
 
 from postoffice.core.agent import Agent, Card, Key, Presence
@@ -13,13 +13,10 @@ from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router
 from postoffice.doors.rest.call import Identified, Stranger
 from postoffice.doors.rest.examples import AGENT_ID, WHEN
+from postoffice.doors.rest.paging import Cursor, Limit, NameText, Of
 
 routes = router("agents")
 
-NameText = Annotated[str, Path(min_length=1, max_length=100, examples=["bob-agent"])]
-Of = Annotated[str | None, Query(description="Another agent; for the owner only.")]
-Cursor = Annotated[str | None, Query(description="Where the last page ended; leave it out to begin.")]
-Limit = Annotated[int | None, Query(ge=1, description="At most so many: 50 unless said otherwise, and at most 200 by default.")]
 _KEY = "amb_" + "0" * 64
 
 

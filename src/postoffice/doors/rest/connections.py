@@ -9,11 +9,11 @@ from pydantic import Field
 
 from postoffice.core.connection import Assurance, Connection, Status
 from postoffice.doors.consent import Pending, pending_view
-from postoffice.doors.rest.agents import Cursor, Limit
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router
 from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.examples import CONNECTION_ID, WHEN
+from postoffice.doors.rest.paging import Cursor, Limit
 
 routes = router("connections")
 

@@ -5,13 +5,13 @@ from fastapi import Response
 
 from postoffice.core.delivery import Settled, Standing
 from postoffice.core.letter import Letter, letter
-from postoffice.doors.rest.agents import Cursor, Limit, Of
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import router
 from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.connections import Everyone
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, STANDING
 from postoffice.doors.rest.messages import MessageId
+from postoffice.doors.rest.paging import Cursor, Limit, Of
 
 routes = router("dead letters")
 

@@ -9,12 +9,12 @@ from pydantic import Field
 from postoffice.core.letter import Letter, letter
 from postoffice.core.message import Message
 from postoffice.core.views import Entity, Page
-from postoffice.doors.rest.agents import Cursor, Limit
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router
 from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.connections import Everyone
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, WHEN
+from postoffice.doors.rest.paging import Cursor, Limit
 
 routes = router("entities")
 

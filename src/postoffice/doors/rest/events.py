@@ -12,11 +12,11 @@ from postoffice.core.event import Kind
 from postoffice.core.views import MailboxCounts, Totals
 from postoffice.doors.hangup import unless_hung_up
 from postoffice.doors.news import frame_of
-from postoffice.doors.rest.agents import Limit, Of
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import MOST_SECONDS, router
 from postoffice.doors.rest.call import Identified, identified
 from postoffice.doors.rest.examples import MESSAGE_ID, WHEN
+from postoffice.doors.rest.paging import Limit, Of
 
 routes = router("events")
 

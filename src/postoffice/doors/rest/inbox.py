@@ -5,12 +5,12 @@ from typing import Annotated
 from fastapi import Path, Query, Response
 
 from postoffice.core.connection import Status
-from postoffice.doors.rest.agents import Cursor, Limit, Of
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Uuid, router
 from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.connections import PENDING_EXAMPLE
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, WHEN
+from postoffice.doors.rest.paging import Cursor, Limit, Of
 from postoffice.doors.thread import History, Inbox, history_view, inbox_view
 
 routes = router("inbox")

@@ -9,12 +9,12 @@ from pydantic import Field
 from postoffice.core.ledger import Account, Record, Topic
 from postoffice.core.message import Draft
 from postoffice.core.views import LedgerStatus
-from postoffice.doors.rest.agents import Cursor, Limit, NameText
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router
 from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.examples import MESSAGE_ID, SESSION_ID, WHEN
 from postoffice.doors.rest.messages import Sent, sent
+from postoffice.doors.rest.paging import Cursor, Limit, NameText
 
 routes = router("ledger")
 

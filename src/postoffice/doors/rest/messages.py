@@ -13,12 +13,12 @@ from postoffice.core.letter import Letter, letter
 from postoffice.core.message import Accepted, Draft, Posted, TaskRef
 from postoffice.core.names import EVERYONE
 from postoffice.core.views import Found, Proof
-from postoffice.doors.rest.agents import Cursor, Limit, Of
 from postoffice.doors.rest.answer import Problem, answer, gives
 from postoffice.doors.rest.body import BY_ITSELF, MOST_ITEMS, Body, Unfit, Uuid, router
 from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.connections import Everyone
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, STANDING, WHEN
+from postoffice.doors.rest.paging import Cursor, Limit, Of
 
 routes = router("messages")
 

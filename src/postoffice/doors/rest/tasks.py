@@ -8,11 +8,11 @@ from pydantic import Field
 
 from postoffice.core.message import Draft
 from postoffice.core.task import Task, TaskState
-from postoffice.doors.rest.agents import Cursor, Limit
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router
 from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.examples import MESSAGE_ID, WHEN
+from postoffice.doors.rest.paging import Cursor, Limit
 
 routes = router("tasks")
 

@@ -28,6 +28,8 @@ _CALLERS = frozenset({"AGENT", "CONFIG", "CREDENTIALS", "KEY", "SERVER"})
 _TOLD = frozenset({"FROM", "MESSAGE", "SESSION", "SUBJECT"})
 _TESTS = frozenset({"EXAMPLES", "SEED"})
 _LISTS = ("allowed_hosts", "cors_origins", "trusted_proxies", "file_agents")
+_WIDENING = ("host", "auth", "allowed_hosts", "cors_origins", "trusted_proxies")
+"""Settings that say who may call."""
 _PATHS = ("data", "files", "ledger_key_file")
 _DAY = 86_400
 _MOMENT = 0.001  # seconds
@@ -55,6 +57,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Names this server answers to besides its addresses and loopback's own."""
     cors_origins: tuple[str, ...] = ()
     """Pages of other origins that may call this server."""
+    open_to_others: bool = False
+    """Whether an open office goes by `allowed_hosts` and `cors_origins`: whoever they let in is the owner. Never from a file that lies here."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses whose word on who is calling (X-Forwarded-For) is taken."""
     body_bytes: Annotated[int, msgspec.Meta(ge=1024)] = 8 << 20
@@ -94,6 +98,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     limits: Limits = Limits()
     slips: tuple[str, ...] = ()
     """No setting: what there is to tell of variables that look like settings and are none."""
+    widened: tuple[str, ...] = ()
+    """No setting: which files say who may call."""
 
     @property
     def sqlite_path(self) -> Path:
@@ -111,9 +117,23 @@ def read_settings(
     dotenv = _from_dotenv(here / ".env")
     toml = given.pop("config", None) or environ.get(f"{PREFIX}CONFIG") or dotenv.get(f"{PREFIX}CONFIG")
     merged: dict[str, Any] = _from_toml(here, _at_home(str(toml)) if toml else None)
+    named = bool((flags or {}).get("config") or environ.get(f"{PREFIX}CONFIG"))
+    chosen = _from_environment(environ) | given
+    files = {str(toml or here / "postoffice.toml"): merged, str(here / ".env"): _from_environment(dotenv)}
+    lying = list(files.values()) if not named else list(files.values())[1:]
+    if "open_to_others" not in chosen and any("open_to_others" in found for found in lying):
+        raise BadSetting(
+            name="open_to_others", why="it counts from a flag or the environment only, not from a file in the working directory"
+        )
+    widened = [
+        f"{name} is set in {file}: {found[name]}"
+        for file, found in files.items()
+        for name in _WIDENING
+        if name in found and name not in chosen
+    ]
     if "limits" in merged:
         raise BadSetting(name="limits", why="limits stand beside the other settings, not in a table of their own")
-    merged |= _from_environment(dotenv) | _from_environment(environ) | given
+    merged |= _from_environment(dotenv) | chosen
     limits = {name: _span(name, merged.pop(name)) for name in list(merged) if name in _LIMITS}
     for name in _LISTS:
         if isinstance(merged.get(name), str):
@@ -127,7 +147,7 @@ def read_settings(
         raise BadSetting(name=unknown[0], why=f"there is none of that name; {hint}")
     try:
         settings = msgspec.convert(
-            merged | {"limits": limits, "slips": _slips_told(environ, dotenv)}, Settings, strict=False, dec_hook=_made
+            merged | {"limits": limits, "slips": _slips_told(environ, dotenv), "widened": widened}, Settings, strict=False, dec_hook=_made
         )
     except msgspec.ValidationError as error:
         why, _, path = str(error).partition(" - at `$.")
@@ -137,7 +157,7 @@ def read_settings(
 
 def known_settings() -> set[str]:
     """The name of every setting."""
-    return {field.name for field in msgspec.structs.fields(Settings)} - {"limits", "slips"} | _LIMITS.keys()
+    return {field.name for field in msgspec.structs.fields(Settings)} - {"limits", "slips", "widened"} | _LIMITS.keys()
 
 
 def slips(variables: Iterable[str]) -> dict[str, str | None]:

@@ -57,7 +57,10 @@ class TestByWhichName:
                 assert (await client.get("/health", headers={"Host": host})).status_code == 200, host
 
     async def test_a_name_it_was_given_passes(self, tmp_path: Path) -> None:
-        async with serving(SQLiteEngine(tmp_path), allowed_hosts=("Mail.Example",)) as served, served.client() as client:
+        async with (
+            serving(SQLiteEngine(tmp_path), open_to_others=True, allowed_hosts=("Mail.Example",)) as served,
+            served.client() as client,
+        ):
             assert (await client.get("/health", headers={"Host": "mail.example:443"})).status_code == 200
             refused(await client.get("/health", headers={"Host": "other.example"}), 421, "wrong_host")
 
@@ -93,7 +96,10 @@ class TestFromWhichPage:
 
     @pytest.mark.parametrize("written", [APP, f"{APP}/", "https://App.Example"])
     async def test_pages_it_was_told_of_may_ask_and_call(self, tmp_path: Path, written: str) -> None:
-        async with serving(SQLiteEngine(tmp_path), cors_origins=(written,)) as served, served.client(name="alice") as client:
+        async with (
+            serving(SQLiteEngine(tmp_path), open_to_others=True, cors_origins=(written,)) as served,
+            served.client(name="alice") as client,
+        ):
             wish = {"Origin": APP, "Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "x-agent,content-type"}
             leave = await client.options("/messages/send", headers=wish)
             assert (leave.status_code, leave.headers["Access-Control-Allow-Origin"]) == (200, APP)
@@ -107,7 +113,10 @@ class TestFromWhichPage:
                 assert (await wire.upgrade("/ws?agent=bob", {"Origin": EVIL})).status == 403
 
     async def test_pages_it_was_told_of_may_read_why_they_are_refused(self, tmp_path: Path) -> None:
-        async with serving(SQLiteEngine(tmp_path), cors_origins=(APP,), body_bytes=1024) as served, served.client() as client:
+        async with (
+            serving(SQLiteEngine(tmp_path), open_to_others=True, cors_origins=(APP,), body_bytes=1024) as served,
+            served.client() as client,
+        ):
             client.headers["Origin"] = APP
             alice = {"X-Agent": "alice"}
             answers = [
@@ -127,7 +136,7 @@ class TestFromWhichPage:
         self, tmp_path: Path
     ) -> None:
         wrong = {"Host": "evil.example", "Access-Control-Request-Method": "POST"}
-        async with serving(SQLiteEngine(tmp_path), cors_origins=(APP,)) as served, served.client() as client:
+        async with serving(SQLiteEngine(tmp_path), open_to_others=True, cors_origins=(APP,)) as served, served.client() as client:
             leave = await client.options("/messages/send", headers=wrong | {"Origin": APP})
             assert (leave.status_code, leave.headers["Access-Control-Allow-Origin"]) == (200, APP)
             refused(await client.options("/messages/send", headers=wrong | {"Origin": EVIL}), 421, "wrong_host")

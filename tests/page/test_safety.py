@@ -78,7 +78,10 @@ class TestChangesComeFromThePageItself:
             assert done(await bob.get("/mailbox"))["pending"] == 1, "a form sent twice is one letter"
 
     async def test_a_page_that_may_call_the_api_may_not_change_by_forms(self, tmp_path: Path) -> None:
-        async with serving(SQLiteEngine(tmp_path), cors_origins=("https://app.example",)) as served, served.client() as http:
+        async with (
+            serving(SQLiteEngine(tmp_path), open_to_others=True, cors_origins=("https://app.example",)) as served,
+            served.client() as http,
+        ):
             answer = await http.post("/page/compose", data={"to": "bob", "content": "x"}, headers={"Origin": "https://app.example"})
             assert answer.status_code == 403
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from postoffice.config import Settings, read_settings, slips
-from postoffice.core.errors import BadSetting, ExtraMissing
+from postoffice.core.errors import BadSetting, ExtraMissing, NotSafe
 from postoffice.serve.app import create_app
 from postoffice.serve.build import build_office
 from postoffice.serve.migrate import migrate
@@ -235,7 +235,7 @@ def test_a_proxy_is_an_address_or_one_of_a_network(proxies: tuple[str, ...]) -> 
 def test_every_name_and_origin_that_somebody_comes_by_will_do() -> None:
     hosts = ("mail", "Mail.Example.com", "my_host", "10.0.0.1", "2001:db8::1")
     origins = ("https://App.Example", "https://app.example/", "http://localhost:3000", "http://[::1]:3000", "null", "tauri://localhost")
-    assert create_app(Settings(allowed_hosts=hosts, cors_origins=origins))
+    assert create_app(Settings(allowed_hosts=hosts, cors_origins=origins, open_to_others=True))
 
 
 def test_hints_between_replicas_are_refused_where_there_can_be_only_one_office(tmp_path: Path) -> None:
@@ -284,3 +284,26 @@ async def test_an_address_that_no_postgresql_can_have_is_refused_and_not_repeate
 )
 def test_every_way_to_write_a_postgresql_address_will_do(address: str) -> None:
     assert build_office(Settings(database=address))
+
+
+@pytest.mark.parametrize("line", ["POSTOFFICE_CORS_ORIGINS=https://evil.example", "POSTOFFICE_ALLOWED_HOSTS=evil.example"])
+def test_a_file_in_the_working_directory_lets_nobody_into_an_open_office(tmp_path: Path, line: str) -> None:
+    file = tmp_path / ".env"
+    file.write_text(line)
+    settings = read_settings({}, {}, tmp_path)
+    with pytest.raises(NotSafe, match=re.escape(str(file))):
+        create_app(settings)
+    assert create_app(read_settings({"auth": "keys"}, {}, tmp_path))
+    assert create_app(read_settings({"open_to_others": True}, {}, tmp_path))
+    file.write_text(f"{line}\nPOSTOFFICE_OPEN_TO_OTHERS=true")
+    with pytest.raises(BadSetting, match="open_to_others"):
+        read_settings({}, {}, tmp_path)
+
+
+def test_what_a_file_says_on_who_may_call_is_told_with_the_file(tmp_path: Path) -> None:
+    (tmp_path / "postoffice.toml").write_text('auth = "open"\nport = 1\n')
+    (tmp_path / ".env").write_text("POSTOFFICE_TRUSTED_PROXIES=10.0.0.1\nPOSTOFFICE_HOST=127.0.0.2")
+    assert read_settings({"host": "127.0.0.1"}, {}, tmp_path).widened == (
+        f"auth is set in {tmp_path / 'postoffice.toml'}: open",
+        f"trusted_proxies is set in {tmp_path / '.env'}: 10.0.0.1",
+    )

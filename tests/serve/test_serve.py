@@ -7,6 +7,7 @@ import socket
 import stat
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -150,8 +151,8 @@ def test_nobody_else_can_read_the_mail_though_its_folder_is_open(tmp_path: Path,
         assert run("migrate", "--data", "kept", here=tmp_path).returncode == 0
     port = free_port()
     with serving(*serve(port, "--data", "kept"), port=port, here=tmp_path):
-        files = [tmp_path / "kept" / name for name in ("mailbox.db", "mailbox.db-wal", "owner.key")]
-        assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600] * 3
+        files = [tmp_path / "kept" / name for name in ("mailbox.db", "mailbox.db-wal", "mailbox.db.lock", "owner.key")]
+        assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600] * 4
 
 
 def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
@@ -255,3 +256,20 @@ async def test_a_proxy_is_believed_by_its_address_also_where_ipv6_is_listened_on
     headers = [(b"x-forwarded-for", b"192.0.2.1")]
     await config.loaded_app({"type": "http", "scheme": "http", "client": (peer, 1), "headers": headers}, None, None)
     assert heard == [caller]
+
+
+def test_an_open_office_says_who_its_owner_is_and_the_way_out_works_as_printed(tmp_path: Path) -> None:
+    port = free_port()
+    with serving(*serve(port, "--data", "kept"), port=port, here=tmp_path) as server:
+        server.send_signal(signal.SIGTERM)
+        _, err = server.communicate(timeout=PATIENCE)
+    (told,) = (line for line in err.splitlines() if "every user of this machine is its owner" in line)
+    words = shlex.split(told.partition("keys: ")[2])
+    assert words[-3:] == ["serve", "--auth", "keys"]
+    named = dict(word.split("=", 1) for word in words if word.startswith("POSTOFFICE_"))
+    with serving(*serve(port, "--auth", "keys"), port=port, here=tmp_path, extra=named) as server:
+        with pytest.raises(urllib.error.HTTPError, match="401"):
+            urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}/inbox", headers={"X-Agent": "owner"}), timeout=PATIENCE)
+        server.send_signal(signal.SIGTERM)
+        _, err = server.communicate(timeout=PATIENCE)
+    assert "every user" not in err

@@ -4,6 +4,11 @@ import os
 from typing import IO
 
 
+def private(path: str, flags: int) -> int:
+    """Opens a file that is nobody else's to hold, whatever the umask says."""
+    return os.open(path, flags, 0o600)
+
+
 def took(file: IO[bytes]) -> bool:
     """Take the file for this process, unless another has it. The system lets go of it however the process ends."""
     try:

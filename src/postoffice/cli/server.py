@@ -27,6 +27,12 @@ def add(commands: Any) -> None:
     serving.add_argument("--port", type=int, help="port to listen on (8787)")
     serving.add_argument("--wake", metavar="URL", help="a NATS address for hints between replicas (PostgreSQL's own)")
     serving.add_argument("--auth", choices=["open", "keys"], help="who may come in (open on loopback, keys beyond)")
+    serving.add_argument(
+        "--open-to-others",
+        action="store_true",
+        default=None,
+        help="open also to allowed_hosts and cors_origins, all of whom are then the owner",
+    )
     serving.add_argument("--handshake", choices=["visible", "human"], help="whether a target sees the code (visible when open)")
     serving.add_argument(
         "--files", type=Path, metavar="ROOT", help="serve the file mailboxes in this folder too, such as ~/.nanobot/mailboxes"

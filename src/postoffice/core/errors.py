@@ -31,6 +31,10 @@ class Invalid(MailError):
     """{what} is not valid: {why}."""
 
 
+class Repeated(Invalid):
+    """{what} came more than once, and only one can count; send it once."""
+
+
 class BadName(Invalid):
     """{name!r} cannot name an agent: use 1 to 100 letters, digits, '.', '_' or '-', beginning with a letter or digit."""
 

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from postoffice.core.errors import BeyondLoopback, MailError, TooLarge, TooSlow, WrongHost, WrongOrigin
+from postoffice.core.errors import BeyondLoopback, MailError, Repeated, TooLarge, TooSlow, WrongHost, WrongOrigin
 from postoffice.core.hosts import address_of, is_loopback
 from postoffice.doors.extensions import ARRIVAL
 from postoffice.doors.faults import fault
@@ -27,6 +27,20 @@ _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _GONE = 499
 QUERY = "query_string"
 """Where a socket's query is kept once it is out of the address."""
+_ONCE = frozenset(
+    {
+        b"authorization",
+        b"content-length",
+        b"content-type",
+        b"host",
+        b"idempotency-key",
+        b"origin",
+        b"x-agent",
+        b"x-api-key",
+        b"x-request-id",
+    }
+)
+"""Headers that count: of two, whoever is in between may go by the one and we by the other."""
 _ORIGIN = re.compile(r"https?://([^/]+)")
 
 
@@ -52,6 +66,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     def check(self, scope: Scope) -> None:
         """Refuse what comes by a wrong name, from a foreign page, or from beyond this machine to an open server."""
         headers: dict[bytes, bytes] = dict(scope["headers"])
+        if len(headers) != len(scope["headers"]):
+            _check_once(scope)
         server = scope.get("server")
         # A Unix socket has no port: whoever may open the file is on this machine.
         if self.open and server and server[1] is not None and not is_loopback(server[0]):
@@ -80,6 +96,12 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         match = _ORIGIN.fullmatch(origin)
         if origin not in self.origins and (match is None or match[1] != host):
             raise WrongOrigin(origin=origin)
+
+
+def _check_once(scope: Scope) -> None:
+    names = [name for name, _ in scope["headers"] if name in _ONCE]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise Repeated(what=f"The header {twice.decode().title()}")
 
 
 def host_name(host: str) -> str:

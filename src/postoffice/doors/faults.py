@@ -18,6 +18,7 @@ class Fault(NamedTuple):
 FAULTS: dict[type[e.MailError], Fault] = {
     e.MailError: Fault(HTTPStatus.INTERNAL_SERVER_ERROR, 1011, 70),
     e.Invalid: Fault(HTTPStatus.UNPROCESSABLE_ENTITY, 4022, 65),
+    e.Repeated: Fault(HTTPStatus.BAD_REQUEST, 4022, 65),
     e.BadJson: Fault(HTTPStatus.BAD_REQUEST, 4022, 65),
     e.WrongMethod: Fault(HTTPStatus.METHOD_NOT_ALLOWED, 4022, 65),
     e.TooLarge: Fault(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, 1009, 65),

@@ -11,7 +11,7 @@ from starlette.datastructures import QueryParams
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from postoffice.core.agent import Caller
-from postoffice.core.errors import AuthTimeout, BadCursor, BadJson, Closed, MailError, SlowReader, Unidentified
+from postoffice.core.errors import AuthTimeout, BadCursor, BadJson, Closed, MailError, Repeated, SlowReader, Unidentified
 from postoffice.doors.credentials import Credentials, credentials
 from postoffice.doors.edge import QUERY
 from postoffice.doors.extensions import CUTOFF
@@ -28,6 +28,7 @@ _LOOK = timedelta(seconds=45)  # before an agent that was not heard of for a min
 _BATCH_EVENTS = 100
 _REASON_BYTES = 123
 _CURSOR_DIGITS = 18
+_FIELDS = ("api_key", "agent", "cursor")
 _encode = msgspec.json.Encoder().encode
 
 
@@ -70,8 +71,11 @@ class _Line:
         key, name = credentials(self._socket.scope)
         self._socket.scope["headers"] = []  # an idle socket keeps nothing it has no use for
         self._credentials = Credentials(query.get("api_key", key), query.get("agent", name))
+        twice = next((field for field in _FIELDS if len(query.getlist(field)) > 1), None)
         if self._credentials != (None, None):
             try:
+                if twice is not None:
+                    raise Repeated(what=f"In the address {twice}")
                 # The place is read before the client hears that it is connected: what is sent after that is news.
                 start = await self._start(query.get("cursor"))
             except MailError:

@@ -12,7 +12,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp
 
 from postoffice.config import Settings
-from postoffice.core.errors import BadSetting
+from postoffice.core.errors import BadSetting, NotSafe
 from postoffice.core.hosts import address_of
 from postoffice.doors.edge import Answered, Edge, Rules
 from postoffice.doors.mcp.door import McpDoor
@@ -59,9 +59,15 @@ def _rules(settings: Settings) -> Rules:
                 name="cors_origins", why=f"{origin!r} is no origin, like https://app.example, with its scheme and without stars"
             )
     _check_proxies(settings.trusted_proxies)
+    is_open = build_house(settings).auth is Auth.OPEN
+    others = next((name for name in ("cors_origins", "allowed_hosts") if getattr(settings, name)), None)
+    if is_open and others is not None and not settings.open_to_others:
+        where = next((f" ({told})" for told in settings.widened if told.startswith(others)), "")
+        why = f"whoever {others} lets into an open office is its owner{where}; use --auth keys, or say --open-to-others yourself"
+        raise NotSafe(why=why)
     own = {settings.host.lower(), socket.gethostname().lower()} if settings.host else set()
     return Rules(
-        open=build_house(settings).auth is Auth.OPEN,
+        open=is_open,
         hosts=frozenset(own | {host.lower() for host in settings.allowed_hosts}),
         origins=frozenset(origin.lower().rstrip("/") for origin in settings.cors_origins),
         body_bytes=settings.body_bytes,

@@ -35,7 +35,7 @@ def serve(settings: Settings) -> None:
     """Serve. Whatever keeps the server from starting is raised as a MailError, to be told in one line."""
     _fill_streams()
     set_up_logs(settings.log_level, settings.log_format)
-    tell_of_slips(settings.slips)
+    tell_of_slips((*settings.slips, *settings.widened))
     garbage.set_up()
     raise_limit()
     build_house(settings)  # an unsafe one is refused before a port is taken
@@ -151,7 +151,9 @@ def _announce(settings: Settings, listener: socket.socket, code: str | None) -> 
     kept = settings.sqlite_path if settings.database is None else "PostgreSQL"
     address = f"http://{where}:{port}"
     if settings.log_format == "json":
-        logging.getLogger("postoffice").info("open", extra={"facts": {"address": address, "mail": str(kept)}})
+        logging.getLogger("postoffice").info(
+            "open", extra={"facts": {"address": address, "mail": str(kept), "auth": build_house(settings).auth.value}}
+        )
         return
     page = f"http://127.0.0.1:{port}" if host in ("0.0.0.0", "::") else address  # noqa: S104 - what is listened on, not listening
     # What is printed is pasted into another terminal, which knows only what an office is unless told otherwise.
@@ -160,6 +162,11 @@ def _announce(settings: Settings, listener: socket.socket, code: str | None) -> 
     guarded = build_house(settings).auth is Auth.KEYS
     told = [
         f"Postoffice is open on {address} (mail in {kept}). Ctrl-C closes it.",
+        *(
+            []
+            if guarded
+            else [f"  every user of this machine is its owner; to ask for keys: {data}{shlex.quote(program())} serve --auth keys"]
+        ),
         f"  the page           {page}/" + (f"page/login#{code}  (works once, for ten minutes)" if code else ""),
         *([f"  open it with       {command} login --as owner{at}"] if guarded and not code else []),
         f"  connect an agent   {command} setup claude --agent coder{at}",

@@ -11,7 +11,7 @@ class Claim:
     """Held from its making to its closing."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.with_name(path.name + ".lock").open("a+")
+        self._file = open(path.with_name(path.name + ".lock"), "a+", opener=_private)  # noqa: SIM115 - a path takes no opener
         if not _lock(self._file):
             self._file.seek(0)
             pid = self._file.read().strip() or "unknown"
@@ -28,6 +28,14 @@ class Claim:
     def close(self) -> None:
         """Let go."""
         self._file.close()
+
+
+def _private(path: str, flags: int) -> int:
+    """Nobody else's to read or to hold, whatever the umask says."""
+    descriptor = os.open(path, flags, 0o600)
+    if os.name == "posix" and os.fstat(descriptor).st_uid == os.geteuid():
+        os.fchmod(descriptor, 0o600)  # one that an earlier program left open to others
+    return descriptor
 
 
 def give_to_owner_of_folder(path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from postoffice.bridges.lock import took
+from postoffice.bridges.lock import private, took
 
 _STANDBY = 0.2
 _decode = msgspec.json.Decoder(dict[str, str]).decode
@@ -50,7 +50,7 @@ class Journal:
 async def only_founder(path: Path, tell: Callable[[str], None]) -> AsyncIterator[Journal]:
     """The journal, once no other process has it: what one has signed and not finished would be finished by both, or paid for twice."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with path.with_suffix(".lock").open("a+b") as file:
+    with open(path.with_suffix(".lock"), "a+b", opener=private) as file:  # noqa: ASYNC230 - a path takes no opener
         if not took(file):
             tell("another process makes topics from here; waiting until it is done")
             while not took(file):  # noqa: ASYNC110 - another process says nothing when it ends

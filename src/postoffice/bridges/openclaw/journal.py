@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from postoffice.bridges.lock import took
+from postoffice.bridges.lock import private, took
 from postoffice.core.errors import BadSetting
 
 log = logging.getLogger(__name__)
@@ -130,7 +130,7 @@ class Journal:
 async def only_reader(path: Path) -> AsyncIterator[Journal]:
     """The journal, once no other process has it: agents start their tools more than once, and one relay a mailbox is enough."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with path.with_suffix(".lock").open("a+b") as file:
+    with open(path.with_suffix(".lock"), "a+b", opener=private) as file:  # noqa: ASYNC230 - a path takes no opener
         told = False
         while not took(file):
             if not told:

@@ -20,13 +20,13 @@ from postoffice.doors.extensions import RESET
 from postoffice.doors.hangup import hung_up, unless_hung_up
 from postoffice.doors.mcp.call import call_tool
 from postoffice.doors.mcp.protocol import Protocol
-from postoffice.doors.mcp.quick import QuickCall, answer_quickly, is_unanswerable, quick_call
+from postoffice.doors.mcp.quick import QuickCall, answer_quickly, is_unanswerable, not_json, quick_call
 from postoffice.doors.mcp.request import REQUEST, McpRequest
 from postoffice.doors.mcp.waits import Waits
 from postoffice.office import PostOffice
 
 _encode = msgspec.json.Encoder().encode
-_INVALID_REQUEST = -32600  # as JSON-RPC counts
+_INVALID_REQUEST, _PARSE_ERROR = -32600, -32700  # as JSON-RPC counts
 _PATH = re.compile(r"(?:/agents/([^/]+))?/mcp/?")
 
 
@@ -72,6 +72,8 @@ class McpDoor:
             elif is_unanswerable(body):
                 nameless = Invalid(what="id", why="a call needs one, text or a whole number, to be answered; nothing was done")
                 await _refuse_protocol(nameless)(scope, receive, send)
+            elif (why := not_json(body)) is not None:
+                await _refuse_protocol(BadJson(why=why), _PARSE_ERROR)(scope, receive, send)
             else:
                 self._waits.heed(request, body)
                 await self._protocol.answer(scope, _again(body, exchange.receive), exchange.send)
@@ -95,10 +97,10 @@ class McpDoor:
         return request
 
 
-def _refuse_protocol(error: MailError) -> Response:
+def _refuse_protocol(error: MailError, number: int = _INVALID_REQUEST) -> Response:
     """A refusal at the door, in the words of whoever speaks the protocol."""
     response = error_response(error)
-    what = {"code": _INVALID_REQUEST, "message": one_line(str(error)), "data": {"code": error.code}}
+    what = {"code": number, "message": one_line(str(error)), "data": {"code": error.code}}
     response.body = _encode({"jsonrpc": "2.0", "id": None, "error": what})
     response.headers["Content-Length"] = str(len(response.body))
     return response

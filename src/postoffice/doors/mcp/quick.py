@@ -144,6 +144,17 @@ def is_unanswerable(body: bytes) -> bool:
     return call.method == "tools/call" and (isinstance(call.id, bool) or not isinstance(call.id, str | int))
 
 
+def not_json(body: bytes) -> str | None:
+    """Why a body is no JSON, if it is none: the SDK takes numbers that no double holds, and could not answer a call that has one for its id."""
+    try:
+        msgspec.json.decode(body)
+    except RecursionError:
+        return "it is nested too deeply"
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        return str(error)
+    return None
+
+
 def _read(headers: dict[bytes, bytes], body: bytes) -> QuickCall | None:
     """The call of a body, as the era that its headers name writes it."""
     era = headers.get(b"mcp-protocol-version")

@@ -19,7 +19,7 @@ from pydantic import (
     WrapValidator,
 )
 from starlette.requests import ClientDisconnect
-from starlette.types import Receive
+from starlette.types import Receive, Scope
 
 from postoffice.core.clock import own_writing
 from postoffice.core.errors import BadJson, Invalid
@@ -30,6 +30,7 @@ from postoffice.doors.rest.call import Call, identified
 
 T = TypeVar("T")
 _FAULTS_TOLD = 5
+_CONTENT_TYPE, _JSON = b"content-type", b"application/json"
 # What is allowed are settings, which the office knows. These bounds only keep what is read within reach, whatever the settings say.
 MOST_SECONDS = 1_000_000_000
 MOST_ITEMS = 10_000
@@ -94,7 +95,10 @@ class PlainRoute(APIRoute):
         handler = super().get_route_handler()
 
         async def read_strictly(request: Request) -> Response:
-            return await handler(_Request(request.scope, request.receive))
+            # What counts as JSON is said once, here and not by the framework, which reads it from the header in its own way.
+            kind = _JSON if _is_json(request.scope) else b"application/octet-stream"
+            headers = [(name, value) for name, value in request.scope["headers"] if name != _CONTENT_TYPE]
+            return await handler(_Request({**request.scope, "headers": [*headers, (_CONTENT_TYPE, kind)]}, request.receive))
 
         return read_strictly
 
@@ -140,11 +144,17 @@ async def _read(request: Request, kind: type[BaseModel], *, optional: bool) -> B
     raw = await _whole(request.receive)
     if not raw and optional:
         return None
-    # A page of another origin can post text without asking first, but not JSON that says it is JSON.
-    mime = dict(request.scope["headers"]).get(b"content-type", b"").partition(b";")[0].strip().lower()
-    given = decode_json(raw) if mime == b"application/json" or mime.endswith(b"+json") else raw
+    given = decode_json(raw) if raw and _is_json(request.scope) else raw
+    if given is None and optional:
+        return None
     validate: Callable[[Any], BaseModel] = kind.__pydantic_validator__.validate_python  # model_validate costs as much again for its options
     return _valid(validate, given)
+
+
+def _is_json(scope: Scope) -> bool:
+    """A page of another origin can post text without asking first, but not JSON that says it is JSON."""
+    mime: bytes = dict(scope["headers"]).get(_CONTENT_TYPE, b"").partition(b";")[0].strip().lower()
+    return mime == _JSON or (mime.startswith(b"application/") and mime.endswith(b"+json"))
 
 
 def _valid(validate: Callable[[Any], T], value: Any, name: str = "") -> T:
@@ -177,7 +187,7 @@ def wrong_input(errors: Sequence[Any]) -> Invalid:
 
 def _why(item: Any, where: str) -> str:
     """What pydantic found, in its words but for a body that is no JSON to begin with."""
-    if item["type"] in ("model_attributes_type", "model_type"):
+    if item["type"] in ("model_attributes_type", "model_type") or (item["type"] == "missing" and not where):
         return "send a JSON object" + ("" if where else ", with the header Content-Type: application/json")
     return str(item["msg"]).removeprefix("Value error, ")
 

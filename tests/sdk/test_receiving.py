@@ -10,7 +10,7 @@ import pytest
 from postoffice import Mailbox
 from postoffice.client import wire
 from postoffice.client.message import Message
-from postoffice.core.errors import NoAnswer, NoReply
+from postoffice.core.errors import MailboxClosed, NoAnswer, NoReply
 from tests.runner.office import Office
 from tests.sdk.conftest import Town, town_of
 
@@ -567,3 +567,21 @@ class TestAsking:
             with pytest.raises(NoReply, match=f"{town.ann} did not answer"):
                 await box.ask(town.ann, "why?", within=0.3)
         assert [found["content"] for found in town.office.waiting(town.ann)] == ["why?"]
+
+
+class TestWaitingElsewhere:
+    async def test_ends_when_the_block_is_left_and_says_why(self, town: Town) -> None:
+        async with box_of(town) as box:
+            waits = [asyncio.ensure_future(anext(box.receive())), asyncio.create_task(box.ask(town.ann, "why?"))]
+            while not town.office.waiting(town.ann):  # noqa: ASYNC110 - another process
+                await asyncio.sleep(0.01)
+            await asyncio.sleep(0.1)
+        async with asyncio.timeout(WITHIN):
+            ended = await asyncio.gather(*waits, return_exceptions=True)
+        assert [type(error) for error in ended] == [MailboxClosed, MailboxClosed]
+        assert str(ended[0]).startswith(f"{town.bob}'s mailbox was left")
+        with pytest.raises(MailboxClosed):
+            await anext(box.receive())
+        (sent,) = write(town, "for whoever comes next")
+        async with box_of(town) as box:
+            assert [(message.id, message.letter.attempt) async for message in box.receive(within=0.1)] == [(sent, 1)]

@@ -21,7 +21,7 @@ from postoffice.client.message import Message, decode
 from postoffice.client.path import part
 from postoffice.client.wire import Wire, until_answered
 from postoffice.core.clock import sender_id
-from postoffice.core.errors import MailError, NoReply, Unavailable
+from postoffice.core.errors import MailboxClosed, MailError, NoReply, Unavailable
 
 _WAIT_SECONDS, _LEASE_SECONDS = 25.0, 30.0
 _REASON_CHARACTERS = 500
@@ -50,11 +50,19 @@ class Mailbox:
         self._settling: set[asyncio.Task[None]] = set()
         self._asked: dict[str | UnsetType, _Asker] = {}
         """By the mark of a question: who waits for the answer."""
+        self._waiting: set[asyncio.Task[Any]] = set()
+        """Calls that last until mail comes."""
+        self._left = False
 
     async def __aenter__(self) -> Self:
+        self._left = False
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        self._left = True
+        # Other tasks may still wait for mail: it would come into a mailbox that nobody is at.
+        for waiting in self._waiting:
+            waiting.cancel()
         try:
             # Whatever anybody was still at when it failed was not done.
             partings = [self._let_go(hand, error or hand.left_undone()) for hand in self._hands]
@@ -117,7 +125,20 @@ class Mailbox:
         """What waits, or the first that comes within a while, to be settled by whoever takes it."""
         # Whoever waits without end does so for the server, too.
         patience = None if until is None or self._patience is None else max(self._patience, _left(until))
-        found = await until_answered(lambda: self._wire.wait(wish, _left(until)), patience, self._away)
+        if self._left:
+            raise MailboxClosed(agent=self.agent)
+        waiting = asyncio.ensure_future(until_answered(lambda: self._wire.wait(wish, _left(until)), patience, self._away))
+        self._waiting.add(waiting)
+        try:
+            found = await waiting
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if self._left and not (task and task.cancelling()):
+                raise MailboxClosed(agent=self.agent) from None
+            raise
+        finally:
+            waiting.cancel()
+            self._waiting.discard(waiting)
         return [Message(self, decode(raw), wish["visible_for"]) for raw in found]
 
     async def give_back_failed(self) -> None:

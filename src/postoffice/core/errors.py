@@ -459,6 +459,10 @@ class SchemaTooNew(Unavailable):
     """The database needs program generation {oldest} or newer, this is {program}; upgrade postoffice."""
 
 
+class MailboxClosed(Conflict):
+    """{agent}'s mailbox was left while this call waited in it; wait inside the block that opened it."""
+
+
 class Closed(Unavailable):
     """The office is closing; the call was not begun."""
 

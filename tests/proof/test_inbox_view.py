@@ -67,14 +67,14 @@ async def _connected(url: str, **options: Any) -> AsyncIterator[Any]:
 
 @pytest.fixture
 async def desk(postgres: PostgresServer) -> AsyncIterator[Desk]:
-    url = await postgres.copy()
+    url = await postgres.borrow()
     # The office never looks by itself here: whoever is woken was woken by a notification.
     async with PostOffice(PostgresStore(url), PostgresWake(url), House(tick=3600)) as office, _connected(url) as sql:
         await until(lambda: office.wake.healthy)
         desk = Desk(url, office, sql)
         yield desk
         await desk.check()
-    await postgres.drop(url)
+    await postgres.give_back(url)
 
 
 # What it shows

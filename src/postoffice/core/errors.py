@@ -343,6 +343,10 @@ class TooManyRequests(Limited):
     """{name} has {count} connection requests waiting, the limit; have some answered first."""
 
 
+class TooManyWaits(Limited):
+    """{name} keeps {count} waits, sockets and pages open here, the limit; close some of them first."""
+
+
 class TooManyKeys(Limited):
     """{name} has {count} keys, the limit; revoke those it has no use for first."""
 

@@ -59,6 +59,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     wrong_codes_per_hour: Count = 10
     note_chars: Annotated[int, msgspec.Meta(ge=500, le=_MOST)] = 500  # no less: the office's own clients say why in as many
     dedupe_for: timedelta = timedelta(days=30)
+    waits: Count = 1_000  # that one agent keeps open: long waits, sockets, pages
     keys: Count = 200
     key_overlap: timedelta = timedelta(hours=24)
     retention: timedelta | None = None  # None keeps everything

@@ -60,9 +60,10 @@ class _Line:
         """Greet, then push and listen until either ends."""
         caller, after = await self._greet()
         try:
-            async with asyncio.TaskGroup() as both:
-                both.create_task(self._push(caller, after))
-                await self._listen()
+            with self._office.places.taken(caller.name):
+                async with asyncio.TaskGroup() as both:
+                    both.create_task(self._push(caller, after))
+                    await self._listen()
         except BaseExceptionGroup as ends:
             raise ends.exceptions[0] from None
 

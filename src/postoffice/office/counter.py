@@ -27,6 +27,7 @@ from postoffice.core.views import Seat
 from postoffice.office.bells import Bells
 from postoffice.office.house import House
 from postoffice.office.identity import Identities
+from postoffice.office.places import Places
 from postoffice.office.trace import Trace
 from postoffice.office.upkeep import Presences, Upkeep
 from postoffice.store.acts.turn import Turned
@@ -64,6 +65,8 @@ class Counter:
         """Calls that wait for mail."""
         self.watchers = Headcount()
         """Pages that are told what happens."""
+        self.places = Places(self._limits.waits)
+        """How many lines each agent keeps open."""
         self.sent = 0
         self.redelivered = 0
         self._closing = False

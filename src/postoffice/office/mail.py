@@ -154,7 +154,7 @@ class MailVerbs(Counter):
         until = asyncio.get_running_loop().time() + patience.total_seconds()
         settled: tuple[Any, ...] = ()
         woken = False
-        with self.waiters, self._bells.waiting(folded(caller.name)) as bell:
+        with self.places.taken(caller.name), self.waiters, self._bells.waiting(folded(caller.name)) as bell:
             if called_off is not None:
                 called_off.add_done_callback(lambda _: bell.ring())
             while True:

@@ -155,7 +155,10 @@ class ReadingVerbs(Counter):
     ) -> list[Event]:
         """The agent's log after a number; waits for something to happen if nothing has. A number the log has not come to is refused."""
         patience = bounded("wait", within, _NOW, _NOW, self._limits.wait_most)
-        return await self.follow(caller, after, limit, within=patience, again=again)
+        if not patience:
+            return await self.follow(caller, after, limit, within=patience, again=again)
+        with self.places.taken(caller.name):
+            return await self.follow(caller, after, limit, within=patience, again=again)
 
     async def follow(
         self, caller: Caller, after: int, limit: int | None = None, *, within: timedelta, again: Again | None = None

@@ -101,7 +101,7 @@ class WatchingVerbs(Counter):
         """
         cursor, stood = after or await self.place(caller), None
         soon = False
-        with self.watchers, self._bells.waiting(EVERYBODY if caller.owner else folded(caller.name)) as bell:
+        with self.places.taken(caller.name), self.watchers, self._bells.waiting(EVERYBODY if caller.owner else folded(caller.name)) as bell:
             while not self._closing:
                 hinted = bell.still()
                 pulse = await self._pulse(caller, cursor)

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from ipaddress import ip_network
 from pathlib import Path
 
+import msgspec
 import uvicorn
 from fastapi import FastAPI
 
@@ -27,6 +28,7 @@ from postoffice.serve.logs import set_up_logs, tell_of_slips
 from postoffice.serve.program import program
 from postoffice.serve.protocols import HttpProtocol, WebSocketProtocol
 
+_SHARES = 8  # an agent has one of so many of the descriptors, at most
 _FRAME_BYTES = 64 << 10  # what a client says on a socket is small: who it is, and ping
 _DRAIN_SECONDS = 5  # seconds for calls under way to end once the server is told to stop
 
@@ -37,7 +39,7 @@ def serve(settings: Settings) -> None:
     set_up_logs(settings.log_level, settings.log_format)
     tell_of_slips((*settings.slips, *settings.widened))
     garbage.set_up()
-    raise_limit()
+    settings = sharing(settings, raise_limit())
     build_house(settings)  # an unsafe one is refused before a port is taken
     listener = _listen(settings.host, settings.port)
     try:
@@ -45,6 +47,14 @@ def serve(settings: Settings) -> None:
             runner.run(_serve(settings, listener))
     finally:
         listener.close()
+
+
+def sharing(settings: Settings, descriptors: int | None) -> Settings:
+    """The settings where this process may hold so many descriptors: no agent takes more than a share of them, whatever the limit."""
+    if descriptors is None:
+        return settings
+    waits = min(settings.limits.waits, max(1, descriptors // _SHARES))
+    return msgspec.structs.replace(settings, limits=msgspec.structs.replace(settings.limits, waits=waits))
 
 
 def _fill_streams() -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
 
@@ -91,19 +92,22 @@ async def listen(request: McpRequest, ctx: Context, params: types.SubscriptionsL
     honoured = types.SubscriptionFilter(resource_subscriptions=list(wanted) or None)
     acknowledged = types.SubscriptionsAcknowledgedNotificationParams(notifications=honoured, _meta=meta)
     await ctx.session.send_notification(types.SubscriptionsAcknowledgedNotification(params=acknowledged), related_request_id=ctx.request_id)
-    while not request.office.draining:
-        if me is None:
-            # Nothing that may change was asked for: the stream is only kept open.
-            await asyncio.sleep(1)
-            continue
-        events = await request.office.follow(me, after, within=_LOOK_EVERY)
-        sessions = {event.session_id for event in events}
-        for uri, address in wanted.items():
-            if events and (address.session is None or address.session in sessions):
-                changed = types.ResourceUpdatedNotificationParams(uri=uri, _meta=meta)
-                await ctx.session.send_notification(types.ResourceUpdatedNotification(params=changed), related_request_id=ctx.request_id)
-        after = events[-1].number if events else after
-        me = await request.again()
+    with nullcontext() if me is None else request.office.places.taken(me.name):
+        while not request.office.draining:
+            if me is None:
+                # Nothing that may change was asked for: the stream is only kept open.
+                await asyncio.sleep(1)
+                continue
+            events = await request.office.follow(me, after, within=_LOOK_EVERY)
+            sessions = {event.session_id for event in events}
+            for uri, address in wanted.items():
+                if events and (address.session is None or address.session in sessions):
+                    changed = types.ResourceUpdatedNotificationParams(uri=uri, _meta=meta)
+                    await ctx.session.send_notification(
+                        types.ResourceUpdatedNotification(params=changed), related_request_id=ctx.request_id
+                    )
+            after = events[-1].number if events else after
+            me = await request.again()
     return types.SubscriptionsListenResult(_meta=meta)
 
 

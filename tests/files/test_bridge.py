@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from postoffice.bridges.files import bridge
-from postoffice.bridges.files.tree import File, Tree
+from postoffice.bridges.files.lying import File
+from postoffice.bridges.files.tree import Tree
 from postoffice.office import PostOffice
-from postoffice_files.home import Home
+from postoffice_files.home import make
 from tests.doors.callers import Callers, done, send, take
 from tests.doors.served import Served, serving
 from tests.doors.sockets import heard_of, plugged
@@ -333,7 +334,8 @@ class TestNews:
     @pytest.mark.usefixtures("_never_by_itself")
     async def test_the_system_tells_of_every_file_and_nobody_has_to_look(self, tmp_path: Path, root: Path, at_home: Settle) -> None:
         root.mkdir()
-        Home(root / "alice").build()  # news of a folder that is made meanwhile may come too late for what is in it
+        with make(root, "alice") as home:
+            home.build()  # news of a folder that is made meanwhile may come too late for what is in it
         async with serving(SQLiteEngine(tmp_path), files=root) as served, Callers(served) as callers:
             (alice,) = await callers.named("alice")
             coder = at_home("coder")
@@ -359,7 +361,8 @@ class TestNews:
         self, tmp_path: Path, root: Path, at_home: Settle, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         coder = at_home("coder")
-        Home(root / "alice").build()
+        with make(root, "alice") as home:
+            home.build()
 
         async def no_end(_: Tree) -> list[str]:
             return ["coder"] * 1_000_000

@@ -100,7 +100,7 @@ def test_a_spare_that_is_none_is_left_alone(mail: MailboxManager, claims: Path, 
 def test_where_there_are_no_links_claims_are_made_anew(
     mail: MailboxManager, claims: Path, root: Path, clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(os, "link", refuse)

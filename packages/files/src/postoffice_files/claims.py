@@ -7,17 +7,17 @@ their message has left the inbox, so an old view of the folder can never make a 
 a power cut ends every poller, so a claim it loses held nothing any more.
 """
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 
-from postoffice_files import disk, jsontext
+from postoffice_files import jsontext
 from postoffice_files.clock import SECOND, Clock
 from postoffice_files.errors import Unreadable
+from postoffice_files.folder import Folder
 
 _LONGEST = 12 * 3600 * SECOND
 """A claim that says it lasts longer was made by a clock that has been set back since."""
 _MAX_BYTES = 4096
+_SPARE = ".spare"
 _LENGTH = 128
 """All are of one length, so that one can be written over another."""
 
@@ -46,16 +46,15 @@ class Claim:
 class Claims:
     """The claims on one inbox."""
 
-    def __init__(self, folder: Path, clock: Clock, default: float) -> None:
-        self._folder = str(folder)
-        self._spare = f"{folder}/.spare"
+    def __init__(self, folder: Folder, clock: Clock, default: float) -> None:
+        self._folder = folder
         self._clock = clock
         self._default = int(default * SECOND)
 
     def numbers(self) -> dict[str, int]:
         """The highest claim on each message."""
         found: dict[str, int] = {}
-        for name in os.listdir(self._folder):  # noqa: PTH208 - names are all that is wanted
+        for name in self._folder.names():
             handle, _, number = name.rpartition(".")
             if number.isascii() and number.isdigit() and not handle.startswith("."):
                 found[handle] = max(found.get(handle, 0), int(number))
@@ -63,9 +62,9 @@ class Claims:
 
     def read(self, handle: str, number: int) -> Claim | None:
         """A claim as it stands; None if there is no such claim."""
-        path = self._path(handle, number)
+        name = _name(handle, number)
         try:
-            data, _ = disk.read(path, _MAX_BYTES)
+            data, _ = self._folder.read(name, _MAX_BYTES)
             match jsontext.decode(data):
                 case {"until": int(until), "attempt": int(attempt), "of": str(of)}:
                     return Claim(number, until, attempt, of)
@@ -74,14 +73,14 @@ class Claims:
         except (Unreadable, jsontext.NotJson):
             pass
         # Its maker died, or has not come to writing yet: it lasts as long as any other, from when it was made.
-        status = disk.lstat(path)
+        status = self._folder.lstat(name)
         return None if status is None else Claim(number, status.st_mtime_ns // 1000 + self._default, number, "")
 
     def take(self, handle: str, number: int, *, attempt: int, of: str, seconds: float) -> Claim | None:
         """Make a claim; None if somebody else was first."""
         claim = Claim(number, self._clock.now() + int(seconds * SECOND), attempt, of)
         try:
-            disk.recreate(self._path(handle, number), _spelt(claim), self._spare, self._clock.token())
+            self._folder.recreate(_name(handle, number), _spelt(claim), _SPARE, self._clock.token())
         except FileExistsError:
             return None
         return claim
@@ -89,19 +88,19 @@ class Claims:
     def change(self, handle: str, claim: Claim, *, until: int, attempt: int) -> Claim:
         """Make one's own claim longer or shorter."""
         changed = Claim(claim.number, until, attempt, claim.of)
-        disk.publish(self._path(handle, claim.number), _spelt(changed), self._clock.token(), sync=False, sync_folder=False)
+        self._folder.publish(_name(handle, claim.number), _spelt(changed), self._clock.token(), sync=False)
         return changed
 
     def lost(self, handle: str, claim: Claim) -> bool:
         """Whether somebody has claimed the message since."""
-        return disk.lstat(self._path(handle, claim.number + 1)) is not None
+        return self._folder.lstat(_name(handle, claim.number + 1)) is not None
 
     def clear(self, handle: str, highest: int) -> None:
         """Forget all claims on a message that has left the inbox."""
         # Downward, and no further than they reach: somebody may have left a file with any number there.
         for number in range(highest, 0, -1):
             try:
-                disk.replace(self._path(handle, number), self._spare)
+                self._folder.replace(_name(handle, number), _SPARE)
             except FileNotFoundError:
                 return
             except OSError:
@@ -114,8 +113,9 @@ class Claims:
             if claim is not None and not claim.covers(claim.of, self._clock.now()):
                 self.clear(handle, numbers[handle])
 
-    def _path(self, handle: str, number: int) -> str:
-        return f"{self._folder}/{handle}.{number}"
+
+def _name(handle: str, number: int) -> str:
+    return f"{handle}.{number}"
 
 
 def _spelt(claim: Claim) -> bytes:

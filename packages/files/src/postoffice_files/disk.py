@@ -1,6 +1,8 @@
-"""Reading and writing files so that nothing is followed, waited for or half done."""
+"""Reading and writing files so that nothing is followed, waited for or half done.
 
-# ruff: noqa: PTH102, PTH104, PTH105, PTH108
+`at` is the descriptor of a folder that is held open: a name is then meant there, whatever stands at the folder's path by now.
+"""
+
 # These are asked for with every message, where making a Path costs more than the call it is made for.
 
 import errno
@@ -54,21 +56,21 @@ def split(path: Where) -> tuple[str, str]:
     return folder or os.curdir, name
 
 
-def lstat(path: Where) -> os.stat_result | None:
+def lstat(path: Where, *, at: int | None = None) -> os.stat_result | None:
     """What stands there, links not followed; None if nothing does."""
     try:
-        return os.lstat(path)
+        return os.lstat(path, dir_fd=at)
     except (FileNotFoundError, NotADirectoryError):
         return None
 
 
-def read(path: Where, limit: int) -> tuple[bytes, os.stat_result]:
+def read(path: Where, limit: int, *, at: int | None = None) -> tuple[bytes, os.stat_result]:
     """A whole file. Raises FileNotFoundError, or Unreadable with the reason; OSError if it may well be read another time."""
     try:
         # Looked at before it is opened as well: merely opening some devices does something.
-        if (what := kind(os.lstat(path))) is not None:
+        if (what := kind(os.lstat(path, dir_fd=at))) is not None:
             raise Unreadable(why=f"it is {what}, not a file")
-        descriptor = os.open(path, os.O_RDONLY | _SAFE)
+        descriptor = os.open(path, os.O_RDONLY | _SAFE, dir_fd=at)
     except FileNotFoundError:
         raise
     except OSError as error:
@@ -92,67 +94,75 @@ def read(path: Where, limit: int) -> tuple[bytes, os.stat_result]:
     return data, status
 
 
-def create(path: Where, data: bytes, *, sync: bool = False) -> None:
+def create(path: Where, data: bytes, *, sync: bool = False, at: int | None = None) -> None:
     """A new file, by whoever is first, or none if it cannot be written. Raises FileExistsError for everybody else."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, 0o600)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, 0o600, dir_fd=at)
     try:
         _write(descriptor, data)
         if sync:
             os.fsync(descriptor)
     except BaseException:
         with suppress(OSError):
-            os.unlink(path)
+            os.unlink(path, dir_fd=at)
         raise
     finally:
         os.close(descriptor)
 
 
-def recreate(path: Where, data: bytes, spare: Where, token: str) -> None:
+def recreate(path: Where, data: bytes, spare: Where, token: str, *, at: int | None = None) -> None:
     """The same, out of a file that is no longer needed where there is one: what costs most is making files and removing them."""
     own = f"{spare}.{token}.tmp"
     try:
-        os.rename(spare, own)  # whoever comes to this has it for itself
+        os.rename(spare, own, src_dir_fd=at, dst_dir_fd=at)  # whoever comes to this has it for itself
         try:
-            if _overwrite(own, data):
-                os.link(own, path)
+            if _overwrite(own, data, at):
+                link(own, path, at=at)
                 return
         finally:
             with suppress(OSError):
-                os.unlink(own)
+                os.unlink(own, dir_fd=at)
     except FileExistsError:
         raise
     except OSError:  # nothing is spare, or the file system has no links
         pass
-    create(path, data)
+    create(path, data, at=at)
 
 
-def publish(path: Where, data: bytes, token: str, *, sync: bool = True, sync_folder: bool = True) -> None:
+def publish(path: Where, data: bytes, token: str, *, sync: bool = True, sync_folder: bool = True, at: int | None = None) -> None:
     """Put a file in its place at once and whole: nobody ever sees half of it, not even after a power cut."""
     folder, _ = split(path)
     temporary = f"{folder}/.{token}.tmp"
     try:
-        create(temporary, data, sync=sync)
-        replace(temporary, path)
+        create(temporary, data, sync=sync, at=at)
+        replace(temporary, path, at=at)
     except BaseException:
         with suppress(FileNotFoundError):
-            os.unlink(temporary)
+            os.unlink(temporary, dir_fd=at)
         raise
     if sync_folder:
-        sync_directory(folder)
+        sync_directory(folder, at=at)
 
 
-def replace(source: Where, target: Where) -> None:
+def replace(source: Where, target: Where, *, at: int | None = None) -> None:
     """Rename, over whatever was there."""
     for _ in range(_PATIENCE):
         try:
-            os.replace(source, target)
+            os.replace(source, target, src_dir_fd=at, dst_dir_fd=at)
         except PermissionError:
             if sys.platform != "win32":
                 raise
             time.sleep(0.01)
         else:
             return
-    os.replace(source, target)
+    os.replace(source, target, src_dir_fd=at, dst_dir_fd=at)
+
+
+def link(path: Where, other: Where, *, at: int | None = None) -> None:
+    """Give a file a second name; a link gets none to what it leads to."""
+    if at is None:
+        os.link(path, other)
+    else:
+        os.link(path, other, src_dir_fd=at, dst_dir_fd=at, follow_symlinks=False)
 
 
 def keep(path: Where, spare: Where) -> None:
@@ -163,9 +173,12 @@ def keep(path: Where, spare: Where) -> None:
         replace(path, spare)
 
 
-def sync_directory(path: Where) -> None:
+def sync_directory(path: Where, *, at: int | None = None) -> None:
     """Make a rename durable, where the system has a way to ask for it."""
     if sys.platform == "win32":
+        return
+    if at is not None:
+        os.fsync(at)
         return
     descriptor = os.open(path, _OPEN_FOLDER)
     try:
@@ -174,17 +187,17 @@ def sync_directory(path: Where) -> None:
         os.close(descriptor)
 
 
-def folder(path: Where) -> None:
+def folder(path: Where, *, at: int | None = None) -> None:
     """Make sure that a real folder stands there."""
-    status = lstat(path)
+    status = lstat(path, at=at)
     if status is None:
         try:
-            os.mkdir(path, mode=0o700)
+            os.mkdir(path, mode=0o700, dir_fd=at)
         except FileExistsError:
             pass
         else:
-            sync_directory(split(path)[0])
-        status = os.lstat(path)
+            sync_directory(split(path)[0], at=at)
+        status = os.lstat(path, dir_fd=at)
     if not stat.S_ISDIR(status.st_mode):
         raise NotAMailbox(path=path, what=kind(status) or "a file")
 
@@ -194,12 +207,12 @@ def _at_fault(error: OSError, done: str) -> OSError | Unreadable:
     return error if error.errno in _OURS else Unreadable(why=f"it cannot be {done}: {error.strerror}")
 
 
-def _overwrite(path: str, data: bytes) -> bool:
+def _overwrite(path: str, data: bytes, at: int | None) -> bool:
     """Write over a file of the same length; False if it is none, or stands elsewhere under another name."""
-    status = os.lstat(path)
+    status = os.lstat(path, dir_fd=at)
     if kind(status) is not None or status.st_nlink != 1 or status.st_size != len(data):
         return False
-    descriptor = os.open(path, os.O_WRONLY | _SAFE)
+    descriptor = os.open(path, os.O_WRONLY | _SAFE, dir_fd=at)
     try:
         _write(descriptor, data)
     finally:

@@ -1,88 +1,119 @@
-"""One agent's folders, and the moves between them."""
+"""One agent's folders, held open for one call, and the moves between them."""
 
-import os
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
 from pathlib import Path
+from typing import Self
 
-from postoffice_files import disk
 from postoffice_files.clock import SECOND
 from postoffice_files.errors import NotAMailbox
+from postoffice_files.folder import Folder
 from postoffice_files.names import SUFFIX, folded
 
+INBOX, PROCESSED, BAD, CLAIMS = "inbox", "processed", "bad", "claims"
 
-@dataclass(frozen=True)
+
 class Home:
-    """`<root>/<agent>` with what stands in it."""
+    """`<root>/<agent>` with what stands in it. Each folder is opened when it is first asked for, and stays that one."""
 
-    path: Path
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._rooms: dict[str, Folder] = {}
 
-    @cached_property
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let all of it go."""
+        for folder in (*self._rooms.values(), self._folder):
+            folder.close()
+
+    @property
     def agent(self) -> str:
         """The agent's name as its folder spells it."""
-        return self.path.name
+        return self._folder.name
 
-    @cached_property
-    def inbox(self) -> Path:
-        """What waits."""
-        return self.path / "inbox"
+    @property
+    def inbox(self) -> Folder:
+        """What waits. This and the others are made if they are missing; what stands there and is no folder is refused."""
+        return self._made(INBOX)
 
-    @cached_property
-    def processed(self) -> Path:
+    @property
+    def processed(self) -> Folder:
         """What was handled."""
-        return self.path / "processed"
+        return self._made(PROCESSED)
 
-    @cached_property
-    def bad(self) -> Path:
+    @property
+    def bad(self) -> Folder:
         """What could not be, each with its reason beside it."""
-        return self.path / "bad"
+        return self._made(BAD)
 
-    @cached_property
-    def claims(self) -> Path:
+    @property
+    def claims(self) -> Folder:
         """Who has what for now."""
-        return self.path / "claims"
+        return self._made(CLAIMS)
+
+    def room(self, name: str) -> Folder | None:
+        """One of its folders as it stands; None if it does not."""
+        if name not in self._rooms and (found := self._folder.inner(name)) is not None:
+            self._rooms[name] = found
+        return self._rooms.get(name)
+
+    def has_inbox(self) -> bool:
+        """Whether mail can be put here without making anything."""
+        return self.room(INBOX) is not None
 
     def build(self) -> None:
         """Make what is missing; refuse what is not a real folder."""
-        disk.folder(self.path)
-        self.need(self.inbox, self.processed, self.bad, self.claims)
-
-    def need(self, *folders: Path) -> None:
-        """Make sure of some of its folders: each is looked at again whenever it is used."""
-        for path in folders:
-            disk.folder(path)
+        for name in (INBOX, PROCESSED, BAD, CLAIMS):
+            self._made(name)
 
     def holds(self, name: str) -> bool:
         """Whether a message of that name is or was here. Messages only move on, so looking in this order misses none."""
-        return any(disk.lstat(f"{folder}/{name}") is not None for folder in (self.inbox, self.processed, self.bad))
+        rooms = map(self._room_if_any, (INBOX, PROCESSED, BAD))
+        return any(room is not None and room.lstat(name) is not None for room in rooms)
 
     def sweep(self, now: int, stale_after: float) -> None:
         """Remove what writers that died left half written, here and among the claims."""
         for folder in (self.inbox, self.claims):
-            for path in folder.glob(".*.tmp"):
-                with suppress(OSError):
-                    status = path.lstat()
-                    if stat.S_ISREG(status.st_mode) and now - status.st_mtime_ns // 1000 > stale_after * SECOND:
-                        path.unlink()
+            for name in folder.names():
+                if name.startswith(".") and name.endswith(".tmp"):
+                    with suppress(OSError):
+                        status = folder.lstat(name)
+                        old = status is not None and now - status.st_mtime_ns // 1000 > stale_after * SECOND
+                        if old and status is not None and stat.S_ISREG(status.st_mode):
+                            folder.unlink(name)
+
+    def _made(self, name: str) -> Folder:
+        if name not in self._rooms:
+            self._rooms[name] = self._folder.made(name)
+        return self._rooms[name]
+
+    def _room_if_any(self, name: str) -> Folder | None:
+        """What stands there and is no folder holds nothing."""
+        with suppress(NotAMailbox):
+            return self.room(name)
+        return None
 
 
-def move(name: str, source: disk.Where, target: disk.Where, kept: str) -> bool:
+def move(name: str, source: Folder, target: Folder, kept: str) -> bool:
     """Move into another folder without replacing anything there; False if somebody else moved it first."""
     try:
-        os.rename(f"{source}/{name}", f"{target}/{free(target, kept)}")  # noqa: PTH104 - as on disk
+        source.move(name, target, free(target, kept))
     except FileNotFoundError:
         return False
-    disk.sync_directory(target)
-    disk.sync_directory(source)
+    target.sync()
+    source.sync()
     return True
 
 
-def free(folder: disk.Where, name: str) -> str:
+def free(folder: Folder, name: str) -> str:
     """A name nobody has there: seed 002's come again within a second."""
     found, stem, number = name, name.removesuffix(SUFFIX), 1
-    while disk.lstat(f"{folder}/{found}") is not None:
+    while folder.lstat(found) is not None:
         number += 1
         found = f"{stem}.{number}{SUFFIX if name.endswith(SUFFIX) else ''}"
     return found
@@ -90,23 +121,30 @@ def free(folder: disk.Where, name: str) -> str:
 
 def find(root: Path, name: str) -> Home | None:
     """The home of that agent, in whatever spelling it stands there."""
-    home = _home(root, name)
-    status = disk.lstat(home.path)
-    if status is None:
+    try:
+        top = Folder.root(str(root))
+    except FileNotFoundError:
+        return None
+    with top:
         try:
-            names = sorted(path.name for path in root.iterdir() if folded(path.name) == folded(name))
+            if (folder := top.inner(name)) is not None:
+                return Home(folder)
+            names = sorted(other for other in top.names() if folded(other) == folded(name))
         except FileNotFoundError:
             return None
-        if not names:
-            return None
-        home = _home(root, names[0])
-        status = disk.lstat(home.path)
-    if status is not None and not stat.S_ISDIR(status.st_mode):
-        raise NotAMailbox(path=home.path, what=disk.kind(status) or "a file")
-    return home
+        folder = top.inner(names[0]) if names else None
+        return None if folder is None else Home(folder)
 
 
-@lru_cache(maxsize=1024)
-def _home(root: Path, name: str) -> Home:
-    """Kept, because its paths are asked for with every message."""
-    return Home(root / name)
+def spelling(root: Path, name: str) -> str | None:
+    """How the folder of that agent spells its name; None if it has none."""
+    if (home := find(root, name)) is None:
+        return None
+    with home:
+        return home.agent
+
+
+def make(root: Path, name: str) -> Home:
+    """The home of a new agent."""
+    with Folder.root(str(root)) as top:
+        return Home(top.made(name))

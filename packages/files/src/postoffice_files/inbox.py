@@ -10,6 +10,7 @@ from postoffice_files import disk, jsontext
 from postoffice_files.claims import Claim, Claims
 from postoffice_files.clock import SECOND, Clock, instant, parse_instant
 from postoffice_files.errors import ClaimLost, FileMailError, NoSuchMessage, NotAMailbox, Unreadable
+from postoffice_files.folder import Folder
 from postoffice_files.home import Home, free, move
 from postoffice_files.letter import NoLetter, read_letter
 from postoffice_files.message import PRIORITY, priority
@@ -24,19 +25,26 @@ _LONG_REASON = 2000
 _SWEEP_EVERY = 60 * SECOND
 
 
-class Inbox:
-    """Remembers which claims its process holds, so that a claim lost to another is noticed."""
+class Memory:
+    """What a process remembers of an inbox from one call to the next: which claims it holds, so that one lost to another is noticed."""
 
-    def __init__(self, home: Home, settings: Settings, clock: Clock, tell: Tell) -> None:
+    def __init__(self) -> None:
+        self.held: dict[str, Claim] = {}
+        self.urgency: dict[str, int] = {}
+        self.swept = 0
+
+
+class Inbox:
+    """Held open for one call, so that all of it is done in the same folders, whatever is put in their place meanwhile."""
+
+    def __init__(self, home: Home, memory: Memory, settings: Settings, clock: Clock, tell: Tell) -> None:
         self.home = home
-        self._folder = str(home.inbox)
+        self._folder = home.inbox
+        self._memory = memory
         self._settings = settings
         self._clock = clock
         self._tell = tell
         self._claims = Claims(home.claims, clock, settings.claim_for)
-        self._held: dict[str, Claim] = {}
-        self._urgency: dict[str, int] = {}
-        self._swept = 0
 
     def take(self, limit: int, seconds: float) -> list[dict[str, Any]]:
         """Claim what waits: the most urgent first, then the oldest."""
@@ -45,7 +53,7 @@ class Inbox:
         names = self._waiting()
         handles = {handle(name) for name in names}
         self._claims.sweep(handles, numbers)
-        self._held = {key: claim for key, claim in self._held.items() if key in handles}
+        self._memory.held = {key: claim for key, claim in self._memory.held.items() if key in handles}
         taken: list[dict[str, Any]] = []
         for name in names:
             if len(taken) >= limit:
@@ -65,21 +73,20 @@ class Inbox:
         try:
             claim = self._own(name)
         except (ClaimLost, NoSuchMessage):
-            if disk.lstat(self._path(name)) is not None or disk.lstat(f"{self.home.processed}/{name}") is None:
+            if self._folder.lstat(name) is not None or self.home.processed.lstat(name) is None:
                 raise
-            self._held.pop(name, None)
+            self._memory.held.pop(name, None)
             return
-        self.home.need(self.home.processed)
         move(name, self._folder, self.home.processed, name)
         self._claims.clear(name, 0 if claim is None else claim.number)
-        self._held.pop(name, None)
+        self._memory.held.pop(name, None)
 
     def failed(self, name: str, reason: str, retry_in: float) -> bool:
         """It could not be handled: try again, or set it aside for good, which is True."""
         claim = self._settling(name)
         if claim.attempt < self._settings.max_attempts:
             self._claims.change(name, claim, until=self._clock.now() + int(retry_in * SECOND), attempt=claim.attempt)
-            self._held.pop(name, None)
+            self._memory.held.pop(name, None)
             return False
         self._set_aside(name, claim, reason or "handling it failed", self._found(name), claim.attempt)
         return True
@@ -93,26 +100,26 @@ class Inbox:
         """It was not tried after all."""
         if (claim := self._own(name)) is not None:
             self._claims.change(name, claim, until=0, attempt=max(0, claim.attempt - 1))
-        self._held.pop(name, None)
+        self._memory.held.pop(name, None)
 
     def extended(self, name: str, seconds: float) -> None:
         """It takes longer."""
         claim = self._own(name)
         if claim is None:
             raise ClaimLost(filename=name)
-        self._held[name] = self._claims.change(name, claim, until=self._clock.now() + int(seconds * SECOND), attempt=claim.attempt)
+        self._memory.held[name] = self._claims.change(name, claim, until=self._clock.now() + int(seconds * SECOND), attempt=claim.attempt)
 
     def original(self, name: str) -> dict[str, Any]:
         """A message that is or was here, for whoever forwards it."""
-        for folder in (self.home.inbox, self.home.processed):
+        for folder in (self._folder, self.home.processed):
             with suppress(FileNotFoundError, NoLetter):
-                return read_letter(f"{folder}/{name}", self.home.agent, self._settings)[0]
+                return read_letter(folder, name, self.home.agent, self._settings)[0]
         raise NoSuchMessage(agent=self.home.agent, filename=name)
 
     def _found(self, name: str) -> dict[str, Any]:
         """Whatever can be read of a message that is to be set aside."""
         try:
-            return read_letter(self._path(name), self.home.agent, self._settings)[0]
+            return read_letter(self._folder, name, self.home.agent, self._settings)[0]
         except FileNotFoundError:
             raise NoSuchMessage(agent=self.home.agent, filename=name) from None
         except NoLetter as error:
@@ -122,10 +129,10 @@ class Inbox:
         ranks: dict[str, tuple[int, int, str]] = {}
         urgency: dict[str, int] = {}
         now = self._clock.now()
-        if not 0 <= now - self._swept < _SWEEP_EVERY:
+        if not 0 <= now - self._memory.swept < _SWEEP_EVERY:
             self.home.sweep(now, self._settings.stale_after)
-            self._swept = now
-        with os.scandir(self.home.inbox) as entries:
+            self._memory.swept = now
+        with self._folder.scan() as entries:
             for entry in entries:
                 name, known = entry.name, place(entry.name)
                 if name.startswith(".") and not name.endswith(SUFFIX):
@@ -135,21 +142,21 @@ class Inbox:
                     if name.endswith(".tmp") and now - written < self._settings.stale_after * SECOND:
                         continue
                     if known.priority is None:
-                        urgency[name] = self._urgency[name] if name in self._urgency else self._look(name)
+                        urgency[name] = self._memory.urgency[name] if name in self._memory.urgency else self._look(name)
                     ranks[name] = (known.priority or urgency[name], written if known.micros is None else known.micros, known.order)
-        self._urgency = urgency
+        self._memory.urgency = urgency
         return sorted(ranks, key=lambda name: (*ranks[name], name))
 
     def _look(self, name: str) -> int:
         """The priority of a message whose name does not tell."""
         try:
-            return priority(read_letter(self._path(name), self.home.agent, self._settings)[0])
+            return priority(read_letter(self._folder, name, self.home.agent, self._settings)[0])
         except (FileNotFoundError, NoLetter):
             return PRIORITY
 
     def _claim(self, name: str, number: int, seconds: float) -> Claim | None:
         """Claim a file, whatever it is, unless it is gone or somebody's."""
-        key, status = handle(name), disk.lstat(self._path(name))
+        key, status = handle(name), self._folder.lstat(name)
         before = self._claims.read(key, number) if number else None
         if status is None or (number and before is None):
             return None
@@ -167,7 +174,7 @@ class Inbox:
             self._begin_anew(key)
         tries = claim.attempt - 1
         try:
-            message, read_print = read_letter(self._path(name), self.home.agent, self._settings)
+            message, read_print = read_letter(self._folder, name, self.home.agent, self._settings)
         except FileNotFoundError:
             self._claims.clear(key, claim.number)
         except NoLetter as error:
@@ -181,24 +188,24 @@ class Inbox:
             elif tries >= self._settings.max_attempts:
                 self._set_aside(name, claim, f"it was handed out {tries} times and never marked processed", message, tries)
             else:
-                self._held[key] = claim
+                self._memory.held[key] = claim
                 return {**message, "filename": name, "attempt": claim.attempt}
         return None
 
     def _is_young(self, name: str) -> bool:
         """Whether somebody may still be writing it."""
-        status = disk.lstat(self._path(name))
+        status = self._folder.lstat(name)
         return status is not None and abs(self._clock.now() - status.st_mtime_ns // 1000) < self._settings.grace * SECOND
 
     def _own(self, name: str) -> Claim | None:
         """The claim under which this message is settled; None if nobody ever claimed it."""
-        held = self._held.get(name)
+        held = self._memory.held.get(name)
         if held is not None and self._claims.lost(name, held):
             raise ClaimLost(filename=name)
         print_ = self._print(name)
         if held is not None:
             if held.of != print_:  # another file was put under its name, as seed 002's writers do within a second
-                del self._held[name]
+                del self._memory.held[name]
                 raise NoSuchMessage(agent=self.home.agent, filename=name)
             return held
         # Seed 002's calls carry no token: one program may poll and another, run later, may mark.
@@ -218,11 +225,10 @@ class Inbox:
     def _begin_anew(self, key: str) -> None:
         """Before anybody has had it: whoever moved it back out of bad/ may have left the reason of that time there."""
         with suppress(OSError, NotAMailbox):
-            self.home.need(self.home.bad)
-            os.unlink(f"{self.home.bad}/{free(self.home.bad, key)}.reason.json")  # noqa: PTH108 - as on disk
+            self.home.bad.unlink(_beside(free(self.home.bad, key)))
 
     def _print(self, name: str) -> str:
-        status = disk.lstat(self._path(name))
+        status = self._folder.lstat(name)
         if status is None:
             raise NoSuchMessage(agent=self.home.agent, filename=name)
         return disk.print_of(status)
@@ -230,26 +236,24 @@ class Inbox:
     def _set_aside(self, name: str, claim: Claim, reason: str, message: dict[str, Any] | None, attempts: int) -> None:
         """Reason, then notice, then the move: whoever is killed in between is followed by one who does the same again."""
         key = handle(name)
-        kept = free(self.home.bad, key)
-        beside = f"{self.home.bad}/{kept}.reason.json"
         try:
-            self.home.need(self.home.bad)
-            record = _record(beside) or {
+            kept = free(self.home.bad, key)
+            record = _record(self.home.bad, _beside(kept)) or {
                 "filename": os.fsencode(name).decode("utf-8", "backslashreplace"),
                 "agent": self.home.agent,
                 "reason": reason.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")[:_LONG_REASON],
                 "attempts": attempts,
                 "at": instant(self._clock.now()),
             }
-            disk.publish(beside, jsontext.encode(record), self._clock.token())
+            self.home.bad.publish(_beside(kept), jsontext.encode(record), self._clock.token())
             self._notify(kept, record, message)
             move(name, self._folder, self.home.bad, kept)
         except (OSError, NotAMailbox) as error:
             # It stays claimed, and whoever polls after that tries again: one such file must not keep the others from being read.
-            _LOG.warning("%s/%s cannot be set aside: %s", self.home.inbox, key, error)
+            _LOG.warning("%s/%s cannot be set aside: %s", self._folder.path, key, error)
             return
         self._claims.clear(key, claim.number)
-        self._held.pop(key, None)
+        self._memory.held.pop(key, None)
 
     def _notify(self, kept: str, record: dict[str, Any], message: dict[str, Any] | None) -> None:
         if (told := notice(record, message)) is None:
@@ -260,14 +264,16 @@ class Inbox:
         except FileMailError as error:
             _LOG.warning("%s cannot be told that %s was set aside: %s", told[0], kept, error)
 
-    def _path(self, name: str) -> str:
-        return f"{self._folder}/{name}"
+
+def _beside(kept: str) -> str:
+    """What the file is called that says why another was set aside."""
+    return f"{kept}.reason.json"
 
 
-def _record(path: str) -> dict[str, Any] | None:
+def _record(folder: Folder, name: str) -> dict[str, Any] | None:
     """What somebody began to set aside for, and did not come to an end with."""
     try:
-        found = jsontext.decode(disk.read(path, 64 * 1024)[0])
+        found = jsontext.decode(folder.read(name, 64 * 1024)[0])
         match found:
             case {"filename": str(), "agent": str(), "reason": str(), "attempts": int(), "at": str()}:
                 return dict(found)

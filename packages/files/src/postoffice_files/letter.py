@@ -6,6 +6,7 @@ from typing import Any
 from postoffice_files import disk, jsontext
 from postoffice_files.clock import instant
 from postoffice_files.errors import BadMessage, Unreadable
+from postoffice_files.folder import Folder
 from postoffice_files.loops import came_round
 from postoffice_files.message import check, fill
 from postoffice_files.names import SUFFIX, folded, is_filename, place
@@ -20,14 +21,13 @@ class NoLetter(Exception):
         self.reason, self.unfinished, self.found = reason, unfinished, found
 
 
-def read_letter(path: disk.Where, agent: str, settings: Settings) -> tuple[dict[str, Any], str]:
+def read_letter(folder: Folder, name: str, agent: str, settings: Settings) -> tuple[dict[str, Any], str]:
     """The message in a file and the file's print. Raises FileNotFoundError or NoLetter."""
-    _, name = disk.split(path)
     if not is_filename(name):
         reason = f"its name is not that of a message: plain letters, digits, '.', '_' and '-', ending in {SUFFIX}"
         raise NoLetter(reason, unfinished=not name.endswith(SUFFIX))
     try:
-        data, status = disk.read(path, settings.max_bytes)
+        data, status = folder.read(name, settings.max_bytes)
         found = jsontext.decode(data)
     except (Unreadable, jsontext.NotJson) as error:
         why = error.facts["why"] if isinstance(error, Unreadable) else error

@@ -2,15 +2,16 @@
 
 import hashlib
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from postoffice_files import disk, jsontext
+from postoffice_files import jsontext
 from postoffice_files.clock import Clock, instant
-from postoffice_files.errors import BadMessage, FileMailError, NotAMailbox, TooLarge, UnknownAgent
-from postoffice_files.home import Home, find
-from postoffice_files.inbox import Inbox
+from postoffice_files.errors import BadMessage, FileMailError, TooLarge, UnknownAgent
+from postoffice_files.home import Home, find, make, spelling
+from postoffice_files.inbox import Inbox, Memory
 from postoffice_files.lock import locked
 from postoffice_files.loops import hop, is_forward
 from postoffice_files.message import check, fill, priority
@@ -21,6 +22,14 @@ from postoffice_files.settings import Settings
 DEFAULT_ROOT = Path("~/.nanobot/mailboxes")
 
 
+class Deposit(NamedTuple):
+    """Where a message was put."""
+
+    filename: str
+    folder: str
+    """Which folder it was, by `Folder.print_`: another may stand in its place later."""
+
+
 class MailboxManager:
     """Every call is complete when it returns; any number of managers, in any number of processes, may share one root."""
 
@@ -29,7 +38,7 @@ class MailboxManager:
         self.settings = settings or Settings()
         self._clock = clock or Clock()
         self._registry = Registry(self.root, self.settings, self._clock)
-        self._inboxes: dict[str, Inbox] = {}
+        self._memories: dict[str, Memory] = {}
         self._cards: Cards = {}
         self._last = 0
         self._order = threading.Lock()
@@ -41,9 +50,9 @@ class MailboxManager:
         self._ready()
 
         def act(cards: Cards) -> None:
-            home = find(self.root, name)
-            check_spelling(cards, None if home is None else home.agent, name)
-            (home or Home(self.root / name)).build()
+            check_spelling(cards, spelling(self.root, name), name)
+            with find(self.root, name) or make(self.root, name) as home:
+                home.build()
             cards[name] = make_card(name, card or {}, cards.get(name), self._clock.now())
 
         self._registry.change(act)
@@ -79,6 +88,20 @@ class MailboxManager:
 
         Of messages with one time, those of a lower order come first.
         """
+        return self.deposit(from_id, to_id, msg, forward_of=forward_of, at=at, key=key, order=order).filename
+
+    def deposit(
+        self,
+        from_id: str,
+        to_id: str,
+        msg: dict[str, Any],
+        *,
+        forward_of: str | None = None,
+        at: int | None = None,
+        key: str | None = None,
+        order: int = 0,
+    ) -> Deposit:
+        """The same, and which folder it was put into."""
         sender, to = check_name(from_id), check_recipient(to_id)
         if not isinstance(msg, dict):
             raise BadMessage(field="form", why=f"it must be a dict, not a {type(msg).__name__}")
@@ -93,43 +116,47 @@ class MailboxManager:
             raise BadMessage(field="content", why=str(error)) from None
         if len(data) > self.settings.max_bytes:
             raise TooLarge(size=len(data), limit=self.settings.max_bytes)
-        home = self._home(to)
-        if key is not None and home.holds(name):
-            return name
-        while disk.lstat(f"{home.inbox}/{name}") is not None:
-            token = self._clock.token()
-            name = filename(self._stamp(), sender, priority(msg), token)
-        disk.publish(f"{home.inbox}/{name}", data, token)
-        return name
+        with self._home(to) as home:
+            if key is None or not home.holds(name):
+                while home.inbox.lstat(name) is not None:
+                    token = self._clock.token()
+                    name = filename(self._stamp(), sender, priority(msg), token)
+                home.inbox.publish(name, data, token)
+            return Deposit(name, home.inbox.print_)
 
     def poll(self, agent_id: str, *, limit: int | None = None, claim_for: float | None = None) -> list[dict[str, Any]]:
         """What is new for an agent, urgent first, then oldest first, each with its "filename" for mark_processed().
 
         A message returned is nobody else's until its claim runs out; what was not marked processed by then is returned again.
         """
-        box = self._inbox(agent_id)
         seconds = self.settings.claim_for if claim_for is None else claim_for
-        return [] if box is None else box.take(self.settings.poll_limit if limit is None else limit, seconds)
+        with self._inbox(agent_id) as box:
+            return [] if box is None else box.take(self.settings.poll_limit if limit is None else limit, seconds)
 
     def mark_processed(self, agent_id: str, filename: str) -> None:
         """A message is done: it moves to processed/ and is never returned again."""
-        self._need(agent_id).processed(check_filename(filename))
+        with self._need(agent_id) as box:
+            box.processed(check_filename(filename))
 
     def fail(self, agent_id: str, filename: str, reason: str = "", *, retry_in: float = 0) -> bool:
         """Handling a message failed: it is returned again, or after the last attempt set aside and its sender told (True)."""
-        return self._need(agent_id).failed(check_filename(filename), reason, retry_in)
+        with self._need(agent_id) as box:
+            return box.failed(check_filename(filename), reason, retry_in)
 
     def refuse(self, agent_id: str, filename: str, reason: str, *, tell: bool = True) -> None:
         """A message must not be handled: it is set aside at once, and its sender told unless somebody else may have written it."""
-        self._need(agent_id).refused(check_filename(filename), reason, tell=tell)
+        with self._need(agent_id) as box:
+            box.refused(check_filename(filename), reason, tell=tell)
 
     def release(self, agent_id: str, filename: str) -> None:
         """Give a message back untried; it was no attempt."""
-        self._need(agent_id).released(check_filename(filename))
+        with self._need(agent_id) as box:
+            box.released(check_filename(filename))
 
     def extend(self, agent_id: str, filename: str, seconds: float) -> None:
         """Keep a message for so many seconds from now."""
-        self._need(agent_id).extended(check_filename(filename), seconds)
+        with self._need(agent_id) as box:
+            box.extended(check_filename(filename), seconds)
 
     def list_online_agents(self) -> list[dict[str, Any]]:
         """The cards of all agents with a heartbeat lately that did not say they are offline."""
@@ -155,7 +182,8 @@ class MailboxManager:
                     if isinstance(before, dict) and not before.get("home"):
                         continue
                     made = make_card(name, card, before, self._clock.now()) | {"last_heartbeat": card["last_heartbeat"]}
-                    (find(self.root, name) or Home(self.root / name)).build()
+                    with find(self.root, name) or make(self.root, name) as home:
+                        home.build()
                     known[name] = made
                     entered.append(name)
 
@@ -192,7 +220,8 @@ class MailboxManager:
     def _routed(self, sender: str, to: str, msg: dict[str, Any], forward_of: str | None, name: str, now: str) -> dict[str, Any]:
         id = f"msg_{name.removesuffix(SUFFIX)}"
         if forward_of is not None:
-            original = self._need(sender).original(check_filename(forward_of))
+            with self._need(sender) as box:
+                original = box.original(check_filename(forward_of))
             ttl, trace = hop(original["ttl"], [mark for mark in original["trace"] if folded(mark) != folded(sender)], sender, to)
             message = fill({**msg, "ttl": ttl, "trace": trace}, id=id, sender=sender, to=to, timestamp=now, ttl=ttl)
             check(message)
@@ -222,28 +251,41 @@ class MailboxManager:
             self._ready()
             # One at a time, or two spellings of one name would get a folder each.
             with locked(self._registry.lock_path, self.settings.lock_timeout):
-                home = find(self.root, name) or Home(self.root / (entry(self._registry.read(), name) or name))
-                home.build()
-        elif (status := disk.lstat(home.inbox)) is None:
-            home.build()
-        elif (what := disk.kind(status)) != disk.FOLDER:
-            raise NotAMailbox(path=home.inbox, what=what or "a file")
-        return home
+                home = find(self.root, name) or make(self.root, entry(self._registry.read(), name) or name)
+                return _built(home)
+        try:
+            return home if home.has_inbox() else _built(home)
+        except BaseException:
+            home.close()
+            raise
 
-    def _inbox(self, agent_id: str) -> Inbox | None:
+    @contextmanager
+    def _inbox(self, agent_id: str) -> Iterator[Inbox | None]:
         home = find(self.root, check_name(agent_id))
         if home is None:
-            return None
-        if home.agent not in self._inboxes:
-            home.build()
-            self._inboxes[home.agent] = Inbox(home, self.settings, self._clock, self._tell)
-        home.need(home.inbox, home.claims)
-        return self._inboxes[home.agent]
+            yield None
+            return
+        with home:
+            if home.agent not in self._memories:
+                home.build()
+                self._memories[home.agent] = Memory()
+            yield Inbox(home, self._memories[home.agent], self.settings, self._clock, self._tell)
 
-    def _need(self, agent_id: str) -> Inbox:
-        if (box := self._inbox(agent_id)) is None:
-            raise UnknownAgent(name=agent_id)
-        return box
+    @contextmanager
+    def _need(self, agent_id: str) -> Iterator[Inbox]:
+        with self._inbox(agent_id) as box:
+            if box is None:
+                raise UnknownAgent(name=agent_id)
+            yield box
 
     def _tell(self, to: str, msg: dict[str, Any], at: int, key: str) -> None:
         self.deliver(SYSTEM, to, msg, at=at, key=key)
+
+
+def _built(home: Home) -> Home:
+    try:
+        home.build()
+    except BaseException:
+        home.close()
+        raise
+    return home

@@ -12,8 +12,9 @@ from typing import Self
 
 from postoffice.bridges.files.collector import Collector
 from postoffice.bridges.files.directory import Directory
+from postoffice.bridges.files.lying import File
 from postoffice.bridges.files.resident import Resident
-from postoffice.bridges.files.tree import File, Tree
+from postoffice.bridges.files.tree import Tree
 from postoffice.core.agent import Caller
 from postoffice.core.errors import MailError
 from postoffice.core.names import folded

@@ -9,7 +9,8 @@ import msgspec
 
 from postoffice.bridges.files.directory import Directory
 from postoffice.bridges.files.letters import another_id, to_draft, to_update
-from postoffice.bridges.files.tree import File, Tree
+from postoffice.bridges.files.lying import File
+from postoffice.bridges.files.tree import Tree
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import next_try
 from postoffice.core.errors import (

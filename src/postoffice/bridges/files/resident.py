@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Iterable
 from typing import NamedTuple
 
 from postoffice.bridges.files.letters import to_file
+from postoffice.bridges.files.lying import Waiting
 from postoffice.bridges.files.tree import Tree
 from postoffice.core.agent import Caller
 from postoffice.core.clock import is_id, micros
@@ -27,6 +28,8 @@ class Handover(NamedTuple):
 
     message_id: str
     token: str
+    folder: str
+    """Which inbox it was put into: what is missing from another has not been handled for that."""
 
 
 class Resident:
@@ -37,7 +40,7 @@ class Resident:
         self._office = office
         self._tree = tree
         self._handed: dict[str, Handover] = {}
-        self._settled: set[str] = set()
+        self._settled: dict[str, str] = {}  # by file: which inbox it had left
         # A file must not be looked for before it is known to be ours.
         self._turn = asyncio.Lock()
 
@@ -54,11 +57,36 @@ class Resident:
     async def look(self) -> None:
         """Settle what has left the inbox. An inbox that is not there tells nothing."""
         async with self._turn:
-            if not self._handed or (waiting := await self._tree.waiting(self.caller.name)) is None:
+            if not (self._handed or self._settled) or (waiting := await self._tree.waiting(self.caller.name)) is None:
                 return
-            gone = [name for name in self._handed if name not in waiting]
-            if gone:
-                await self._settle(gone, await self._tree.reasons(self.caller.name, gone))
+            await self._take_note(waiting)
+            gone = [name for name in self._handed if name not in waiting.names]
+            reasons = await self._tree.reasons(self.caller.name, gone) if gone else {}
+            lost = {name for name in gone if name not in reasons and self._handed[name].folder != waiting.folder}
+            if lost:
+                lost -= await self._tree.archived(self.caller.name)
+            await self._settle([name for name in gone if name not in lost], reasons)
+        if lost:
+            await self._hand_over_again(lost)
+
+    async def _take_note(self, waiting: Waiting) -> None:
+        """Of what lies in another inbox than it was put into, or than it was handled in: an old one is back, or was copied."""
+        moved = [name for name in self._handed if name in waiting.names and self._handed[name].folder != waiting.folder]
+        for name in moved:
+            self._handed[name] = self._handed[name]._replace(folder=waiting.folder)
+        await self._put([self._handed_as(name) for name in moved])
+        done = [name for name in waiting.names if self._settled.get(name, waiting.folder) != waiting.folder]
+        await self._tree.withdraw(self.caller.name, done)
+
+    async def _hand_over_again(self, lost: set[str]) -> None:
+        """What lay in an inbox that another has taken the place of, and what nobody had handled."""
+        _log.warning("%s's inbox is another than before; %s of its files are written again", self.caller.name, len(lost))
+        found: set[str | None] = set()
+        async for page in self._lent():
+            await self._hand_over([lent for lent in page if self._name_of(lent) in lost])
+            found.update(map(self._name_of, page))
+        for name in lost - found:  # it is lent no more
+            self._handed.pop(name, None)
 
     async def stop(self, running: asyncio.Task[None]) -> None:
         """End what runs, but not in the middle of a handover."""
@@ -75,7 +103,7 @@ class Resident:
             handled = {*reasons, *await self._tree.archived(self.caller.name)}
             await self._settle([name for name in self._handed if name in handled], reasons)
             # Given back before the file is taken away: killed in between, it is at worst there twice, and never nowhere.
-            await self._put([GiveBack(*one) for one in self._handed.values()])
+            await self._put([GiveBack(one.message_id, one.token) for one in self._handed.values()])
             await self._put([GiveBack(lent.message.id, lent.token) for lent in unwritten])
             await self._tree.withdraw(self.caller.name, list(self._handed))
             self._handed.clear()
@@ -95,24 +123,38 @@ class Resident:
 
     async def _elsewhere(self) -> AsyncIterator[list[Lent]]:
         """What is lent and does not lie in this tree, page by page; the rest is known as handed over from then on."""
-        cursor: str | None = None
-        while True:
-            page = await self._office.lent(self.caller, cursor)
+        async for page in self._lent():
             elsewhere = []
             async with self._turn:
-                for lent in page.items:
+                for lent in page:
                     if (name := self._name_of(lent)) is None:
                         elsewhere.append(lent)
                     else:
-                        self._handed[name] = Handover(lent.message.id, lent.token)
+                        self._handed[name] = Handover(lent.message.id, lent.token, self._folder_of(lent))
             yield elsewhere
+
+    async def _lent(self) -> AsyncIterator[list[Lent]]:
+        """All that is lent, page by page."""
+        cursor: str | None = None
+        while True:
+            page = await self._office.lent(self.caller, cursor)
+            yield list(page.items)
             if (cursor := page.cursor) is None:
                 return
 
+    def _handed_as(self, name: str) -> Handed:
+        """How the office remembers where a file lies: the tree, the very inbox, the name."""
+        one = self._handed[name]
+        return Handed(one.message_id, one.token, f"{self._tree.id}@{one.folder}/{name}")
+
     def _name_of(self, lent: Lent) -> str | None:
         """The file that it is in this tree; None for what was never written here."""
-        tree, _, name = (lent.where or "").partition("/")
-        return name if tree == self._tree.id else None
+        at, _, name = (lent.where or "").partition("/")
+        return name if at.partition("@")[0] == self._tree.id else None
+
+    def _folder_of(self, lent: Lent) -> str:
+        """The inbox it was put into; nothing where an older office did not say."""
+        return (lent.where or "").partition("/")[0].partition("@")[2]
 
     async def _hand_over(self, lent: Iterable[Leased | Lent]) -> None:
         batch = list(lent)
@@ -135,12 +177,12 @@ class Resident:
                 ],
             )
             told: list[Settlement] = []
-            for one, name in zip(batch, written, strict=True):
-                if isinstance(name, FileMailError):
-                    told.append(Refuse(one.message.id, one.token, str(name)[:_LONG_REASON]))
+            for one, put in zip(batch, written, strict=True):
+                if isinstance(put, FileMailError):
+                    told.append(Refuse(one.message.id, one.token, str(put)[:_LONG_REASON]))
                     continue
-                self._handed[name] = Handover(one.message.id, one.token)
-                told.append(Handed(one.message.id, one.token, f"{self._tree.id}/{name}"))
+                self._handed[put.filename] = Handover(one.message.id, one.token, put.folder)
+                told.append(self._handed_as(put.filename))
             await self._put(told)
 
     async def _answered(self, message: Message) -> str | None:
@@ -157,14 +199,13 @@ class Resident:
     async def _settle(self, gone: list[str], reasons: dict[str, str]) -> None:
         settlements: list[Settlement] = []
         for name in gone:
-            message_id, token = self._handed[name]
+            message_id, token, _ = self._handed[name]
             settlements.append(Refuse(message_id, token, reasons[name]) if name in reasons else Ack(message_id, token))
         await self._put(settlements)
-        for name in gone:
-            del self._handed[name]
         if len(self._settled) > _MOST_SETTLED:
             self._settled.clear()
-        self._settled.update(gone)
+        for name in gone:
+            self._settled[name] = self._handed.pop(name).folder
 
     async def _put(self, settlements: list[Settlement]) -> None:
         batch = self._office.house.limits.batch

@@ -1,0 +1,96 @@
+"""What the system tells of a tree of file mailboxes: where there may be something new."""
+
+import stat
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing, suppress
+from pathlib import Path
+
+from watchfiles import Change, awatch
+
+from postoffice_files import FileMailError, disk
+from postoffice_files.home import BAD, INBOX, PROCESSED
+from postoffice_files.names import check_name
+
+REGISTRY = "_registry.json"
+Place = tuple[str, str, str]
+"""(agent, folder, file), with the registry as ("", "", its name)."""
+_FOLDERS = {INBOX, PROCESSED, BAD}
+_SETTLE_MS = 5  # how long the system's news is gathered before it is told
+_SOON_MS = 200  # how long after folders have come to be watched they are looked into
+
+
+class News:
+    """Of one root. What is said to have changed is a hint only: whoever looks opens the folders without following anything."""
+
+    def __init__(self, root: Path, do: Callable[[Callable[[], list[str]]], Awaitable[list[str]]]) -> None:
+        self._root = root
+        self._do = do
+
+    async def changes(self) -> AsyncIterator[set[Place]]:
+        """What changed, as it is told."""
+        while True:
+            folders = await self._do(self._watched)
+            unseen = {("", "", REGISTRY)} | {at for path in folders if (at := self._place(path)) is not None}
+            # Each by itself: told to watch all below the root, the system would follow every link, and the office wait for that.
+            watching = awatch(
+                *folders,
+                watch_filter=None,
+                debounce=_SETTLE_MS * 4,
+                step=_SETTLE_MS,
+                rust_timeout=_SOON_MS,
+                yield_on_timeout=True,
+                recursive=False,
+                ignore_permission_denied=True,
+            )
+            async with aclosing(watching) as news:
+                async for found in news:
+                    # What was put there before it was watched nobody tells of, nor of a folder made meanwhile.
+                    missed = bool(unseen) and await self._do(self._watched) != folders
+                    told, unseen = {at for _, path in found if (at := self._place(path)) is not None} | unseen, set()
+                    if told:
+                        yield told
+                    if missed or any(change == Change.added and self._is_to_be_watched(Path(path)) for change, path in found):
+                        break
+
+    def _watched(self) -> list[str]:
+        """The root and every folder in which there may be news."""
+        found = [self._root]
+        for path in self._root.iterdir():
+            with suppress(OSError):  # somebody may have closed it to us
+                if is_folder(path) and is_name(path.name):
+                    found += [path, *(path / folder for folder in _FOLDERS if is_folder(path / folder))]
+        return sorted(map(str, found))
+
+    def _is_to_be_watched(self, path: Path) -> bool:
+        """Whether something new is a folder in which there may be news."""
+        match path.relative_to(self._root).parts:
+            case (agent,):
+                return is_name(agent) and is_folder(path)
+            case (_, folder):
+                return folder in _FOLDERS and is_folder(path)
+        return False
+
+    def _place(self, path: str) -> Place | None:
+        match Path(path).relative_to(self._root).parts:
+            case (name,) if name == REGISTRY:
+                return ("", "", name)
+            case (agent, folder, name) if folder in _FOLDERS and not name.endswith(".tmp"):
+                return (agent, folder, name)
+            case (agent, folder) if folder in _FOLDERS:
+                return (agent, folder, "")
+        return None
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a real folder stands there: links are not followed."""
+    status = disk.lstat(path)
+    return status is not None and stat.S_ISDIR(status.st_mode)
+
+
+def is_name(name: str) -> bool:
+    """Whether an agent may be called this."""
+    try:
+        check_name(name)
+    except FileMailError:
+        return False
+    return True

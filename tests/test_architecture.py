@@ -11,9 +11,9 @@ import pytest
 import postoffice
 
 SOURCE = Path(postoffice.__file__).parent
-LAYERS = ["core", "store", "wake", "office", "client", "bridges", "doors"]
+LAYERS = ["core", "acts", "store", "wake", "office", "client", "bridges", "doors"]
 TOP = len(LAYERS)  # serve, cli, config and whatever else stands at the top
-IMPURE = {"asyncio", "sqlite3", "asyncpg", "socket", "os"}
+IMPURE = {"asyncio", "sqlite3", "asyncpg", "socket", "os", "pathlib", "shutil", "threading", "logging", "subprocess"}
 VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 LONGEST = 500
 STATEMENT = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE)\b")
@@ -100,26 +100,27 @@ def test_imports_are_absolute() -> None:
     assert not relative
 
 
-@pytest.mark.parametrize("layer", ["core", "client"])
-def test_core_and_client_know_only_themselves_and_core(layer: str) -> None:
+@pytest.mark.parametrize("layer", ["core", "acts", "client"])
+def test_core_acts_and_client_know_only_themselves_and_core(layer: str) -> None:
     known = {layer, "core"}
     found = {f"{path.name}:{line} {other}" for path in FILES if folder(path) == layer for line, other in own(path) if other not in known}
     assert not found
 
 
-def test_only_the_office_and_the_top_know_store_and_wake() -> None:
+def test_only_the_office_and_the_top_know_acts_store_and_wake() -> None:
     outside = [path for path in FILES if folder(path) in {"client", "bridges", "doors"}]
-    found = {f"{path.name}:{line} {layer}" for path in outside for line, layer in own(path) if layer in {"store", "wake"}}
+    found = {f"{path.name}:{line} {layer}" for path in outside for line, layer in own(path) if layer in {"acts", "store", "wake"}}
     assert not found
 
 
-def test_core_touches_nothing_outside_and_never_waits() -> None:
-    core = [path for path in FILES if folder(path) == "core"]
-    assert len(core) > 10
-    impure = [f"{path.name}:{line} {module}" for path in core for line, module in imported(path) if module.partition(".")[0] in IMPURE]
+@pytest.mark.parametrize("layer", ["core", "acts"])
+def test_core_and_acts_touch_nothing_outside_and_never_wait(layer: str) -> None:
+    pure = [path for path in FILES if folder(path) == layer]
+    assert len(pure) > 10
+    impure = [f"{path.name}:{line} {module}" for path in pure for line, module in imported(path) if module.partition(".")[0] in IMPURE]
     waiting = [
         f"{path.name}:{node.lineno}"
-        for path in core
+        for path in pure
         for node in ast.walk(parse(path))
         if isinstance(node, ast.AsyncFunctionDef | ast.Await | ast.AsyncFor | ast.AsyncWith)
     ]
@@ -154,7 +155,9 @@ def test_a_file_is_named_for_a_noun_of_the_trade() -> None:
 
 def test_sql_stands_in_sql_files() -> None:
     # Migrations run whole files; the loader in `sql/` puts named statements together.
-    code = [path for path in FILES if folder(path) == "store" and {"migrations", "sql"}.isdisjoint(path.relative_to(SOURCE).parts)]
+    code = [
+        path for path in FILES if folder(path) in {"acts", "store"} and {"migrations", "sql"}.isdisjoint(path.relative_to(SOURCE).parts)
+    ]
     assert len(code) > 10
     found = [f"{path.relative_to(SOURCE)}:{text.lineno}" for path in code for text in strings(path) if STATEMENT.match(str(text.value))]
     assert not found
@@ -168,7 +171,7 @@ def mentioned(path: Path) -> set[str]:
 @pytest.mark.parametrize(("engine", "other"), [("sqlite", "postgresql"), ("postgresql", "sqlite")])
 def test_no_engine_lacks_a_statement_but_those_that_only_the_other_knows_of(engine: str, other: str) -> None:
     lacking = set(names_in(f"{other}.sql")) - set(names_in(f"{engine}.sql"))
-    everyone = [path for path in FILES if folder(path) == "store" and path.name not in OWN[other]]
+    everyone = [path for path in FILES if folder(path) in {"acts", "store"} and path.name not in OWN[other]]
     assert {f"{path.name}: {name}" for path in everyone for name in lacking & mentioned(path)} == set()
 
 
@@ -191,7 +194,7 @@ def test_no_statement_is_written_twice() -> None:
 
 
 def test_every_statement_is_used() -> None:
-    used = set().union(*(mentioned(path) for path in FILES if folder(path) == "store"))
+    used = set().union(*(mentioned(path) for path in FILES if folder(path) in {"acts", "store"}))
     assert sorted(set(names_in("shared.sql", "sqlite.sql", "postgresql.sql")) - used) == []
 
 

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from postoffice.acts.desk import Desk
+from postoffice.acts.rows import DeliveryRow
 from postoffice.core.delivery import MOVES, State
 from postoffice.store import committer
-from postoffice.store.desk import Desk
-from postoffice.store.rows import DeliveryRow
 from tests.engines import PostgresServer
 from tests.machine.ground import Ground, PostgresGround, SQLiteGround
 from tests.machine.machine import LIMITS, OfficeMachine

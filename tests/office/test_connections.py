@@ -113,7 +113,7 @@ class TestAsking:
 
     async def test_a_code_already_in_use_is_replaced_by_another(self, office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> None:
         codes: Iterator[str] = iter(["AA-000", "AA-000", "BB-111"])
-        monkeypatch.setattr("postoffice.store.acts.connection.new_code", lambda: next(codes))
+        monkeypatch.setattr("postoffice.acts.people.connections.new_code", lambda: next(codes))
         alice, _, _ = await people(office, "alice", "bob", "carol")
         await office.request_connection(alice, "bob")
         assert (await office.request_connection(alice, "carol")).code == "BB-111"

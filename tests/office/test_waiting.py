@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 
 import pytest
 
+from postoffice.acts.mail.session import ReadSession
+from postoffice.acts.mail.take_and_settle import Turn, Turned
 from postoffice.core.delivery import Ack, State
 from postoffice.core.errors import Closed
 from postoffice.core.names import folded
 from postoffice.office import PostOffice
 from postoffice.office.bells import Bells
-from postoffice.store.acts.read import ReadSession
-from postoffice.store.acts.turn import Turn, Turned
 from postoffice.store.grouped import GroupedStore
 from tests.engines import Engine
 from tests.mail import office_with, people, standing, take, taken, write

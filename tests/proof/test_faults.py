@@ -11,10 +11,10 @@ from typing import Any, TypeVar
 import asyncpg
 import pytest
 
+from postoffice.acts.act import Act
 from postoffice.core.errors import DatabaseInUse, DatabaseLost, DiskFull, MailError, OutcomeUnknown, ReadOnly
 from postoffice.core.message import Accepted, Draft
 from postoffice.office import House, PostOffice
-from postoffice.store.acts.act import Act
 from postoffice.store.postgres import PostgresStore
 from postoffice.store.sqlite import SQLiteStore
 from postoffice.wake.local import LocalWake

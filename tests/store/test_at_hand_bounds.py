@@ -6,13 +6,14 @@ from datetime import timedelta
 
 import pytest
 
+from postoffice.acts.rows import Row
 from postoffice.core.delivery import Wish
 from postoffice.core.message import Draft
 from postoffice.store import committer, drawer
 from postoffice.store.committer import Committer
 from postoffice.store.drawer import Drawer
 from postoffice.store.postgres import PostgresStore
-from postoffice.store.steps import Loads, Row
+from postoffice.store.steps import Loads
 from tests.engines import Engine, PostgresServer
 
 

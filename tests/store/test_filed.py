@@ -18,6 +18,7 @@ DROP INDEX events_mailbox; DROP INDEX deliveries_session;
 ALTER TABLE events DROP COLUMN filed; ALTER TABLE deliveries DROP COLUMN filed;
 CREATE UNIQUE INDEX events_mailbox ON events (mailbox, number);
 CREATE INDEX deliveries_session ON deliveries (session_id, session_number) WHERE session_id IS NOT NULL;
+ALTER TABLE deliveries DROP COLUMN size; ALTER TABLE mailboxes DROP COLUMN waiting_bytes;
 DELETE FROM cursors WHERE name LIKE 'filed%'; UPDATE alembic_version SET version_num = '0009';
 """
 """What makes the file one of the schema before this was done."""

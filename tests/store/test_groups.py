@@ -8,6 +8,11 @@ from typing import Any
 import asyncpg
 import pytest
 
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.mail.send import Send
+from postoffice.acts.mail.take_and_settle import Turn, Turned
+from postoffice.acts.upkeep.forgetting import Purge
 from postoffice.core.agent import Card, key_hash, key_prefix, new_key
 from postoffice.core.connection import Assurance, Connection, Handshake, Status
 from postoffice.core.delivery import Ack, Nack, Settled, State, Wish
@@ -16,11 +21,6 @@ from postoffice.core.limits import Limits
 from postoffice.core.message import Accepted, Draft
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
-from postoffice.store.acts.act import Act
-from postoffice.store.acts.send import Send
-from postoffice.store.acts.turn import Turn, Turned
-from postoffice.store.acts.upkeep import Purge
-from postoffice.store.desk import Desk, Needs
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.postgres import PostgresStore
 from tests.engines import Engine, PostgresServer

@@ -9,14 +9,14 @@ from datetime import timedelta
 import asyncpg
 import pytest
 
+from postoffice.acts.act import Act
+from postoffice.acts.upkeep.forgetting import IndexSearch, Purge
 from postoffice.core.agent import Card
 from postoffice.core.clock import Clock
 from postoffice.core.delivery import State
 from postoffice.core.errors import NoSuchMessage, NoSuchTask
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice, upkeep
-from postoffice.store.acts.act import Act
-from postoffice.store.acts.upkeep import IndexSearch, Purge
 from postoffice.store.grouped import GroupedStore
 from tests.engines import Engine, PostgresEngine, SQLiteEngine
 from tests.mail import ask, kill, office_with, people, standing, take, taken, write

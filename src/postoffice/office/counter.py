@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
+from postoffice.acts.mail.take_and_settle import Turned
 from postoffice.core.agent import Agent, Caller, presence
 from postoffice.core.clock import Clock, moment, steady
 from postoffice.core.delivery import Ack, Extend, Handed, Leased, Nack, Refuse, Settled, Settlement, Unread, Wish
@@ -30,7 +31,6 @@ from postoffice.office.identity import Identities
 from postoffice.office.places import Places
 from postoffice.office.trace import Trace
 from postoffice.office.upkeep import Presences, Upkeep
-from postoffice.store.acts.turn import Turned
 from postoffice.store.protocol import Store
 from postoffice.wake.protocol import Wake
 

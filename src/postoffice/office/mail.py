@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from postoffice.acts.mail.take_and_settle import Turned
 from postoffice.core.agent import Caller
 from postoffice.core.clock import is_id, steady
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, Unread, Wish
@@ -18,7 +19,6 @@ from postoffice.core.names import EVERYONE, folded
 from postoffice.core.policy import Auth
 from postoffice.office.counter import Counter
 from postoffice.office.identity import Again
-from postoffice.store.acts.turn import Turned
 
 _NOW = timedelta(0)
 

@@ -5,14 +5,15 @@ from typing import Any
 
 import asyncpg
 
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk
+from postoffice.acts.rows import Row
 from postoffice.core.clock import steady
 from postoffice.core.errors import DatabaseLost, DiskFull, OutcomeUnknown, Unavailable, why
 from postoffice.store import sql
-from postoffice.store.acts.act import Act
-from postoffice.store.desk import Desk
 from postoffice.store.drawer import Drawer, SharedDrawer
 from postoffice.store.group import LAST, asked, close_desk, load_locked, load_rest, open_desk, run_acts
-from postoffice.store.steps import Loads, Row, Steps, Write
+from postoffice.store.steps import Loads, Steps, Write
 
 LOST = (
     OSError,
@@ -153,7 +154,7 @@ class Committer:
             return None
         desk, needs = self._new_desk(self._drawer), asked(acts)
         desk.now = 1  # until the server tells it
-        if needs.agents or next(load_locked(desk, needs), None) is not None:
+        if needs.agents or next(load_locked(desk, self._drawer, needs), None) is not None:
             return None
         if not needs.threads <= desk.threads.keys():  # whose it is, and what would have to be locked for it, is not known
             return None
@@ -170,8 +171,9 @@ class Committer:
         return desk
 
     async def _loaded(self, acts: Sequence[Act[Any]]) -> Desk:
-        desk = self._new_desk(Drawer())
-        await self._load(open_desk(desk, acts))
+        drawer = Drawer()
+        desk = self._new_desk(drawer)
+        await self._load(open_desk(desk, drawer, acts))
         return desk
 
     def _doubt(self) -> None:
@@ -182,7 +184,7 @@ class Committer:
         """Keep at hand what the group has left behind, as long as nobody else works on the same mail."""
         if self._drawer.differs(desk.versions):
             self._doubt()
-        if desk.drawer is not self._drawer:
+        if desk.boxes is not self._drawer.boxes:
             self._drawer.take_in(desk.boxes, desk.threads.values(), desk.versions)
         new = {box.agent for box in desk.new_agents}
         self._drawer.note_written({*new, *desk.changed_boxes}, {*new, *desk.changed_agents}, version)

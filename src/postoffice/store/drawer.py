@@ -1,26 +1,18 @@
 """Rows that stay at hand from one group of acts to the next."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
+from postoffice.acts.desk import Desk
+from postoffice.acts.room import Room
+from postoffice.acts.rows import Box, Boxes, DeliveryRow, MailKey, ThreadKey, ThreadRow, Version
+from postoffice.core.clock import Clock
 from postoffice.core.delivery import State
-from postoffice.core.errors import Unavailable
+from postoffice.core.limits import Limits
 from postoffice.core.names import SYSTEM
-from postoffice.store.rows import Box, DeliveryRow, ThreadRow
 
-ThreadKey = tuple[str, str, str]
-MailKey = tuple[str, str]  # message id, mailbox
-Version = tuple[int, int]
-"""Which version of its mailbox's row and of its own an agent was read with, where a database tells them apart."""
 _AT_HAND = 20_000  # rows a drawer holds at most
 _WAITING_AT_HAND = 64  # of them, what waits in one mailbox
 _SMALL_BODY = 2_048
-
-
-class Boxes(dict[str, Box]):
-    """Mailboxes by agent. Whoever acts has one, but for somebody remembered from before a backup took the place of the mail."""
-
-    def __missing__(self, agent: str) -> Box:
-        raise Unavailable(why=f"there is no mailbox of {agent} any more, a backup has taken the place of the mail")
 
 
 class Drawer:
@@ -33,6 +25,10 @@ class Drawer:
         self.leased: dict[MailKey, DeliveryRow] = {}  # without their bodies, which settling does not need
         self.pending: dict[str, dict[str, DeliveryRow]] = {}  # by mailbox and message id
         self.rows = 0
+
+    def desk(self, clock: Clock, limits: Limits, new_delivery_id: Callable[[], object], room: Room) -> Desk:
+        """A desk over the mailboxes and sessions that lie here; what is loaded for it stays."""
+        return Desk(clock, limits, new_delivery_id, self.boxes, self.threads, self.thread_keys, room)
 
     def all_pending(self, mailbox: str) -> dict[str, DeliveryRow] | None:
         """What waits in a mailbox, if all of it is at hand: that is so when there are as many as the mailbox counts."""

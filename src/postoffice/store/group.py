@@ -13,6 +13,10 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec.structs import astuple
 
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.mail.session import settled_by
+from postoffice.acts.rows import Box, ConnectionRow, DeliveryRow, KeyRow, Row, TaskRow, ThreadRow, in_turn
 from postoffice.core.agent import Card
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
@@ -20,11 +24,8 @@ from postoffice.core.errors import DiskFull, MailError, Unavailable
 from postoffice.core.message import TASK
 from postoffice.core.names import SYSTEM
 from postoffice.core.session import pair
-from postoffice.store.acts.act import Act
-from postoffice.store.acts.read import settled_by
-from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow, in_turn
-from postoffice.store.steps import Loads, Row, Steps, Write
+from postoffice.store.drawer import Drawer
+from postoffice.store.steps import Loads, Steps, Write
 
 K = TypeVar("K")
 _encode = msgspec.json.Encoder().encode
@@ -33,10 +34,10 @@ LAST = {"confirm_post", "end_visits_of", "forget_limits"}
 """Statements that have the last word on rows another act of the group may have written."""
 
 
-def open_desk(desk: Desk, acts: Sequence[Act[Any]]) -> Steps:
+def open_desk(desk: Desk, drawer: Drawer, acts: Sequence[Act[Any]]) -> Steps:
     """Load and lock all that the acts need."""
     needs = asked(acts)
-    yield from load_locked(desk, needs)
+    yield from load_locked(desk, drawer, needs)
     yield from load_rest(desk, needs, acts)
 
 
@@ -48,10 +49,10 @@ def asked(acts: Sequence[Act[Any]]) -> Needs:
     return needs
 
 
-def load_locked(desk: Desk, needs: Needs) -> Steps:
+def load_locked(desk: Desk, drawer: Drawer, needs: Needs) -> Steps:
     """Load and lock mail and mailboxes."""
     yield from _look(desk, needs)
-    yield from _load_mail(desk, needs)
+    yield from _load_mail(desk, drawer, needs)
     if needs.everyone:
         needs.boxes.update(agent for (agent,) in (yield {"everyone": [()]})["everyone"])
     yield from _load_boxes(desk, needs)
@@ -151,18 +152,18 @@ def _note_members(desk: Desk, needs: Needs, found: dict[str, list[Row]]) -> None
         needs.boxes.update((connection.requester, connection.target))
 
 
-def _load_mail(desk: Desk, needs: Needs) -> Steps:
-    if loads := _named_mail(desk, needs) | _waiting_mail(desk, needs):
+def _load_mail(desk: Desk, drawer: Drawer, needs: Needs) -> Steps:
+    if loads := _named_mail(desk, drawer, needs) | _waiting_mail(desk, drawer, needs):
         _lay_mail(desk, (yield loads))
     if loads := _further_mail(desk, needs):
         _lay_mail(desk, (yield loads))
     _ask_for_mail(desk, needs)
 
 
-def _named_mail(desk: Desk, needs: Needs) -> Loads:
+def _named_mail(desk: Desk, drawer: Drawer, needs: Needs) -> Loads:
     queries: Loads = {}
     for key in needs.mail:
-        if key not in needs.bodies and (leased := desk.drawer.leased.get(key)) is not None:
+        if key not in needs.bodies and (leased := drawer.leased.get(key)) is not None:
             desk.lay(leased)
         elif key not in desk.mail:
             query = "mail_by_client_id" if not is_id(key[0]) else "mail_and_bodies" if key in needs.bodies else "mail"
@@ -170,13 +171,15 @@ def _named_mail(desk: Desk, needs: Needs) -> Loads:
     return queries
 
 
-def _waiting_mail(desk: Desk, needs: Needs) -> Loads:
+def _waiting_mail(desk: Desk, drawer: Drawer, needs: Needs) -> Loads:
     queries: Loads = {}
     totals = _wished_for(needs)
     choosy = {mailbox for mailbox, wish in needs.wishes if wish.session_id is not None or wish.correlation_id is not None}
     for mailbox, wish in needs.wishes:
         total = totals[mailbox]
-        if not wish.one_per_session and (mailbox in desk.pools or _lay_at_hand(desk, mailbox, None if mailbox in choosy else total)):
+        if not wish.one_per_session and (
+            mailbox in desk.pools or _lay_at_hand(desk, drawer, mailbox, None if mailbox in choosy else total)
+        ):
             continue
         if wish.session_id is not None:
             queries.setdefault("waiting_in_session", []).append((mailbox, wish.session_id, wish.correlation_id, total))
@@ -201,9 +204,9 @@ def _wished_for(needs: Needs) -> dict[str, int]:
     return totals
 
 
-def _lay_at_hand(desk: Desk, mailbox: str, most: int | None) -> bool:
+def _lay_at_hand(desk: Desk, drawer: Drawer, mailbox: str, most: int | None) -> bool:
     """Lay what waits in a mailbox, if it is at hand: all of it for those who choose, else no more than can be taken."""
-    at_hand = desk.drawer.all_pending(mailbox)
+    at_hand = drawer.all_pending(mailbox)
     if at_hand is None:
         return False
     rows = list(at_hand.values())

@@ -5,6 +5,21 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, TypeVar
 
+from postoffice.acts.act import Act
+from postoffice.acts.ledger.foreign import Meet, Opened
+from postoffice.acts.ledger.sightings import KeepAccount, KeepNetwork, Materialise, PutPost, SettlePost, SignPost
+from postoffice.acts.ledger.topics import WatchTopic
+from postoffice.acts.mail.dead import Discard, Release, Requeue
+from postoffice.acts.mail.expiry import ExpireRequests, ReportOverdue, ReturnDue
+from postoffice.acts.mail.send import Send
+from postoffice.acts.mail.session import ReadSession, check_reader
+from postoffice.acts.mail.take_and_settle import Turn, Turned
+from postoffice.acts.people.agents import AddKey, Appear, Register, RevokeKeys, Seen, UpdateCard
+from postoffice.acts.people.connections import Approve, Conclude, Request
+from postoffice.acts.people.logins import EndVisit, MakeLink, UseLink
+from postoffice.acts.rows import ThreadRow
+from postoffice.acts.tasks.move import MoveTask
+from postoffice.acts.upkeep.forgetting import Forget, ForgetEvents, HoldRole, IndexSearch, Purge, PurgeUnreached
 from postoffice.core.agent import Card, Key
 from postoffice.core.clock import Clock, is_id, micros
 from postoffice.core.connection import Connection, Handshake, Status
@@ -17,23 +32,8 @@ from postoffice.core.names import folded
 from postoffice.core.session import Thread
 from postoffice.core.tally import Tally
 from postoffice.core.task import Task, TaskState
-from postoffice.store.acts.abroad import Meet, Opened
-from postoffice.store.acts.act import Act
-from postoffice.store.acts.agent import AddKey, Appear, Register, RevokeKeys, Seen, UpdateCard
-from postoffice.store.acts.connection import Approve, Conclude, Request
-from postoffice.store.acts.ledger import KeepAccount, KeepNetwork, Materialise, PutPost, SettlePost, SignPost
-from postoffice.store.acts.letters import Discard, Release, Requeue
-from postoffice.store.acts.read import ReadSession, check_reader
-from postoffice.store.acts.send import Send
-from postoffice.store.acts.sweep import ExpireRequests, ReportOverdue, ReturnDue
-from postoffice.store.acts.task import MoveTask
-from postoffice.store.acts.topics import WatchTopic
-from postoffice.store.acts.turn import Turn, Turned
-from postoffice.store.acts.upkeep import Forget, ForgetEvents, HoldRole, IndexSearch, Purge, PurgeUnreached
-from postoffice.store.acts.visit import EndVisit, MakeLink, UseLink
 from postoffice.store.ledger_reads import LedgerReads
 from postoffice.store.overview import SKEW, Overviews, first_id
-from postoffice.store.rows import ThreadRow
 
 R = TypeVar("R")
 

@@ -4,12 +4,12 @@ import re
 
 import msgspec
 
+from postoffice.acts.rows import Row
 from postoffice.core.delivery import OnLedger
 from postoffice.core.errors import BadCursor
 from postoffice.core.ledger import Account, Opening, Post, Record, Topic
 from postoffice.core.views import Page
 from postoffice.store.reads import Reads, page_of
-from postoffice.store.steps import Row
 
 _SEQUENCE = re.compile(r"[0-9]{1,18}")
 _POST = tuple(field.name for field in msgspec.structs.fields(Post))

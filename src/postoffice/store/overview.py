@@ -5,6 +5,8 @@ from datetime import timedelta
 
 import msgspec
 
+from postoffice.acts.rows import Box, Row, TaskRow
+from postoffice.acts.tasks.move import as_task
 from postoffice.core.agent import presence
 from postoffice.core.clock import micros, moment
 from postoffice.core.message import Message
@@ -12,10 +14,7 @@ from postoffice.core.names import folded
 from postoffice.core.task import Task, TaskState
 from postoffice.core.traffic import SLOTS, Exchange, Slot, Span, Traffic
 from postoffice.core.views import Glance, Longest, Page, Seat
-from postoffice.store.acts.task import as_task
 from postoffice.store.reads import Reads, id_cursor, page_of
-from postoffice.store.rows import Box, TaskRow
-from postoffice.store.steps import Row
 
 _message = msgspec.json.Decoder(Message).decode
 _COUNTED = 5_000

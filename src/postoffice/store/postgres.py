@@ -10,6 +10,9 @@ from typing import Any, TypeVar
 
 import asyncpg
 
+from postoffice.acts.act import Act
+from postoffice.acts.room import Room
+from postoffice.acts.rows import Row
 from postoffice.core.clock import Clock
 from postoffice.core.errors import (
     BadCursor,
@@ -25,14 +28,10 @@ from postoffice.core.errors import (
 )
 from postoffice.core.limits import Limits
 from postoffice.store import sql
-from postoffice.store.acts.act import Act
 from postoffice.store.committer import LOST, SESSION, Committer, columns
-from postoffice.store.desk import Desk
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.migrations.upgrade import HEAD, check_program
 from postoffice.store.protocol import Committed
-from postoffice.store.room import Room
-from postoffice.store.steps import Row
 
 R = TypeVar("R")
 _Job = tuple[Act[Any], "asyncio.Future[Any]"]
@@ -217,7 +216,7 @@ class PostgresStore(GroupedStore):
     async def _commit_groups(self) -> None:
         """What came while the last group was committed is the next group. One at a time: larger groups cost less than more of them."""
         committer = Committer(
-            self._connect, lambda drawer: Desk(self.clock, self.limits, self.clock.new_id, drawer, self._room), self._sql, self._begin
+            self._connect, lambda drawer: drawer.desk(self.clock, self.limits, self.clock.new_id, self._room), self._sql, self._begin
         )
         try:
             while True:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Any, Protocol
 
+from postoffice.acts.mail.take_and_settle import Turned
 from postoffice.core.agent import Agent, Card, Key
 from postoffice.core.connection import Connection, Handshake, Status
 from postoffice.core.delivery import Lent, OnLedger, Settled, Settlement, Wish
@@ -15,7 +16,6 @@ from postoffice.core.tally import Tally
 from postoffice.core.task import Task, TaskState
 from postoffice.core.traffic import Span, Traffic
 from postoffice.core.views import DeadLetter, Entity, Found, Glance, Longest, MailboxCounts, Page, Proof, Seat, Totals
-from postoffice.store.acts.turn import Turned
 
 Committed = Callable[[frozenset[str]], None]
 """Called once for each group after its commit, with the agents who have mail or news."""

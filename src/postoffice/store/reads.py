@@ -6,6 +6,11 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from postoffice.acts.mail.session import Held, as_thread, check_reader, standing_of
+from postoffice.acts.people.agents import as_key
+from postoffice.acts.people.connections import connection_of
+from postoffice.acts.rows import Box, ConnectionRow, DeliveryRow, KeyRow, Row, TaskRow, ThreadRow
+from postoffice.acts.tasks.move import as_task
 from postoffice.core.agent import Agent, Key, presence
 from postoffice.core.clock import is_id, moment
 from postoffice.core.connection import Connection, Status
@@ -18,12 +23,6 @@ from postoffice.core.names import folded
 from postoffice.core.session import Line, Thread
 from postoffice.core.task import Task, TaskState
 from postoffice.core.views import DeadLetter, Entity, Found, MailboxCounts, Page, Proof, Totals
-from postoffice.store.acts.agent import as_key
-from postoffice.store.acts.connection import connection_of
-from postoffice.store.acts.read import Held, as_thread, check_reader, standing_of
-from postoffice.store.acts.task import as_task
-from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow
-from postoffice.store.steps import Row
 
 T = TypeVar("T")
 _message = msgspec.json.Decoder(Message).decode

@@ -16,20 +16,21 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
+from postoffice.acts.act import Act, Pause
+from postoffice.acts.room import Room
+from postoffice.acts.rows import Row
 from postoffice.core.clock import Clock
 from postoffice.core.errors import BadCursor, Closed, Damaged, DiskFull, MailError, OutcomeUnknown, ReadOnly, StoreFull, Unavailable
 from postoffice.core.limits import Limits
 from postoffice.store import sql
-from postoffice.store.acts.act import Act, Pause
 from postoffice.store.claim import Claim
-from postoffice.store.desk import Desk
 from postoffice.store.drawer import Drawer
 from postoffice.store.group import close_desk, open_desk, run_acts
 from postoffice.store.grouped import GroupedStore
 from postoffice.store.migrations.upgrade import check_program, upgrade_sqlite
 from postoffice.store.protocol import Committed
-from postoffice.store.room import Reserve, Room
-from postoffice.store.steps import Row, Steps
+from postoffice.store.reserve import Reserve
+from postoffice.store.steps import Steps
 
 R = TypeVar("R")
 _Job = tuple[Act[Any], "asyncio.Future[Any]"]
@@ -249,9 +250,9 @@ class SQLiteStore(GroupedStore):
             room = self._room()
             connection.execute("BEGIN IMMEDIATE")
             self._notice_others()
-            desk = Desk(self.clock, self.limits, self._delivery_ids.__next__, self._drawer, room)
+            desk = self._drawer.desk(self.clock, self.limits, self._delivery_ids.__next__, room)
             desk.now = self.clock.now()  # which is what SQL would be told, too
-            self._drive(open_desk(desk, acts))
+            self._drive(open_desk(desk, self._drawer, acts))
             outcomes = run_acts(desk, acts)
             self._grown = room.taken
             for write in close_desk(desk):

@@ -1,9 +1,9 @@
 """The two things a group of acts asks of its engine, as values: the acts themselves never touch a database."""
 
 from collections.abc import Generator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-Row = tuple[Any, ...]
+from postoffice.acts.rows import Row
 
 
 class Write(NamedTuple):

@@ -3,18 +3,18 @@
 from contextlib import suppress
 from datetime import timedelta
 
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.ledger.outbox import ask_for_topics, known_accounts, put_post
+from postoffice.acts.mail.dead import Release
+from postoffice.acts.mail.send import Send
+from postoffice.acts.rows import DeliveryRow
 from postoffice.core.clock import is_id, micros
 from postoffice.core.delivery import UNREAD, State
 from postoffice.core.errors import MailError, NoSuchMessage, OtherLedger, TopicTaken, TopicWatched, Unavailable
 from postoffice.core.ledger import FORMER, Account, Body, Post, Sighting, matches, note_author
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
-from postoffice.store.acts.act import Act
-from postoffice.store.acts.letters import Release
-from postoffice.store.acts.posts import ask_for_topics, known_accounts, put_post
-from postoffice.store.acts.send import Send
-from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import DeliveryRow
 
 _KEPT = 2  # times what a topic tells is kept: as its record, and as mail
 

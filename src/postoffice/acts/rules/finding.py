@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from postoffice.acts.desk import Desk
+from postoffice.acts.rows import DeliveryRow
 from postoffice.core.errors import AmbiguousId
-from postoffice.store.desk import Desk
-from postoffice.store.rows import DeliveryRow
 
 
 def find_mail(desk: Desk, ref: str, mailbox: str, fits: Callable[[DeliveryRow], bool]) -> DeliveryRow | None:

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import msgspec
 
+from postoffice.acts.desk import Desk
 from postoffice.core.errors import IdConflict
-from postoffice.store.desk import Desk
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
 

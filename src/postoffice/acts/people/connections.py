@@ -2,6 +2,10 @@
 
 from datetime import timedelta
 
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.rows import Box, ConnectionRow
+from postoffice.acts.rules.rates import ask_rate, count_sent
 from postoffice.core.clock import is_id, micros, moment
 from postoffice.core.connection import Assurance, Connection, Handshake, Status, new_code
 from postoffice.core.errors import (
@@ -17,10 +21,6 @@ from postoffice.core.errors import (
 from postoffice.core.event import Kind
 from postoffice.core.names import folded
 from postoffice.core.session import pair
-from postoffice.store.acts.act import Act
-from postoffice.store.acts.rate import ask_rate, count_sent
-from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import Box, ConnectionRow
 
 _HOUR = timedelta(hours=1)
 

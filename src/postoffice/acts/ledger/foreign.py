@@ -1,13 +1,13 @@
 """Acts about agents of other software: they are met on the ledger, and each has a topic with whoever of ours it talks to."""
 
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.ledger.outbox import ask_for_topics, known_accounts, put_post
+from postoffice.acts.ledger.topics import WatchTopic
 from postoffice.core.agent import Card
 from postoffice.core.errors import Conflict
 from postoffice.core.ledger import ASKED, CONNECTION, CREATED_MEMO, Account, Opening, write_created
 from postoffice.core.names import SYSTEM, folded
-from postoffice.store.acts.act import Act
-from postoffice.store.acts.posts import ask_for_topics, known_accounts, put_post
-from postoffice.store.acts.topics import WatchTopic
-from postoffice.store.desk import Desk, Needs
 
 
 class Meet(Act[None]):

@@ -1,8 +1,8 @@
 """How much may wait in a mailbox: so many messages, and so many bytes."""
 
+from postoffice.acts.desk import Desk
+from postoffice.acts.rows import Box
 from postoffice.core.errors import MailboxFull, MailboxHeavy
-from postoffice.store.desk import Desk
-from postoffice.store.rows import Box
 
 
 def check_depth(desk: Desk, box: Box) -> None:

@@ -2,15 +2,15 @@
 
 from typing import NamedTuple
 
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.rows import DeliveryRow, ThreadRow
 from postoffice.core.clock import moment
 from postoffice.core.delivery import Standing, State
 from postoffice.core.errors import NotParticipant
 from postoffice.core.message import TASK
 from postoffice.core.names import folded
 from postoffice.core.session import Line, Thread
-from postoffice.store.acts.act import Act
-from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import DeliveryRow, ThreadRow
 
 
 class ReadSession(Act[Thread]):

@@ -1,15 +1,21 @@
-"""Rows as the desk holds them while a group of acts changes them. They never leave the store."""
+"""Rows as the desk holds them while a group of acts changes them. They never leave the acts and the store."""
 
 from operator import attrgetter
+from typing import Any
 
 from msgspec import Struct
 from msgspec.json import Decoder
 
 from postoffice.core.agent import Card
 from postoffice.core.delivery import State
+from postoffice.core.errors import Unavailable
 from postoffice.core.message import Message
-from postoffice.store.steps import Row
 
+Row = tuple[Any, ...]
+ThreadKey = tuple[str, str, str]
+MailKey = tuple[str, str]  # message id, mailbox
+Version = tuple[int, int]
+"""Which version of its mailbox's row and of its own an agent was read with, where a database tells them apart."""
 _card = Decoder(Card).decode
 _message = Decoder(Message).decode
 
@@ -42,6 +48,13 @@ class Box(Struct, gc=False):
     def depth(self) -> int:
         """What still has to be dealt with."""
         return self.held + self.pending + self.leased
+
+
+class Boxes(dict[str, Box]):
+    """Mailboxes by agent. Whoever acts has one, but for somebody remembered from before a backup took the place of the mail."""
+
+    def __missing__(self, agent: str) -> Box:
+        raise Unavailable(why=f"there is no mailbox of {agent} any more, a backup has taken the place of the mail")
 
 
 class ThreadRow(Struct, gc=False):

@@ -4,15 +4,15 @@ from datetime import timedelta
 
 import msgspec
 
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.rows import Box, KeyRow
 from postoffice.core.agent import Card, Key, key_hash, key_prefix
 from postoffice.core.clock import micros, moment
 from postoffice.core.errors import BadKey, KeyRequired, NameTaken, NoSuchAgent, NoSuchKey, TooManyKeys
 from postoffice.core.event import Kind
 from postoffice.core.names import OWNER, SYSTEM, folded
 from postoffice.core.policy import ANYONE
-from postoffice.store.acts.act import Act
-from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import Box, KeyRow
 
 _NONE = timedelta(0)
 

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
+from postoffice.acts.desk import Desk, Needs
 from postoffice.core.errors import BytesLimited
-from postoffice.store.desk import Desk, Needs
 
 _MINUTE = timedelta(minutes=1)
 

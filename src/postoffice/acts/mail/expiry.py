@@ -2,16 +2,16 @@
 
 from datetime import timedelta
 
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.people.connections import expire
+from postoffice.acts.rows import TaskRow
 from postoffice.core.connection import Status
 from postoffice.core.delivery import State, after_failure
 from postoffice.core.event import Kind
 from postoffice.core.names import SYSTEM
 from postoffice.core.session import pair
 from postoffice.core.task import FINAL
-from postoffice.store.acts.act import Act
-from postoffice.store.acts.connection import expire
-from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import TaskRow
 
 _NO_DELAY = timedelta(0)
 _EXPIRED = "the lease ran out too often"

@@ -4,6 +4,8 @@ from datetime import timedelta
 
 import msgspec
 
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk, Needs
 from postoffice.core.clock import micros
 from postoffice.core.delivery import WAITING, State
 from postoffice.core.errors import DiskFull
@@ -11,8 +13,6 @@ from postoffice.core.message import Message, is_note
 from postoffice.core.names import SYSTEM
 from postoffice.core.task import FINAL
 from postoffice.core.text import render
-from postoffice.store.acts.act import Act
-from postoffice.store.desk import Desk, Needs
 
 _INDEXED = 400_000  # bytes of a text that are indexed: PostgreSQL keeps at most a megabyte of words, which takes up to twice its text
 _message = msgspec.json.Decoder(Message).decode

@@ -1,5 +1,7 @@
 """What is put into the outbox to the ledger, in the act that accepts the message."""
 
+from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.rows import Box
 from postoffice.core.errors import OutOfReach
 from postoffice.core.ledger import (
     AWAITING,
@@ -15,8 +17,6 @@ from postoffice.core.ledger import (
     write_note,
 )
 from postoffice.core.message import LedgerWish, Message
-from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import Box
 
 
 def ask_for_topics(needs: Needs) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Generic, TypeVar
 
-from postoffice.store.desk import Desk, Needs
+from postoffice.acts.desk import Desk, Needs
 
 R = TypeVar("R")
 

@@ -2,12 +2,12 @@
 
 from datetime import timedelta
 
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.people.agents import proving_key
 from postoffice.core.clock import micros
 from postoffice.core.errors import BadLink, NoSuchAgent
 from postoffice.core.names import OWNER, SYSTEM, folded
-from postoffice.store.acts.act import Act
-from postoffice.store.acts.agent import proving_key
-from postoffice.store.desk import Desk, Needs
 
 LINK, VISIT = "link", "visit"
 

@@ -4,6 +4,11 @@ from datetime import timedelta
 
 import msgspec
 
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.mail.expiry import return_due
+from postoffice.acts.rows import DeliveryRow, in_turn
+from postoffice.acts.rules.finding import find_mail
 from postoffice.core.clock import is_id, moment
 from postoffice.core.delivery import (
     Ack,
@@ -22,11 +27,6 @@ from postoffice.core.delivery import (
 from postoffice.core.errors import LeaseLost, MailError, NoSuchMessage, Unavailable
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
-from postoffice.store.acts.act import Act
-from postoffice.store.acts.lookup import find_mail
-from postoffice.store.acts.sweep import return_due
-from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import DeliveryRow, in_turn
 
 
 class Turned(msgspec.Struct, frozen=True, gc=False):

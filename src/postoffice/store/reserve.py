@@ -1,40 +1,19 @@
-"""Room on the disk under the mail: what may grow is refused in time, so that what is there can still be taken and settled."""
+"""Room on the disk under the mail, and a reserve of it for what has to go on when the disk is full."""
 
 import os
 import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from postoffice.acts.room import Room
 from postoffice.core.clock import steady
-from postoffice.core.errors import DiskFull
 from postoffice.store.claim import give_to_owner_of_folder
 
-_COPIES = 2  # of what is written: in the log, and in its table
-_PAGES = 8 << 10  # bytes that an act writes besides, of rows and indexes
 _GROUP = 64 << 10  # bytes that a group writes besides
 _SHARE = 16  # a reserve is no more than this part of what is free
 _PIECE = 1 << 20  # bytes
 _AGAIN = 2  # times a reserve more has to be free before there is one again
 _AGAIN_AFTER = 60_000_000_000  # nanoseconds, in any case: who is only given a share of a disk does not see how much of it is free
-
-
-class Room:
-    """How many more bytes a group may write; None where nobody knows of a bound."""
-
-    def __init__(self, left: int | None = None, refusal: DiskFull | None = None) -> None:
-        self.left = left
-        self.taken = False
-        self._refusal = refusal
-
-    def take(self, size: int = 0) -> None:
-        """Have room for something of that size, or refuse it. Asked before anything is changed."""
-        self.taken = True
-        if self.left is None:
-            return
-        needed = size * _COPIES + _PAGES
-        if needed > self.left:
-            raise self._refusal or DiskFull()
-        self.left -= needed
 
 
 class Reserve:

@@ -4,6 +4,12 @@ from typing import Any
 
 import msgspec
 
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.rows import Box, TaskRow
+from postoffice.acts.rules.depth import check_depth
+from postoffice.acts.rules.idempotency import Once
+from postoffice.acts.rules.rates import ask_rate, count_sent
 from postoffice.core.clock import moment
 from postoffice.core.delivery import State
 from postoffice.core.errors import AmbiguousId, DeadlinePassed, NoSuchTask, NotAdmitted, NotAssignee, OverQuota
@@ -13,12 +19,6 @@ from postoffice.core.policy import admitted
 from postoffice.core.session import pair
 from postoffice.core.task import UNDER_WAY, Step, Task, TaskState, moves
 from postoffice.core.text import render
-from postoffice.store.acts.act import Act
-from postoffice.store.acts.depth import check_depth
-from postoffice.store.acts.once import Once
-from postoffice.store.acts.rate import ask_rate, count_sent
-from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import Box, TaskRow
 
 _encode = msgspec.json.Encoder().encode
 _task = msgspec.json.Decoder(Task).decode

@@ -2,6 +2,14 @@
 
 import msgspec
 
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.ledger.outbox import ask_for_topics, check_reachable, put_log, put_message, put_note
+from postoffice.acts.rows import Box, ThreadRow
+from postoffice.acts.rules.depth import check_depth
+from postoffice.acts.rules.finding import find_mail
+from postoffice.acts.rules.idempotency import Once
+from postoffice.acts.rules.rates import ask_rate, count_sent
 from postoffice.core.agent import Card
 from postoffice.core.clock import is_id, micros
 from postoffice.core.connection import Assurance
@@ -24,14 +32,6 @@ from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded, is_account
 from postoffice.core.policy import ANYONE, admitted
 from postoffice.core.session import pair, subject_key
 from postoffice.core.task import Step, TaskState
-from postoffice.store.acts.act import Act
-from postoffice.store.acts.depth import check_depth
-from postoffice.store.acts.lookup import find_mail
-from postoffice.store.acts.once import Once
-from postoffice.store.acts.posts import ask_for_topics, check_reachable, put_log, put_message, put_note
-from postoffice.store.acts.rate import ask_rate, count_sent
-from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import Box, ThreadRow
 
 _ROWS = 500  # bytes that a recipient takes besides what is said
 _encode = msgspec.json.Encoder().encode

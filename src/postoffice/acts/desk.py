@@ -11,6 +11,8 @@ from typing import Any
 import msgspec
 from msgspec.structs import astuple
 
+from postoffice.acts.room import Room
+from postoffice.acts.rows import Box, Boxes, ConnectionRow, DeliveryRow, KeyRow, MailKey, Row, TaskRow, ThreadKey, ThreadRow, Version
 from postoffice.core.agent import KEYS_OF, Card
 from postoffice.core.clock import Clock, micros, moment
 from postoffice.core.delivery import UNREAD, WAITING, State, Wish
@@ -21,10 +23,6 @@ from postoffice.core.message import NOTICE, Message
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair, subject_key
 from postoffice.core.task import FINAL, UNDELIVERED, Step, TaskState, recorded
-from postoffice.store.drawer import Drawer, MailKey, ThreadKey, Version
-from postoffice.store.room import Room
-from postoffice.store.rows import Box, ConnectionRow, DeliveryRow, KeyRow, TaskRow, ThreadRow
-from postoffice.store.steps import Row
 
 _encode = msgspec.json.Encoder().encode
 _steps = msgspec.json.Decoder(tuple[Step, ...])
@@ -66,19 +64,24 @@ class Desk:
     """One group's working set."""
 
     def __init__(
-        self, clock: Clock, limits: Limits, new_delivery_id: Callable[[], object], drawer: Drawer | None = None, room: Room | None = None
+        self,
+        clock: Clock,
+        limits: Limits,
+        new_delivery_id: Callable[[], object],
+        boxes: Boxes,
+        threads: dict[str, ThreadRow],
+        thread_keys: dict[ThreadKey, ThreadRow],
+        room: Room,
     ) -> None:
-        drawer = drawer or Drawer()
-        self.room = room or Room()
+        self.room = room
         self.new_delivery_id = new_delivery_id
-        self.drawer = drawer
         self.clock = clock
         self.limits = limits
         self.now = 0
-        self.boxes = drawer.boxes
+        self.boxes = boxes
         self.versions: dict[str, Version] = {}  # of the mailboxes loaded for this group
-        self.threads = drawer.threads
-        self.thread_keys = drawer.thread_keys
+        self.threads = threads
+        self.thread_keys = thread_keys
         self.mail: dict[tuple[str, str], DeliveryRow] = {}  # by (message id, mailbox)
         self.mail_named: dict[tuple[str, str], list[DeliveryRow]] = {}  # by (sender's id, mailbox)
         self.lines: dict[LinesKey, list[DeliveryRow]] = {}

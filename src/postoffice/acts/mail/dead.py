@@ -2,16 +2,16 @@
 
 import msgspec
 
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.rows import DeliveryRow, TaskRow
+from postoffice.acts.rules.finding import find_mail
 from postoffice.core.clock import moment
 from postoffice.core.delivery import Settled, State
 from postoffice.core.errors import NoSuchMessage, NotDead
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
 from postoffice.core.task import UNDELIVERED, Step, TaskState
-from postoffice.store.acts.act import Act
-from postoffice.store.acts.lookup import find_mail
-from postoffice.store.desk import Desk, Needs
-from postoffice.store.rows import DeliveryRow, TaskRow
 
 _steps = msgspec.json.Decoder(tuple[Step, ...]).decode
 

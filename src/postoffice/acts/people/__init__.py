@@ -1,0 +1,1 @@
+"""Acts about agents and people: names, keys, connections, logins."""

@@ -1,0 +1,25 @@
+"""Room for what grows: it is refused in time, so that what is there can still be taken and settled."""
+
+from postoffice.core.errors import DiskFull
+
+_COPIES = 2  # of what is written: in the log, and in its table
+_PAGES = 8 << 10  # bytes that an act writes besides, of rows and indexes
+
+
+class Room:
+    """How many more bytes a group may write; None where nobody knows of a bound."""
+
+    def __init__(self, left: int | None = None, refusal: DiskFull | None = None) -> None:
+        self.left = left
+        self.taken = False
+        self._refusal = refusal
+
+    def take(self, size: int = 0) -> None:
+        """Have room for something of that size, or refuse it. Asked before anything is changed."""
+        self.taken = True
+        if self.left is None:
+            return
+        needed = size * _COPIES + _PAGES
+        if needed > self.left:
+            raise self._refusal or DiskFull()
+        self.left -= needed

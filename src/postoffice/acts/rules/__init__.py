@@ -1,0 +1,1 @@
+"""Rules that several acts share: idempotency, rates, finding a message, depth."""

@@ -1,0 +1,1 @@
+"""The office's own housekeeping: duties, the search index, and what is forgotten."""

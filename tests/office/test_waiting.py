@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import pytest
 
 from postoffice.acts.mail.session import ReadSession
-from postoffice.acts.mail.take_and_settle import Turn, Turned
+from postoffice.acts.mail.take_and_settle import Collected, TakeAndSettle
 from postoffice.core.delivery import Ack, State
 from postoffice.core.errors import Closed
 from postoffice.core.names import folded
@@ -37,7 +37,7 @@ async def wait_until_waiting(office: PostOffice, name: str) -> None:
     await office.receive(await office.identify(name="nobody"))
 
 
-def texts(turned: Turned) -> list[str | None]:
+def texts(turned: Collected) -> list[str | None]:
     return [leased.message.content for leased in turned.leased]
 
 
@@ -175,7 +175,7 @@ class TestGoingAway:
         answer = store.answer
 
         def go_away(act: object, future: Any, outcome: object) -> None:
-            leaving = isinstance(act, Turn) and isinstance(outcome, Turned) and bool(outcome.leased)
+            leaving = isinstance(act, TakeAndSettle) and isinstance(outcome, Collected) and bool(outcome.leased)
             if leaving and moment == "before":
                 taker.cancel()
             answer(act, future, outcome)

@@ -9,9 +9,12 @@ import asyncpg
 import pytest
 
 from postoffice.acts.act import Act
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
+from postoffice.acts.mail.moves import notify
 from postoffice.acts.mail.send import Send
-from postoffice.acts.mail.take_and_settle import Turn, Turned
+from postoffice.acts.mail.take_and_settle import Collected, TakeAndSettle
+from postoffice.acts.needs import Needs
+from postoffice.acts.rules.notices import Notice
 from postoffice.acts.upkeep.forgetting import Purge
 from postoffice.core.agent import Card, key_hash, key_prefix, new_key
 from postoffice.core.connection import Assurance, Connection, Handshake, Status
@@ -52,14 +55,14 @@ class Halfway(Act[None]):
         needs.boxes.add("bob")
 
     def run(self, desk: Desk) -> None:
-        desk.notice(desk.boxes["bob"], "half of it", {})
-        desk.notice(desk.boxes["nobody"], "the other half", {})
+        notify(desk, desk.boxes["bob"], Notice("half of it", {}))
+        notify(desk, desk.boxes["nobody"], Notice("the other half", {}))
 
 
-class WithoutSender(Turn):
+class WithoutSender(TakeAndSettle):
     """A turn that finds no mailbox of the one who sent what it settles."""
 
-    def run(self, desk: Desk) -> Turned:
+    def run(self, desk: Desk) -> Collected:
         del desk.boxes["alice"]
         return super().run(desk)
 
@@ -123,14 +126,14 @@ class TestDecision1Groups:
     async def test_a_settlement_that_misses_a_mailbox_halfway_leaves_nothing_of_itself(self, grouped: GroupedStore) -> None:
         await grouped.submit(letter("hello"))
         wish = Wish(limit=1, visible_for=A_MINUTE)
-        (taken,) = (await grouped.submit(Turn("bob", (), wish))).leased
+        (taken,) = (await grouped.submit(TakeAndSettle("bob", (), wish))).leased
         with pytest.raises(Unavailable):
             await grouped.submit(WithoutSender("bob", (Ack(taken.message.id, taken.token),)))
-        (settled,) = (await grouped.submit(Turn("bob", (Nack(taken.message.id, taken.token),)))).settled
+        (settled,) = (await grouped.submit(TakeAndSettle("bob", (Nack(taken.message.id, taken.token),)))).settled
         assert isinstance(settled, Settled), "it is still in hand"
 
     async def test_text_the_database_cannot_take_leaves_its_neighbours_alone(self, grouped: GroupedStore) -> None:
-        poison = Turn("bob", (), Wish(limit=1, visible_for=A_MINUTE, correlation_id="\ud800"))
+        poison = TakeAndSettle("bob", (), Wish(limit=1, visible_for=A_MINUTE, correlation_id="\ud800"))
         acts: list[Act[Any]] = [letter("before"), poison, letter("after")]
         outcomes = await asyncio.gather(*map(grouped.submit, acts), return_exceptions=True)
         assert [codes(outcomes)[n] for n in (0, 2)] == ["Accepted", "Accepted"]

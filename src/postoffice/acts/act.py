@@ -2,7 +2,8 @@
 
 from typing import Generic, TypeVar
 
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
+from postoffice.acts.needs import Needs
 
 R = TypeVar("R")
 

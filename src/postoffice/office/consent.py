@@ -24,7 +24,7 @@ class ConsentVerbs(Counter):
         if note is not None:
             self._ref(note, "note", self._limits.note_chars)
         try:
-            return await self.store.request_connection(caller.name, target, note, counted=True)
+            return await self.store.request_connection(caller.name, target, note, rated=True)
         except NoSuchAgent:
             raise await self._unknown(target) from None
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from postoffice.acts.mail.take_and_settle import Turned
+from postoffice.acts.mail.take_and_settle import Collected
 from postoffice.core.agent import Agent, Caller, presence
 from postoffice.core.clock import Clock, moment, steady
 from postoffice.core.delivery import Ack, Extend, Handed, Leased, Nack, Refuse, Settled, Settlement, Unread, Wish
@@ -144,7 +144,7 @@ class Counter:
             return error
         return asked
 
-    async def _turn(self, caller: Caller, asked: Sequence[Settlement | Unread], wish: Wish | None) -> Turned:
+    async def _turn(self, caller: Caller, asked: Sequence[Settlement | Unread], wish: Wish | None) -> Collected:
         """A taker's turn, counted. A settlement that is not right is answered as such, and keeps none of the others from being done."""
         self._batch(asked)
         judged = [self._fit(one) for one in asked]
@@ -158,9 +158,9 @@ class Counter:
         if len(fit) == len(judged):
             return turned
         answers = iter(turned.settled)
-        return Turned(tuple(one if isinstance(one, MailError) else next(answers) for one in judged), turned.leased)
+        return Collected(tuple(one if isinstance(one, MailError) else next(answers) for one in judged), turned.leased)
 
-    def _follow(self, caller: Caller, turned: Turned, begun: int) -> None:
+    def _follow(self, caller: Caller, turned: Collected, begun: int) -> None:
         if self.trace is not None:
             took = timedelta(microseconds=(steady() - begun) // 1000)
             for leased in turned.leased:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from postoffice.acts.mail.take_and_settle import Turned
+from postoffice.acts.mail.take_and_settle import Collected
 from postoffice.core.agent import Caller
 from postoffice.core.clock import is_id, steady
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, Unread, Wish
@@ -121,7 +121,7 @@ class MailVerbs(Counter):
         one_per_session: bool = False,
         session_id: str | None = None,
         correlation_id: str | None = None,
-    ) -> Turned:
+    ) -> Collected:
         """Settle what was handled, and lease what waits."""
         if session_id and not is_id(session_id):
             raise NoSuchSession(session=session_id)  # an empty answer would say that there is no mail
@@ -136,7 +136,7 @@ class MailVerbs(Counter):
         if one_per_session and settle:
             # A session is known to be free only once what was in hand of it is settled.
             settled = await self.settle(caller, settle)
-            return Turned(settled, (await self._turn(caller, (), wish)).leased)
+            return Collected(settled, (await self._turn(caller, (), wish)).leased)
         return await self._turn(caller, settle, wish)
 
     async def wait(
@@ -148,7 +148,7 @@ class MailVerbs(Counter):
         again: Again | None = None,
         called_off: asyncio.Future[None] | None = None,
         **wish: Any,
-    ) -> Turned:
+    ) -> Collected:
         """Like receive, but wait for mail. A waiter that goes away leaves no lease behind; one called off takes nothing more."""
         patience = bounded("wait", within, self._limits.wait, _NOW, self._limits.wait_most)
         until = asyncio.get_running_loop().time() + patience.total_seconds()
@@ -172,11 +172,11 @@ class MailVerbs(Counter):
                 woken = True
                 if turned.leased and called_off is not None and called_off.done():
                     await self.give_back(caller, turned.leased)  # while it was taken
-                    return Turned(settled, ())
+                    return Collected(settled, ())
                 if turned.leased or left <= 0 or self._is_over(called_off):
-                    return Turned(settled, turned.leased)
+                    return Collected(settled, turned.leased)
                 if (not await bell.rings(min(left, self._sign_after)) and left <= self._sign_after) or self._is_over(called_off):
-                    return Turned(settled, ())
+                    return Collected(settled, ())
 
     def _is_over(self, called_off: asyncio.Future[None] | None) -> bool:
         return self._closing or (called_off is not None and called_off.done())

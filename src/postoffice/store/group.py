@@ -14,8 +14,9 @@ import msgspec
 from msgspec.structs import astuple
 
 from postoffice.acts.act import Act
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
 from postoffice.acts.mail.session import settled_by
+from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, ConnectionRow, DeliveryRow, KeyRow, Row, TaskRow, ThreadRow, in_turn
 from postoffice.core.agent import Card
 from postoffice.core.clock import is_id

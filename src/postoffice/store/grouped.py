@@ -13,7 +13,7 @@ from postoffice.acts.mail.dead import Discard, Release, Requeue
 from postoffice.acts.mail.expiry import ExpireRequests, ReportOverdue, ReturnDue
 from postoffice.acts.mail.send import Send
 from postoffice.acts.mail.session import ReadSession, check_reader
-from postoffice.acts.mail.take_and_settle import Turn, Turned
+from postoffice.acts.mail.take_and_settle import Collected, TakeAndSettle
 from postoffice.acts.people.agents import AddKey, Appear, Register, RevokeKeys, Seen, UpdateCard
 from postoffice.acts.people.connections import Approve, Conclude, Request
 from postoffice.acts.people.logins import EndVisit, MakeLink, UseLink
@@ -69,10 +69,16 @@ class GroupedStore(Overviews, LedgerReads):
 
     def _undo(self, act: Act[Any], outcome: object) -> None:
         """A taker that went away before it could be told never had the mail."""
-        if isinstance(act, Turn) and isinstance(outcome, Turned) and act.wish is not None and not act.wish.pop and outcome.leased:
+        if (
+            isinstance(act, TakeAndSettle)
+            and isinstance(outcome, Collected)
+            and act.wish is not None
+            and not act.wish.pop
+            and outcome.leased
+        ):
             back = tuple(GiveBack(leased.message.id, leased.token) for leased in outcome.leased)
             # Nobody waits for this; should it fail, the leases run out by themselves.
-            self.put(Turn(act.mailbox, back)).add_done_callback(lambda future: future.cancelled() or future.exception())
+            self.put(TakeAndSettle(act.mailbox, back)).add_done_callback(lambda future: future.cancelled() or future.exception())
 
     # Agents and keys
 
@@ -96,8 +102,8 @@ class GroupedStore(Overviews, LedgerReads):
 
     # Consent
 
-    async def request_connection(self, requester: str, target: str, note: str | None, *, counted: bool = False) -> Connection:
-        return await self.submit(Request(requester, target, note, counted=counted))
+    async def request_connection(self, requester: str, target: str, note: str | None, *, rated: bool = False) -> Connection:
+        return await self.submit(Request(requester, target, note, rated=rated))
 
     async def approve_connection(self, approver: str, code: str, handshake: Handshake, *, owner: bool) -> Connection:
         answer = await self.submit(Approve(approver, code, handshake, owner=owner))
@@ -148,8 +154,8 @@ class GroupedStore(Overviews, LedgerReads):
         acts = [self.submit(Send(sender, draft, verified=verified, strangers=strangers, doer=doer)) for draft in drafts]
         return await asyncio.gather(*acts, return_exceptions=True)
 
-    async def turn(self, mailbox: str, settlements: tuple[Settlement, ...], wish: Wish | None) -> Turned:
-        act = Turn(mailbox, settlements, wish)
+    async def turn(self, mailbox: str, settlements: tuple[Settlement, ...], wish: Wish | None) -> Collected:
+        act = TakeAndSettle(mailbox, settlements, wish)
         future = self.submit(act)
         try:
             return await future

@@ -1,9 +1,10 @@
 """Acts about agents of other software: they are met on the ledger, and each has a topic with whoever of ours it talks to."""
 
 from postoffice.acts.act import Act
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
 from postoffice.acts.ledger.outbox import ask_for_topics, known_accounts, put_post
 from postoffice.acts.ledger.topics import WatchTopic
+from postoffice.acts.needs import Needs
 from postoffice.core.agent import Card
 from postoffice.core.errors import Conflict
 from postoffice.core.ledger import ASKED, CONNECTION, CREATED_MEMO, Account, Opening, write_created

@@ -1,6 +1,7 @@
 """What is put into the outbox to the ledger, in the act that accepts the message."""
 
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
+from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box
 from postoffice.core.errors import OutOfReach
 from postoffice.core.ledger import (

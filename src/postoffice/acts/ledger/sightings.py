@@ -4,11 +4,14 @@ from contextlib import suppress
 from datetime import timedelta
 
 from postoffice.acts.act import Act
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
 from postoffice.acts.ledger.outbox import ask_for_topics, known_accounts, put_post
 from postoffice.acts.mail.dead import Release
+from postoffice.acts.mail.moves import let_through, notify, settle
 from postoffice.acts.mail.send import Send
+from postoffice.acts.needs import Needs
 from postoffice.acts.rows import DeliveryRow
+from postoffice.acts.rules.notices import not_on_ledger
 from postoffice.core.clock import is_id, micros
 from postoffice.core.delivery import UNREAD, State
 from postoffice.core.errors import MailError, NoSuchMessage, OtherLedger, TopicTaken, TopicWatched, Unavailable
@@ -153,12 +156,8 @@ class SettlePost(Act[None]):
 
     def _tell(self, desk: Desk, author: str, what: str) -> None:
         if desk.extra[self.name] and author in desk.boxes:  # another may have been told the same, and told it
-            desk.notice(
-                desk.boxes[author],
-                f"Your {what} was delivered, but does not stand on the ledger: {self.error}",
-                {"kind": "not_on_ledger", "message_id": self.post.message_id, "topic_id": self.post.topic_id, "reason": self.error},
-                reply_to=self.post.message_id,
-            )
+            notice = not_on_ledger(what, self.error, self.post.topic_id, self.post.message_id)
+            notify(desk, desk.boxes[author], notice)
 
 
 class Materialise(Act[int]):
@@ -175,7 +174,7 @@ class Materialise(Act[int]):
         self.sends = {
             # Whoever put it on the ledger has paid for it there; and after days away all of it comes in one minute.
             one.sequence: [
-                Send(mail.sender, mail.draft, verified=mail.verified, strangers=strangers, counted=False) for mail in one.deliveries
+                Send(mail.sender, mail.draft, verified=mail.verified, strangers=strangers, rated=False) for mail in one.deliveries
             ]
             for one in seen
         }
@@ -260,9 +259,9 @@ def _confirm(desk: Desk, one: Sighting, row: DeliveryRow) -> tuple[str, str | No
     theirs = known_accounts(desk).get(row.mailbox)
     if theirs is not None and theirs.outside:
         if row.state in UNREAD:  # it lies where its recipient reads it, and nowhere else
-            desk.settle(row)
+            settle(desk, row)
     elif row.hidden:  # not one that waits for another try
-        desk.let_through(row)
+        let_through(desk, row)
     desk.write("confirm_post", (row.message_id, row.mailbox), (row.message_id, row.mailbox))
     return "confirmed", row.message_id, None
 

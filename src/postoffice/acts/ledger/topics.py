@@ -1,8 +1,9 @@
 """Whose a topic is: whoever names one takes over neither another's nor one that is listened to for another reason."""
 
 from postoffice.acts.act import Act
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
 from postoffice.acts.ledger.outbox import ask_for_topics, known_accounts
+from postoffice.acts.needs import Needs
 from postoffice.core.errors import TopicTaken, TopicWatched
 from postoffice.core.ledger import ASKED, CONNECTION
 from postoffice.core.names import SYSTEM, folded

@@ -1,19 +1,18 @@
 """Dead letters, and mail that is held: give them another life or an end."""
 
-import msgspec
-
 from postoffice.acts.act import Act
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
+from postoffice.acts.mail.moves import bury, let_through, move
+from postoffice.acts.needs import Needs
 from postoffice.acts.rows import DeliveryRow, TaskRow
 from postoffice.acts.rules.finding import find_mail
+from postoffice.acts.tasks.steps import step, steps_of
 from postoffice.core.clock import moment
 from postoffice.core.delivery import Settled, State
 from postoffice.core.errors import NoSuchMessage, NotDead
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
-from postoffice.core.task import UNDELIVERED, Step, TaskState
-
-_steps = msgspec.json.Decoder(tuple[Step, ...]).decode
+from postoffice.core.task import UNDELIVERED, TaskState
 
 
 class OneLetter(Act[Settled]):
@@ -44,10 +43,10 @@ class Requeue(OneLetter):
         row = self.find(desk, State.DEAD)
         task = desk.tasks.get(row.message_id)
         if task is not None and failed_undelivered(task, row):
-            desk.step(task, TaskState.PENDING, "its message waits again")
+            step(desk, task, TaskState.PENDING, "its message waits again")
         row.attempts = 0
         row.token = row.settled_at = row.reason = None
-        desk.move(row, State.PENDING)
+        move(desk, row, State.PENDING)
         desk.hints.add(row.mailbox)
         return Settled(row.message_id, State.PENDING)
 
@@ -56,7 +55,7 @@ def failed_undelivered(task: TaskRow, row: DeliveryRow) -> bool:
     """Whether the office failed the task because its message died, and nobody ended it before."""
     if task.state != TaskState.FAILED or row.settled_at is None:
         return False
-    last = _steps(task.steps)[-1]
+    last = steps_of(task)[-1]
     return last.state is TaskState.FAILED and last.at == moment(row.settled_at) and (last.text or "").startswith(UNDELIVERED)
 
 
@@ -65,7 +64,7 @@ class Discard(OneLetter):
 
     def run(self, desk: Desk) -> Settled:
         row = self.find(desk, State.DEAD)
-        desk.move(row, State.ACKED, reason=f"discarded; {row.reason}")
+        move(desk, row, State.ACKED, reason=f"discarded; {row.reason}")
         return Settled(row.message_id, State.ACKED)
 
 
@@ -92,7 +91,7 @@ class Release(Act[Settled]):
             raise NoSuchMessage(name=self.mailbox, ref=self.message_id)
         if row.hidden:  # not one that was delivered and waits for another try
             if self.refusal is not None:
-                desk.bury(row, self.refusal)
+                bury(desk, row, self.refusal)
             else:
-                desk.let_through(row)
+                let_through(desk, row)
         return Settled(row.message_id, State(row.state))

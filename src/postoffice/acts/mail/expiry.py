@@ -3,9 +3,13 @@
 from datetime import timedelta
 
 from postoffice.acts.act import Act
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
+from postoffice.acts.mail.moves import bury, move, notify
+from postoffice.acts.needs import Needs
 from postoffice.acts.people.connections import expire
 from postoffice.acts.rows import TaskRow
+from postoffice.acts.rules.notices import task_overdue
+from postoffice.acts.tasks.steps import write_task
 from postoffice.core.connection import Status
 from postoffice.core.delivery import State, after_failure
 from postoffice.core.event import Kind
@@ -28,9 +32,9 @@ def return_due(desk: Desk) -> int:
         if leased:
             row.token = None  # whoever held it has lost it, and may not repeat itself into success
         if leased and after_failure(row.attempts, desk.limits.max_attempts, _NO_DELAY) is State.DEAD:
-            desk.bury(row, row.reason or _EXPIRED, said=row.reason is not None)
+            bury(desk, row, row.reason or _EXPIRED, said=row.reason is not None)
         else:
-            desk.move(row, State.PENDING)
+            move(desk, row, State.PENDING)
             desk.pools.setdefault(row.mailbox, {})[row.message_id] = row
             desk.hints.add(row.mailbox)
         returned += 1
@@ -89,10 +93,7 @@ class ReportOverdue(Act[int]):
         if task.overdue or task.deadline is None or task.deadline > desk.now or task.state in FINAL:
             return False
         task.overdue = True
-        desk.write_task(task)
-        assignee = desk.boxes[task.assignee].name
-        text = f"Task {task.id} is {task.state} with {assignee}, and its deadline has passed."
-        payload = {"kind": "task_overdue", "task_id": task.id, "message_id": task.message_id, "state": task.state, "assignee": assignee}
-        desk.notice(desk.boxes[task.requester], text, payload, reply_to=task.message_id)
+        write_task(desk, task)
+        notify(desk, desk.boxes[task.requester], task_overdue(task, desk.boxes[task.assignee].name))
         desk.tell(desk.boxes[task.requester], Kind.TASK, task.id, {"state": task.state, "overdue": True})
         return True

@@ -3,35 +3,36 @@
 import msgspec
 
 from postoffice.acts.act import Act
-from postoffice.acts.desk import Desk, Needs
-from postoffice.acts.ledger.outbox import ask_for_topics, check_reachable, put_log, put_message, put_note
+from postoffice.acts.desk import Desk
+from postoffice.acts.ledger.outbox import ask_for_topics, put_log, put_message, put_note
+from postoffice.acts.mail.compose import compose
+from postoffice.acts.mail.moves import keep, post
+from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, ThreadRow
+from postoffice.acts.rules.admission import check_admission
+from postoffice.acts.rules.budget import check_budget, spend
 from postoffice.acts.rules.depth import check_depth
 from postoffice.acts.rules.finding import find_mail
 from postoffice.acts.rules.idempotency import Once
 from postoffice.acts.rules.rates import ask_rate, count_sent
+from postoffice.acts.tasks.steps import open_task
 from postoffice.core.agent import Card
-from postoffice.core.clock import is_id, micros
-from postoffice.core.connection import Assurance
+from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
 from postoffice.core.errors import (
-    BudgetSpent,
     MailError,
     NoSuchAgent,
     NoSuchMessage,
     NoSuchSession,
-    NotAdmitted,
     NotParticipant,
     OutOfReach,
 )
 from postoffice.core.event import Kind
 from postoffice.core.ledger import AWAITING, DIRECT, URGENT
-from postoffice.core.loops import budget_after, check_trace, hop
-from postoffice.core.message import TASK, Accepted, Draft, Message, Posted, TaskRef, addressee, check_size, is_note
+from postoffice.core.message import TASK, Accepted, Draft, Message, Posted, addressee, check_size, is_note
 from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded, is_account
 from postoffice.core.policy import ANYONE, admitted
 from postoffice.core.session import pair, subject_key
-from postoffice.core.task import Step, TaskState
 
 _ROWS = 500  # bytes that a recipient takes besides what is said
 _encode = msgspec.json.Encoder().encode
@@ -41,18 +42,17 @@ _accepted = msgspec.json.Decoder(Accepted).decode
 class Send(Act[Accepted]):
     """One message accepted, with a delivery for each recipient."""
 
-    def __init__(
-        self, sender: str, draft: Draft, *, verified: bool, strangers: bool, counted: bool = True, doer: str | None = None
-    ) -> None:
+    def __init__(self, sender: str, draft: Draft, *, verified: bool, strangers: bool, rated: bool = True, doer: str | None = None) -> None:
         self.sender = folded(sender)
         self.doer = folded(doer or sender)
         """Whose doing it is that it is sent: by its id, and against its rate."""
         self.draft = draft
         self.verified = verified
         self.strangers = strangers
-        self.counted = counted and not draft.settled  # against a rate
-        self.foreseen = not counted
-        """Whether whoever does it has asked for its room."""
+        self.rated = rated and not draft.settled
+        """Whether it counts against a rate."""
+        self.room_taken = not rated
+        """Whether whoever sends it has taken the room for it."""
         self.to_all = draft.to == EVERYONE
         self.names = () if self.to_all else (draft.to,) if isinstance(draft.to, str) else draft.to
         self.agents = [folded(name) for name in self.names]
@@ -113,18 +113,19 @@ class Send(Act[Accepted]):
                 if not self.to_all:
                     raise
                 refused[box.agent] = error
-        message = self._compose(desk, sender, boxes, threads, original)
+        named = threads[boxes[0].agent] if draft.session_id is not None else None
+        message = compose(desk, draft, sender, boxes, named, original, verified=self.verified)
         encoded = _encode(message)
         check_size(len(encoded), desk.limits)
         body = encoded.decode()
-        if not self.foreseen:
+        if not self.room_taken:
             desk.room.take(len(encoded) + _ROWS * len(boxes))
-        if self.counted:
+        if self.rated:
             count_sent(desk, self.doer, len(encoded))
         # From here on nothing is refused.
         desk.new_agents += unseen
         desk.boxes |= {box.agent: box for box in unseen}
-        desk.keep(message, self.sender, body)
+        keep(desk, message, self.sender, body)
         posted = [
             Posted(recipient=box.name, refusal=refused[box.agent].code, detail=str(refused[box.agent]))
             if box.agent in refused
@@ -182,31 +183,19 @@ class Send(Act[Accepted]):
 
     def _check(self, desk: Desk, sender: Box, box: Box, original: Message | None) -> ThreadRow | None:
         """The session it would go to, if it may be sent and there is one already."""
-        members = pair(self.sender, box.agent)
-        connected = members in desk.connected
         if self.draft.settled:  # too late to refuse it
-            return self._thread(desk, box, members)
-        if not admitted(self.sender, box.agent, box.card.allow_from, connected=connected):
-            raise NotAdmitted(sender=sender.name, recipient=box.name)
-        if self.draft.ledger is not None:
-            check_reachable(desk, sender, box)
-        elif is_account(box.agent):  # met while there was a ledger, and not to be reached without
-            raise OutOfReach(recipient=box.name, sender=sender.name)
-        if original is not None:
-            hop(original, sender.name, box.name)
-        if self.draft.trace:
-            check_trace(self.draft.trace, box.name)
-        thread = self._thread(desk, box, members)
+            return self._thread(desk, box)
+        check_admission(desk, self.draft, sender, box, original)
+        thread = self._thread(desk, box)
         if not self.note and box.agent != self.sender:
-            full = desk.limits.automatic_replies
-            if budget_after(full if thread is None else thread.replies_left, automatic=self.draft.automatic, full=1) is None:
-                raise BudgetSpent(session=f"(none yet, with {box.name})" if thread is None else thread.id, limit=full)
+            check_budget(desk, thread, box, automatic=self.draft.automatic)
         check_depth(desk, box)
         return thread
 
-    def _thread(self, desk: Desk, box: Box, members: tuple[str, str]) -> ThreadRow | None:
+    def _thread(self, desk: Desk, box: Box) -> ThreadRow | None:
         if box.agent == self.sender or self.note:
             return None
+        members = pair(self.sender, box.agent)
         if self.draft.session_id is None:
             return desk.thread_keys.get((*members, self.subject_key))
         thread = desk.threads.get(self.draft.session_id)
@@ -216,58 +205,6 @@ class Send(Act[Accepted]):
             raise NotParticipant(name=box.name, session=thread.id)
         return thread
 
-    def _compose(
-        self, desk: Desk, sender: Box, boxes: list[Box], threads: dict[str, ThreadRow | None], original: Message | None
-    ) -> Message:
-        draft = self.draft
-        body: Draft | Message = draft
-        trace = (*(name for name in draft.trace if folded(name) != self.sender), sender.name)
-        ttl = draft.ttl
-        if original is not None:
-            ttl, trace = hop(original, sender.name, boxes[0].name)
-            if draft.content is None and not draft.parts and draft.payload is msgspec.UNSET:
-                body = original
-        thread = threads[boxes[0].agent] if draft.session_id is not None else None
-        task = draft.task
-        if draft.type == TASK:
-            task = msgspec.structs.replace(task or TaskRef(), state=TaskState.PENDING)
-        return Message(
-            id=desk.clock.new_id(),
-            sender=sender.name,
-            to=EVERYONE if self.to_all else boxes[0].name if isinstance(draft.to, str) else tuple(box.name for box in boxes),
-            created_at=desk.at,
-            from_verified=self.verified,
-            type=draft.type,
-            client_id=draft.client_id,
-            subject=draft.subject if draft.subject is not None else thread.subject if thread is not None else "",
-            content=body.content,
-            parts=body.parts,
-            payload=body.payload,
-            context=draft.context,
-            correlation_id=draft.correlation_id,
-            reply_to=draft.reply_to,
-            priority=draft.priority or desk.limits.priority,
-            ttl=desk.limits.ttl if ttl is None else ttl,
-            trace=trace,
-            task=task,
-            callback=draft.callback if draft.callback is not None or original is None else original.callback,
-            ref_id=draft.ref_id,
-            ref_type=draft.ref_type,
-            metadata=draft.metadata,
-            forward_of=None if original is None else original.id,
-            automatic=draft.automatic,
-            assurance=self._assurance(desk, boxes),
-        )
-
-    def _assurance(self, desk: Desk, boxes: list[Box]) -> Assurance | None:
-        """How the consent was made by which it goes to everyone it goes to; nothing is claimed that does not hold for all."""
-        if not desk.connected:
-            return None
-        by_list = (admitted(self.sender, box.agent, box.card.allow_from, connected=False) for box in boxes)
-        found = {None if listed else desk.connected.get(pair(self.sender, box.agent)) for listed, box in zip(by_list, boxes, strict=True)}
-        only = found.pop() if len(found) == 1 else None
-        return None if only is None else Assurance(only)
-
     def _post(self, desk: Desk, message: Message, body: str, box: Box, thread: ThreadRow | None, *, unseen: bool) -> Posted:
         if thread is None and not self.note:
             thread = desk.thread_of(self.sender, box.agent, message.subject)
@@ -275,12 +212,12 @@ class Send(Act[Accepted]):
         way = self._way(desk, message, box)
         if way == AWAITING and message.priority > URGENT:
             state = State.HELD
-        desk.post(message, body, self.sender, box, thread, state)
+        post(desk, message, body, self.sender, box, thread, state)
         session_id = None if thread is None else thread.id
         if message.type == TASK:
-            self._open_task(desk, message, box.agent, session_id)
+            open_task(desk, message, self.sender, box.agent, session_id)
         if thread is not None:
-            self._spend(desk, message, box, thread)
+            spend(desk, thread, desk.boxes[self.sender], box, automatic=message.automatic)
         return Posted(recipient=box.name, session_id=session_id, unseen=unseen, ledger=way)
 
     def _way(self, desk: Desk, message: Message, box: Box) -> str | None:
@@ -288,37 +225,6 @@ class Send(Act[Accepted]):
         if self.draft.ledger is None:
             return None
         return DIRECT if self.note else put_message(desk, message, self.sender, box.agent, self.draft.ledger)
-
-    def _spend(self, desk: Desk, message: Message, box: Box, thread: ThreadRow) -> None:
-        full = desk.limits.automatic_replies
-        thread.replies_left = budget_after(thread.replies_left, automatic=message.automatic, full=full) or 0
-        if message.automatic and thread.replies_left == 0:
-            # Told when the last one goes, so that it is told once and a later refusal changes nothing.
-            for told, other in ((desk.boxes[self.sender], box), (box, desk.boxes[self.sender])):
-                text = f"The {full} automatic replies in your session with {other.name} are spent; a message by hand refills them."
-                desk.notice(told, text, {"kind": "budget_spent", "session_id": thread.id, "with": other.name})
-                desk.tell(told, Kind.BUDGET_SPENT, thread.id)
-
-    def _open_task(self, desk: Desk, message: Message, assignee: str, session_id: str | None) -> None:
-        task = message.task
-        assert task is not None  # a message of type task always carries one
-        deadline = None if task.deadline is None else micros(task.deadline)
-        desk.write(
-            "add_task",
-            (
-                message.id,
-                task.id or message.id,
-                self.sender,
-                assignee,
-                TaskState.PENDING,
-                message.subject,
-                session_id,
-                deadline,
-                None if message.callback is None else _encode(message.callback).decode(),
-                _encode((Step(TaskState.PENDING, message.created_at),)).decode(),
-                desk.now,
-            ),
-        )
 
     def _keep_note(self, desk: Desk, message: Message) -> None:
         assert message.ref_id is not None  # check_draft asks it of every note

@@ -3,7 +3,9 @@
 from typing import NamedTuple
 
 from postoffice.acts.act import Act
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
+from postoffice.acts.mail.moves import settle
+from postoffice.acts.needs import Needs
 from postoffice.acts.rows import DeliveryRow, ThreadRow
 from postoffice.core.clock import moment
 from postoffice.core.delivery import Standing, State
@@ -42,7 +44,7 @@ class ReadSession(Act[Thread]):
         rows = [desk.mail.get((row.message_id, row.mailbox), row) for row in desk.lines[self.key]]
         for row in rows:
             if settled_by(self.reader, row):
-                desk.settle(row)
+                settle(desk, row)
         other = thread.high if self.reader == thread.low else thread.low
         return as_thread(thread, self.reader, desk.boxes[other].name, rows, held)
 

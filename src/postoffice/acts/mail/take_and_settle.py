@@ -5,8 +5,10 @@ from datetime import timedelta
 import msgspec
 
 from postoffice.acts.act import Act
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
 from postoffice.acts.mail.expiry import return_due
+from postoffice.acts.mail.moves import bury, move, settle
+from postoffice.acts.needs import Needs
 from postoffice.acts.rows import DeliveryRow, in_turn
 from postoffice.acts.rules.finding import find_mail
 from postoffice.core.clock import is_id, moment
@@ -29,14 +31,14 @@ from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
 
 
-class Turned(msgspec.Struct, frozen=True, gc=False):
+class Collected(msgspec.Struct, frozen=True, gc=False):
     """What a turn gave: an answer for each settlement, in order, and the mail taken."""
 
     settled: tuple[Settled | MailError, ...]
     leased: tuple[Leased, ...]
 
 
-class Turn(Act[Turned]):
+class TakeAndSettle(Act[Collected]):
     """Settle, then take."""
 
     def __init__(self, mailbox: str, settlements: tuple[Settlement, ...] = (), wish: Wish | None = None) -> None:
@@ -57,7 +59,7 @@ class Turn(Act[Turned]):
             if isinstance(settlement, Refuse) and (row := desk.mail.get((settlement.ref, self.mailbox))) is not None:
                 needs.thread_keys.add((*pair(SYSTEM, row.sender), ""))  # its sender will be told there
 
-    def run(self, desk: Desk) -> Turned:
+    def run(self, desk: Desk) -> Collected:
         settled: list[Settled | MailError] = []
         for settlement in self.settlements:
             try:
@@ -66,7 +68,7 @@ class Turn(Act[Turned]):
                 raise
             except MailError as error:
                 settled.append(error)
-        return Turned(tuple(settled), () if self.wish is None else self._take(desk, self.wish))
+        return Collected(tuple(settled), () if self.wish is None else self._take(desk, self.wish))
 
     def _settle(self, desk: Desk, settlement: Settlement) -> Settled:
         row = find_mail(desk, settlement.ref, self.mailbox, lambda r: _meant(desk, r, settlement.token))
@@ -116,11 +118,11 @@ def _lease(desk: Desk, row: DeliveryRow, wish: Wish) -> Leased:
     row.leased_at = row.leased_at or desk.now
     desk.pools[row.mailbox].pop(row.message_id, None)
     if wish.pop:
-        desk.settle(row)
+        settle(desk, row)
     else:
         if wish.visible_for is None:
             row.reason = None  # nobody has said yet where it lies
-        desk.move(row, State.LEASED, due_in=wish.visible_for)
+        move(desk, row, State.LEASED, due_in=wish.visible_for)
     return Leased(
         message=row.read(),
         token=row.token,
@@ -162,25 +164,25 @@ def _repeats(row: DeliveryRow, settlement: Settlement) -> bool:
 def _apply(desk: Desk, row: DeliveryRow, settlement: Settlement) -> None:
     match settlement:
         case Ack():
-            desk.settle(row)
+            settle(desk, row)
         case Extend(visible_for=visible_for):
-            desk.move(row, State.LEASED, due_in=visible_for)
+            move(desk, row, State.LEASED, due_in=visible_for)
         case GiveBack():
             row.attempts -= 1
             row.token = None
             if row.attempts == 0:
                 row.leased_at = None  # nobody has taken it yet
-            desk.move(row, State.PENDING)
+            move(desk, row, State.PENDING)
             desk.hints.add(row.mailbox)
         case Handed(where=where):
-            desk.move(row, State.LEASED, reason=where)
+            move(desk, row, State.LEASED, reason=where)
         case Refuse(reason=reason):
-            desk.bury(row, reason, said=True)
+            bury(desk, row, reason, said=True)
         case Nack(delay=delay, reason=reason, untried=untried):
             row.attempts -= untried
             state = after_failure(row.attempts, desk.limits.max_attempts, delay)
             if state is State.DEAD:
-                desk.bury(row, reason or "given back too often", said=bool(reason))
+                bury(desk, row, reason or "given back too often", said=bool(reason))
             else:
-                desk.move(row, state, reason=reason, due_in=delay if delay > timedelta(0) else None)
+                move(desk, row, state, reason=reason, due_in=delay if delay > timedelta(0) else None)
                 desk.hints.add(row.mailbox)

@@ -5,8 +5,10 @@ from datetime import timedelta
 import msgspec
 
 from postoffice.acts.act import Act
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
+from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, KeyRow
+from postoffice.acts.rules.windows import count
 from postoffice.core.agent import Card, Key, key_hash, key_prefix
 from postoffice.core.clock import micros, moment
 from postoffice.core.errors import BadKey, KeyRequired, NameTaken, NoSuchAgent, NoSuchKey, TooManyKeys
@@ -41,7 +43,7 @@ class Register(Act[tuple[str, str]]):
             raise NameTaken(name=box.name)
         desk.room.take()
         if self.bucket is not None and desk.limits.registrations_per_hour is not None:
-            desk.count(self.bucket, desk.limits.registrations_per_hour, timedelta(hours=1))
+            count(desk, self.bucket, desk.limits.registrations_per_hour, timedelta(hours=1))
         if box is None:
             box = desk.new_box(self.name, self.card)
             desk.boxes[box.agent] = box

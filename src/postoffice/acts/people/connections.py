@@ -3,9 +3,11 @@
 from datetime import timedelta
 
 from postoffice.acts.act import Act
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
+from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, ConnectionRow
 from postoffice.acts.rules.rates import ask_rate, count_sent
+from postoffice.acts.rules.windows import check_count, count, put_count
 from postoffice.core.clock import is_id, micros, moment
 from postoffice.core.connection import Assurance, Connection, Handshake, Status, new_code
 from postoffice.core.errors import (
@@ -28,8 +30,8 @@ _HOUR = timedelta(hours=1)
 class Request(Act[Connection]):
     """Ask another agent for a connection."""
 
-    def __init__(self, requester: str, target: str, note: str | None, *, counted: bool) -> None:
-        self.counted = counted  # against the requester's rate
+    def __init__(self, requester: str, target: str, note: str | None, *, rated: bool) -> None:
+        self.rated = rated  # against the requester's rate
         self.requester = folded(requester)
         self.target = folded(target)
         self.target_name = target
@@ -57,7 +59,7 @@ class Request(Act[Connection]):
         self._check_count(desk, target, [r for r in pending if r.target == self.target])
         # Its target hears of each: taken back and asked again without end it would be heard without end.
         desk.room.take()
-        if self.counted:
+        if self.rated:
             count_sent(desk, self.requester)
         # An expired request never blocks a new one.
         for row in mine:
@@ -119,7 +121,7 @@ class Approve(Act["Connection | MailError"]):
         if not aimed and (done := [row for row in mine if row.status == Status.ACTIVE]):
             return as_connection(done[0], desk)  # whoever missed the answer asks again, and hears the same
         if not self.owner:
-            desk.check_count(self._tries, desk.limits.wrong_codes_per_hour, _HOUR)
+            check_count(desk, self._tries, desk.limits.wrong_codes_per_hour, _HOUR)
         if not aimed:
             # In `human` mode a code aimed at another agent is as unknown as any: guessing tells nothing.
             visible = found and self.handshake is Handshake.VISIBLE
@@ -131,11 +133,11 @@ class Approve(Act["Connection | MailError"]):
         if pair(row.requester, row.target) not in desk.connected:
             row.assurance = _assurance(self.handshake, owner=self.owner)
         if self._misses in desk.counters:
-            desk.put_count(self._misses, 0, desk.now)
+            put_count(desk, self._misses, 0, desk.now)
         return _conclude(desk, row, Status.ACTIVE, Kind.CONNECTION_APPROVED, [row.requester])
 
     def _count_miss(self, desk: Desk) -> None:
-        desk.count(self._tries, desk.limits.wrong_codes_per_hour, _HOUR)
+        count(desk, self._tries, desk.limits.wrong_codes_per_hour, _HOUR)
         _, misses = desk.counters.get(self._misses, (0, 0))
         if misses + 1 >= desk.limits.wrong_codes_in_a_row:
             misses = -1
@@ -143,7 +145,7 @@ class Approve(Act["Connection | MailError"]):
             for row in desk.connections.values():
                 if row.target == self.approver and row.status == Status.PENDING:
                     expire(desk, row, "too many wrong codes")
-        desk.put_count(self._misses, misses + 1, desk.now)
+        put_count(desk, self._misses, misses + 1, desk.now)
 
 
 class Conclude(Act[Connection]):

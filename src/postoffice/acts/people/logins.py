@@ -3,7 +3,8 @@
 from datetime import timedelta
 
 from postoffice.acts.act import Act
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
+from postoffice.acts.needs import Needs
 from postoffice.acts.people.agents import proving_key
 from postoffice.core.clock import micros
 from postoffice.core.errors import BadLink, NoSuchAgent

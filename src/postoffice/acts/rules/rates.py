@@ -2,7 +2,9 @@
 
 from datetime import timedelta
 
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
+from postoffice.acts.needs import Needs
+from postoffice.acts.rules.windows import add_count, check_count, count
 from postoffice.core.errors import BytesLimited
 
 _MINUTE = timedelta(minutes=1)
@@ -20,11 +22,11 @@ def count_sent(desk: Desk, agent: str, size: int = 0) -> None:
     """Count one more, of so many bytes, unless that is more than is allowed. The last one may go over the bytes: none is too large to be sent."""
     most = desk.limits.sent_bytes_per_minute
     if most is not None:
-        desk.check_count(_bytes(agent), most, _MINUTE, BytesLimited)
+        check_count(desk, _bytes(agent), most, _MINUTE, BytesLimited)
     if desk.limits.sends_per_minute is not None:
-        desk.count(_sends(agent), desk.limits.sends_per_minute, _MINUTE)
+        count(desk, _sends(agent), desk.limits.sends_per_minute, _MINUTE)
     if most is not None and size:
-        desk.add_count(_bytes(agent), size, _MINUTE)
+        add_count(desk, _bytes(agent), size, _MINUTE)
 
 
 def _sends(agent: str) -> str:

@@ -5,11 +5,14 @@ from typing import Any
 import msgspec
 
 from postoffice.acts.act import Act
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
+from postoffice.acts.mail.moves import keep, post, settle
+from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, TaskRow
 from postoffice.acts.rules.depth import check_depth
 from postoffice.acts.rules.idempotency import Once
 from postoffice.acts.rules.rates import ask_rate, count_sent
+from postoffice.acts.tasks.steps import step
 from postoffice.core.clock import moment
 from postoffice.core.delivery import State
 from postoffice.core.errors import AmbiguousId, DeadlinePassed, NoSuchTask, NotAdmitted, NotAssignee, OverQuota
@@ -59,15 +62,15 @@ class MoveTask(Act[Task]):
         if self.wanted is state and not self.report.settled:
             self._check_report(desk, desk.boxes[task.requester], len(encoded))
         desk.room.take(len(encoded))
-        desk.step(task, self.wanted, render(message.content, message.parts) or None, road[:-1])
+        step(desk, task, self.wanted, render(message.content, message.parts) or None, road[:-1])
         # The mail that asked for it has been dealt with, unless somebody holds it: then that one settles it.
         mail = desk.mail.get((task.message_id, task.assignee))
         if mail is not None and mail.state in (State.PENDING, State.HELD):
-            desk.settle(mail)
+            settle(desk, mail)
         body = encoded.decode()
-        desk.keep(message, self.caller, body)
+        keep(desk, message, self.caller, body)
         thread = desk.threads.get(task.session_id or "")
-        desk.post(message, body, self.caller, desk.boxes[task.requester], thread, State.ACKED if self.report.settled else State.PENDING)
+        post(desk, message, body, self.caller, desk.boxes[task.requester], thread, State.ACKED if self.report.settled else State.PENDING)
         # An update is never refused for the budget's sake, but one written by hand fills it again.
         if thread is not None and not message.automatic:
             thread.replies_left = desk.limits.automatic_replies

@@ -5,7 +5,8 @@ from datetime import timedelta
 import msgspec
 
 from postoffice.acts.act import Act
-from postoffice.acts.desk import Desk, Needs
+from postoffice.acts.desk import Desk
+from postoffice.acts.needs import Needs
 from postoffice.core.clock import micros
 from postoffice.core.delivery import WAITING, State
 from postoffice.core.errors import DiskFull

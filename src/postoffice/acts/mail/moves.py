@@ -1,0 +1,149 @@
+"""A delivery moves from state to state: every count stays true, and those concerned hear of it."""
+
+from datetime import timedelta
+
+import msgspec
+
+from postoffice.acts.desk import Desk
+from postoffice.acts.rows import Box, DeliveryRow, ThreadRow
+from postoffice.acts.rules.notices import Notice, dead_letter
+from postoffice.acts.tasks.steps import step
+from postoffice.core.clock import micros
+from postoffice.core.delivery import UNREAD, WAITING, State
+from postoffice.core.event import Kind
+from postoffice.core.message import NOTICE, Message
+from postoffice.core.names import SYSTEM
+from postoffice.core.task import FINAL, UNDELIVERED, TaskState
+
+_encode = msgspec.json.Encoder().encode
+
+
+def keep(desk: Desk, message: Message, sender: str, body: str) -> None:
+    """Keep a message itself, once, however many it goes to."""
+    desk.write("add_message", (message.id, sender, message.client_id, message.type, message.ref_id, desk.now, body))
+
+
+def post(desk: Desk, message: Message, body: str, sender: str, box: Box, thread: ThreadRow | None, state: State = State.PENDING) -> None:
+    """Put a message into one mailbox."""
+    number = desk.number(box)
+    session_id = session_number = None
+    if thread is not None:
+        thread.counted += 1
+        thread.last_at = desk.now
+        session_id, session_number = thread.id, thread.counted
+        _count_unread(desk, thread, box.agent, int(state in UNREAD))
+    size = len(body) if body.isascii() else len(body.encode())
+    _count(desk, box, state, 1, size)
+    row = DeliveryRow(
+        id=desk.new_delivery_id(),
+        message_id=message.id,
+        mailbox=box.agent,
+        number=number,
+        priority=message.priority,
+        state=str(state),
+        sender=sender,
+        type=message.type,
+        session_id=session_id,
+        session_number=session_number,
+        correlation_id=message.correlation_id,
+        attempts=0,
+        token=None,
+        tokenless=False,
+        due_at=None,
+        created_at=desk.now,
+        leased_at=None,
+        settled_at=desk.now if state is State.ACKED else None,
+        reason=None,
+        size=size,
+        client_id=message.client_id,
+        body=body,
+        message=message,
+    )
+    desk.posted.append(row)
+    if not row.hidden:
+        desk.tell(box, Kind.NEW_MESSAGE, message.id, number=number)
+
+
+def move(desk: Desk, row: DeliveryRow, state: State, *, reason: str | None = None, due_in: timedelta | None = None) -> None:
+    """Move a delivery to another state and keep every count true."""
+    box = desk.boxes[row.mailbox]
+    _count(desk, box, row.state, -1, row.size)
+    _count(desk, box, state, 1, row.size)
+    if row.session_id is not None and (by := (state in UNREAD) - (row.state in UNREAD)):
+        _count_unread(desk, desk.threads[row.session_id], row.mailbox, by)
+    row.reason = reason if reason is not None or row.lent else row.reason
+    row.state = str(state)
+    row.due_at = None if due_in is None else desk.now + micros(due_in)
+    if state in (State.ACKED, State.DEAD):
+        row.settled_at = desk.now
+    desk.changed_mail[row.message_id, row.mailbox] = row
+
+
+def let_through(desk: Desk, row: DeliveryRow) -> None:
+    """Mail that was held since it was sent is its recipient's now, who hears of it now."""
+    move(desk, row, State.PENDING)
+    desk.tell(desk.boxes[row.mailbox], Kind.NEW_MESSAGE, row.message_id)
+
+
+def settle(desk: Desk, row: DeliveryRow) -> None:
+    """Ack a delivery and tell its sender."""
+    move(desk, row, State.ACKED)
+    # A taker of one message a session could not take the next one before: where something waits, it looks again.
+    if row.session_id is not None and desk.boxes[row.mailbox].pending:
+        desk.hints.add(row.mailbox)
+    if row.sender not in (SYSTEM, row.mailbox):
+        desk.tell(desk.boxes[row.sender], Kind.RECEIPT, row.message_id, {"by": desk.boxes[row.mailbox].name})
+
+
+def bury(desk: Desk, row: DeliveryRow, reason: str, *, said: bool = False) -> None:
+    """Declare a delivery dead, tell its sender, and fail the task it carried. `said`: the reason is in the recipient's words."""
+    move(desk, row, State.DEAD, reason=reason)
+    box = desk.boxes[row.mailbox]
+    desk.tell(box, Kind.DEAD_LETTER, row.message_id, {"reason": reason})
+    task = desk.tasks.get(row.message_id)
+    if task is not None and task.state not in FINAL:
+        step(desk, task, TaskState.FAILED, f"{UNDELIVERED}{reason}")
+    if row.sender != SYSTEM:  # notices never cause notices
+        notify(desk, desk.boxes[row.sender], dead_letter(row, box.name, reason, said=said), correlation_id=row.correlation_id)
+
+
+def notify(desk: Desk, box: Box, notice: Notice, correlation_id: str | None = None) -> None:
+    """Mail from the office itself: past admission and depth, in the agent's standing session with it."""
+    message = Message(
+        id=desk.clock.new_id(),
+        sender=SYSTEM,
+        to=box.name,
+        created_at=desk.at,
+        from_verified=True,
+        type=NOTICE,
+        content=notice.text,
+        payload=notice.payload,
+        trace=(SYSTEM,),
+        reply_to=notice.reply_to,
+        correlation_id=correlation_id,
+    )
+    body = _encode(message).decode()
+    keep(desk, message, SYSTEM, body)
+    post(desk, message, body, SYSTEM, box, desk.thread_of(SYSTEM, box.agent, ""))
+
+
+def _count(desk: Desk, box: Box, state: str, by: int, size: int) -> None:
+    desk.changed_boxes[box.agent] = box
+    if state == State.PENDING:
+        box.pending += by
+    elif state == State.LEASED:
+        box.leased += by
+    elif state == State.HELD:
+        box.held += by
+    elif state == State.DEAD:
+        box.dead += by
+    # Where nothing waits there are no bytes, whatever an older program has left uncounted.
+    box.waiting_bytes = box.waiting_bytes + by * size * (state in WAITING) if box.depth else 0
+
+
+def _count_unread(desk: Desk, thread: ThreadRow, agent: str, by: int) -> None:
+    desk.changed_threads[thread.id] = thread
+    if agent == thread.low:
+        thread.unread_low += by
+    else:
+        thread.unread_high += by

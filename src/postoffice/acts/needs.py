@@ -1,0 +1,35 @@
+"""What must lie on the desk before a group's acts can run: acts say it, the store loads and locks it."""
+
+from postoffice.acts.rows import Row, ThreadKey
+from postoffice.core.delivery import Wish
+
+LinesKey = tuple[str, int, int, str]
+"""A session, before which number, how many, and who reads them."""
+
+
+class Needs:
+    """What the acts of one group need, by kind."""
+
+    def __init__(self) -> None:
+        # (message id or sender's id, mailbox), to be settled; False where it will only be acked
+        self.mail: dict[tuple[str, str], bool] = {}
+        self.bodies: set[tuple[str, str]] = set()  # of these, what was said is needed too
+        self.wishes: list[tuple[str, Wish]] = []
+        self.due = 0
+        self.lines: set[LinesKey] = set()
+        self.boxes: set[str] = set()
+        self.agents = False  # whether what is known of the agents themselves decides or changes, and not only their mailboxes
+        self.everyone = False
+        self.threads: set[str] = set()
+        self.thread_keys: set[ThreadKey] = set()
+        self.pairs: set[tuple[str, str]] = set()
+        self.dedupe: set[tuple[str, str, str]] = set()
+        self.tasks: set[str] = set()
+        self.connections: set[str] = set()
+        self.codes: set[str] = set()
+        self.requests: set[str] = set()  # agents whose pending requests count
+        self.burning: set[str] = set()  # agents whose pending requests may have to go, their requesters with them
+        self.keys: set[str] = set()
+        self.limits: set[str] = set()
+        self.entities: set[str] = set()
+        self.extra: dict[str, Row] = {}  # named queries an act needs for itself alone

@@ -39,7 +39,9 @@ def test_every_error_stands_in_the_one_table() -> None:
     for module in pkgutil.walk_packages(postoffice.__path__, "postoffice."):
         if "migrations" not in module.name and not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    assert {error.__module__ for error in walk()} == {errors.__name__}
+    for error in walk():
+        assert error.__module__.startswith(f"{errors.__name__}."), error
+        assert getattr(errors, error.__name__) is error, error
 
 
 def test_a_code_is_snake_case_made_of_the_name() -> None:

@@ -1,0 +1,71 @@
+"""What can be wrong with messages, mailboxes, sessions and leases."""
+
+from postoffice.core.errors.kinds import Conflict, Forbidden, Invalid, Limited, NotFound, Unavailable
+
+
+class BadMessage(Invalid):
+    """The message's {field} is wrong: {why}."""
+
+
+class OneRecipient(Invalid):
+    """A {what} goes to exactly one agent; send one message for each."""
+
+
+class NotAdmitted(Forbidden):
+    """{recipient} does not take mail from {sender}; ask for a connection, or have {recipient} list {sender} in allow_from."""
+
+
+class NotParticipant(Forbidden):
+    """{name} takes no part in session {session!r}; only its two agents read and write there."""
+
+
+class NoSuchMessage(NotFound):
+    """{name} has no message {ref!r}; check the id."""
+
+
+class NoSuchSession(NotFound):
+    """There is no session {session!r}; leave the session out to begin one."""
+
+
+class IdConflict(Conflict):
+    """{sender} already sent another message with the id {client_id!r}; give a new message a new id."""
+
+
+class AmbiguousId(Conflict):
+    """{ref!r} names more than one message of {name}; use the office's own id."""
+
+
+class LeaseLost(Conflict):
+    """The lease on {ref} is not held (expired, settled or given to another); receive again."""
+
+
+class NotDead(Conflict):
+    """Message {ref} is {state}, not dead; only dead letters are requeued or discarded."""
+
+
+class LoopRefused(Conflict):
+    """Not forwarded to {to}: {why}."""
+
+
+class MailboxFull(Limited):
+    """{recipient}'s mailbox holds {depth} waiting messages, its limit; send again when it has read some."""
+
+
+class MailboxHeavy(MailboxFull):
+    """{recipient}'s mailbox holds {size} bytes of waiting mail, its limit is {limit}; send again when it has read some, or send references."""
+
+
+class BudgetSpent(Limited):
+    """The {limit} automatic replies of session {session} are spent; a message that is not automatic refills them."""
+
+
+class NoReply(Unavailable):
+    """{to} did not answer within {seconds} seconds; its mail is kept, and a late answer waits in your mailbox."""
+
+
+class WouldBeAnOption(Invalid):
+    """The command that handles this mail would take it for an option: {word} begins with '-'. Begin with something else and send again."""
+
+
+class MailboxClosed(Conflict):
+    """{agent}'s mailbox was left while this call waited in it; wait inside the block that opened it."""

@@ -1,0 +1,27 @@
+"""What can be wrong with tasks."""
+
+from postoffice.core.errors.kinds import Conflict, Forbidden, Limited, NotFound
+
+
+class NotAssignee(Forbidden):
+    """Task {task} is assigned to {assignee}, so {name} cannot move it."""
+
+
+class NoSuchTask(NotFound):
+    """There is no task {task!r} that {name} has to do with."""
+
+
+class TaskFinal(Conflict):
+    """Task {task} is {state} already, which is final."""
+
+
+class BadTaskMove(Conflict):
+    """Task {task} cannot go from {state} to {wanted}."""
+
+
+class DeadlinePassed(Conflict):
+    """The deadline of task {task} passed at {deadline}; it can only be rejected or failed."""
+
+
+class OverQuota(Limited):
+    """{name} has {count} tasks under way, its limit is {limit}; finish one first."""

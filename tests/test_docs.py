@@ -5,6 +5,7 @@ import re
 import select
 import subprocess
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -181,3 +182,18 @@ def test_every_target_of_make_is_explained() -> None:
     ).stdout
     assert {line.split()[0] for line in shown.splitlines()} == targets
     assert {"setup", "run", "test", "check", "bench", "peers", "chaos", "help"} <= targets
+
+
+def test_the_code_that_contributing_shows_stands_in_the_source() -> None:
+    blocks = re.findall(r"^ *```python\n(.*?)^ *```$", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert len(blocks) == 4
+    for block in blocks:
+        first, _, code = textwrap.dedent(block).partition("\n")
+        assert code in (ROOT / "src" / "postoffice" / first.removeprefix("# ")).read_text(), first
+
+
+def test_pre_commit_runs_what_make_check_runs() -> None:
+    hooks = re.findall(r"entry: (.*)", (ROOT / ".pre-commit-config.yaml").read_text())
+    made = re.search(r"^check:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert made
+    assert hooks == made[1].replace("$(BIN)", ".venv/bin").replace("\t", "").splitlines()

@@ -47,7 +47,7 @@ def test_each_kind_has_its_code(home: Home, code: int, words: list[str]) -> None
 
 
 @pytest.mark.parametrize(
-    ("code", "words"), [(66, ["status", "{}"]), (66, ["ack", "{}", "--token", "x"]), (66, ["read", "{}"]), (2, ["status", "x", "{}"])]
+    ("code", "words"), [(66, ["status", "{}"]), (66, ["ack", "{}", "--token", "x"]), (77, ["read", "{}"]), (2, ["status", "x", "{}"])]
 )
 def test_what_is_wrong_is_told_without_what_moves_a_terminal(home: Home, code: int, words: list[str]) -> None:
     said = home.refused(code, *(word.format("\x1b]0;mine\x07\u202e\nand so on") for word in words), "--as", "alice")

@@ -27,7 +27,7 @@ BAD_CALLS: dict[str, tuple[str, dict[str, Any], str, tuple[str, ...]]] = {
     "a limit too high": ("mailbox_receive", {"limit": 101}, "bad_limit", ("limit", "between 1 and 100")),
     "a wait too long": ("mailbox_wait", {"timeout_ms": 240_001}, "bad_limit", ("timeout_ms", "between 0 and 240000, not 240001")),
     "a wait beyond all time": ("mailbox_wait", {"timeout_ms": 10**18}, "invalid", ("timeout_ms", "<= 1000000000000")),
-    "a session nobody has": ("mailbox_read", {"session_id": "none"}, "no_such_session", ("'none'",)),
+    "a session nobody has": ("mailbox_read", {"session_id": "none"}, "not_participant", ("'none'",)),
     "a session to write in": (
         "mailbox_send",
         {"to": "bob", "content": "x", "session_id": "none"},

@@ -2,7 +2,7 @@
 
 from postoffice.store.overview import first_id
 from tests.engines import Engine
-from tests.proof.reading import ID, MANY, MIDDLE, NOW, Asked, too_much
+from tests.proof.reading import BEGIN, ID, MANY, MIDDLE, NOW, Asked, too_much
 
 _HOUR = 3_600_000_000
 _LATER = NOW + _HOUR
@@ -29,7 +29,8 @@ _ALWAYS: tuple[Asked, ...] = (
     ("posts_due", {"limit": 50}),
 )
 
-_SESSION = "00000000-0000-7000-8000-000000000007"
+_SESSION = f"{BEGIN}7000-8000-100000000002"
+"""Of agent-1 and agent-2."""
 _AGENT = "'agent-' || CAST(i AS text)"
 _DONE = {
     "agents (agent, name, id, card, created_at)": f"{_AGENT}, {_AGENT}, {ID}, '{{{{}}}}', 1 FROM n",
@@ -79,7 +80,9 @@ _LISTS: tuple[Asked, ...] = (
     ("mailbox", {"agent": "agent-2", "priority": 3, "number": MANY // 2, "limit": 21}),
     ("inbox_unread_of_many", {"agent": "agent-1", "before": MANY // 2, "before_id": _SESSION, "limit": 21, "lines": 1}),
     ("events", {"agent": "agent-1", "after": MANY // 2, "limit": 21}),
-    ("lines", (_SESSION, MANY // 2, 21)),
+    ("lines", (_SESSION, MANY // 2, 21, "")),
+    ("lines", (_SESSION, MANY // 2, 21, "agent-2")),
+    ("lines", (_SESSION, MANY // 2, 21, "agent-1")),
     ("session_number", {"session": _SESSION, "message": MIDDLE}),
     ("search", _SEARCH),
     ("search", {**_SEARCH, "session": _SESSION}),

@@ -61,17 +61,17 @@ async def test_the_messages_of_one_agent_are_heard_in_the_order_it_sent_them(bot
 
 @pytest.mark.parametrize("where", ["_registry.json", "delegated", "typist"])
 async def test_a_disk_that_is_full_at_the_start_is_waited_for(
-    bot: Bot, mail: MailboxManager, monkeypatch: pytest.MonkeyPatch, where: str
+    bot: Bot, mail: MailboxManager, root: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     """The channel ended, nobody started it again, and what an earlier process had meant to ask was forgotten."""
     await bot.desk._box.keep(Delegation("msg_1", "typist", CHAT, {"id": "msg_1", "content": "type this"}, at=1))
     publish, refused = disk.publish, []
 
-    def full(path: Any, *rest: Any, **named: Any) -> None:
-        if where in Path(path).parts:
+    def full(path: Any, *rest: Any, at: int | None = None, **named: Any) -> None:
+        if where in Path(path).parts or (at is not None and _is_within(root / where, at)):
             refused.append(path)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        publish(path, *rest, **named)
+        publish(path, *rest, at=at, **named)
 
     with monkeypatch.context() as writing:
         writing.setattr(disk, "publish", full)
@@ -81,6 +81,11 @@ async def test_a_disk_that_is_full_at_the_start_is_waited_for(
     await bot.desk.leave()
     await running
     assert asked["id"] == "msg_1"
+
+
+def _is_within(folder: Path, held_open: int) -> bool:
+    """Whether that is one of the folders there: a folder that is held open has no path."""
+    return any(os.path.samestat(inner.stat(), os.fstat(held_open)) for inner in folder.glob("*/"))
 
 
 async def test_an_answer_that_no_mailbox_could_keep_is_told_as_well_as_can_be(bot: Bot, mail: MailboxManager) -> None:

@@ -5,6 +5,8 @@ alone, of which clients read none that is too large. What a call says beyond wha
 whatever is not right about it is left to the SDK to refuse.
 """
 
+import json
+import math
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
@@ -151,8 +153,24 @@ def not_json(body: bytes) -> str | None:
     except RecursionError:
         return "it is nested too deeply"
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return str(error)
+        return None if _has_lone_surrogates(body) else str(error)
     return None
+
+
+def _has_lone_surrogates(body: bytes) -> bool:
+    """Whether nothing but these is wrong with it. The tool that is called refuses them in words that say what to do."""
+    try:
+        json.loads(body.decode(), parse_int=_finite, parse_float=_finite, parse_constant=_finite)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ValueError(number)
+    return value
 
 
 def _read(headers: dict[bytes, bytes], body: bytes) -> QuickCall | None:

@@ -26,6 +26,7 @@ from postoffice.core.ledger import (
     read_operator,
     write_created,
     write_envelope,
+    write_log,
     write_note,
     write_request,
 )
@@ -63,6 +64,27 @@ def test_data_is_a_string_and_compact() -> None:
     said = json.loads(text)
     assert (said["p"], said["op"], said["operator_id"]) == ("hcs-10", "message", "0.0.101@0.0.100")
     assert json.loads(said["data"])["subject"] == "Grüße"
+
+
+@pytest.mark.parametrize("private", [False, True])
+@pytest.mark.parametrize("priority", [1, 3])
+def test_an_envelope_says_when_it_was_written_and_how_urgent_it_is(priority: int, *, private: bool) -> None:
+    sent = message(priority=priority)
+    for text in (write_envelope(QUINN, sent, private=private), write_log(QUINN, sent)):
+        said = json.loads(text)
+        assert said["ts"] == "2026-04-25T00:00:00Z"
+        assert json.loads(said["data"])["priority"] == priority
+
+
+def test_an_envelope_names_type_and_subject_even_where_they_are_the_usual_ones() -> None:
+    said = json.loads(json.loads(write_envelope(QUINN, message(type="message", subject=""), private=False))["data"])
+    assert (said["message_type"], said["subject"]) == ("message", "")
+
+
+@pytest.mark.parametrize("ts", [1745539200, "yesterday", {"at": 1}, None])
+def test_whatever_others_put_for_the_time_is_no_reason_to_refuse_them(ts: Any) -> None:
+    raw = json.dumps({"p": "hcs-10", "op": "message", "operator_id": "0.0.1@0.0.2", "data": "hello", "ts": ts})
+    assert read_body(read_envelope(raw.encode())).content == "hello"
 
 
 @pytest.mark.parametrize("data", ['{"subject":"s","priority":2}', {"subject": "s", "priority": 2}])

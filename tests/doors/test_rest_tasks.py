@@ -193,6 +193,23 @@ class TestEntities:
         for body in ({"note": "x"}, {"entity_type": "task"}, {"entity_type": "task", "note": ""}, {"entity_type": "", "note": "x"}):
             refused(await alice.post("/entities/p1/notes", json=body), 422)
 
+    async def test_an_entity_is_one_of_four_things_and_any_other_is_refused_with_the_four_named(self, callers: Callers) -> None:
+        alice, bob = await callers.named("alice", "bob")
+        done(await bob.get("/agents/me"))
+        owner = await callers.owner()
+        for type in ("task", "phase", "stage", "project"):
+            done(await alice.post(f"/entities/{type}-1/notes", json={"entity_type": type, "note": "n"}), 201)
+        for answer in (
+            await alice.post("/entities/e-1/notes", json={"entity_type": "epic", "note": "n"}),
+            await alice.post("/entities/e-1/events", json={"type": "epic.begun", "entity_type": "epic"}),
+            await alice.post("/messages/send", json={"to": "bob", "type": "a.note", "content": "n", "ref_id": "e-1", "ref_type": "epic"}),
+            await owner.put("/ledger/topics/0.0.9", json={"about": "epic"}),
+        ):
+            refused(answer, 422)
+            assert "task, phase, stage or project, not 'epic'" in answer.json()["detail"]
+        kept = {one["id"] for one in done(await alice.get("/entities"))["entities"]}
+        assert kept == {"task-1", "phase-1", "stage-1", "project-1"}
+
 
 class TestDeadLetters:
     async def test_a_dead_letter_says_why_and_its_sender_is_told(self, impatient: Callers) -> None:

@@ -157,7 +157,7 @@ async def test_a_private_office_puts_a_hash_there_and_keeps_the_body(tmp_path: P
         assert (message.subject, message.payload) == ("a secret", {"deep": "secret"})
         (body,) = at.bodies(at.accounts["mindy"].inbound_topic_id)
         assert "secret" not in body["data"]
-        assert set(json.loads(body["data"])) == {"id", "hash"}
+        assert set(json.loads(body["data"])) == {"id", "hash", "priority"}
 
 
 async def test_an_agent_with_an_account_of_its_own_pays_for_itself(tmp_path: Path, ledger: Emulator) -> None:

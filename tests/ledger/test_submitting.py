@@ -219,6 +219,17 @@ async def test_a_topic_that_does_not_exist_is_a_refusal_for_good(at: Town) -> No
     assert (await at.standing("quinn", id)).state is State.DEAD
 
 
+@pytest.mark.parametrize("notify", [(), ("mindy",)])
+async def test_a_note_to_a_topic_that_does_not_exist_tells_its_sender(at: Town, notify: tuple[str, ...]) -> None:
+    kept = await at.office.note(await at.me("quinn"), "0.0.999999", "task", "stuck", notify)
+    assert kept.ledger == "awaiting"
+    (notice,) = await at.arrived("quinn")
+    assert str(notice.content).startswith("Your note on 0.0.999999 is kept in the office, but does not stand on the ledger:")
+    assert "INVALID_TOPIC_ID" in str(notice.content)
+    assert (notice.payload["message_id"], notice.payload["topic_id"]) == (kept.message_id, "0.0.999999")
+    assert len(await at.waiting("mindy")) == len(notify)
+
+
 async def test_whoever_wrote_what_was_delivered_at_once_is_told_that_the_ledger_refused_it(engine: Engine, ledger: Emulator) -> None:
     async with town(engine, ledger, silent=True) as at:
         await at.settle("quinn", "mindy")
@@ -230,7 +241,7 @@ async def test_whoever_wrote_what_was_delivered_at_once_is_told_that_the_ledger_
         told = [str(notice.content) for notice in await at.waiting("quinn")]
         assert told == [
             "Your message to mindy was delivered, but does not stand on the ledger: INVALID_TOPIC_ID",
-            "Your note on 0.0.9 was delivered, but does not stand on the ledger: INVALID_TOPIC_ID",
+            "Your note on 0.0.9 is kept in the office, but does not stand on the ledger: INVALID_TOPIC_ID",
         ]
         assert len(await at.waiting("mindy")) == 2
 

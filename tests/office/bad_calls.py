@@ -164,7 +164,8 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("bad_name", lambda s: s.office.note(s.alice, "T-1", "task", "x", ["a b"])),
         ("too_large", lambda s: s.office.note(s.alice, "x" * 256, "task", "x")),
         ("bad_text", lambda s: s.office.note(s.alice, "T-1", "task", "\x00")),
-        ("bad_text", lambda s: s.office.note(s.alice, "T-1", "\x00", "x")),
+        ("invalid", lambda s: s.office.note(s.alice, "T-1", "epic", "x")),
+        ("invalid", lambda s: s.office.note(s.alice, "T-1", "Task", "x")),
     ],
     "receive": [
         ("bad_limit", lambda s: s.office.receive(s.bob, 0)),

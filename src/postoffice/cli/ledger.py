@@ -8,6 +8,7 @@ from postoffice.cli import ledger_network
 from postoffice.cli.command import Command, Options, add_commands, argument, examples
 from postoffice.cli.show import ago, say, table
 from postoffice.client.path import part
+from postoffice.core.entity import ENTITY_TYPES, NAMED
 from postoffice.core.errors import BadSetting, MailError
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ COMMANDS = (
         ("postoffice ledger watch 0.0.12345 --type task --as owner",),
         watch,
         ledger_network.show_watched,
-        (argument("topic", help="such as 0.0.12345"), argument("--type", required=True, help="task, phase, stage, project")),
+        (argument("topic", help="such as 0.0.12345"), argument("--type", required=True, choices=ENTITY_TYPES, help=NAMED)),
     ),
     Command(
         "send",
@@ -167,7 +168,7 @@ COMMANDS = (
         (
             argument("entity", help="its topic"),
             argument("text", help="the note"),
-            argument("--type", default="task", help="task, phase, stage, project (task)"),
+            argument("--type", default="task", choices=ENTITY_TYPES, help=f"{NAMED} (task)"),
             argument("--notify", action="append", metavar="AGENT", help="who should know; more than once for several"),
         ),
     ),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from postoffice.cli.command import Argument, Options, add_caller, add_parser, argument
 from postoffice.cli.show import say, table
+from postoffice.core.entity import ENTITY_TYPES, NAMED
 from postoffice.core.errors import BadSetting, ExtraMissing, LedgerUnused, OtherLedger
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 _SETTINGS = ("config", "ledger", "ledger_mirror", "ledger_account", "ledger_key_file")
 _JOURNAL = "ledger-setup.jsonl"
 _ASKS_A_SECOND = 10.0
-_TYPE_CHARS = 100  # that the office takes
 
 
 class NetworkCommand(NamedTuple):
@@ -191,8 +191,6 @@ def _founded(console: "Console", answer: Any) -> None:
 
 def _topic(options: Options) -> None:
     settings = _settings(options)
-    if not 1 <= len(options["type"]) <= _TYPE_CHARS:  # before anything is paid for
-        raise BadSetting(name="--type", why=f"it has 1 to {_TYPE_CHARS} characters")
 
     async def work(wire: "Wire") -> Any:
         async with _founding(wire, settings) as founding:
@@ -296,7 +294,7 @@ COMMANDS = (
         _topic,
         (
             argument("--create", action="store_true", required=True, help="make it (it costs a cent)"),
-            argument("--type", required=True, help="task, phase, stage, project"),
+            argument("--type", required=True, choices=ENTITY_TYPES, help=NAMED),
         ),
         ("postoffice ledger topic --create --type task",),
     ),

@@ -7,6 +7,7 @@ from postoffice.cli.pages import LIMIT, gathered, tell_of_more
 from postoffice.cli.show import ago, ahead, say, table, text_of
 from postoffice.client.path import part
 from postoffice.client.text_body import text_body
+from postoffice.core.entity import ENTITY_TYPES, NAMED
 from postoffice.core.errors import BadSetting
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ COMMANDS = (
         (
             argument("entity", help="what it is about"),
             argument("text", nargs="?", help="the note; without it the notes are shown"),
-            argument("--type", default="task", help="task, phase, stage, project (task)"),
+            argument("--type", default="task", choices=ENTITY_TYPES, help=f"{NAMED} (task)"),
             argument("--notify", action="append", metavar="AGENT", help="who should know; more than once for several"),
             LIMIT,
         ),

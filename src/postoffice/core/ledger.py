@@ -87,6 +87,8 @@ class Envelope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     op: str
     operator_id: str = ""
     data: str | dict[str, Any] = ""
+    ts: Any = None
+    """When it was written, by its sender (seed 004). The standard has no such field, so what others put there is not read."""
     m: str | None = None
     uaid: str | None = None
     connection_topic_id: str | None = None
@@ -233,15 +235,14 @@ def write_envelope(sender: Account, message: Message, *, private: bool) -> str:
     """A message as it goes to a topic; a private one only by its fingerprint."""
     body = body_of(message)
     if private:
-        body = Body(id=message.id, priority=message.priority, hash=fingerprint(body))
-    # `data` is a string by the standard; the seed's object goes into it.
-    return _text(Envelope(p=PROTOCOL, op="message", operator_id=sender.operator_id, data=_text(body)))
+        return _write_message(sender, message, {"id": message.id, "hash": fingerprint(body)})
+    always = {"message_type": message.type, "subject": message.subject}
+    return _write_message(sender, message, always | msgspec.to_builtins(body))
 
 
 def write_log(sender: Account, message: Message) -> str:
     """What an agent's public log tells of a message: that it was sent, never what it says."""
-    told = {"message_type": message.type, "to": message.to, "priority": message.priority, "hash": fingerprint(body_of(message))}
-    return _text(Envelope(p=PROTOCOL, op="message", operator_id=sender.operator_id, data=_text(told)))
+    return _write_message(sender, message, {"message_type": message.type, "to": message.to, "hash": fingerprint(body_of(message))})
 
 
 def write_note(message: Message) -> str:
@@ -314,6 +315,13 @@ def matches(body: Body, message: Message) -> bool:
     """Whether what stands on the ledger is this message."""
     ours = fingerprint(body_of(message))
     return ours == (fingerprint(body) if body.hash is None else body.hash)
+
+
+def _write_message(sender: Account, message: Message, said: dict[str, Any]) -> str:
+    """An operation that tells of a message; how urgent and how old it is stands in each of them."""
+    # `data` is a string by the standard; the seed's object goes into it.
+    data = _text(said | {"priority": message.priority})
+    return _text(Envelope(p=PROTOCOL, op="message", operator_id=sender.operator_id, data=data, ts=message.created_at))
 
 
 def _text(value: object) -> str:

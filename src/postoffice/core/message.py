@@ -8,6 +8,7 @@ import msgspec
 
 from postoffice.core.clock import micros, moment
 from postoffice.core.connection import Assurance
+from postoffice.core.entity import check_entity_type
 from postoffice.core.errors import BadMessage, OneRecipient, TooLarge
 from postoffice.core.limits import Limits, bounded
 from postoffice.core.names import EVERYONE, check_recipient, folded
@@ -201,6 +202,8 @@ def _check_form(draft: Draft) -> None:
     """What some kinds of message need."""
     if is_note(draft.type) and not draft.ref_id:
         raise BadMessage(field="ref_id", why="a note names its entity")
+    if is_note(draft.type) and draft.ref_type:
+        check_entity_type(draft.ref_type, "ref_type")
     if draft.automatic and not draft.reply_to:
         raise BadMessage(field="reply_to", why="an automatic reply names the message it answers")
     if isinstance(draft.to, str) and draft.to != EVERYONE:

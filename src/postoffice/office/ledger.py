@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from postoffice.core.agent import Caller
+from postoffice.core.entity import check_entity_type
 from postoffice.core.errors import Invalid, MailError, OwnerOnly
 from postoffice.core.ledger import ENTITY, Account, Post, Record, Sighting, Topic, check_ledger_id
 from postoffice.core.message import Accepted, Draft, is_note
@@ -30,6 +31,8 @@ class LedgerVerbs(MailVerbs):
     ) -> list[Accepted]:
         """Something happened to an entity: whoever the routes name is told by the office. One who refuses keeps it from nobody else."""
         told = {"entity_id": entity_id, "event": type, "by": caller.name, "data": data}
+        if entity_type is not None:
+            check_entity_type(entity_type)
         if is_note(type):
             raise Invalid(what="type", why="a note is posted as a note, with who should know")
         drafts = self.routed(entity_id, type, told, entity_type=entity_type, client_id=client_id)
@@ -81,6 +84,7 @@ class LedgerVerbs(MailVerbs):
         self._owner_only(caller, "have a topic watched")
         if kind not in _KINDS:
             raise Invalid(what="kind", why=f"it is one of {', '.join(_KINDS)}")
+        check_entity_type(about, "about")
         await self.store.watch_topic(check_ledger_id(topic_id, "topic_id"), kind, agent, about)
 
     async def ledger_topics(self) -> list[Topic]:

@@ -11,6 +11,7 @@ from postoffice.acts.mail.take_and_settle import Collected
 from postoffice.core.agent import Caller
 from postoffice.core.clock import is_id, steady
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, Unread, Wish
+from postoffice.core.entity import check_entity_type
 from postoffice.core.errors import BadMessage, MailError, NoSuchAgent, NoSuchSession
 from postoffice.core.ledger import DIRECT, is_ledger_id
 from postoffice.core.limits import bounded
@@ -91,6 +92,7 @@ class MailVerbs(Counter):
         self, caller: Caller, entity_id: str, entity_type: str, note: str, notify: Sequence[str] = (), *, client_id: str | None = None
     ) -> Accepted:
         """Keep a note with an entity, and send it to whoever should know."""
+        check_entity_type(entity_type)
         draft = Draft(
             to=EVERYONE if list(notify) == [EVERYONE] else tuple(notify),
             type=f"{entity_type}.note",

@@ -147,9 +147,9 @@ class SettlePost(Act[None]):
             with suppress(NoSuchMessage):  # delivered at once, read, and purged since
                 if self.refusal.run(desk).state != State.DEAD:
                     row = desk.mail[self.refusal.message_id, self.refusal.mailbox]
-                    self._tell(desk, row.sender, f"message to {desk.boxes[row.mailbox].name}")
+                    self._tell(desk, row.sender, f"message to {desk.boxes[row.mailbox].name} was delivered")
         elif self.author is not None:
-            self._tell(desk, self.author, f"note on {self.post.topic_id}")
+            self._tell(desk, self.author, f"note on {self.post.topic_id} is kept in the office")
         state = "submitted" if self.error is None else "failed" if self.retry_in is None else "waiting"
         due_at = desk.now + micros(self.retry_in or timedelta(0))
         desk.write("settle_post", (self.post.id, state, due_at, self.error), self.post.id)

@@ -38,6 +38,6 @@ def task_overdue(task: TaskRow, assignee: str) -> Notice:
 
 
 def not_on_ledger(what: str, reason: str | None, topic_id: str, message_id: str | None) -> Notice:
-    """Mail was delivered that the ledger does not have."""
-    text = f"Your {what} was delivered, but does not stand on the ledger: {reason}"
+    """Something was delivered or kept here that the ledger does not have."""
+    text = f"Your {what}, but does not stand on the ledger: {reason}"
     return Notice(text, {"kind": "not_on_ledger", "message_id": message_id, "topic_id": topic_id, "reason": reason}, message_id)

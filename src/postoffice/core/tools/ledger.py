@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType, field
 
+from postoffice.core.entity import ENTITY_TYPES
 from postoffice.core.tools.tool import Arguments, Me, OwnId, Tool, says
 
 
@@ -15,7 +16,7 @@ class SendMessage(Arguments, frozen=True, kw_only=True):
     message_type: Annotated[str, says("feedback, fyi, review.request, task.note …")] = "fyi"
     payload: Any | UnsetType = UNSET
     ref_id: Annotated[str, says("The entity it is about.")] | None = None
-    ref_type: Annotated[str, says("task, phase, stage, project or agent.")] | None = None
+    ref_type: Annotated[str, says(f"{', '.join(ENTITY_TYPES)} or agent.")] | None = None
     priority: Annotated[int, Meta(ge=1, le=5)] = 3
     agent_id: Me | None = None
     id: OwnId | None = None
@@ -32,7 +33,7 @@ class PostNote(Arguments, frozen=True, kw_only=True):
     """What `post_note` takes."""
 
     entity_id: str
-    entity_type: Annotated[str, says("task, phase, stage or project.")]
+    entity_type: Annotated[str, Meta(extra_json_schema={"enum": list(ENTITY_TYPES)})]
     note: str
     notify: Annotated[list[str], says("Agents that get it as mail.")] = field(default_factory=list)
     agent_id: Me | None = None

@@ -6,6 +6,7 @@ import msgspec
 from fastapi import Path, Response
 from pydantic import Field
 
+from postoffice.core.entity import ENTITY_TYPES, NAMED
 from postoffice.core.letter import Letter, letter
 from postoffice.core.message import Message
 from postoffice.core.views import Entity, Page
@@ -25,7 +26,7 @@ _NOTE = LETTER | {"type": "task.note", "to": ["mindy"], "content": "Blocked on r
 class NoteBody(Body):
     """A note to keep with an entity."""
 
-    entity_type: str = Field(min_length=1, max_length=100, examples=["task"], description="task, phase, stage, project …")
+    entity_type: str = Field(examples=["task"], description=f"{NAMED}.", json_schema_extra={"enum": list(ENTITY_TYPES)})
     note: str = Field(min_length=1, max_length=10_000, examples=["Blocked on review."])
     notify: list[str] = Field([], description="Agents that get the note as mail.")
     id: str | None = Field(None, max_length=255, description="Your own id: the same note is kept once.")
@@ -36,7 +37,7 @@ class EventBody(Body):
 
     type: str = Field(min_length=1, max_length=255, examples=["task.blocked"])
     entity_type: str | None = Field(
-        None, max_length=255, examples=["task"], description="task, phase, stage, project …; unless the type says so."
+        None, examples=["task"], description=f"{NAMED}; unless the type says so.", json_schema_extra={"enum": [*ENTITY_TYPES, None]}
     )
     data: Any = Field(None, examples=[{"reason": "waits for a review"}])
     id: str | None = Field(None, max_length=255, description="Your own id: the same event is told once.")

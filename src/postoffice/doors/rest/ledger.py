@@ -6,6 +6,7 @@ import msgspec
 from fastapi import Path, Query, Request, Response
 from pydantic import Field
 
+from postoffice.core.entity import ENTITY_TYPES, NAMED
 from postoffice.core.ledger import Account, Record, Topic
 from postoffice.core.message import Draft
 from postoffice.core.views import LedgerStatus
@@ -34,7 +35,7 @@ class AccountBody(Body):
 class TopicBody(Body):
     """Why a topic is watched."""
 
-    about: str = Field(min_length=1, max_length=100, examples=["task"], description="task, phase, stage, project …")
+    about: str = Field(examples=["task"], description=f"{NAMED}.", json_schema_extra={"enum": list(ENTITY_TYPES)})
 
 
 class MessageBody(Body):

@@ -10,8 +10,9 @@ import msgspec
 from bench.filling import READER, Filled
 from bench.plan import Plan
 from bench.scratch import progress
+from postoffice.acts.mail.take_and_settle import TakeAndSettle
 from postoffice.core.delivery import Ack, Wish
-from postoffice.store.protocol import Store
+from postoffice.store.store import Store
 
 _BLOCK = 25
 _WISH = Wish(limit=1, visible_for=timedelta(seconds=30))
@@ -56,8 +57,8 @@ async def lease_costs(engine: Filled, plan: Plan) -> list[LeaseCost]:
 async def _lease(store: Store) -> float:
     """Seconds that a lease took; it is acked off the clock, and the next one takes the next message."""
     began = time.perf_counter()
-    turned = await store.turn(READER, (), _WISH)
+    turned = await store.do(TakeAndSettle(READER, (), _WISH))
     took = time.perf_counter() - began
     (leased,) = turned.leased
-    await store.turn(READER, (Ack(leased.message.id, leased.token),), None)
+    await store.do(TakeAndSettle(READER, (Ack(leased.message.id, leased.token),), None))
     return took

@@ -13,10 +13,12 @@ from bench.ours import install
 from bench.plan import BODY
 from bench.scratch import progress
 from bench.server import Server
+from postoffice.acts.mail.send import Send
+from postoffice.acts.people.agents import Appear
 from postoffice.core.message import Draft
-from postoffice.store.postgres import PostgresStore
-from postoffice.store.protocol import Store
-from postoffice.store.sqlite import SQLiteStore
+from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.sqlite.engine import SQLite
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from postoffice.wake.postgres import PostgresWake
 from postoffice.wake.protocol import Wake
@@ -42,8 +44,8 @@ class CrowdedSQLite:
         path = self._folder / f"crowd-{agents}.db"
         progress(f"filling SQLite with {agents:,} agents")
         # Filled without waiting for the disk; what is measured afterwards does wait.
-        await _fill(SQLiteStore(path, limits=ROOMY, synchronous="OFF"), agents)
-        return SQLiteStore(path, limits=ROOMY), LocalWake()
+        await _fill(Store(SQLite(path, limits=ROOMY, synchronous="OFF")), agents)
+        return Store(SQLite(path, limits=ROOMY)), LocalWake()
 
 
 class CrowdedPostgres:
@@ -56,23 +58,23 @@ class CrowdedPostgres:
         """Give a store over a filled database."""
         progress(f"filling PostgreSQL with {agents:,} agents")
         url = await self._server.database("ours", install)
-        await _fill(PostgresStore(url, limits=ROOMY), agents)
+        await _fill(Store(PostgreSQL(url, limits=ROOMY)), agents)
         connection = await asyncpg.connect(url)
         # Autovacuum would come for the same work in the middle of the measurement.
         await connection.execute("VACUUM ANALYZE")
         await connection.close()
-        return PostgresStore(url, limits=ROOMY), PostgresWake(url)
+        return Store(PostgreSQL(url, limits=ROOMY)), PostgresWake(url)
 
 
 async def _fill(store: Store, agents: int) -> None:
     names = [f"agent-{number}" for number in range(agents)]
     await store.open(lambda _agents: None)
-    await store.appear(READER)
+    await store.do(Appear(READER))
 
     def letter(sender: str, to: str) -> Awaitable[object]:
-        return store.send(sender, Draft(to=to, content=BODY, priority=3, ttl=3), verified=False, strangers=True)
+        return store.do(Send(sender, Draft(to=to, content=BODY, priority=3, ttl=3), verified=False, strangers=True))
 
-    await _all(names, store.appear)
+    await _all(names, lambda name: store.do(Appear(name)))
     await _all(names, lambda name: letter(name, READER))
     neighbours = dict(zip(names, [*names[1:], names[0]], strict=True))
     await _all(names, lambda name: letter(name, neighbours[name]))

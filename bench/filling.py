@@ -14,12 +14,14 @@ from bench.ours import SCHEMA, install
 from bench.plan import BODY
 from bench.scratch import progress
 from bench.server import Server
+from postoffice.acts.mail.send import Send
+from postoffice.acts.people.agents import Appear
 from postoffice.core.limits import Limits
 from postoffice.core.message import Draft
 from postoffice.store import sql
-from postoffice.store.postgres import PostgresStore
-from postoffice.store.protocol import Store
-from postoffice.store.sqlite import FILING, SQLiteStore
+from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.sqlite.engine import FILING, SQLite
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from postoffice.wake.postgres import PostgresWake
 from postoffice.wake.protocol import Wake
@@ -72,9 +74,9 @@ class FilledSQLite:
         path = self._folder / f"{size}-{in_flight}.db"
         if not path.exists():
             progress(f"filling SQLite with {size:,} messages, {in_flight:,} in flight")
-            await _seed(SQLiteStore(path))
+            await _seed(Store(SQLite(path)))
             self._fill(path, size, in_flight)
-        return SQLiteStore(path, limits=ROOMY), LocalWake()
+        return Store(SQLite(path, limits=ROOMY)), LocalWake()
 
     def _fill(self, path: Path, size: int, in_flight: int) -> None:
         connection = sqlite3.connect(path, isolation_level=None)
@@ -108,10 +110,10 @@ class FilledPostgres:
         if (size, in_flight) not in self._urls:
             progress(f"filling PostgreSQL with {size:,} messages, {in_flight:,} in flight")
             url = self._urls[size, in_flight] = await self._server.database("ours", install)
-            await _seed(PostgresStore(url))
+            await _seed(Store(PostgreSQL(url)))
             await self._fill(url, size, in_flight)
         url = self._urls[size, in_flight]
-        return PostgresStore(url, limits=ROOMY), PostgresWake(url)
+        return Store(PostgreSQL(url, limits=ROOMY)), PostgresWake(url)
 
     async def _fill(self, url: str, size: int, in_flight: int) -> None:
         settings = {"search_path": SCHEMA, "synchronous_commit": "off", "work_mem": "64MB"}
@@ -140,11 +142,11 @@ class FilledPostgres:
 
 async def _seed(store: Store) -> None:
     await store.open(lambda _agents: None)
-    await store.appear(READER)
+    await store.do(Appear(READER))
     for number in range(SENDERS):
         name = f"sender-{number}"
-        await store.appear(name)
-        await store.send(name, Draft(to=READER, content=BODY, priority=3, ttl=3), verified=False, strangers=True)
+        await store.do(Appear(name))
+        await store.do(Send(name, Draft(to=READER, content=BODY, priority=3, ttl=3), verified=False, strangers=True))
     await store.close()
 
 

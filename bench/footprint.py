@@ -11,12 +11,14 @@ from bench.clients import run
 from bench.ours import install
 from bench.scratch import scratch
 from bench.server import Server, running_server
+from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Ack
 from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
-from postoffice.store.postgres import PostgresStore
-from postoffice.store.sqlite import SQLiteStore
+from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.sqlite.engine import SQLite
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 
 _BATCH = 50
@@ -51,7 +53,7 @@ def main(letters: int) -> None:
 async def _on_postgres(server: Server, letters: int) -> Books:
     url = await server.database("footprint", install)
     connection = await asyncpg.connect(url)
-    async with PostOffice(PostgresStore(url), LocalWake(), House(tick=3600)) as office:
+    async with PostOffice(Store(PostgreSQL(url)), LocalWake(), House(tick=3600)) as office:
         await _live(office, _AGENTS)
         before = await _read(connection)
         await _live(office, letters)
@@ -61,7 +63,7 @@ async def _on_postgres(server: Server, letters: int) -> Books:
 
 
 async def _on_sqlite(path: Path, letters: int) -> int:
-    async with PostOffice(SQLiteStore(path), LocalWake(), House(tick=3600)) as office:
+    async with PostOffice(Store(SQLite(path)), LocalWake(), House(tick=3600)) as office:
         await _live(office, letters)
     return path.stat().st_size  # noqa: ASYNC240 - nobody else is at work any more
 
@@ -74,7 +76,7 @@ async def _live(office: PostOffice, letters: int) -> None:
         pairs = [(names[n % _AGENTS], names[(n + 1) % _AGENTS]) for n in range(first, min(first + _BATCH, letters))]
         await asyncio.gather(*(office.send(callers[one], Draft(to=other, subject="news", content=_TEXT[:1000])) for one, other in pairs))
         await asyncio.gather(*(_take(office, callers[name]) for name in {other for _, other in pairs}))
-    while await office.store.index_search():
+    while await office.store.do(IndexSearch()):
         pass
 
 

@@ -12,9 +12,12 @@ from bench.crowding import Crowded
 from bench.filling import READER, Filled
 from bench.plan import BODY, Plan
 from bench.scratch import progress
+from postoffice.acts.mail.send import Send
+from postoffice.acts.mail.take_and_settle import TakeAndSettle
+from postoffice.acts.people.agents import Appear
 from postoffice.core.delivery import Ack, Wish
 from postoffice.core.message import Draft
-from postoffice.store.protocol import Store
+from postoffice.store.store import Store
 
 MESSAGES, AGENTS = "messages", "agents"
 _WRITER = "writer"
@@ -52,7 +55,7 @@ async def _costs(engine: str, by: str, sizes: Sequence[int], stores: Sequence[St
         for store in stores:
             await store.open(lambda _agents: None)
             stack.push_async_callback(store.close)
-            await store.appear(_WRITER)
+            await store.do(Appear(_WRITER))
         for block in range(-1, max(1, plan.leases // _BLOCK)):
             for store, (sends, leases, inboxes) in zip(stores, times, strict=True):
                 for _ in range(_BLOCK):
@@ -67,21 +70,21 @@ async def _costs(engine: str, by: str, sizes: Sequence[int], stores: Sequence[St
 
 async def _send(store: Store) -> float:
     letter = Draft(to=READER, content=BODY, priority=3, ttl=3)
-    return await _timed(lambda: store.send(_WRITER, letter, verified=False, strangers=True))
+    return await _timed(lambda: store.do(Send(_WRITER, letter, verified=False, strangers=True)))
 
 
 async def _lease(store: Store) -> float:
     """It is acked off the clock, and the next one takes the next message."""
     began = time.perf_counter()
-    turned = await store.turn(READER, (), _WISH)
+    turned = await store.do(TakeAndSettle(READER, (), _WISH))
     took = time.perf_counter() - began
     (leased,) = turned.leased
-    await store.turn(READER, (Ack(leased.message.id, leased.token),), None)
+    await store.do(TakeAndSettle(READER, (Ack(leased.message.id, leased.token),), None))
     return took
 
 
 async def _look(store: Store) -> float:
-    return await _timed(lambda: store.inbox(READER, None, _SHOWN, unread_only=False, lines=3))
+    return await _timed(lambda: store.sessions.inbox(READER, None, _SHOWN, unread_only=False, lines=3))
 
 
 async def _timed(act: Callable[[], Awaitable[object]]) -> float:

@@ -12,7 +12,8 @@ from bench.ours import Ring
 from bench.plan import Plan
 from bench.scratch import progress, scratch
 from postoffice.office import PostOffice
-from postoffice.store.sqlite import SQLiteStore
+from postoffice.store.sqlite.engine import SQLite
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 
 _CLIENTS = 16
@@ -42,7 +43,7 @@ def growth(plan: Plan) -> Growth:
 
 async def _measure(plan: Plan) -> Growth:
     with scratch() as folder:
-        async with PostOffice(SQLiteStore(folder / "mailbox.db"), LocalWake()) as office:
+        async with PostOffice(Store(SQLite(folder / "mailbox.db")), LocalWake()) as office:
             ring = Ring(office, _CLIENTS)
             await ring.open()
             await _go_round(ring, plan.memory_warm_up)

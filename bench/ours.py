@@ -12,8 +12,9 @@ from postoffice.core.agent import Caller
 from postoffice.core.message import Draft
 from postoffice.office import PostOffice
 from postoffice.store.migrations.upgrade import run_alembic
-from postoffice.store.postgres import PostgresStore
-from postoffice.store.sqlite import SQLiteStore
+from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.sqlite.engine import SQLite
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from postoffice.wake.postgres import PostgresWake
 
@@ -65,9 +66,10 @@ class OurSQLite:
             return run(self._measure(folder / "mailbox.db", concurrency, plan))
 
     async def _measure(self, path: Path, concurrency: int, plan: Plan) -> Sample:
-        store = SQLiteStore(path)
+        engine = SQLite(path)
+        store = Store(engine)
         async with PostOffice(store, LocalWake()) as office:
-            check_durable(store._connection)  # noqa: SLF001 - the pragma is the connection's own, so it is asked there
+            check_durable(engine._connection)  # noqa: SLF001 - the pragma is the connection's own, so it is asked there
             ring = Ring(office, concurrency)
             await ring.open()
             return await with_coroutines(ring.cycle, concurrency, plan)
@@ -89,7 +91,7 @@ class OurPostgres:
     async def _measure(self, concurrency: int, plan: Plan) -> Sample:
         url = await self._server.database("ours", install)
         try:
-            async with PostOffice(PostgresStore(url), PostgresWake(url)) as office:
+            async with PostOffice(Store(PostgreSQL(url)), PostgresWake(url)) as office:
                 ring = Ring(office, concurrency)
                 await ring.open()
                 return await with_coroutines(ring.cycle, concurrency, plan, self._server.cpu)

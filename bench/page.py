@@ -13,10 +13,12 @@ from bench.clients import run
 from bench.house import our_house
 from bench.plan import BODY, Plan
 from bench.scratch import progress, scratch
+from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.agent import Caller
 from postoffice.core.message import TASK, Draft
 from postoffice.office import PostOffice
-from postoffice.store.sqlite import SQLiteStore
+from postoffice.store.sqlite.engine import SQLite
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 
 _AT_ONCE = 1_000
@@ -91,7 +93,7 @@ async def _fill(path: Path, plan: Plan) -> str:
     """Send for real, but without waiting for the disk: it is thrown away afterwards."""
     progress(f"filling an office with {plan.agents} agents and {plan.letters:,} letters")
     names = [f"agent-{number}" for number in range(plan.agents)]
-    async with PostOffice(SQLiteStore(path, synchronous="OFF"), LocalWake()) as office:
+    async with PostOffice(Store(SQLite(path, synchronous="OFF")), LocalWake()) as office:
         agents = [await office.identify(name=name) for name in names]
         for agent in agents:
             await office.update_card(agent, {"description": f"{agent.name} does its part", "capabilities": ["python", "review"]})
@@ -108,7 +110,7 @@ async def _fill(path: Path, plan: Plan) -> str:
             sent += len(drafts)
             await asyncio.gather(*(_read(office, agent) for agent in agents))
         assert accepted is not None
-        await office.store.index_search(10**6)
+        await office.store.do(IndexSearch(10**6))
         return str(accepted.session_id)
 
 

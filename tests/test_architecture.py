@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import postoffice
+from postoffice.store.engine import Engine
 
 SOURCE = Path(postoffice.__file__).parent
 LAYERS = ["core", "acts", "store", "wake", "office", "client", "bridges", "doors"]
@@ -17,8 +18,8 @@ IMPURE = {"asyncio", "sqlite3", "asyncpg", "socket", "os", "pathlib", "shutil", 
 VAGUE = {"utils", "util", "helpers", "helper", "common", "manager", "misc"}
 LONGEST = 500
 STATEMENT = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE)\b")
-OWN = {"sqlite": {"sqlite.py"}, "postgresql": {"postgres.py", "committer.py"}}
-"""The files that speak to one engine only."""
+ENGINES = ("sqlite", "postgres")
+"""Each has a folder of its own in `store/`, with its code and its SQL."""
 ENTRY = re.compile(r"^-- (name|part): (\w+)$", re.MULTILINE)
 
 FILES = sorted(SOURCE.rglob("*.py"))
@@ -78,8 +79,16 @@ def strings(path: Path) -> Iterator[ast.Constant]:
             yield node
 
 
-def names_in(*files: str, kind: str = "name") -> list[str]:
-    return [name for file in files for found, name in ENTRY.findall((SOURCE / "store" / "sql" / file).read_text()) if found == kind]
+@functools.cache
+def sql_of(folder: str) -> str:
+    """The `.sql` files in one folder of the store: `sql` is what both engines share, the others are an engine's own."""
+    files = sorted((SOURCE / "store" / folder).glob("*.sql"))
+    assert len(files) > 5
+    return "\n".join(file.read_text() for file in files)
+
+
+def names_in(*folders: str, kind: str = "name") -> list[str]:
+    return [name for folder in folders for found, name in ENTRY.findall(sql_of(folder)) if found == kind]
 
 
 # Arrows
@@ -164,40 +173,72 @@ def test_sql_stands_in_sql_files() -> None:
 
 
 def mentioned(path: Path) -> set[str]:
-    """The statements a file may name. A key such as "role:upkeep" names its statement before the colon."""
+    """The statements a file may name. A key such as "duty:upkeep" names its statement before the colon."""
     return {str(text.value).partition(":")[0] for text in strings(path)}
 
 
-@pytest.mark.parametrize(("engine", "other"), [("sqlite", "postgresql"), ("postgresql", "sqlite")])
+@pytest.mark.parametrize(("engine", "other"), [("sqlite", "postgres"), ("postgres", "sqlite")])
 def test_no_engine_lacks_a_statement_but_those_that_only_the_other_knows_of(engine: str, other: str) -> None:
-    lacking = set(names_in(f"{other}.sql")) - set(names_in(f"{engine}.sql"))
-    everyone = [path for path in FILES if folder(path) in {"acts", "store"} and path.name not in OWN[other]]
+    lacking = set(names_in(other)) - set(names_in(engine))
+    everyone = [path for path in FILES if folder(path) in {"acts", "store"} and path.parent.name != other]
     assert {f"{path.name}: {name}" for path in everyone for name in lacking & mentioned(path)} == set()
 
 
-def parts_used_in(file: str) -> set[str]:
-    return set(re.findall(r"\{(\w+)\}", (SOURCE / "store" / "sql" / file).read_text()))
+def parts_used_in(folder: str) -> set[str]:
+    return set(re.findall(r"\{(\w+)\}", sql_of(folder)))
 
 
-@pytest.mark.parametrize(("engine", "other"), [("sqlite.sql", "postgresql.sql"), ("postgresql.sql", "sqlite.sql")])
+@pytest.mark.parametrize(("engine", "other"), [("sqlite", "postgres"), ("postgres", "sqlite")])
 def test_what_shared_statements_leave_to_the_engines_both_have_and_the_rest_is_used_by_its_own(engine: str, other: str) -> None:
-    own, shared = set(names_in(engine, kind="part")), parts_used_in("shared.sql")
+    own, shared = set(names_in(engine, kind="part")), parts_used_in("sql")
     assert shared & own <= set(names_in(other, kind="part"))
     assert own <= shared | parts_used_in(engine)
 
 
 def test_no_statement_is_written_twice() -> None:
-    for engine in ("sqlite.sql", "postgresql.sql"):
+    for engine in ENGINES:
         for kind in ("name", "part"):
-            names = names_in("shared.sql", engine, kind=kind)
+            names = names_in("sql", engine, kind=kind)
             assert len(names) == len(set(names))
 
 
 def test_every_statement_is_used() -> None:
     used = set().union(*(mentioned(path) for path in FILES if folder(path) in {"acts", "store"}))
-    assert sorted(set(names_in("shared.sql", "sqlite.sql", "postgresql.sql")) - used) == []
+    assert sorted(set(names_in("sql", *ENGINES)) - used) == []
 
 
 def test_every_part_is_used() -> None:
-    text = "".join((SOURCE / "store" / "sql" / file).read_text() for file in ("shared.sql", "sqlite.sql", "postgresql.sql"))
-    assert [part for part in names_in("shared.sql", "sqlite.sql", kind="part") if f"{{{part}}}" not in text] == []
+    text = "".join(map(sql_of, ("sql", *ENGINES)))
+    assert [part for part in names_in("sql", "sqlite", kind="part") if f"{{{part}}}" not in text] == []
+
+
+# The store's seam
+
+
+def test_the_seam_of_an_engine_stays_small() -> None:
+    """What an engine has to do is one page; all else of the store is written once, above it."""
+    methods = [name for name, member in vars(Engine).items() if callable(member) and not name.startswith("_")]
+    assert len(methods) <= 10
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_engines_know_nothing_of_what_an_act_means_or_a_read_shows(engine: str) -> None:
+    known = {"act", "desk", "room", "rows"}  # what acts are made of
+    found = {
+        f"{path.name}:{line} {module}"
+        for path in FILES
+        if path.parent == SOURCE / "store" / engine
+        for line, module in imported(path)
+        if module.startswith(("postoffice.store.store", "postoffice.store.reads", "postoffice.store.sweeps"))
+        or (module.startswith("postoffice.acts.") and module.split(".")[2] not in known)
+    }
+    assert not found
+
+
+def test_only_engines_speak_to_a_database() -> None:
+    drivers = {"sqlite3", "asyncpg"}
+    own = [SOURCE / "store" / engine for engine in ENGINES] + [SOURCE / "store" / "migrations"]
+    store = [path for path in FILES if folder(path) == "store" and path.parent not in own]
+    found = [f"{name_of(path)}:{line} {module}" for path in store for line, module in imported(path) if module in drivers]
+    assert len(store) > 10
+    assert not found

@@ -241,7 +241,7 @@ async def test_mail_to_an_account_that_nobody_has_met_is_refused_and_opens_no_ma
         with pytest.raises(OutOfReach, match="ledger connect"):
             await at.office.send(await at.me("quinn"), Draft(to=to, content="Is anybody there?"))
     assert await at.waiting("mindy") == []
-    assert await at.office.store.agent(stranger.account.id) is None
+    assert await at.office.store.agents.named(stranger.account.id) is None
 
 
 async def test_ours_asks_theirs_and_the_answer_opens_the_connection(at: Town, stranger: Stranger, ledger: Emulator) -> None:

@@ -12,7 +12,7 @@ import pytest
 from postoffice.bridges.ledger import listener
 from postoffice.config import Settings
 from postoffice.core.limits import Limits
-from postoffice.store.protocol import Store
+from postoffice.store.store import Store
 from tests.engines import Engine, SQLiteEngine
 from tests.ledger.emulator import Chunk, Emulator, Throttle, running_emulator
 from tests.ledger.house import Town, town, until

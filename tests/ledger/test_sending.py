@@ -77,7 +77,7 @@ async def test_what_was_read_and_purged_before_the_ledger_tells_of_it_is_not_del
         id = await at.send("quinn", "mindy", priority=1)
         await at.office.pop(await at.me("mindy"))
         await engine.advance(timedelta(days=3))
-        assert await at.office.store.purge(timedelta(days=1)) == 1
+        assert await at.office.store.sweeps.purge(timedelta(days=1)) == 1
         ledger.thaw_mirror()
         (record,) = await at.records(at.accounts["mindy"].inbound_topic_id)
         assert (record.verdict, record.message_id) == ("confirmed", id)

@@ -185,7 +185,7 @@ async def test_what_was_seen_on_the_ledger_has_no_trouble_though_its_answer_neve
         await ledger.node_down()
         id = await at.send("quinn", "mindy", priority=1)
         await at.trouble("quinn", id)
-        (post,) = await until(lambda: at.office.store.posts_due(1))
+        (post,) = await until(lambda: at.office.store.ledger.posts_due(1))
         at.ledger.plant(at.accounts["mindy"].inbound_topic_id, post.body)  # as if it had been taken
         await at.confirmed("quinn", id)
         await at.office.settle_post(post, error="no answer", retry_in=timedelta(0))
@@ -253,7 +253,7 @@ async def test_what_was_read_and_purged_before_its_refusal_is_refused_once(engin
         (post,) = await at.office.posts_due(1)
         await at.office.pop(await at.me("mindy"))
         await engine.advance(timedelta(days=3))
-        assert await at.office.store.purge(timedelta(days=1)) == 1
+        assert await at.office.store.sweeps.purge(timedelta(days=1)) == 1
         await at.office.settle_post(post, error="INVALID_TOPIC_ID")
         assert await at.office.ledger_posts() == {"failed": 1}
 

@@ -11,8 +11,8 @@ import asyncpg
 
 from postoffice.core.limits import Limits
 from postoffice.office import House, PostOffice
-from postoffice.store.postgres import PostgresStore
-from postoffice.store.sqlite import SQLiteStore
+from postoffice.store.engine import Tell
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from tests.engines import Engine, PostgresEngine, PostgresServer, SQLiteEngine
 
@@ -22,20 +22,19 @@ _TERMINATE = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datna
 class Door:
     """One open office, and how many acts it has under way."""
 
-    def __init__(self, store: SQLiteStore | PostgresStore, limits: Limits) -> None:
+    def __init__(self, store: Store, limits: Limits) -> None:
         self.under_way = 0
-        put, answer = store.put, store.answer
+        put = store.engine.put
 
-        def count_in(act: Any) -> "asyncio.Future[Any]":
-            future = put(act)
+        def counted(act: Any, tell: Tell) -> None:
+            def told(outcome: Any) -> None:
+                tell(outcome)
+                self.under_way -= 1
+
+            put(act, told)
             self.under_way += 1
-            return future
 
-        def count_out(act: Any, future: "asyncio.Future[Any]", outcome: Any) -> None:
-            answer(act, future, outcome)
-            self.under_way -= 1
-
-        vars(store).update(put=count_in, answer=count_out)
+        vars(store.engine).update(put=counted)
         self.office = PostOffice(store, LocalWake(), House(tick=3600, limits=limits))
 
     async def drained(self) -> None:
@@ -67,9 +66,7 @@ class Ground(Protocol):
 
 
 async def open_door(engine: Engine, limits: Limits) -> Door:
-    store = engine.store(limits)
-    assert isinstance(store, SQLiteStore | PostgresStore)
-    door = Door(store, limits)
+    door = Door(engine.store(limits), limits)
     await door.office.__aenter__()
     return door
 

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from postoffice.acts.mail.dead import Release
+from postoffice.acts.mail.take_and_settle import TakeAndSettle
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, State, Wish
 from postoffice.core.errors import DatabaseLost, IdConflict, LeaseLost, MailboxFull, NoSuchMessage, NotDead, OutcomeUnknown
@@ -193,7 +195,7 @@ class OfficeMachine(RuleBasedStateMachine):
             one_per_session=narrow == "one per session",
             session_id=session_id,
         )
-        turned = await self.office(door).store.turn(agent, (), wish)
+        turned = await self.office(door).store.do(TakeAndSettle(agent, (), wish))
         self.model.before_taking(agent, limit)
         expected = self.model.takeable(agent, limit, session, one_per_session=narrow == "one per session")
         self.took(expected, turned.leased)
@@ -479,7 +481,7 @@ class OfficeMachine(RuleBasedStateMachine):
             self.do(self.releases(held[pick % len(held)], door, refuse=refuse))
 
     async def releases(self, letter: Letter, door: int, *, refuse: bool) -> None:
-        settled = await self.office(door).store.release(letter.mailbox, letter.id, "refused by the ledger" if refuse else None)
+        settled = await self.office(door).store.do(Release(letter.mailbox, letter.id, "refused by the ledger" if refuse else None))
         if refuse:
             self.model.die(letter)
         else:

@@ -20,7 +20,7 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.mail import moves
 from postoffice.acts.rows import DeliveryRow
 from postoffice.core.delivery import MOVES, State
-from postoffice.store import committer
+from postoffice.store.postgres import committer
 from tests.engines import PostgresServer
 from tests.machine.ground import Ground, PostgresGround, SQLiteGround
 from tests.machine.machine import LIMITS, OfficeMachine

@@ -2,6 +2,8 @@
 
 import pytest
 
+from postoffice.acts.ledger.foreign import Meet
+from postoffice.acts.people.connections import Request
 from postoffice.core.errors import NoSuchAgent, NotAdmitted, OutOfReach, ReservedName
 from postoffice.core.message import Draft
 from postoffice.core.task import TaskState
@@ -12,7 +14,7 @@ from tests.mail import ask, member, office_with, people, person, taken, write
 
 async def connect(office: PostOffice, requester: str, target: str) -> str:
     """Two agents' consent; gives the connection's id."""
-    request = await office.store.request_connection(requester, target, None)
+    request = await office.store.do(Request(requester, target, None))
     return (await office.approve_for(office.owner(), request.id)).id
 
 
@@ -133,7 +135,7 @@ class TestUnknownRecipients:
     async def test_a_wrong_name_is_compared_with_its_neighbours_however_many_there_are(self, office: PostOffice) -> None:
         alice = await person(office, "alice")
         await write(office, alice, tuple(f"worker-{number:03}" for number in range(300)))
-        near = await office.store.names_near("Worker-15O", 50)
+        near = await office.store.agents.near("Worker-15O", 50)
         assert sorted(near) == [f"worker-{number:03}" for number in range(110, 210)]
         with pytest.raises(NoSuchAgent, match="did you mean 'worker-1"):
             await office.agent("Worker-15O")
@@ -148,7 +150,7 @@ class TestUnknownRecipients:
         alice = await person(office, "alice")
         with pytest.raises(ReservedName, match="say ALL"):
             await write(office, alice, "all")
-        assert await office.store.agent("all") is None
+        assert await office.store.agents.named("all") is None
 
     async def test_mail_to_system_is_refused(self, office: PostOffice) -> None:
         alice = await person(office, "alice")
@@ -158,7 +160,7 @@ class TestUnknownRecipients:
     async def test_mail_to_an_account_met_over_a_ledger_that_is_served_no_more_is_refused(self, office: PostOffice) -> None:
         """It would lie in a mailbox that nobody looks into."""
         alice = await person(office, "alice")
-        await office.store.meet("0.0.7", "0.0.8")
+        await office.store.do(Meet("0.0.7", "0.0.8"))
         await connect(office, "alice", "0.0.7")
         with pytest.raises(OutOfReach):
             await write(office, alice, "0.0.7")

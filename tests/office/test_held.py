@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from postoffice.acts.mail.dead import Release
 from postoffice.core.agent import Caller
 from postoffice.core.errors import NoSuchMessage, NoSuchTask, NotParticipant
 from postoffice.core.message import Accepted, Draft
@@ -54,7 +55,7 @@ class TestHeld:
         letters = [await held(office, alice) for _ in range(3)] + [await held(office, alice, type="task")]
         assert await told(office, bob) == before
         for letter in letters:
-            await office.store.release("bob", letter.message_id)
+            await office.store.do(Release("bob", letter.message_id))
         after = await told(office, bob)
         assert {name for name in before if before[name] == after[name]} == set()
         ids = {letter.message_id for letter in letters}
@@ -94,6 +95,6 @@ class TestHeld:
     async def test_the_others_of_several_recipients_find_it(self, office: PostOffice) -> None:
         alice, bob, carol = await people(office, "alice", "bob", "carol")
         letter = await office.send(alice, Draft(to=("bob", "carol"), content=WORD, hold=True))
-        await office.store.release("carol", letter.message_id)
+        await office.store.do(Release("carol", letter.message_id))
         assert len((await office.search(carol, WORD)).items) == 1
         assert (await office.search(bob, WORD)).items == ()

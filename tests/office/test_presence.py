@@ -2,9 +2,12 @@
 
 import asyncio
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
+from postoffice.acts.act import Act
+from postoffice.acts.people.agents import Seen
 from postoffice.core.agent import Caller, Presence
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice, upkeep
@@ -101,13 +104,13 @@ class TestPresence:
         await engine.advance(A_WHILE)
         office.heartbeat(alice)
         assert await presence(office, "alice") is Presence.IDLE
-        stored = await office.store.agent("alice")
+        stored = await office.store.agents.named("alice")
         assert stored is not None
         assert stored.presence is Presence.OFFLINE
 
     async def test_when_it_was_seen_is_as_new_as_whether_it_is_there(self, office: PostOffice) -> None:
         await office.register("alice")
-        await office.store.seen({"alice": timedelta(minutes=12)})
+        await office.store.do(Seen({"alice": timedelta(minutes=12)}))
         before = await last_seen(office, "alice")
         assert before is not None
         office.heartbeat(Caller("alice", verified=True))
@@ -126,8 +129,8 @@ class TestPresence:
         alice = await person(office, "alice")
         office.heartbeat(alice)
         await engine.advance(A_WHILE)
-        await office.store.seen({"alice": timedelta(0)})  # by another process, whose clock is the store's
-        stored = await office.store.agent("alice")
+        await office.store.do(Seen({"alice": timedelta(0)}))  # by another process, whose clock is the store's
+        stored = await office.store.agents.named("alice")
         assert stored is not None
         assert await last_seen(office, "alice") == stored.last_seen
 
@@ -137,7 +140,7 @@ class TestPresence:
         await engine.advance(A_WHILE)
         office.heartbeat(alice)
         await flush(office)
-        stored = await office.store.agent("alice")
+        stored = await office.store.agents.named("alice")
         assert stored is not None
         assert stored.presence is Presence.IDLE
 
@@ -146,15 +149,16 @@ class TestPresence:
         await flush(office)
         monkeypatch.setattr(upkeep, "_SEEN_AT_ONCE", 3)
         written: list[list[str]] = []
-        write_down = office.store.seen
+        write_down = office.store.do
 
-        async def seen(ages: dict[str, timedelta | None]) -> None:
-            if not written:
-                office.heartbeat(everyone[0])  # a newer sign than the one being written
-            written.append(list(ages))
-            await write_down(ages)
+        async def seen(act: Act[Any]) -> Any:
+            if isinstance(act, Seen):
+                if not written:
+                    office.heartbeat(everyone[0])  # a newer sign than the one being written
+                written.append(list(act.ages))
+            return await write_down(act)
 
-        monkeypatch.setattr(office.store, "seen", seen)
+        monkeypatch.setattr(office.store, "do", seen)
         for caller in everyone:
             office.heartbeat(caller)
         await flush(office)

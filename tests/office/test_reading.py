@@ -6,7 +6,7 @@ import pytest
 
 from postoffice.core.errors import BadCursor, OwnerOnly
 from postoffice.office import PostOffice
-from postoffice.store import reads
+from postoffice.store.reads import sessions as session_reads
 from tests.engines import Engine
 from tests.mail import kill, office_with, pages, people, person, take, write
 
@@ -57,7 +57,7 @@ class TestInbox:
     async def test_unread_only_leaves_out_what_is_read_and_is_paged(
         self, office: PostOffice, monkeypatch: pytest.MonkeyPatch, many: int
     ) -> None:
-        monkeypatch.setattr(reads, "_MANY", many)
+        monkeypatch.setattr(session_reads, "_MANY", many)
         alice, bob = await people(office, "alice", "bob")
         sessions = [(await write(office, alice, "bob", subject=f"subject {n}")).session_id for n in range(5)]
         await office.history(bob, sessions[2] or "")
@@ -203,15 +203,15 @@ class TestNews:
     async def test_the_last_cursor_is_where_new_news_begins(self, office: PostOffice) -> None:
         alice, _ = await people(office, "alice", "bob")
         await write(office, alice, "bob")
-        last = await office.store.last_event()
+        last = await office.store.log.last()
         new = await write(office, alice, "bob")
         assert [event.ref for event in await office.all_news(office.owner(), after=last)] == [new.message_id]
 
     async def test_whoever_has_read_all_of_a_log_that_is_forgotten_is_told_what_comes(self, office: PostOffice) -> None:
         alice, _ = await people(office, "alice", "bob")
         await write(office, alice, "bob")
-        last = await office.store.last_event()
-        await office.store.forget_events(timedelta(seconds=-1))
+        last = await office.store.log.last()
+        await office.store.sweeps.forget_events(timedelta(seconds=-1))
         assert await office.all_news(office.owner(), after=last) == []
         new = await write(office, alice, "bob")
         assert [event.ref for event in await office.all_news(office.owner(), after=last)] == [new.message_id]

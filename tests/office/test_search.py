@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from postoffice.acts.mail.send import Send
+from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.agent import Caller
 from postoffice.core.errors import MailError, OwnerOnly
 from postoffice.core.message import Draft
@@ -60,7 +62,7 @@ class TestSearch:
         alice, _ = await people(office, "alice", "bob")
         for number in range(6):
             await office.send_many(alice, [Draft(to="bob", content=f"word{number}") for _ in range(100)])
-        found = await asyncio.gather(office.search(alice, "word5"), office.store.index_search(), office.search(alice, "word5"))
+        found = await asyncio.gather(office.search(alice, "word5"), office.store.do(IndexSearch()), office.search(alice, "word5"))
         assert all(isinstance(page, int) or page.items for page in found)
 
     async def test_a_message_of_more_words_than_an_index_takes_keeps_nobody_from_searching(self, office: PostOffice) -> None:
@@ -114,7 +116,7 @@ class TestSearch:
     async def test_what_was_said_long_ago_is_found_behind_much_that_was_said_since(self, office: PostOffice) -> None:
         _, bob = await people(office, "alice", "bob")
         said = [Draft(to="bob", content=f"word {'needle' if n % 600 == 0 else 'hay'} {n}") for n in range(1201)]
-        await office.store.send_many("alice", said, verified=False, strangers=True)
+        await office.store.do_each([Send("alice", draft, verified=False, strangers=True) for draft in said])
         newest_first = [draft.content for draft in reversed(said)]
         for query in ("word", "needle", "word needle"):
             found = [item.message.content for page in await pages(office.search, bob, query, limit=200) for item in page]

@@ -41,7 +41,7 @@ async def bring(office: PostOffice, assignee: Caller, ref: str, state: TaskState
 
 async def now(office: PostOffice) -> Any:
     """The store's clock, as a task of this moment shows it."""
-    (row,) = await office.store.fetch("now")  # type: ignore[attr-defined]
+    (row,) = await office.store.engine.fetch("now")
     return moment(row[0])
 
 

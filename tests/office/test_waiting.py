@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from postoffice.acts.act import Act
 from postoffice.acts.mail.session import ReadSession
 from postoffice.acts.mail.take_and_settle import Collected, TakeAndSettle
 from postoffice.core.delivery import Ack, State
@@ -14,7 +15,7 @@ from postoffice.core.errors import Closed
 from postoffice.core.names import folded
 from postoffice.office import PostOffice
 from postoffice.office.bells import Bells
-from postoffice.store.grouped import GroupedStore
+from postoffice.store.engine import Tell
 from tests.engines import Engine
 from tests.mail import office_with, people, standing, take, taken, write
 
@@ -78,10 +79,8 @@ class TestWaitingForMail:
     async def test_a_waiter_for_one_of_a_session_is_woken_though_the_first_of_it_is_read_meanwhile(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
         sent = [await write(office, alice, "bob", text) for text in ("one", "two")]
-        store = office.store
-        assert isinstance(store, GroupedStore)
-        reading = store.submit(ReadSession("bob", sent[0].session_id or "", 2, 10))
-        turned, _ = await soon(asyncio.gather(office.wait(bob, within=LONG, one_per_session=True), reading))
+        reading = office.store.do(ReadSession("bob", sent[0].session_id or "", 2, 10))
+        _, turned = await soon(asyncio.gather(reading, office.wait(bob, within=LONG, one_per_session=True)))
         assert texts(turned) == ["two"]
 
     async def test_a_waiter_is_woken_by_the_sweep_when_a_lease_ran_out(self, office: PostOffice, engine: Engine) -> None:
@@ -171,18 +170,20 @@ class TestGoingAway:
     ) -> None:
         alice, bob = await people(office, "alice", "bob")
         await write(office, alice, "bob")
-        store: Any = office.store
-        answer = store.answer
+        put = office.store.engine.put
 
-        def go_away(act: object, future: Any, outcome: object) -> None:
-            leaving = isinstance(act, TakeAndSettle) and isinstance(outcome, Collected) and bool(outcome.leased)
-            if leaving and moment == "before":
-                taker.cancel()
-            answer(act, future, outcome)
-            if leaving and moment == "after":
-                taker.cancel()
+        def put_and_go_away(act: Act[Any], tell: Tell) -> None:
+            def told(outcome: object) -> None:
+                leaving = isinstance(act, TakeAndSettle) and isinstance(outcome, Collected) and bool(outcome.leased)
+                if leaving and moment == "before":
+                    taker.cancel()
+                tell(outcome)
+                if leaving and moment == "after":
+                    taker.cancel()
 
-        monkeypatch.setattr(store, "answer", go_away)
+            put(act, told)
+
+        monkeypatch.setattr(office.store.engine, "put", put_and_go_away)
         taker = asyncio.create_task(getattr(office, verb)(bob))
         (outcome,) = await soon(asyncio.gather(taker, return_exceptions=True))
         monkeypatch.undo()

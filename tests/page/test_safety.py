@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from postoffice.acts.people.agents import Appear
 from postoffice.core.errors import DatabaseLost
 from postoffice.core.views import Totals
 from tests.doors.callers import done
@@ -244,7 +245,7 @@ class TestLength:
 
 class TestLists:
     async def test_a_mailbox_beyond_those_that_are_offered_is_the_chosen_one(self, served: Served, http: httpx.AsyncClient) -> None:
-        await asyncio.gather(*(served.office.store.appear(name) for name in ("zed", *(f"agent-{number:03}" for number in range(200)))))
+        await asyncio.gather(*(served.office.store.do(Appear(name)) for name in ("zed", *(f"agent-{number:03}" for number in range(200)))))
         for name in ("zed", "agent-007"):
             page = (await http.get(f"/page/mail?of={name}")).text
             assert re.findall(r'<option value="([^"]*)" selected>', page) == [name]
@@ -294,8 +295,16 @@ class TestRefusalsArePages:
         async def lost(*_: object, **__: object) -> None:
             raise DatabaseLost(why="it is restarted")
 
-        for verb in ("counts", "totals", "glances", "roster", "last_event"):
-            monkeypatch.setattr(served.office.store, verb, lost)
+        store = served.office.store
+        asked = (
+            (store.mail, "counts"),
+            (store.overview, "totals"),
+            (store.overview, "glances"),
+            (store.overview, "roster"),
+            (store.log, "last"),
+        )
+        for reads, question in asked:
+            monkeypatch.setattr(reads, question, lost)
         answer = await http.get("/page/mail")
         assert answer.status_code == 503
         assert "The database does not answer (it is restarted)" in answer.text
@@ -308,7 +317,7 @@ class TestRefusalsArePages:
         async def stumble(*_: object, **__: object) -> None:
             raise ZeroDivisionError
 
-        monkeypatch.setattr(served.office.store, "counts", stumble)
+        monkeypatch.setattr(served.office.store.mail, "counts", stumble)
         answer = await http.get("/page/mail")
         assert answer.status_code == 500
         assert "That is a fault of ours" in answer.text
@@ -355,7 +364,7 @@ class TestNews:
         async with http.stream("GET", "/page/news") as answer:
             heard = answer.aiter_text()
             assert await anext(heard) == "retry: 1000\n\n"
-            monkeypatch.setattr(served.office.store, "all_events", lost)
+            monkeypatch.setattr(served.office.store.log, "page", lost)
             async with served.client(name="alice") as alice:
                 done(await alice.post("/messages/send", json={"to": "bob", "subject": "S", "content": "x"}), 201)
             assert [text async for text in heard] == []
@@ -367,13 +376,13 @@ class TestNews:
         async with serving(SQLiteEngine(tmp_path), tick=0.05) as served, served.client() as http, served.client(name="bob") as bob:
             async with served.client(name="alice") as alice:
                 done(await alice.post("/messages/send", json={"to": "bob", "subject": "S", "content": "x"}), 201)
-            totals = served.office.store.totals
+            totals = served.office.store.overview.totals
 
             async def totals_at_length() -> Totals:
                 await asyncio.sleep(0.5)
                 return await totals()
 
-            monkeypatch.setattr(served.office.store, "totals", totals_at_length)
+            monkeypatch.setattr(served.office.store.overview, "totals", totals_at_length)
             async with asyncio.timeout(30), http.stream("GET", "/page/news") as answer:
                 done(await bob.post("/messages/receive"))
                 heard = ""

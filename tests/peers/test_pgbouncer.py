@@ -15,7 +15,8 @@ import pytest
 from postoffice.core.message import Draft
 from postoffice.core.names import OWNER
 from postoffice.office import House, PostOffice
-from postoffice.store.postgres import PostgresStore
+from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from tests.engines import PostgresServer
 from tests.serve.running import PATIENCE, free_port
@@ -74,7 +75,7 @@ async def _until_it_answers(address: str) -> None:
 
 
 async def test_the_whole_life_of_mail_works_through_pgbouncer(pooled: str) -> None:
-    async with PostOffice(PostgresStore(pooled, statement_cache=0), LocalWake(), House(tick=0.1)) as office:
+    async with PostOffice(Store(PostgreSQL(pooled, statement_cache=0)), LocalWake(), House(tick=0.1)) as office:
         alice, bob = await office.identify(name="alice"), await office.identify(name="bob")
         for number in range(20):
             await office.send(alice, Draft(to="bob", subject="pooled", content=f"letter {number}"))

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from postoffice.store.migrations import script
 from postoffice.store.migrations.upgrade import run_alembic
-from postoffice.store.sqlite import SQLiteStore
+from postoffice.store.sqlite.engine import SQLite
+from postoffice.store.store import Store
 
 
 def die_after(count: int) -> None:
@@ -27,7 +28,7 @@ def die_after(count: int) -> None:
 
 async def start(path: Path) -> None:
     """Start on an SQLite file, as the office does: whatever is missing is made."""
-    store = SQLiteStore(path)
+    store = Store(SQLite(path))
     await store.open(lambda _: None)
     await store.close()
 

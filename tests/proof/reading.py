@@ -9,8 +9,8 @@ from typing import Any
 import asyncpg
 
 from postoffice.store import sql
-from postoffice.store.committer import SESSION
-from postoffice.store.overview import first_id
+from postoffice.store.postgres.committer import SESSION
+from postoffice.store.reads.pages import first_id
 from tests.engines import Engine, PostgresEngine, SQLiteEngine
 
 MANY = 3000
@@ -77,7 +77,7 @@ async def _rows(engine: PostgresEngine, fill: Mapping[str, str], said: str | Non
         if said is not None:
             await connection.execute("INSERT INTO search (message_id, text) SELECT id, $1 FROM messages", said)
         await connection.execute("ANALYZE")
-        statements = sql.load("postgresql", {"false": "false", "id": "uuid", "longest": "0"})
+        statements = sql.load("postgres", {"false": "false", "id": "uuid", "longest": "0"})
         counts: dict[str, int] = {}
         for name, given in asked:
             text, names = sql.numbered(statements[name])

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
-from postoffice.store.sqlite import SQLiteStore
+from postoffice.store.sqlite.engine import SQLite
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 
 
 async def main(path: Path, synchronous: str, count: int) -> None:
-    async with PostOffice(SQLiteStore(path, synchronous=synchronous), LocalWake(), House(tick=3600)) as office:
+    async with PostOffice(Store(SQLite(path, synchronous=synchronous)), LocalWake(), House(tick=3600)) as office:
         alice = await office.identify(name="alice")
         for number in range(count):
             accepted = await office.send(alice, Draft(to="bob", content=f"Message {number}. " + "x" * 240_000))

@@ -12,14 +12,16 @@ import asyncpg
 import pytest
 
 from postoffice.acts.act import Act
+from postoffice.acts.people.agents import Appear
 from postoffice.core.errors import DatabaseInUse, DatabaseLost, DiskFull, MailError, OutcomeUnknown, ReadOnly
 from postoffice.core.message import Accepted, Draft
 from postoffice.office import House, PostOffice
-from postoffice.store.postgres import PostgresStore
-from postoffice.store.sqlite import SQLiteStore
+from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.sqlite.engine import SQLite
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from postoffice.wake.postgres import PostgresWake
-from tests.engines import PostgresServer
+from tests.engines import PostgresServer, postgres_of, sqlite_of
 from tests.proof.books import check_books, check_office, postgres_books, sqlite_books
 from tests.proof.child import command, running, wait_for
 from tests.proof.cluster import running_cluster
@@ -37,7 +39,7 @@ async def _soon(verb: Awaitable[T]) -> T:
 
 
 def _office(path: Path, tick: float = 3600) -> PostOffice:
-    return PostOffice(SQLiteStore(path), LocalWake(), House(tick=tick))
+    return PostOffice(Store(SQLite(path)), LocalWake(), House(tick=tick))
 
 
 async def _send_until_full(office: PostOffice, content: str) -> list[str]:
@@ -101,15 +103,14 @@ async def test_a_message_too_large_for_the_disk_does_not_harm_its_neighbours_in_
         path = disk.folder / "mailbox.db"
         async with _office(path) as office:
             groups: list[int] = []
-            store = office.store
-            assert isinstance(store, SQLiteStore)
-            transact = store._transact
+            engine = sqlite_of(office.store)
+            transact = engine._transact
 
             def counted(acts: list[Act[Any]]) -> Any:
                 groups.append(len(acts))
                 return transact(acts)
 
-            monkeypatch.setattr(store, "_transact", counted)
+            monkeypatch.setattr(engine, "_transact", counted)
             alice = await office.identify(name="alice")
             await office.send(alice, Draft(to="bob", content="before"))
             disk.fill(leave=700_000)
@@ -121,7 +122,7 @@ async def test_a_message_too_large_for_the_disk_does_not_harm_its_neighbours_in_
             first = asyncio.create_task(office.send(alice, Draft(to="bob", content="first")))
             await until(lambda: len(groups) > begun)
             together = asyncio.create_task(office.send_many(alice, drafts))
-            await until(lambda: not store._jobs.empty())
+            await until(lambda: not engine._jobs.empty())
             blocker.execute("ROLLBACK")
             blocker.close()
             await _soon(first)
@@ -140,7 +141,7 @@ async def test_a_message_too_large_for_the_disk_does_not_harm_its_neighbours_in_
 async def test_opening_a_new_mailbox_on_a_full_disk_says_so_and_works_once_there_is_room(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "2m") as disk:
         disk.fill(leave=65_536)
-        refused = SQLiteStore(disk.folder / "mailbox.db")
+        refused = Store(SQLite(disk.folder / "mailbox.db"))
         with pytest.raises(DiskFull):
             await _soon(refused.open(lambda _: None))
         disk.free()
@@ -151,7 +152,7 @@ async def test_opening_a_new_mailbox_on_a_full_disk_says_so_and_works_once_there
 async def test_opening_on_a_disk_without_a_single_free_byte_is_a_mail_error_and_leaves_no_lock_behind(tmp_path: Path) -> None:
     with small_disk(tmp_path / "disk", "2m") as disk:
         disk.fill()
-        refused = SQLiteStore(disk.folder / "mailbox.db")
+        refused = Store(SQLite(disk.folder / "mailbox.db"))
         with pytest.raises(DiskFull):
             await _soon(refused.open(lambda _: None))
         disk.free()
@@ -183,13 +184,13 @@ async def test_a_data_directory_that_cannot_be_made_is_one_clear_error(tmp_path:
     (tmp_path / "file").write_text("not a directory")
     for path in (tmp_path / "file" / "mailbox.db", tmp_path / "file" / "deeper" / "mailbox.db"):
         with pytest.raises(ReadOnly, match="file"):
-            await SQLiteStore(path).open(lambda _: None)
+            await Store(SQLite(path)).open(lambda _: None)
 
 
 async def test_a_directory_where_the_database_should_be_is_one_clear_error_and_leaves_no_lock_behind(tmp_path: Path) -> None:
     path = tmp_path / "mailbox.db"
     path.mkdir()
-    refused = SQLiteStore(path)
+    refused = Store(SQLite(path))
     with pytest.raises(ReadOnly):
         await refused.open(lambda _: None)
     path.rmdir()
@@ -200,7 +201,7 @@ async def test_a_directory_where_the_database_should_be_is_one_clear_error_and_l
 async def test_a_file_that_is_no_database_is_a_mail_error_and_is_left_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "mailbox.db"
     path.write_text("Dear diary, " * 1000)
-    refused = SQLiteStore(path)
+    refused = Store(SQLite(path))
     with pytest.raises(MailError):
         await refused.open(lambda _: None)
     assert path.read_text() == "Dear diary, " * 1000
@@ -215,7 +216,7 @@ async def test_a_second_process_is_told_who_owns_the_file_and_takes_over_when_th
         await asyncio.to_thread(wait_for, "ready", said, process)
         for _ in range(2):
             with pytest.raises(DatabaseInUse) as refused:
-                await SQLiteStore(path).open(lambda _: None)
+                await Store(SQLite(path)).open(lambda _: None)
             assert refused.value.facts["pid"] == str(process.pid)
             assert str(process.pid) in str(refused.value)
             assert str(path) in str(refused.value)
@@ -238,7 +239,7 @@ async def test_a_lost_database_is_told_to_everyone_and_the_same_office_goes_on_w
     with running_cluster() as cluster:
         await cluster.migrate()
         wake = PostgresWake(cluster.url)
-        async with PostOffice(PostgresStore(cluster.url), wake, House(tick=0.1)) as office:
+        async with PostOffice(Store(PostgreSQL(cluster.url)), wake, House(tick=0.1)) as office:
             alice, bob, cy = [await office.identify(name=name) for name in ("alice", "bob", "cy")]
             kept = await office.send(alice, Draft(to="bob", content="before"))
             waiter = asyncio.create_task(office.wait(cy, within=timedelta(seconds=60)))
@@ -278,7 +279,7 @@ async def test_an_office_closes_in_time_although_its_database_is_gone() -> None:
     with running_cluster() as cluster:
         await cluster.migrate()
         async with asyncio.timeout(BOUND):
-            async with PostOffice(PostgresStore(cluster.url), PostgresWake(cluster.url), House(tick=0.1)) as office:
+            async with PostOffice(Store(PostgreSQL(cluster.url)), PostgresWake(cluster.url), House(tick=0.1)) as office:
                 await office.send(await office.identify(name="alice"), Draft(to="bob", content="before"))
                 await asyncio.to_thread(cluster.kill)
 
@@ -287,7 +288,7 @@ async def test_opening_without_a_database_server_is_one_clear_error_and_works_on
     with running_cluster() as cluster:
         await cluster.migrate()
         await asyncio.to_thread(cluster.stop)
-        store = PostgresStore(cluster.url)
+        store = Store(PostgreSQL(cluster.url))
         with pytest.raises(DatabaseLost):
             await _soon(store.open(lambda _: None))
         await asyncio.to_thread(cluster.start)
@@ -308,11 +309,11 @@ async def test_a_connection_that_a_server_does_not_make_ready_is_not_left_open(
         made.append(await connect(*where, **how))
         return made[-1]
 
-    store = PostgresStore(await postgres.copy())
-    store._sql["committing_session"] = "SELECT pg_sleep(10)"
+    store = Store(PostgreSQL(await postgres.copy()))
+    postgres_of(store)._sql["committing_session"] = "SELECT pg_sleep(10)"
     await store.open(lambda _: None)
     monkeypatch.setattr(asyncpg, "connect", noted)
-    asking = asyncio.create_task(store.appear("alice"))
+    asking = asyncio.create_task(store.do(Appear("alice")))
     await until(lambda: made)
     await _soon(store.close())
     with pytest.raises(OutcomeUnknown):

@@ -1,6 +1,6 @@
 """What the office asks for every second, and with every take, costs no more where much is under way; nor does a page of a long list."""
 
-from postoffice.store.overview import first_id
+from postoffice.store.reads.pages import first_id
 from tests.engines import Engine
 from tests.proof.reading import BEGIN, ID, MANY, MIDDLE, NOW, Asked, too_much
 

@@ -19,9 +19,9 @@ from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
 from postoffice.store import migrations
 from postoffice.store.migrations.upgrade import HEAD, run_alembic
-from postoffice.store.postgres import PostgresStore
-from postoffice.store.protocol import Store
-from postoffice.store.sqlite import SQLiteStore
+from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.sqlite.engine import SQLite
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from postoffice.wake.postgres import PostgresWake
 from tests.engines import Engine, PostgresEngine, PostgresServer, SQLiteEngine
@@ -84,8 +84,8 @@ async def _letter_goes_through(store: Store) -> None:
 
 async def test_a_new_file_gets_its_tables_by_itself(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "down" / "mailbox.db"
-    await _letter_goes_through(SQLiteStore(path))
-    await _letter_goes_through(SQLiteStore(path))
+    await _letter_goes_through(Store(SQLite(path)))
+    await _letter_goes_through(Store(SQLite(path)))
     connection = sqlite3.connect(path)
     assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(HEAD,)]
     connection.close()
@@ -97,7 +97,7 @@ async def test_a_start_whose_migration_fails_half_way_leaves_nothing_behind(tmp_
     assert failed.returncode == 1
     assert "nowhere" in failed.stderr
     assert _tables(path) == 0
-    await _letter_goes_through(SQLiteStore(path))
+    await _letter_goes_through(Store(SQLite(path)))
 
 
 @pytest.mark.parametrize("count", [0, 1, 9, 40])
@@ -105,7 +105,7 @@ async def test_a_start_killed_in_the_middle_of_its_migration_leaves_nothing_behi
     path = tmp_path / "mailbox.db"
     assert _migrate(path, "", count).returncode == -signal.SIGKILL
     assert _tables(path) == 0
-    await _letter_goes_through(SQLiteStore(path))
+    await _letter_goes_through(Store(SQLite(path)))
 
 
 async def test_a_first_start_killed_at_any_moment_leaves_all_or_nothing(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ async def test_a_first_start_killed_at_any_moment_leaves_all_or_nothing(tmp_path
             await until(path.exists)
             await asyncio.sleep(chance.uniform(0, 0.03))
         found = _tables(path)
-        await _letter_goes_through(SQLiteStore(path))
+        await _letter_goes_through(Store(SQLite(path)))
         assert found in (0, _tables(path))
 
 
@@ -127,7 +127,7 @@ async def test_five_processes_at_once_migrate_one_empty_database(empty: str) -> 
     for done in await asyncio.gather(*(asyncio.to_thread(_migrate, empty) for _ in range(5))):
         assert done.returncode == 0, done.stderr
     assert await _ask(empty, "SELECT array_agg(version_num)::text FROM postoffice.alembic_version") == f"{{{HEAD}}}"
-    await _letter_goes_through(PostgresStore(empty))
+    await _letter_goes_through(Store(PostgreSQL(empty)))
 
 
 async def test_a_migration_that_fails_half_way_leaves_nothing_behind_in_postgresql(empty: str, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ async def test_a_migration_that_fails_half_way_leaves_nothing_behind_in_postgres
     assert "nowhere" in failed.stderr
     assert await _ask(empty, "SELECT count(*) FROM pg_namespace WHERE nspname = 'postoffice'") == 0
     await asyncio.to_thread(run_alembic, empty, schema="postoffice", inbox_schema="postoffice")
-    await _letter_goes_through(PostgresStore(empty))
+    await _letter_goes_through(Store(PostgreSQL(empty)))
 
 
 async def test_a_migrator_killed_half_way_leaves_nothing_behind_in_postgresql(empty: str, tmp_path: Path) -> None:
@@ -146,16 +146,16 @@ async def test_a_migrator_killed_half_way_leaves_nothing_behind_in_postgresql(em
         process.kill()
         process.wait(_PATIENCE)
         with pytest.raises(SchemaMissing):
-            await PostgresStore(empty).open(lambda _: None)
+            await Store(PostgreSQL(empty)).open(lambda _: None)
         # The next one waits for the server to notice, and then does all of it.
         assert (await asyncio.to_thread(_migrate, empty)).returncode == 0
-    await _letter_goes_through(PostgresStore(empty))
+    await _letter_goes_through(Store(PostgreSQL(empty)))
 
 
 async def test_migrating_again_changes_nothing(empty: str) -> None:
     for _ in range(2):
         await asyncio.to_thread(run_alembic, empty, schema="postoffice", inbox_schema="postoffice")
-        await _letter_goes_through(PostgresStore(empty))
+        await _letter_goes_through(Store(PostgreSQL(empty)))
     assert await _ask(empty, "SELECT count(*) FROM postoffice.messages") == 2
 
 
@@ -163,12 +163,12 @@ async def test_an_address_means_the_same_to_the_migration_as_to_the_server(empty
     (folder,) = parse_qs(urlsplit(empty).query)["host"]
     several = empty.replace(f"host={folder}", f"host=/nowhere,{folder}") + "&target_session_attrs=read-write&sslmode=prefer"
     await asyncio.to_thread(run_alembic, several, schema="postoffice", inbox_schema="postoffice")
-    await _letter_goes_through(PostgresStore(several))
+    await _letter_goes_through(Store(PostgreSQL(several)))
 
 
 async def test_an_unmigrated_database_is_refused_with_the_command_that_helps(empty: str) -> None:
     with pytest.raises(SchemaMissing, match="postoffice migrate") as refused:
-        await PostgresStore(empty).open(lambda _: None)
+        await Store(PostgreSQL(empty)).open(lambda _: None)
     assert refused.value.code == "schema_missing"
 
 
@@ -176,16 +176,16 @@ async def test_an_unmigrated_database_is_refused_with_the_command_that_helps(emp
 async def test_another_schema_name_works_beside_the_usual_one(empty: str, schema: str) -> None:
     await asyncio.to_thread(run_alembic, empty, schema="postoffice", inbox_schema="postoffice")
     await asyncio.to_thread(run_alembic, empty, schema=schema, inbox_schema=schema)
-    async with PostOffice(PostgresStore(empty, schema=schema), PostgresWake(empty, schema), House(tick=3600)) as office:
+    async with PostOffice(Store(PostgreSQL(empty, schema=schema)), PostgresWake(empty, schema), House(tick=3600)) as office:
         await office.send(await office.identify(name="alice"), Draft(to="cy", content="Here."))
-    await _letter_goes_through(PostgresStore(empty, schema=schema, statement_cache=0))
+    await _letter_goes_through(Store(PostgreSQL(empty, schema=schema, statement_cache=0)))
     assert await _ask(empty, f'SELECT count(*) FROM "{schema}".inbox') == 2
     assert await _ask(empty, "SELECT count(*) FROM postoffice.inbox") == 0
 
 
 async def test_the_inbox_view_may_stand_in_a_schema_of_its_own(empty: str) -> None:
     await asyncio.to_thread(run_alembic, empty, schema="mail", inbox_schema="public")
-    await _letter_goes_through(PostgresStore(empty, schema="mail"))
+    await _letter_goes_through(Store(PostgreSQL(empty, schema="mail")))
     connection = await asyncpg.connect(empty)
     try:
         await connection.execute("INSERT INTO inbox (to_agent, message_type, subject) VALUES ('alice', 'fyi', 'From SQL')")

@@ -4,7 +4,8 @@ import asyncpg
 
 from postoffice.core.event import Kind
 from postoffice.office import House, PostOffice
-from postoffice.store.postgres import PostgresStore
+from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from tests.engines import PostgresServer
 from tests.mail import people, write
@@ -13,7 +14,7 @@ AHEAD = 1_000_000
 
 
 def opened(url: str) -> PostOffice:
-    return PostOffice(PostgresStore(url), LocalWake(), House(tick=3600))
+    return PostOffice(Store(PostgreSQL(url)), LocalWake(), House(tick=3600))
 
 
 async def move(url: str) -> None:

@@ -11,9 +11,10 @@ from postoffice.core.delivery import State
 from postoffice.core.message import Draft
 from postoffice.core.task import TaskState
 from postoffice.office import House, PostOffice
-from postoffice.store.postgres import PostgresStore
+from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
-from tests.engines import PostgresServer
+from tests.engines import PostgresServer, postgres_of
 from tests.proof.books import check_books, postgres_books
 from tests.proof.pooler import pooled
 
@@ -67,7 +68,7 @@ async def _live_a_life(office: PostOffice) -> None:
 
 
 async def test_the_whole_life_of_mail_without_prepared_statements_or_settings(url: str) -> None:
-    async with asyncio.timeout(_BOUND), PostOffice(PostgresStore(url, statement_cache=0), LocalWake(), House(tick=3600)) as office:
+    async with asyncio.timeout(_BOUND), PostOffice(Store(PostgreSQL(url, statement_cache=0)), LocalWake(), House(tick=3600)) as office:
         await _live_a_life(office)
     plain = await asyncpg.connect(url)
     try:
@@ -85,7 +86,7 @@ async def test_the_whole_life_of_mail_without_prepared_statements_or_settings(ur
 
 async def test_the_whole_life_of_mail_where_every_transaction_gets_another_connection(url: str) -> None:
     async with asyncio.timeout(_BOUND), pooled(url) as (address, pooler):
-        async with PostOffice(PostgresStore(address, statement_cache=0), LocalWake(), House(tick=3600)) as office:
+        async with PostOffice(Store(PostgreSQL(address, statement_cache=0)), LocalWake(), House(tick=3600)) as office:
             await _live_a_life(office)
         assert pooler.transactions > 30
     check_books(await postgres_books(url))
@@ -93,10 +94,10 @@ async def test_the_whole_life_of_mail_where_every_transaction_gets_another_conne
 
 async def test_whoever_gets_the_connection_next_finds_it_as_it_was(url: str) -> None:
     plain = await asyncpg.connect(url)
-    store = PostgresStore(url, statement_cache=0)
-    committing = await store._connect()
+    store = Store(PostgreSQL(url, statement_cache=0))
+    committing = await postgres_of(store)._connect()
     try:
-        await committing.execute(f"{store._begin}; COMMIT")
+        await committing.execute(f"{postgres_of(store)._begin}; COMMIT")
         for setting in ("transaction_timeout", "synchronous_commit", "search_path"):
             assert await committing.fetchval(f"SHOW {setting}") == await plain.fetchval(f"SHOW {setting}")
     finally:
@@ -108,7 +109,7 @@ async def test_many_at_once_share_a_few_connections(url: str) -> None:
     async with (
         asyncio.timeout(_BOUND),
         pooled(url) as (address, _),
-        PostOffice(PostgresStore(address, statement_cache=0), LocalWake(), House(tick=3600)) as office,
+        PostOffice(Store(PostgreSQL(address, statement_cache=0)), LocalWake(), House(tick=3600)) as office,
     ):
         senders = [await office.identify(name=f"sender-{number}") for number in range(10)]
         bob = await office.identify(name="bob")

@@ -14,13 +14,14 @@ import pytest
 from postoffice.core.errors import DatabaseLost, OutcomeUnknown
 from postoffice.core.message import Draft
 from postoffice.office import PostOffice
-from postoffice.store import postgres
-from postoffice.store.committer import LOST, SESSION, Committer
-from postoffice.store.postgres import PostgresStore
-from postoffice.store.steps import Write
+from postoffice.store.engine import Write
+from postoffice.store.postgres import engine as postgres
+from postoffice.store.postgres.committer import LOST, SESSION, Committer
+from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from tests.chaos.proxy import Rule, proxied
-from tests.engines import PostgresServer, socket_of
+from tests.engines import PostgresServer, postgres_of, socket_of
 from tests.proof.patience import BOUND, until
 
 _LOCK = "SELECT 1 FROM postoffice.mailboxes WHERE agent = 'bob' FOR UPDATE"
@@ -39,11 +40,11 @@ async def test_a_transaction_that_stands_still_is_ended_and_the_mail_goes_on(
     url: str, monkeypatch: pytest.MonkeyPatch, statement_cache: int
 ) -> None:
     monkeypatch.setitem(SESSION, "idle_in_transaction_session_timeout", "500")
-    async with PostOffice(PostgresStore(url, statement_cache=statement_cache), LocalWake()) as office:
+    async with PostOffice(Store(PostgreSQL(url, statement_cache=statement_cache)), LocalWake()) as office:
         alice = await office.identify(name="alice")
         await office.send(alice, Draft(to="bob", content="Before."))
-        still = await office.store._connect()  # type: ignore[attr-defined]  # as a committer connects
-        await still.execute(f"{office.store._begin}; {_LOCK}")  # type: ignore[attr-defined]
+        still = await postgres_of(office.store)._connect()  # as a committer connects
+        await still.execute(f"{postgres_of(office.store)._begin}; {_LOCK}")
         async with asyncio.timeout(BOUND):
             await office.send(alice, Draft(to="bob", content="Meanwhile."))
         with pytest.raises(LOST):
@@ -57,11 +58,11 @@ async def test_one_that_stands_still_within_a_statement_is_ended_too(
     url: str, monkeypatch: pytest.MonkeyPatch, statement_cache: int
 ) -> None:
     monkeypatch.setattr(postgres, "_LONGEST", "1000")
-    async with PostOffice(PostgresStore(url, statement_cache=statement_cache), LocalWake()) as office:
+    async with PostOffice(Store(PostgreSQL(url, statement_cache=statement_cache)), LocalWake()) as office:
         alice = await office.identify(name="alice")
         await office.send(alice, Draft(to="bob", content="Before."))
-        still = await office.store._connect()  # type: ignore[attr-defined]
-        await still.execute(f"{office.store._begin}; {_LOCK}")  # type: ignore[attr-defined]
+        still = await postgres_of(office.store)._connect()
+        await still.execute(f"{postgres_of(office.store)._begin}; {_LOCK}")
         await still.prepare("SELECT count(*) FROM postoffice.mailboxes WHERE agent = $1")  # half of it: the server awaits the rest
         async with asyncio.timeout(BOUND):
             await office.send(alice, Draft(to="bob", content="Meanwhile."))
@@ -71,7 +72,7 @@ async def test_one_that_stands_still_within_a_statement_is_ended_too(
 
 async def test_an_office_that_stood_still_too_long_does_its_work_again(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SESSION, "idle_in_transaction_session_timeout", "300")
-    async with PostOffice(PostgresStore(url), LocalWake()) as office:
+    async with PostOffice(Store(PostgreSQL(url)), LocalWake()) as office:
         alice = await office.identify(name="alice")
         await office.send(alice, Draft(to="bob", content="First."))
         async with asyncpg.create_pool(url, min_size=2, max_size=2) as others, others.acquire() as blocker, others.acquire() as onlooker:
@@ -89,7 +90,7 @@ async def test_an_office_that_stood_still_too_long_does_its_work_again(url: str,
 
 async def test_one_that_stood_still_in_a_transaction_begun_ahead_goes_on_in_another(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SESSION, "idle_in_transaction_session_timeout", "300")
-    async with PostOffice(PostgresStore(url), LocalWake()) as office:
+    async with PostOffice(Store(PostgreSQL(url)), LocalWake()) as office:
         alice = await office.identify(name="alice")
         for content in ("First.", "Second."):
             async with asyncio.timeout(BOUND):
@@ -111,7 +112,7 @@ async def test_one_that_stood_still_while_its_commit_was_answered_does_nothing_t
             time.sleep(1.0)  # noqa: ASYNC251
         return await asking
 
-    async with PostOffice(PostgresStore(url), LocalWake()) as office:
+    async with PostOffice(Store(PostgreSQL(url)), LocalWake()) as office:
         alice = await office.identify(name="alice")
         monkeypatch.setattr(asyncpg.Connection, "execute", stand_still)
         for content in ("First.", "Second."):
@@ -148,7 +149,7 @@ async def test_one_that_was_given_up_just_before_its_commit_knows_that_nothing_w
             committer._connection._transport._read_ready()
         return version
 
-    async with PostOffice(PostgresStore(url), LocalWake()) as office:
+    async with PostOffice(Store(PostgreSQL(url)), LocalWake()) as office:
         alice = await office.identify(name="alice")
         monkeypatch.setattr(Committer, "_write", stand_still)
         async with asyncio.timeout(BOUND):
@@ -162,7 +163,7 @@ async def test_one_that_was_given_up_just_before_its_commit_knows_that_nothing_w
 async def test_closed_over_a_database_that_says_nothing_the_office_ends_and_leaves_nobody_waiting(url: str, statement_cache: int) -> None:
     async with proxied(socket_of(url)) as proxy:
         silent = f"postgresql://postgres@127.0.0.1:{proxy.port}{urlsplit(url).path}"
-        async with PostOffice(PostgresStore(silent, statement_cache=statement_cache), LocalWake()) as office:
+        async with PostOffice(Store(PostgreSQL(silent, statement_cache=statement_cache)), LocalWake()) as office:
             alice = await office.identify(name="alice")
             await office.send(alice, Draft(to="bob", content="Before."))
             proxy.rule = Rule(silent=True)
@@ -177,7 +178,7 @@ async def test_closed_over_a_database_that_says_nothing_the_office_ends_and_leav
         async with asyncio.timeout(BOUND):
             outcomes = await asyncio.gather(under_way, behind, return_exceptions=True)
         assert [type(outcome) for outcome in outcomes] == [OutcomeUnknown, OutcomeUnknown]
-    async with PostOffice(PostgresStore(url), LocalWake()) as office:
+    async with PostOffice(Store(PostgreSQL(url)), LocalWake()) as office:
         bob = await office.identify(name="bob")
         assert [one.message.content for one in (await office.receive(bob, 10)).leased] == ["Before."]
 
@@ -186,7 +187,9 @@ async def test_closed_over_a_slow_database_the_office_first_does_what_was_asked(
     monkeypatch.setattr(postgres, "_GROUP", 1)
     monkeypatch.setattr(postgres, "_LAST_WORDS", 2.0)
     async with proxied(socket_of(url)) as proxy:
-        async with PostOffice(PostgresStore(f"postgresql://postgres@127.0.0.1:{proxy.port}{urlsplit(url).path}"), LocalWake()) as office:
+        async with PostOffice(
+            Store(PostgreSQL(f"postgresql://postgres@127.0.0.1:{proxy.port}{urlsplit(url).path}")), LocalWake()
+        ) as office:
             alice = await office.identify(name="alice")
             await office.send(alice, Draft(to="bob", content="Before."))
             proxy.rule = Rule(delay=0.03)

@@ -10,8 +10,9 @@ import pytest
 
 from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
-from postoffice.store.postgres import PostgresStore
-from postoffice.store.sqlite import SQLiteStore
+from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.sqlite.engine import SQLite
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from tests.engines import PostgresServer
 from tests.proof.child import ROOT, command
@@ -37,7 +38,7 @@ class Run:
         assert len(acks(self.calls)) == _MESSAGES
 
     async def _make(self) -> None:
-        store = SQLiteStore(self.path)
+        store = Store(SQLite(self.path))
         await store.open(lambda _: None)
         await store.close()
 
@@ -129,7 +130,7 @@ async def test_postgresql_commits_with_synchronous_commit_on(postgres: PostgresS
     url = await postgres.copy()
     try:
         await _watch_commits(url, off=off)
-        async with PostOffice(PostgresStore(url, statement_cache=cache), LocalWake(), House(tick=3600)) as office:
+        async with PostOffice(Store(PostgreSQL(url, statement_cache=cache)), LocalWake(), House(tick=3600)) as office:
             alice, bob = await office.identify(name="alice"), await office.identify(name="bob")
             await office.send(alice, Draft(to="bob", content="Is it on disk?"))
             (leased,) = (await office.receive(bob)).leased

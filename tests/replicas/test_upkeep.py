@@ -39,7 +39,7 @@ class Books:
             await connection.close()
 
     async def holder(self) -> str | None:
-        return await self.ask("SELECT holder FROM postoffice.roles WHERE role = 'upkeep'")  # type: ignore[no-any-return]
+        return await self.ask("SELECT holder FROM postoffice.duties WHERE duty = 'upkeep'")  # type: ignore[no-any-return]
 
     async def messages(self) -> int:
         return int(await self.ask("SELECT count(*) FROM postoffice.messages"))

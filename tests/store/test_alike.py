@@ -32,7 +32,7 @@ class TestAlike:
             for leased in (await office.receive(bob, 100)).leased:
                 await office.ack(bob, leased.message.id, leased.token)
             await engine.advance(timedelta(days=3))
-            await office.store.purge(timedelta(days=1))
+            await office.store.sweeps.purge(timedelta(days=1))
             assert [message.id for message in (await office.about(bob, "T-1")).items] == [note.message_id]
 
     async def test_a_note_is_one_whatever_stands_before_its_end(self, office: PostOffice) -> None:

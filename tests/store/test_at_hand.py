@@ -8,13 +8,18 @@ from typing import Any
 import asyncpg
 import pytest
 
+from postoffice.acts.mail.dead import Release
+from postoffice.acts.mail.send import Send
+from postoffice.acts.mail.take_and_settle import TakeAndSettle
+from postoffice.acts.people.agents import Appear, UpdateCard
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Wish
 from postoffice.core.errors import LeaseLost, NoSuchSession, NotAdmitted
 from postoffice.core.message import Accepted, Draft
-from postoffice.store import committer
-from postoffice.store.committer import Committer
-from postoffice.store.postgres import PostgresStore
-from postoffice.store.steps import Loads
+from postoffice.store.engine import Loads
+from postoffice.store.postgres import committer
+from postoffice.store.postgres.committer import Committer
+from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.store import Store
 from tests.engines import PostgresServer
 from tests.proof.patience import until
 
@@ -30,14 +35,14 @@ async def url(postgres: PostgresServer) -> AsyncIterator[str]:
 
 
 @pytest.fixture
-async def replicas(url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[PostgresStore, PostgresStore]]:
+async def replicas(url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Store, Store]]:
     """Two that go by what they remember, whatever the other has just done."""
     monkeypatch.setattr(committer, "_DOUBT", 0)
-    first, second = PostgresStore(url), PostgresStore(url)
+    first, second = Store(PostgreSQL(url)), Store(PostgreSQL(url))
     for store in (first, second):
         await store.open(lambda _: None)
     for name in ("alice", "bob"):
-        await first.appear(name)
+        await first.do(Appear(name))
     yield first, second
     for store in (first, second):
         await store.close()
@@ -57,19 +62,19 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-async def send(store: PostgresStore, content: str = "hello", **fields: Any) -> Accepted:
-    return await store.send("alice", Draft(to="bob", content=content, priority=3, **fields), verified=False, strangers=True)
+async def send(store: Store, content: str = "hello", **fields: Any) -> Accepted:
+    return await store.do(Send("alice", Draft(to="bob", content=content, priority=3, **fields), verified=False, strangers=True))
 
 
-async def take(store: PostgresStore) -> list[Leased]:
-    return list((await store.turn("bob", (), WISH)).leased)
+async def take(store: Store) -> list[Leased]:
+    return list((await store.do(TakeAndSettle("bob", (), WISH))).leased)
 
 
-async def ack(store: PostgresStore, leased: Leased) -> object:
-    return (await store.turn("bob", (Ack(leased.message.id, leased.token),), None)).settled[0]
+async def ack(store: Store, leased: Leased) -> object:
+    return (await store.do(TakeAndSettle("bob", (Ack(leased.message.id, leased.token),), None))).settled[0]
 
 
-async def cycle(store: PostgresStore, content: str = "hello") -> None:
+async def cycle(store: Store, content: str = "hello") -> None:
     await send(store, content)
     (leased,) = await take(store)
     assert leased.message.content == content
@@ -77,7 +82,7 @@ async def cycle(store: PostgresStore, content: str = "hello") -> None:
 
 
 async def test_a_second_letter_between_two_agents_is_sent_taken_and_acked_without_loading_anything(
-    replicas: tuple[PostgresStore, PostgresStore], loaded: list[str]
+    replicas: tuple[Store, Store], loaded: list[str]
 ) -> None:
     first, _ = replicas
     await cycle(first)
@@ -86,9 +91,7 @@ async def test_a_second_letter_between_two_agents_is_sent_taken_and_acked_withou
     assert loaded == []
 
 
-async def test_nothing_is_remembered_over_another_connection(
-    replicas: tuple[PostgresStore, PostgresStore], url: str, loaded: list[str]
-) -> None:
+async def test_nothing_is_remembered_over_another_connection(replicas: tuple[Store, Store], url: str, loaded: list[str]) -> None:
     first, _ = replicas
     await cycle(first)
     operator = await asyncpg.connect(url)
@@ -101,7 +104,7 @@ async def test_nothing_is_remembered_over_another_connection(
     assert "boxes" in loaded
 
 
-async def test_a_senders_own_id_is_still_looked_up(replicas: tuple[PostgresStore, PostgresStore], loaded: list[str]) -> None:
+async def test_a_senders_own_id_is_still_looked_up(replicas: tuple[Store, Store], loaded: list[str]) -> None:
     first, _ = replicas
     await cycle(first)
     loaded.clear()
@@ -110,7 +113,7 @@ async def test_a_senders_own_id_is_still_looked_up(replicas: tuple[PostgresStore
     assert (await send(first, client_id="mine")).message_id == sent.message_id
 
 
-async def test_mail_that_another_replica_took_is_not_taken_again(replicas: tuple[PostgresStore, PostgresStore]) -> None:
+async def test_mail_that_another_replica_took_is_not_taken_again(replicas: tuple[Store, Store]) -> None:
     first, second = replicas
     await cycle(first)
     await send(first)
@@ -119,7 +122,7 @@ async def test_mail_that_another_replica_took_is_not_taken_again(replicas: tuple
     assert not isinstance(await ack(second, leased), Exception)
 
 
-async def test_mail_that_another_replica_accepted_comes_in_its_turn(replicas: tuple[PostgresStore, PostgresStore]) -> None:
+async def test_mail_that_another_replica_accepted_comes_in_its_turn(replicas: tuple[Store, Store]) -> None:
     first, second = replicas
     await cycle(first)
     await send(first, "one")
@@ -130,39 +133,37 @@ async def test_mail_that_another_replica_accepted_comes_in_its_turn(replicas: tu
     assert [leased.number for leased in taken] == sorted(leased.number for leased in taken)
 
 
-Act = Callable[[PostgresStore, Leased], Awaitable[object]]
+Act = Callable[[Store, Leased], Awaitable[object]]
 
 
 @pytest.mark.parametrize(
     "elsewhere",
     [
         ack,
-        lambda store, leased: store.turn("bob", (Nack(leased.message.id, leased.token),), None),
-        lambda store, leased: store.turn("bob", (GiveBack(leased.message.id, leased.token),), WISH),
+        lambda store, leased: store.do(TakeAndSettle("bob", (Nack(leased.message.id, leased.token),), None)),
+        lambda store, leased: store.do(TakeAndSettle("bob", (GiveBack(leased.message.id, leased.token),), WISH)),
     ],
     ids=["acked", "given back", "given back and taken again"],
 )
-async def test_a_lease_that_ended_at_another_replica_is_not_nacked_at_this_one(
-    replicas: tuple[PostgresStore, PostgresStore], elsewhere: Act
-) -> None:
+async def test_a_lease_that_ended_at_another_replica_is_not_nacked_at_this_one(replicas: tuple[Store, Store], elsewhere: Act) -> None:
     first, second = replicas
     await cycle(first)
     await send(first)
     (leased,) = await take(first)
     await elsewhere(second, leased)
-    settled = (await first.turn("bob", (Extend(leased.message.id, A_MINUTE, leased.token),), None)).settled[0]
+    settled = (await first.do(TakeAndSettle("bob", (Extend(leased.message.id, A_MINUTE, leased.token),), None))).settled[0]
     assert isinstance(settled, LeaseLost)
 
 
-async def test_a_card_changed_at_another_replica_decides(replicas: tuple[PostgresStore, PostgresStore]) -> None:
+async def test_a_card_changed_at_another_replica_decides(replicas: tuple[Store, Store]) -> None:
     first, second = replicas
     await cycle(first)
-    await second.update_card("bob", {"allow_from": ()})
+    await second.do(UpdateCard("bob", {"allow_from": ()}))
     with pytest.raises(NotAdmitted):
         await send(first)
 
 
-async def test_what_the_view_settles_is_settled(replicas: tuple[PostgresStore, PostgresStore], url: str) -> None:
+async def test_what_the_view_settles_is_settled(replicas: tuple[Store, Store], url: str) -> None:
     first, _ = replicas
     await cycle(first)
     await send(first)
@@ -174,7 +175,7 @@ async def test_what_the_view_settles_is_settled(replicas: tuple[PostgresStore, P
     assert await take(first) == []
 
 
-async def test_mail_that_somebody_holds_is_not_waited_for(replicas: tuple[PostgresStore, PostgresStore], url: str) -> None:
+async def test_mail_that_somebody_holds_is_not_waited_for(replicas: tuple[Store, Store], url: str) -> None:
     first, _ = replicas
     await cycle(first)
     held = await send(first, "held")
@@ -203,32 +204,30 @@ async def session(url: str, low: str, high: str) -> tuple[int, ...]:
         await connection.close()
 
 
-async def test_what_the_office_itself_has_said_is_counted(
-    replicas: tuple[PostgresStore, PostgresStore], url: str, loaded: list[str]
-) -> None:
+async def test_what_the_office_itself_has_said_is_counted(replicas: tuple[Store, Store], url: str, loaded: list[str]) -> None:
     first, _ = replicas
     for told in (1, 2, 3):
         sent = await send(first, hold=True)
-        await first.release("bob", sent.message_id, "refused")
+        await first.do(Release("bob", sent.message_id, "refused"))
         assert await session(url, "alice", "system") == (told, 1, 0)
         loaded.clear()
-        (notice,) = (await first.turn("alice", (), WISH)).leased
+        (notice,) = (await first.do(TakeAndSettle("alice", (), WISH))).leased
         assert loaded == [] or told == 1
         assert await session(url, "alice", "system") == (told, 0, 0)
-        await first.turn("alice", (Ack(notice.message.id, notice.token),), None)
+        await first.do(TakeAndSettle("alice", (Ack(notice.message.id, notice.token),), None))
 
 
-async def test_a_session_of_others_that_somebody_named_is_not_remembered(replicas: tuple[PostgresStore, PostgresStore], url: str) -> None:
+async def test_a_session_of_others_that_somebody_named_is_not_remembered(replicas: tuple[Store, Store], url: str) -> None:
     first, second = replicas
 
-    async def write(store: PostgresStore, sender: str, to: str) -> None:
-        await store.send(sender, Draft(to=to, content="hello"), verified=False, strangers=True)
+    async def write(store: Store, sender: str, to: str) -> None:
+        await store.do(Send(sender, Draft(to=to, content="hello"), verified=False, strangers=True))
 
     await cycle(first)
     for name in ("carol", "dave"):
-        await second.appear(name)
+        await second.do(Appear(name))
     await write(second, "carol", "dave")
-    ((named,),) = [(await second.turn("dave", (), WISH)).leased]
+    ((named,),) = [(await second.do(TakeAndSettle("dave", (), WISH))).leased]
     with pytest.raises(NoSuchSession):
         await send(first, session_id=named.session_id)
     await write(second, "carol", "dave")
@@ -239,7 +238,7 @@ async def test_a_session_of_others_that_somebody_named_is_not_remembered(replica
 
 
 async def test_while_others_work_on_the_same_mail_nothing_is_remembered(
-    replicas: tuple[PostgresStore, PostgresStore], loaded: list[str], monkeypatch: pytest.MonkeyPatch
+    replicas: tuple[Store, Store], loaded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second = replicas
     await cycle(first)
@@ -251,7 +250,7 @@ async def test_while_others_work_on_the_same_mail_nothing_is_remembered(
     assert "boxes" in loaded
 
 
-async def test_an_idle_process_holds_no_transaction(replicas: tuple[PostgresStore, PostgresStore], url: str) -> None:
+async def test_an_idle_process_holds_no_transaction(replicas: tuple[Store, Store], url: str) -> None:
     at_rest = "SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'"
     await cycle(replicas[0])
     connection = await asyncpg.connect(url)

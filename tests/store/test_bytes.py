@@ -14,7 +14,8 @@ from postoffice.core.limits import Limits
 from postoffice.core.message import Draft
 from postoffice.core.task import TaskState
 from postoffice.office import House, PostOffice
-from postoffice.store.sqlite import SQLiteStore
+from postoffice.store.sqlite.engine import SQLite
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from tests.engines import Engine, PostgresEngine, SQLiteEngine
 from tests.mail import ask, kill, office_with, people, take, write
@@ -147,7 +148,7 @@ def _counting(script: str) -> list[str]:
 
 
 def _office(folder: Path) -> PostOffice:
-    return PostOffice(SQLiteStore(folder / "mailbox.db", limits=Limits(disk_reserve=2 << 20)), LocalWake(), House(tick=3600))
+    return PostOffice(Store(SQLite(folder / "mailbox.db", limits=Limits(disk_reserve=2 << 20))), LocalWake(), House(tick=3600))
 
 
 async def _fill(office: PostOffice, alice: Caller) -> int:
@@ -215,6 +216,6 @@ async def test_a_restart_on_a_full_disk_has_its_reserve(tmp_path: Path) -> None:
                     await office.ack(bob, leased.message.id, leased.token)
                     assert leased.message.content == "before"
         disk.free()
-        async with PostOffice(SQLiteStore(disk.folder / "mailbox.db"), LocalWake(), House(tick=3600)):
+        async with PostOffice(Store(SQLite(disk.folder / "mailbox.db")), LocalWake(), House(tick=3600)):
             pass
         assert not (disk.folder / "mailbox.db.reserve").exists()

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from postoffice.acts.mail.dead import Release
 from postoffice.core.delivery import State
 from postoffice.core.errors import NoSuchMessage, NotDead, OwnerOnly
 from postoffice.core.message import Draft
@@ -146,7 +147,7 @@ class TestDecision7Notices:
     async def test_mail_refused_for_good_is_dead_with_a_notice(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
         accepted = await write(office, alice, "bob", hold=True)
-        await office.store.release("bob", accepted.message_id, "the ledger refused it")
+        await office.store.do(Release("bob", accepted.message_id, "the ledger refused it"))
         proof = await standing(office, alice, accepted.message_id)
         assert (proof.state, proof.reason) == (State.DEAD, "the ledger refused it")
         assert len(await notices(office, alice)) == 1

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from postoffice.acts.mail.send import Send
+from postoffice.acts.mail.take_and_settle import TakeAndSettle
+from postoffice.acts.people.agents import Appear
 from postoffice.core.delivery import Ack, GiveBack, Nack, Settled, Settlement, State, Wish
 from postoffice.core.errors import LeaseLost, NoSuchMessage
 from postoffice.core.message import Draft
@@ -156,7 +159,7 @@ class TestDecision3Leases:
     async def test_a_lease_without_expiry_never_runs_out(self, office: PostOffice, engine: Engine) -> None:
         alice, bob = await people(office, "alice", "bob")
         await write(office, alice, "bob")
-        (leased,) = (await office.store.turn("bob", (), Wish(limit=1, visible_for=None))).leased
+        (leased,) = (await office.store.do(TakeAndSettle("bob", (), Wish(limit=1, visible_for=None)))).leased
         await engine.advance(timedelta(days=300))
         await office.upkeep.sweep()
         assert leased.leased_until is None
@@ -304,11 +307,11 @@ class TestDecision3GivenBack:
     async def test_closing_gives_back_what_a_taker_that_went_away_had_and_answers_everyone_else(self, engine: Engine) -> None:
         store = engine.store()
         await store.open(lambda _: None)
-        await store.appear("alice")
+        await store.do(Appear("alice"))
         draft = Draft(to="bob", content="hello", priority=3)
-        await store.send("alice", draft, verified=False, strangers=True)
-        taker = asyncio.create_task(store.turn("bob", (), Wish(limit=1, visible_for=A_MINUTE)))
-        sender = asyncio.create_task(store.send("alice", draft, verified=False, strangers=True))
+        await store.do(Send("alice", draft, verified=False, strangers=True))
+        taker = asyncio.create_task(store.do(TakeAndSettle("bob", (), Wish(limit=1, visible_for=A_MINUTE))))
+        sender = asyncio.create_task(store.do(Send("alice", draft, verified=False, strangers=True)))
         await asyncio.sleep(0)
         taker.cancel()
         await store.close()
@@ -316,7 +319,7 @@ class TestDecision3GivenBack:
             await sender
         reopened = engine.store()
         await reopened.open(lambda _: None)
-        leased = (await reopened.turn("bob", (), Wish(limit=10, visible_for=A_MINUTE))).leased
+        leased = (await reopened.do(TakeAndSettle("bob", (), Wish(limit=10, visible_for=A_MINUTE)))).leased
         assert [item.attempt for item in leased] == [1, 1]
         await reopened.close()
 

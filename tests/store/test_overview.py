@@ -259,7 +259,7 @@ class TestVisits:
             await office.enter(late)
         assert (await office.visitor(proof)).owner
         await engine.advance(lasts)
-        await office.store.forget()
+        await office.store.sweeps.forget()
         with pytest.raises(NoVisit):
             await office.visitor(proof)
 

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 
+from postoffice.acts.mail.dead import Release
 from postoffice.core.delivery import State
 from postoffice.core.message import Accepted
 from postoffice.core.session import Thread
@@ -118,7 +119,7 @@ class TestDecision6Unread:
         accepted = await write(office, alice, "bob", hold=True)
         assert (await standing(office, alice, accepted.message_id)).state is State.HELD
         assert await taken(office, bob) == []
-        await office.store.release("bob", accepted.message_id)
+        await office.store.do(Release("bob", accepted.message_id))
         assert await taken(office, bob) == ["hello"]
 
     async def test_each_side_has_its_own_unread_count(self, office: PostOffice) -> None:

@@ -10,14 +10,14 @@ import asyncpg
 import pytest
 
 from postoffice.acts.act import Act
-from postoffice.acts.upkeep.forgetting import IndexSearch, Purge
+from postoffice.acts.upkeep.forgetting import Purge
+from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.agent import Card
 from postoffice.core.clock import Clock
 from postoffice.core.delivery import State
 from postoffice.core.errors import NoSuchMessage, NoSuchTask
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice, upkeep
-from postoffice.store.grouped import GroupedStore
 from tests.engines import Engine, PostgresEngine, SQLiteEngine
 from tests.mail import ask, kill, office_with, people, standing, take, taken, write
 
@@ -149,7 +149,7 @@ class TestDecision11Retention:
             await office.pop(bob, 3)
             await engine.advance(WEEK + DAY)
             monkeypatch.setattr(upkeep, "_PURGE_LASTS", 0)
-            monkeypatch.setattr(office.store, "purge", functools.partial(office.store.purge, limit=1))
+            monkeypatch.setattr(office.store.sweeps, "purge", functools.partial(office.store.sweeps.purge, limit=1))
             await purge(office)
             for left in (2, 1, 0, 0):
                 proofs = [await office.status(alice, sent.message_id) for sent in old]
@@ -233,10 +233,10 @@ class TestDecision11Retention:
             old = [await write(office, alice, "bob") for _ in range(5)]
             await engine.advance(WEEK + DAY)
             new = await write(office, alice, "bob")
-            await office.store.index_search()
+            await office.store.do(IndexSearch())
             kept = [sent.message_id for sent in (*old, new)]
             for forgotten in (2, 2, 1, 0):
-                assert await office.store.forget_events(WEEK, limit=2) == forgotten
+                assert await office.store.sweeps.forget_events(WEEK, limit=2) == forgotten
                 kept = kept[forgotten:]
                 assert [event.ref for event in await office.all_news(office.owner())] == kept
             assert kept == [new.message_id]
@@ -250,10 +250,10 @@ class TestDecision11Retention:
                 await write(office, alice, "bob", client_id=f"old-{number}")
             await engine.advance(timedelta(days=31))
             await write(office, alice, "bob", client_id="new")
-            assert [await office.store.forget(limit=2) for _ in range(2)] == [2, 2]
-            monkeypatch.setattr(office.store, "forget", functools.partial(office.store.forget, limit=1))
+            assert [await office.store.sweeps.forget(limit=2) for _ in range(2)] == [2, 2]
+            monkeypatch.setattr(office.store.sweeps, "forget", functools.partial(office.store.sweeps.forget, limit=1))
             await office.upkeep.sweep()
-            assert await office.store.forget() == 0
+            assert await office.store.sweeps.forget() == 0
             assert (await write(office, alice, "bob", client_id="new")).duplicate
             again = [(await write(office, alice, "bob", client_id=f"old-{number}")).duplicate for number in range(5)]
             assert again == [False] * 5
@@ -274,7 +274,7 @@ class TestDecision11Retention:
             proof = await office.status(alice, accepted.message_id)
             assert proof.message is None
             assert proof.purged_at is not None
-            assert await office.store.purge(WEEK) == 0
+            assert await office.store.sweeps.purge(WEEK) == 0
 
     async def test_a_retention_of_a_hundred_years_keeps_everything_and_breaks_nothing(self, engine: Engine) -> None:
         async with office_with(engine, retention=timedelta(days=36_525)) as office:
@@ -290,7 +290,7 @@ class TestDecision11Retention:
             await write(office, alice, "bob", "find me")
             await write(office, alice, "bob", "and me")
             await engine.advance(WEEK + DAY)
-            assert await office.store.forget_events(WEEK) == 0
+            assert await office.store.sweeps.forget_events(WEEK) == 0
             await purge(office)
             assert [found.message.content for found in (await office.search(bob, "find")).items] == ["find me"]
             assert [event.ref for event in await office.all_news(office.owner())][:-1] == []
@@ -302,10 +302,8 @@ class TestDecision11Retention:
             accepted = await write(office, alice, "bob", "find me")
             await office.pop(bob)
             await engine.advance(WEEK + DAY)
-            store = office.store
-            assert isinstance(store, GroupedStore)
             acts: list[Act[int]] = [IndexSearch(200), Purge(((accepted.message_id, "bob"),), WEEK)]
-            await asyncio.gather(*map(store.submit, reversed(acts) if purged_first else acts))
+            await asyncio.gather(*map(office.store.do, reversed(acts) if purged_first else acts))
             assert (await office.status(alice, accepted.message_id)).purged_at is not None
             assert await _indexed(engine) == 0
 

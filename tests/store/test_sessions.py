@@ -170,7 +170,7 @@ class TestDecision9ManyRecipients:
             with pytest.raises(MailboxFull):
                 await write(office, alice, ("bob", "new", "carol"))
             assert await taken(office, bob) == []
-            assert await office.store.agent("new") is None
+            assert await office.store.agents.named("new") is None
 
     async def test_an_explicit_list_is_all_or_nothing_when_one_is_unknown(self, engine: Engine) -> None:
         async with office_with(engine, auth=Auth.KEYS) as office:

@@ -17,7 +17,8 @@ import pytest
 
 from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
-from postoffice.store.postgres import PostgresStore
+from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.store import Store
 from postoffice.wake.carried import CarriedWake
 from postoffice.wake.nats import NatsWake
 from tests.engines import PostgresServer
@@ -136,7 +137,7 @@ async def url(postgres: PostgresServer) -> AsyncIterator[str]:
 @asynccontextmanager
 async def replica(url: str, server: Nats, tick: float = 3600) -> AsyncIterator[PostOffice]:
     wake = NatsWake(server.url)
-    async with PostOffice(PostgresStore(url), wake, House(tick=tick)) as office:
+    async with PostOffice(Store(PostgreSQL(url)), wake, House(tick=tick)) as office:
         await until(lambda: office.hints_carried)
         yield office
 

@@ -12,7 +12,8 @@ import pytest
 from postoffice.core.event import Kind
 from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
-from postoffice.store.postgres import PostgresStore
+from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.store import Store
 from postoffice.wake.postgres import PostgresWake
 from tests.chaos.proxy import PASS, Rule, proxied
 from tests.engines import PostgresServer, socket_of
@@ -72,7 +73,7 @@ async def listening(url: str) -> AsyncIterator[tuple[WatchedWake, Ear]]:
 @asynccontextmanager
 async def replica(url: str) -> AsyncIterator[PostOffice]:
     wake = WatchedWake(url)
-    async with PostOffice(PostgresStore(url), wake, NO_TICK) as office:
+    async with PostOffice(Store(PostgreSQL(url)), wake, NO_TICK) as office:
         await until(lambda: wake.healthy)
         yield office
 

@@ -1,14 +1,15 @@
 """The shape of an act."""
 
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
+from postoffice.core.errors import MailError
 
-R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
 
 
-class Act(Generic[R]):
+class Act(Generic[R_co]):
     """One thing to do. It says what it needs, then does it or refuses, and never half of it."""
 
     def ask(self, needs: Needs) -> None:
@@ -17,9 +18,13 @@ class Act(Generic[R]):
     def ask_more(self, needs: Needs, desk: Desk) -> None:
         """Say what else, now that mail and mailboxes are there."""
 
-    def run(self, desk: Desk) -> R:
-        """Do it. Refusals are MailErrors raised before the first change."""
+    def run(self, desk: Desk) -> R_co | MailError:
+        """Do it. Refusals are MailErrors raised before the first change; one that is returned keeps what was changed."""
         raise NotImplementedError
+
+    def undo(self, outcome: Any) -> "Act[Any] | None":  # noqa: ARG002 - for acts that have something to take back
+        """What takes it back, if whoever asked went away before they could be told; None if it may stand."""
+        return None
 
 
 class Pause(Act[None]):

@@ -54,7 +54,7 @@ class _Tallies(Collector):
         for name, text, tally in (
             ("postoffice_wait_seconds", "How long mail waited before it was taken.", office.waits),
             ("postoffice_wake_seconds", "How long mail was on its way to somebody who was waiting for it.", office.wakes),
-            ("postoffice_commit_seconds", "How long a group of acts took to be on disk.", office.store.commits),
+            ("postoffice_commit_seconds", "How long a group of acts took to be on disk.", office.store.engine.commits),
         ):
             yield HistogramMetricFamily(name, text, buckets=tally.up_to(), sum_value=tally.sum)
         for name, text, count in (

@@ -1,5 +1,6 @@
 """Verbs about consent: ask, approve, refuse, end."""
 
+from postoffice.acts.people.connections import Approve, Conclude, Request
 from postoffice.core.agent import Caller
 from postoffice.core.connection import Connection, Status, as_target_sees, read_code
 from postoffice.core.errors import (
@@ -24,7 +25,7 @@ class ConsentVerbs(Counter):
         if note is not None:
             self._ref(note, "note", self._limits.note_chars)
         try:
-            return await self.store.request_connection(caller.name, target, note, rated=True)
+            return await self.store.do(Request(caller.name, target, note, rated=True))
         except NoSuchAgent:
             raise await self._unknown(target) from None
 
@@ -33,33 +34,33 @@ class ConsentVerbs(Counter):
         read = read_code(code)
         if read is None:
             raise NoSuchCode
-        return await self.store.approve_connection(caller.name, read, self.house.handshake, owner=caller.owner)
+        return await self.store.do(Approve(caller.name, read, self.house.handshake, owner=caller.owner))
 
     async def approve_for(self, owner: Caller, id: str) -> Connection:
         """The owner gives consent without a code."""
         if not owner.owner:
             raise OwnerOnly(what="approve a request without its code")
-        return await self.store.conclude_connection(owner.name, id, Status.ACTIVE, owner=True)
+        return await self.store.do(Conclude(owner.name, id, Status.ACTIVE, owner=True))
 
     async def reject_connection(self, caller: Caller, id: str) -> Connection:
         """Refuse a request, or take one's own back."""
-        return self._shown(caller, await self.store.conclude_connection(caller.name, id, Status.REJECTED, owner=caller.owner))
+        return self._shown(caller, await self.store.do(Conclude(caller.name, id, Status.REJECTED, owner=caller.owner)))
 
     async def end_connection(self, caller: Caller, id: str) -> Connection:
         """End a connection; either side may."""
-        return self._shown(caller, await self.store.conclude_connection(caller.name, id, Status.ENDED, owner=caller.owner))
+        return self._shown(caller, await self.store.do(Conclude(caller.name, id, Status.ENDED, owner=caller.owner)))
 
     async def connections(
         self, caller: Caller, status: Status | None = None, cursor: str | None = None, limit: int | None = None, *, everyone: bool = False
     ) -> Page[Connection]:
         """The caller's requests and connections, newest first; the owner sees everyone's."""
         name = None if self._everyone(caller, wanted=everyone) else caller.name
-        page = await self.store.connections(name, status, cursor, self._page(limit))
+        page = await self.store.connections.page(name, status, cursor, self._page(limit))
         return Page(tuple(self._shown(caller, item) for item in page.items), page.cursor)
 
     async def connection(self, caller: Caller, id: str) -> Connection:
         """One request or connection, for either side of it."""
-        found = await self.store.connection(id)
+        found = await self.store.connections.named(id)
         if found is None or not (caller.owner or folded(caller.name) in (folded(found.requester), folded(found.target))):
             raise NoSuchConnection(status="known", ref=id, name=caller.name)
         return self._shown(caller, found)

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import msgspec
 
-from postoffice.acts.mail.take_and_settle import Collected
+from postoffice.acts.mail.take_and_settle import Collected, TakeAndSettle
 from postoffice.core.agent import Agent, Caller, presence
 from postoffice.core.clock import Clock, moment, steady
 from postoffice.core.delivery import Ack, Extend, Handed, Leased, Nack, Refuse, Settled, Settlement, Unread, Wish
@@ -31,7 +31,7 @@ from postoffice.office.identity import Identities
 from postoffice.office.places import Places
 from postoffice.office.trace import Trace
 from postoffice.office.upkeep import Presences, Upkeep
-from postoffice.store.protocol import Store
+from postoffice.store.store import Store
 from postoffice.wake.protocol import Wake
 
 Shown = TypeVar("Shown", Agent, Seat)
@@ -94,7 +94,7 @@ class Counter:
     async def _of(self, caller: Caller, of: str | None) -> str:
         """The same, for a verb that would find nothing wrong with nobody's mailbox."""
         name = self._whose(caller, of)
-        if of is not None and await self.store.agent(name) is None:
+        if of is not None and await self.store.agents.named(name) is None:
             raise await self._unknown(name)
         return name
 
@@ -107,8 +107,8 @@ class Counter:
 
     async def _log(self, after: str, most: int) -> list[Event]:
         """Everyone's log after a cursor. One from beyond it is refused at each look: a backup may take the log's place meanwhile."""
-        events = await self.store.all_events(self._ref(after, "cursor"), most)
-        if not events and beyond(after, await self.store.last_event()):
+        events = await self.store.log.page(self._ref(after, "cursor"), most)
+        if not events and beyond(after, await self.store.log.last()):
             raise BadCursor(cursor=after)
         return events
 
@@ -150,7 +150,7 @@ class Counter:
         judged = [self._fit(one) for one in asked]
         fit = tuple(one for one in judged if not isinstance(one, MailError))
         begun = steady()
-        turned = await self.store.turn(caller.name, fit, wish)
+        turned = await self.store.do(TakeAndSettle(caller.name, fit, wish))
         self._follow(caller, turned, begun)
         if turned.leased:
             self.waits.extend(self._ages(turned.leased))
@@ -187,7 +187,7 @@ class Counter:
 
     async def _unknown(self, name: str) -> NoSuchAgent:
         """A refusal that names the fix."""
-        near = await self.store.names_near(name, _NEAR)
+        near = await self.store.agents.near(name, _NEAR)
         close = difflib.get_close_matches(folded(name), [folded(known) for known in near], 1)
         guess = f"did you mean {close[0]!r}? Otherwise " if close else ""
         return NoSuchAgent(name=name, hint=f"{guess}see who is in the directory")

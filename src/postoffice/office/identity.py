@@ -2,12 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 
+from postoffice.acts.people.agents import Appear
 from postoffice.core.agent import KEYS_OF, Caller, key_hash
 from postoffice.core.clock import steady
 from postoffice.core.errors import BadKey, KeyRequired, NotYou, Unidentified
 from postoffice.core.names import OWNER, check_free, folded
 from postoffice.core.policy import Auth
-from postoffice.store.protocol import Store
+from postoffice.store.store import Store
 from postoffice.wake.protocol import EVERYBODY
 
 Again = Callable[[], Awaitable[object]]
@@ -36,7 +37,7 @@ class Identities:
         if not caller.owner:
             raise NotYou(claimed=name, name=caller.name)
         # The owner may lend its voice to people and agents that have no key of their own.
-        lent = await self._store.appear(check_free(name))
+        lent = await self._store.do(Appear(check_free(name)))
         return Caller(lent, verified=True, owner=True, key=caller.key)
 
     def last_known(self, key: str | None) -> Caller | None:
@@ -58,7 +59,7 @@ class Identities:
             raise BadKey
         known = self._recall(hash)
         if known is None:
-            name = await self._store.find_key(hash)
+            name = await self._store.agents.by_key(hash)
             if name is None:
                 raise BadKey
             known = self._remember(hash, Caller(name, verified=True, owner=folded(name) == OWNER, key=hash))
@@ -69,7 +70,7 @@ class Identities:
             raise KeyRequired(name=name)
         known = self._recall(place := f"name:{name}")
         if known is None:
-            known = self._remember(place, Caller(await self._store.appear(check_free(name)), verified=False))
+            known = self._remember(place, Caller(await self._store.do(Appear(check_free(name))), verified=False))
         return known
 
     def _recall(self, key: str) -> Caller | None:

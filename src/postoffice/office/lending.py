@@ -1,5 +1,6 @@
 """Verbs for bridges that keep an agent's mail elsewhere: lend it, and know what is lent."""
 
+from postoffice.acts.people.agents import Appear
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Leased, Lent, Wish
 from postoffice.core.limits import bounded
@@ -13,7 +14,7 @@ class LendingVerbs(Counter):
 
     async def guest(self, name: str) -> Caller:
         """An agent at home elsewhere, for whom a bridge speaks. A name with a key never is one."""
-        return Caller(await self.store.appear(check_free(name)), verified=False)
+        return Caller(await self.store.do(Appear(check_free(name))), verified=False)
 
     async def lend(self, caller: Caller, limit: int | None = None, *, within: float) -> tuple[Leased, ...]:
         """Lend what waits, or what comes within so many seconds."""
@@ -27,8 +28,8 @@ class LendingVerbs(Counter):
 
     async def lent(self, caller: Caller, cursor: str | None = None, limit: int | None = None) -> Page[Lent]:
         """What has been lent and is neither settled nor given back, oldest first."""
-        return await self.store.lent(caller.name, cursor, self._page(limit))
+        return await self.store.mail.lent(caller.name, cursor, self._page(limit))
 
     async def borrowers(self) -> tuple[str, ...]:
         """Everybody to whom something is lent."""
-        return await self.store.borrowers()
+        return await self.store.mail.borrowers()

@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from postoffice.acts.mail.send import Send
 from postoffice.acts.mail.take_and_settle import Collected
 from postoffice.core.agent import Caller
 from postoffice.core.clock import is_id, steady
@@ -35,7 +36,7 @@ class MailVerbs(Counter):
         strangers = self.house.auth is Auth.OPEN
         try:
             checked = self._checked(self._abroad(draft))
-            accepted = await self.store.send(caller.name, checked, verified=caller.verified, strangers=strangers)
+            accepted = await self.store.do(Send(caller.name, checked, verified=caller.verified, strangers=strangers))
         except NoSuchAgent as error:
             raise await self._unknown(str(error.facts["name"])) from None
         self._count_sent(caller, accepted, begun)
@@ -47,8 +48,8 @@ class MailVerbs(Counter):
         begun = steady()
         strangers = self.house.auth is Auth.OPEN
         judged = [self._judged(draft) if isinstance(draft, Draft) else draft for draft in drafts]
-        fit = [one for one in judged if isinstance(one, Draft)]
-        answers = iter(await self.store.send_many(caller.name, fit, verified=caller.verified, strangers=strangers))
+        acts = [Send(caller.name, one, verified=caller.verified, strangers=strangers) for one in judged if isinstance(one, Draft)]
+        answers = iter(await self.store.do_each(acts))
         outcomes = [next(answers) if isinstance(one, Draft) else one for one in judged]
         for place, outcome in enumerate(outcomes):
             if isinstance(outcome, Accepted):

@@ -68,11 +68,11 @@ class PostOffice(PeopleVerbs, ConsentVerbs, ReadingVerbs, TaskVerbs, LendingVerb
     async def numbers(self) -> Numbers:
         """The whole office in numbers, if the store answers soon; to count takes it as long as it takes."""
         await self.ping()
-        oldest = await self.store.longest_waiting(1)
+        oldest = await self.store.overview.longest_waiting(1)
         return Numbers(
-            totals=await self.store.totals(),
+            totals=await self.store.overview.totals(),
             oldest=oldest[0].waiting if oldest else timedelta(0),
-            posts={} if self.house.ledger is None else await self.store.posts_by_state(),
+            posts={} if self.house.ledger is None else await self.store.ledger.posts_by_state(),
         )
 
     async def watcher(self, *, key: str | None, name: str | None) -> Caller:

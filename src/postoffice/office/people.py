@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from postoffice.acts.people.agents import AddKey, Register, RevokeKeys, UpdateCard
 from postoffice.core.agent import Agent, Caller, Card, Key, check_card, key_from, key_hash, key_prefix, new_key
 from postoffice.core.errors import Invalid, NameTaken, OwnerOnly
 from postoffice.core.limits import bounded
@@ -40,9 +41,9 @@ class PeopleVerbs(Counter):
         owner = by is not None and by.owner
         counted = None if owner else address  # the rate is for strangers, and whoever runs the office sets up a team from one machine
         try:
-            id, known = await self.store.register(check_free(name), checked, hash, key_prefix(key), owner=owner, address=counted)
+            id, known = await self.store.do(Register(check_free(name), checked, hash, key_prefix(key), owner=owner, address=counted))
         except NameTaken:
-            if seed is None or await self.store.find_key(hash) is None:
+            if seed is None or await self.store.agents.by_key(hash) is None:
                 raise
             agent = await self.agent(name)
             id, known = agent.id, agent.name
@@ -50,14 +51,14 @@ class PeopleVerbs(Counter):
 
     async def agent(self, name: str) -> Agent:
         """One agent as the directory shows it."""
-        agent = await self.store.agent(check_name(name))
+        agent = await self.store.agents.named(check_name(name))
         if agent is None:
             raise await self._unknown(name)
         return self._with_presence(agent, len(agent.current_tasks))
 
     async def agents(self, cursor: str | None = None, limit: int | None = None) -> Page[Agent]:
         """The directory."""
-        page = await self.store.agents(self._cursor(cursor), self._page(limit))
+        page = await self.store.agents.page(self._cursor(cursor), self._page(limit))
         return Page(tuple(self._with_presence(agent, len(agent.current_tasks)) for agent in page.items), page.cursor)
 
     async def update_card(self, caller: Caller, changes: dict[str, Any], *, of: str | None = None) -> Card:
@@ -69,7 +70,7 @@ class PeopleVerbs(Counter):
             checked = check_card(msgspec.convert(changes, Card))
         except msgspec.ValidationError as error:
             raise Invalid(what="card", why=str(error)) from None
-        return await self.store.update_card(self._whose(caller, of), {field: getattr(checked, field) for field in changes})
+        return await self.store.do(UpdateCard(self._whose(caller, of), {field: getattr(checked, field) for field in changes}))
 
     def heartbeat(self, caller: Caller) -> None:
         """Show that the agent is there."""
@@ -103,12 +104,12 @@ class PeopleVerbs(Counter):
         raw = new_key()
         hash = key_hash(raw)
         assert hash is not None
-        return raw, await self.store.add_key(name, hash, key_prefix(raw), overlap, caller.key)
+        return raw, await self.store.do(AddKey(name, hash, key_prefix(raw), overlap, caller.key))
 
     async def revoke_keys(self, caller: Caller, prefix: str | None = None, *, of: str | None = None) -> tuple[Key, ...]:
         """Take back the keys that begin so, or all."""
-        return await self.store.revoke_keys(self._whose(caller, of), prefix, caller.key)
+        return await self.store.do(RevokeKeys(self._whose(caller, of), prefix, caller.key))
 
     async def keys(self, caller: Caller, *, of: str | None = None) -> tuple[Key, ...]:
         """An agent's keys, each by its beginning only."""
-        return await self.store.keys(await self._of(caller, of))
+        return await self.store.agents.keys(await self._of(caller, of))

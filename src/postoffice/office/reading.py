@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 
 import msgspec
 
+from postoffice.acts.mail.dead import Discard, Requeue
+from postoffice.acts.mail.session import ReadSession
 from postoffice.core.agent import Caller
 from postoffice.core.clock import micros
 from postoffice.core.delivery import Settled
@@ -45,7 +47,7 @@ class ReadingVerbs(Counter):
     ) -> Page[Thread]:
         """The agent's sessions, newest first, with what was said last. Settles nothing."""
         shown = bounded("lines", lines, 3, 0, self._limits.page_most)
-        return await self.store.inbox(await self._of(caller, of), cursor, self._page(limit), unread_only=unread_only, lines=shown)
+        return await self.store.sessions.inbox(await self._of(caller, of), cursor, self._page(limit), unread_only=unread_only, lines=shown)
 
     async def history(
         self, caller: Caller, session_id: str, *, before: str | None = None, limit: int | None = None, peek: bool = False
@@ -53,18 +55,19 @@ class ReadingVerbs(Counter):
         """A session's messages, newest first. What it shows is settled, tasks excepted, unless only peeking."""
         most = bounded("limit", limit, self._limits.page, 1, self._limits.page_most)
         if peek or caller.owner:
-            return await self.store.peek_session(None if caller.owner else caller.name, session_id, before, most)
-        return await self.store.read_session(caller.name, session_id, before, most)
+            return await self.store.sessions.peek(None if caller.owner else caller.name, session_id, before, most)
+        place = await self.store.sessions.place(caller.name, session_id, before)
+        return await self.store.do(ReadSession(caller.name, session_id, place, most))
 
     async def waiting(
         self, caller: Caller, cursor: str | None = None, limit: int | None = None, *, of: str | None = None, outside: bool = False
     ) -> Page[Message]:
         """What waits, or of it what stands outside of sessions, in the order it would be given out. Takes nothing."""
-        return await self.store.waiting(await self._of(caller, of), cursor, self._page(limit), outside=outside)
+        return await self.store.mail.waiting(await self._of(caller, of), cursor, self._page(limit), outside=outside)
 
     async def status(self, caller: Caller, ref: str) -> Proof:
         """Where a message stands, for whoever sent it, got it, or runs the server."""
-        proofs = await self.store.proofs(self._ref(ref), None if caller.owner else caller.name)
+        proofs = await self.store.mail.proofs(self._ref(ref), None if caller.owner else caller.name)
         if not proofs:
             raise NoSuchMessage(name=caller.name, ref=ref)
         if len(proofs) > 1:
@@ -80,7 +83,7 @@ class ReadingVerbs(Counter):
 
     async def _with_ledger(self, proof: Proof) -> Proof:
         """With what the ledger knows of each delivery."""
-        known = await self.store.on_ledger(proof.message_id)
+        known = await self.store.ledger.on_ledger(proof.message_id)
         standings = (
             msgspec.structs.replace(one, ledger=known[one.recipient]) if one.recipient in known else one for one in proof.standings
         )
@@ -114,22 +117,22 @@ class ReadingVerbs(Counter):
             "until": _instant("until", until),
         }
         reader = None if self._everyone(caller, wanted=everyone) else caller.name
-        return await self.store.search(reader, query, filters, cursor, self._page(limit))
+        return await self.store.search.page(reader, query, filters, cursor, self._page(limit))
 
     async def notes(self, entity_id: str, cursor: str | None = None, limit: int | None = None) -> Page[Message]:
         """The notes kept with an entity, newest first."""
-        return await self.store.notes(self._ref(entity_id), cursor, self._page(limit))
+        return await self.store.notes.page(self._ref(entity_id), cursor, self._page(limit))
 
     async def about(
         self, caller: Caller, entity_id: str, cursor: str | None = None, limit: int | None = None, *, everyone: bool = False
     ) -> Page[Message]:
         """What was said about an entity: its notes, and the messages naming it that the caller sent or got."""
         reader = None if self._everyone(caller, wanted=everyone) else caller.name
-        return await self.store.about(self._ref(entity_id), reader, cursor, self._page(limit))
+        return await self.store.notes.about(self._ref(entity_id), reader, cursor, self._page(limit))
 
     async def entities(self, cursor: str | None = None, limit: int | None = None) -> Page[Entity]:
         """What notes are about."""
-        return await self.store.entities(self._cursor(cursor), self._page(limit))
+        return await self.store.notes.entities(self._cursor(cursor), self._page(limit))
 
     # Dead letters
 
@@ -138,15 +141,15 @@ class ReadingVerbs(Counter):
     ) -> Page[DeadLetter]:
         """What could not be delivered, and why."""
         name = None if self._everyone(caller, wanted=everyone) else await self._of(caller, of)
-        return await self.store.dead_letters(name, self._cursor(cursor) or None, self._page(limit))
+        return await self.store.mail.dead_letters(name, self._cursor(cursor) or None, self._page(limit))
 
     async def requeue(self, caller: Caller, ref: str, *, of: str | None = None) -> Settled:
         """Give a dead letter another life, with all its tries."""
-        return await self.store.requeue(self._whose(caller, of), self._ref(ref))
+        return await self.store.do(Requeue(self._whose(caller, of), self._ref(ref)))
 
     async def discard(self, caller: Caller, ref: str, *, of: str | None = None) -> Settled:
         """Be done with a dead letter."""
-        return await self.store.discard(self._whose(caller, of), self._ref(ref))
+        return await self.store.do(Discard(self._whose(caller, of), self._ref(ref)))
 
     # News and numbers
 
@@ -171,7 +174,7 @@ class ReadingVerbs(Counter):
         with self._bells.waiting(folded(caller.name), after) as bell:
             while True:
                 bell.still()
-                events = await self.store.events(caller.name, after, most)
+                events = await self.store.log.of(caller.name, after, most)
                 if not events and after and after > await self.latest(caller):
                     raise BadCursor(cursor=after)  # at each look: a backup may take the log's place while somebody waits
                 left = until - asyncio.get_running_loop().time()
@@ -191,13 +194,13 @@ class ReadingVerbs(Counter):
 
     async def latest(self, caller: Caller) -> int:
         """The number of the last thing that happened to the agent: news after it is new."""
-        looked = await self.store.look([caller.name])
+        looked = await self.store.mail.look([caller.name])
         return looked.get(folded(caller.name), (0, 0))[1]
 
     async def counts(self, caller: Caller, *, of: str | None = None) -> MailboxCounts:
         """One mailbox in numbers. What is held is counted for the owner only: its recipient is not told of it."""
         try:
-            counts = await self.store.counts(self._whose(caller, of))
+            counts = await self.store.mail.counts(self._whose(caller, of))
             return counts if caller.owner else msgspec.structs.replace(counts, held=0)
         except NoSuchAgent:
             if of is not None:
@@ -206,7 +209,7 @@ class ReadingVerbs(Counter):
 
     async def totals(self) -> Totals:
         """The whole office in numbers."""
-        return await self.store.totals()
+        return await self.store.overview.totals()
 
 
 def _instant(what: str, at: datetime | None) -> int | None:

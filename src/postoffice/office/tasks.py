@@ -2,6 +2,7 @@
 
 import msgspec
 
+from postoffice.acts.tasks.move import MoveTask
 from postoffice.core.agent import Caller
 from postoffice.core.errors import (
     AmbiguousId,
@@ -23,7 +24,7 @@ class TaskVerbs(Counter):
         given = report or Draft(to=caller.name, content="")
         answered = self._ref(ref) if given.automatic else given.reply_to  # the task itself is what an automatic report answers
         checked = check_draft(msgspec.structs.replace(given, type=TASK_UPDATE, task=None, reply_to=answered), self._limits)
-        return await self.store.move_task(caller.name, self._ref(ref), state, checked, verified=caller.verified)
+        return await self.store.do(MoveTask(caller.name, self._ref(ref), state, checked, verified=caller.verified))
 
     async def tasks(
         self,
@@ -45,15 +46,15 @@ class TaskVerbs(Counter):
                 assignee = caller.name
             if me not in (folded(assignee or ""), folded(requester or "")):
                 raise Forbidden(name=caller.name, why="it sees only tasks asked of it or by it")
-        return await self.store.tasks(assignee=assignee, requester=requester, state=state, before=cursor, limit=self._page(limit))
+        return await self.store.tasks.page(assignee=assignee, requester=requester, state=state, before=cursor, limit=self._page(limit))
 
     async def task(self, caller: Caller, ref: str) -> Task:
         """One task, for either side of it."""
         me = folded(caller.name)
-        found = await self.store.tasks_named(self._ref(ref))
+        found = await self.store.tasks.named(self._ref(ref))
         mine = [task for task in found if caller.owner or me in (folded(task.requester), folded(task.assignee))]
         # What asks for it may be held back from its assignee, who has not been asked yet.
-        mine = [task for task in mine if caller.owner or folded(task.requester) == me or await self.store.proofs(task.message_id, me)]
+        mine = [task for task in mine if caller.owner or folded(task.requester) == me or await self.store.mail.proofs(task.message_id, me)]
         if not mine:
             raise NoSuchTask(task=ref, name=caller.name)
         mine = [task for task in mine if task.message_id == ref] or mine  # the office's id before any sender's

@@ -6,12 +6,15 @@ from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from functools import partial
 
+from postoffice.acts.mail.expiry import ReturnDue
+from postoffice.acts.people.agents import Seen
+from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.clock import steady
 from postoffice.core.errors import MailError
 from postoffice.core.names import folded
 from postoffice.office.bells import Bells
 from postoffice.office.house import House
-from postoffice.store.protocol import Store
+from postoffice.store.store import Store
 from postoffice.wake.protocol import Wake
 
 _log = logging.getLogger(__name__)
@@ -20,7 +23,7 @@ _SEEN_AT_ONCE = 250
 _PURGE_TICKS = 60
 _PURGE_LASTS = 1_000_000_000  # nanoseconds, of each tick
 _LOOKS = 1000
-_ROLE_LASTS = timedelta(seconds=15)
+_DUTY_LASTS = timedelta(seconds=15)
 
 
 class Presences:
@@ -47,7 +50,7 @@ class Presences:
         names = list(self._seen)
         for begin in range(0, len(names), _SEEN_AT_ONCE):
             some = {name: self._seen[name] for name in names[begin : begin + _SEEN_AT_ONCE] if name in self._seen}
-            await store.seen({name: None if at is None else _age(at) for name, at in some.items()})
+            await store.do(Seen({name: None if at is None else _age(at) for name, at in some.items()}))
             for name, at in some.items():
                 if self._seen.get(name) == at:  # what came meanwhile is for the next time
                     self._seen.pop(name, None)
@@ -91,11 +94,11 @@ class Upkeep:
         self._ticks += 1
         if names := self._due_for_a_look(self._bells.names()):
             gone = dict.fromkeys(names, (0, 0))  # with the mail that a backup replaced
-            self._bells.compare(gone | await self._store.look(names))
+            self._bells.compare(gone | await self._store.mail.look(names))
         if self._ticks % _FLUSH_TICKS == 0:
             await self._presences.flush(self._store)
-            await self._store.measure()
-        self.held = await self._store.hold_role("upkeep", self._me, _ROLE_LASTS)
+            await self._store.engine.measure()
+        self.held = await self._store.hold("upkeep", self._me, _DUTY_LASTS)
         if self.held:
             await self.sweep()
 
@@ -109,22 +112,22 @@ class Upkeep:
     async def sweep(self) -> None:
         """What only one process has to do."""
         store, limits = self._store, self._house.limits
-        await store.return_due()
-        await store.expire_requests()
-        await store.report_overdue()
+        await store.do(ReturnDue())
+        await store.sweeps.expire_requests()
+        await store.sweeps.report_overdue()
         seldom = self._ticks % _PURGE_TICKS == 0
         if limits.retention is not None and (seldom or self._more_to_purge):
             self._more_to_purge = await _for_a_while(partial(self._purge, limits.retention))
         if seldom or self._more_to_forget:
-            self._more_to_forget = await _for_a_while(store.forget)
+            self._more_to_forget = await _for_a_while(store.sweeps.forget)
         if seldom:
-            await store.adopt_log()  # a backup may have taken the mail's place while it was served
-        await store.index_search()  # last: what people wrote is read there, and should hold up nothing else
+            await store.engine.adopt_log()  # a backup may have taken the mail's place while it was served
+        await store.do(IndexSearch())  # last: what people wrote is read there, and should hold up nothing else
 
     async def _purge(self, older_than: timedelta) -> int:
-        purged = await self._store.purge(older_than)
-        indexed = await self._store.index_search()  # of news that is forgotten nothing could be indexed any more
-        return purged + indexed + await self._store.forget_events(older_than)
+        purged = await self._store.sweeps.purge(older_than)
+        indexed = await self._store.do(IndexSearch())  # of news that is forgotten nothing could be indexed any more
+        return purged + indexed + await self._store.sweeps.forget_events(older_than)
 
 
 async def _for_a_while(some: Callable[[], Awaitable[int]]) -> bool:

@@ -7,6 +7,8 @@ from datetime import timedelta
 
 import msgspec
 
+from postoffice.acts.people.agents import Appear
+from postoffice.acts.people.logins import EndVisit, MakeLink, UseLink
 from postoffice.core.agent import Caller
 from postoffice.core.errors import BadCursor, BadLink, Invalid, NotYou, NoVisit, OwnerOnly
 from postoffice.core.event import Event, beyond
@@ -44,38 +46,38 @@ class WatchingVerbs(Counter):
     async def roster(self, owner: Caller, cursor: str | None = None, limit: int | None = None) -> Page[Seat]:
         """Every agent with its mailbox in numbers, for the owner."""
         self._owner(owner, "see everyone's numbers")
-        page = await self.store.roster(self._cursor(cursor), self._page(limit))
+        page = await self.store.overview.roster(self._cursor(cursor), self._page(limit))
         return Page(tuple(self._with_presence(seat, seat.tasks) for seat in page.items), page.cursor)
 
     async def longest_waiting(self, owner: Caller, limit: int | None = None) -> tuple[Longest, ...]:
         """The mailboxes whose mail has waited longest, for the owner."""
         self._owner(owner, "see everyone's numbers")
-        return await self.store.longest_waiting(self._page(limit))
+        return await self.store.overview.longest_waiting(self._page(limit))
 
     async def glances(self, owner: Caller, cursor: str | None = None, limit: int | None = None) -> Page[Glance]:
         """Everyone's letters, newest first, for the owner."""
         self._owner(owner, "look over everyone's mail")
-        return await self.store.glances(cursor, self._page(limit))
+        return await self.store.overview.glances(cursor, self._page(limit))
 
     async def open_tasks(self, caller: Caller, state: TaskState, cursor: str | None = None, limit: int | None = None) -> Page[Task]:
         """Unfinished tasks in one state, the longest open first: asked of the agent or by it; the owner sees all."""
-        return await self.store.open_tasks(None if caller.owner else caller.name, state, cursor, self._page(limit))
+        return await self.store.tasks.open(None if caller.owner else caller.name, state, cursor, self._page(limit))
 
     async def finished_tasks(self, caller: Caller, limit: int | None = None) -> tuple[Task, ...]:
         """The newest tasks that are done, one way or the other."""
         most = self._page(limit)
         if caller.owner:
-            return (await self.store.finished_tasks(None, most)).items
+            return (await self.store.tasks.finished(None, most)).items
         found: dict[str, Task] = {}
         for state in FINAL:
-            asked = await self.store.tasks(assignee=caller.name, state=state, limit=most)
-            mine = await self.store.tasks(requester=caller.name, state=state, limit=most)
+            asked = await self.store.tasks.page(assignee=caller.name, state=state, limit=most)
+            mine = await self.store.tasks.page(requester=caller.name, state=state, limit=most)
             found |= {task.message_id: task for task in (*asked.items, *mine.items)}
         return tuple(found[id] for id in sorted(found, reverse=True)[:most])
 
     async def traffic(self, caller: Caller, span: Span) -> Traffic:
         """How mail flowed: the agent's own, the owner's view of everyone's."""
-        return await self.store.traffic(None if caller.owner else caller.name, span)
+        return await self.store.overview.traffic(None if caller.owner else caller.name, span)
 
     async def speak_as(self, caller: Caller, name: str | None) -> Caller:
         """The owner may lend its voice to people and agents that have no key of their own; others speak for themselves."""
@@ -83,15 +85,15 @@ class WatchingVerbs(Counter):
             return caller
         if not caller.owner:
             raise NotYou(claimed=name, name=caller.name)
-        return Caller(await self.store.appear(check_free(name)), verified=True, owner=True)
+        return Caller(await self.store.do(Appear(check_free(name))), verified=True, owner=True)
 
     # What happens
 
     async def place(self, caller: Caller) -> str:
         """Where the log stands now: what happens after it is news."""
         if caller.owner:
-            return await self.store.last_event()
-        return str((await self.store.look([caller.name])).get(folded(caller.name), (0, 0))[1])
+            return await self.store.log.last()
+        return str((await self.store.mail.look([caller.name])).get(folded(caller.name), (0, 0))[1])
 
     async def watch(self, caller: Caller, after: str | None) -> AsyncIterator[Pulse]:
         """What happens after a place in the log, a pulse a tick, sooner with news; until the office closes.
@@ -132,7 +134,7 @@ class WatchingVerbs(Counter):
             return await self._log(cursor, _TOLD + 1)
         if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _DIGITS:
             raise BadCursor(cursor=cursor)
-        events = await self.store.events(caller.name, int(cursor), _TOLD + 1)
+        events = await self.store.log.of(caller.name, int(cursor), _TOLD + 1)
         if not events and beyond(cursor, await self.place(caller)):
             raise BadCursor(cursor=cursor)
         return events
@@ -140,9 +142,9 @@ class WatchingVerbs(Counter):
     async def _stands(self, caller: Caller) -> tuple[int, ...]:
         """What leases and returns change, of which the log says nothing."""
         if caller.owner:
-            totals = await self.store.totals()
+            totals = await self.store.overview.totals()
             return totals.agents, totals.held, totals.pending, totals.leased, totals.dead
-        counts = await self.store.counts(caller.name)
+        counts = await self.store.mail.counts(caller.name)
         return counts.held, counts.pending, counts.leased, counts.dead
 
     # Visits to the page
@@ -152,7 +154,7 @@ class WatchingVerbs(Counter):
         if not (caller.verified or caller.owner):
             raise OwnerOnly(what="make a link for a name that no key proves")
         code = secrets.token_urlsafe(32)
-        await self.store.make_link(caller.name, caller.key, _hash(code), _LINK_LASTS)
+        await self.store.do(MakeLink(caller.name, caller.key, _hash(code), _LINK_LASTS))
         return code
 
     async def enter(self, code: str) -> tuple[str, timedelta]:
@@ -160,19 +162,19 @@ class WatchingVerbs(Counter):
         if not code:
             raise BadLink
         proof = secrets.token_urlsafe(32)
-        await self.store.use_link(_hash(code), _hash(proof), _VISIT_LASTS)
+        await self.store.do(UseLink(_hash(code), _hash(proof), _VISIT_LASTS))
         return proof, _VISIT_LASTS
 
     async def visitor(self, proof: str | None) -> Caller:
         """Who is looking, by what proves the visit."""
-        name = None if not proof else await self.store.find_visit(_hash(proof), "visit")
+        name = None if not proof else await self.store.agents.by_login(_hash(proof), "visit")
         if name is None:
             raise NoVisit
         return Caller(name, verified=True, owner=folded(name) == OWNER)
 
     async def end_visit(self, proof: str) -> None:
         """End a visit."""
-        await self.store.end_visit(_hash(proof))
+        await self.store.do(EndVisit(_hash(proof)))
 
     def _owner(self, caller: Caller, what: str) -> None:
         if not caller.owner:

@@ -16,8 +16,8 @@ from postoffice.config import Settings
 from postoffice.core.errors import BackupFailed
 from postoffice.office.identity import REMEMBERED
 from postoffice.serve.build import check_database
-from postoffice.store.claim import Claim, give_to_owner_of_folder
 from postoffice.store.migrations.upgrade import HEAD
+from postoffice.store.sqlite.claim import Claim, give_to_owner_of_folder
 
 Progress = Callable[[int, int], None]
 _PAGES_A_STEP = 1000
@@ -202,7 +202,7 @@ def _complaint(said: str) -> str:
 
 def _apart(database: str) -> tuple[str, str | None]:
     """An address, and the password that was in it: while a tool runs, everybody on the machine can read what it was called with."""
-    from postoffice.store.postgres import normal_url  # noqa: PLC0415 - an install without the extra has no driver
+    from postoffice.store.postgres.engine import normal_url  # noqa: PLC0415 - an install without the extra has no driver
 
     address, password = normal_url(database), None
     for place in _PASSWORDS:

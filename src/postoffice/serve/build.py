@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from postoffice.acts.people.agents import AddKey
 from postoffice.config import Settings
 from postoffice.core.agent import key_hash, key_prefix, new_key
 from postoffice.core.clock import Clock
@@ -21,8 +22,9 @@ from postoffice.core.names import OWNER
 from postoffice.core.routing import check_route
 from postoffice.office import Auth, House, PostOffice
 from postoffice.office.house import Ledger
-from postoffice.store.protocol import Store
-from postoffice.store.sqlite import SQLiteStore
+from postoffice.store.engine import Engine
+from postoffice.store.sqlite.engine import SQLite
+from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from postoffice.wake.protocol import Wake
 
@@ -71,25 +73,25 @@ def build_house(settings: Settings) -> House:
 def build_office(settings: Settings) -> PostOffice:
     """The office these settings describe, not yet open."""
     house = build_house(settings)
-    store: Store
+    engine: Engine
     wake: Wake
     if settings.database is None:
         if settings.wake is not None:
             raise BadSetting(name="wake", why="it carries hints between replicas, which share a PostgreSQL; name that in database too")
-        store, wake = SQLiteStore(settings.sqlite_path, Clock(), house.limits), LocalWake()
+        engine, wake = SQLite(settings.sqlite_path, Clock(), house.limits), LocalWake()
     else:
         check_database(settings.database)
         # Imported here: an install without the extra has no driver for it.
-        from postoffice.store.postgres import PostgresStore  # noqa: PLC0415
+        from postoffice.store.postgres.engine import PostgreSQL  # noqa: PLC0415
         from postoffice.wake.postgres import PostgresWake  # noqa: PLC0415
 
-        store = PostgresStore(settings.database, limits=house.limits, schema=settings.schema, statement_cache=settings.statement_cache)
+        engine = PostgreSQL(settings.database, limits=house.limits, schema=settings.schema, statement_cache=settings.statement_cache)
         if settings.wake is not None:
             wake = _build_nats(settings.wake, settings.schema)
         else:
             # Through a transaction pooler LISTEN never hears anything: look once a tick instead.
-            wake = LocalWake(alone=False) if store.pooled else PostgresWake(settings.database, settings.schema)
-    return PostOffice(store, wake, house, None if settings.traces is None else _build_traces(settings.traces))
+            wake = LocalWake(alone=False) if engine.pooled else PostgresWake(settings.database, settings.schema)
+    return PostOffice(Store(engine), wake, house, None if settings.traces is None else _build_traces(settings.traces))
 
 
 def _build_traces(endpoint: str) -> "MessageTraces":
@@ -207,8 +209,8 @@ async def ensure_owner_key(office: PostOffice, data: Path) -> Path:
     if (hash := key_hash(raw)) is None:
         raise BadSetting(name=str(path), why="it holds no key; delete it, and the next start makes another")
     # One the store has never seen, because a start broke off or the mail is another; one that was taken back stays so.
-    if key_prefix(raw) not in {key.prefix for key in await office.store.keys(OWNER)}:
-        await office.store.add_key(OWNER, hash, key_prefix(raw), None)
+    if key_prefix(raw) not in {key.prefix for key in await office.store.agents.keys(OWNER)}:
+        await office.store.do(AddKey(OWNER, hash, key_prefix(raw), None))
     return path
 
 

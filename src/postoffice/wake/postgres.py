@@ -8,7 +8,7 @@ from typing import Any
 import asyncpg
 
 from postoffice.core.agent import KEYS_OF
-from postoffice.store.postgres import normal_url
+from postoffice.store.postgres.engine import normal_url
 from postoffice.wake.carried import CarriedWake
 
 

@@ -14,7 +14,7 @@ from postoffice.core.names import SYSTEM, folded
 class Meet(Act[None]):
     """An agent of other software is known from now on, by its account; where one of ours asks it, its answer is listened for."""
 
-    def __init__(self, account_id: str, inbound_topic_id: str, asked_by: str | None) -> None:
+    def __init__(self, account_id: str, inbound_topic_id: str, asked_by: str | None = None) -> None:
         """`asked_by` one of ours, who says which topic it has; by nobody, where it asks itself and the ledger has told that."""
         self.account_id = account_id
         self.inbound_topic_id = inbound_topic_id

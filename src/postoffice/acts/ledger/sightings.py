@@ -74,7 +74,7 @@ class KeepAccount(Act[None]):
 class PutPost(Act[str]):
     """Something other than a message is to be put on a topic. Gives the post's id."""
 
-    def __init__(self, topic_id: str, body: str, memo: str, payer: str | None, id: str | None) -> None:
+    def __init__(self, topic_id: str, body: str, memo: str, payer: str | None, id: str | None = None) -> None:
         self.topic_id = topic_id
         self.body = body
         self.memo = memo
@@ -95,7 +95,7 @@ class SignPost(Act["str | None"]):
     Nothing, where it waits no more: another has put it there already, and it is not to stand there twice.
     """
 
-    def __init__(self, id: str, signed: str | None, instead_of: str | None) -> None:
+    def __init__(self, id: str, signed: str | None, instead_of: str | None = None) -> None:
         self.id = id
         self.signed = signed
         self.instead_of = instead_of
@@ -119,7 +119,7 @@ class SettlePost(Act[None]):
     Whoever wrote it is told in any case: it was accepted as something that the ledger would have.
     """
 
-    def __init__(self, post: Post, *, error: str | None, retry_in: timedelta | None) -> None:
+    def __init__(self, post: Post, *, error: str | None = None, retry_in: timedelta | None = None) -> None:
         self.post = post
         self.error = error
         self.retry_in = retry_in

@@ -71,7 +71,7 @@ class Discard(OneLetter):
 class Release(Act[Settled]):
     """Mail held since it was sent is let through, or refused for good."""
 
-    def __init__(self, mailbox: str, message_id: str, refusal: str | None) -> None:
+    def __init__(self, mailbox: str, message_id: str, refusal: str | None = None) -> None:
         self.mailbox = folded(mailbox)
         self.message_id = message_id
         self.refusal = refusal

@@ -44,7 +44,7 @@ def return_due(desk: Desk) -> int:
 class ReturnDue(Act[int]):
     """Give back what is due, wherever it is."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int = 500) -> None:
         self.limit = limit
 
     def ask(self, needs: Needs) -> None:

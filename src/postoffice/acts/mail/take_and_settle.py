@@ -1,6 +1,7 @@
 """A taker's turn at its mailbox: settle what it had, and lease or pop what comes next, in one act."""
 
 from datetime import timedelta
+from typing import Any
 
 import msgspec
 
@@ -69,6 +70,12 @@ class TakeAndSettle(Act[Collected]):
             except MailError as error:
                 settled.append(error)
         return Collected(tuple(settled), () if self.wish is None else self._take(desk, self.wish))
+
+    def undo(self, outcome: Any) -> "TakeAndSettle | None":
+        """A taker that went away before it could be told never had the mail. What was popped is gone, by contract."""
+        if self.wish is None or self.wish.pop or not outcome.leased:
+            return None
+        return TakeAndSettle(self.mailbox, tuple(GiveBack(leased.message.id, leased.token) for leased in outcome.leased))
 
     def _settle(self, desk: Desk, settlement: Settlement) -> Settled:
         row = find_mail(desk, settlement.ref, self.mailbox, lambda r: _meant(desk, r, settlement.token))

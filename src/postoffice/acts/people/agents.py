@@ -22,7 +22,7 @@ _NONE = timedelta(0)
 class Register(Act[tuple[str, str]]):
     """Take a name, with a key. A name that only received mail keeps its mail; one that acted is taken."""
 
-    def __init__(self, name: str, card: Card, hash: str, prefix: str, *, owner: bool, address: str | None) -> None:
+    def __init__(self, name: str, card: Card, hash: str, prefix: str, *, owner: bool, address: str | None = None) -> None:
         self.name = name
         self.agent = folded(name)
         self.card = card
@@ -125,7 +125,7 @@ class Seen(Act[None]):
 class AddKey(Act[Key]):
     """Give an agent another key; with an overlap, its older ones end when that is over."""
 
-    def __init__(self, name: str, hash: str, prefix: str, overlap: timedelta | None, by: str | None) -> None:
+    def __init__(self, name: str, hash: str, prefix: str, overlap: timedelta | None, by: str | None = None) -> None:
         self.agent = folded(name)
         self.by = by
         self.hash = hash
@@ -162,7 +162,7 @@ class AddKey(Act[Key]):
 class RevokeKeys(Act[tuple[Key, ...]]):
     """Take keys back: those beginning with a prefix, or all. The name stays locked: a key once given is never not needed."""
 
-    def __init__(self, name: str, prefix: str | None, by: str | None) -> None:
+    def __init__(self, name: str, prefix: str | None, by: str | None = None) -> None:
         self.agent = folded(name)
         self.by = by
         self.prefix = prefix

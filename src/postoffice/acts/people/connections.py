@@ -30,7 +30,7 @@ _HOUR = timedelta(hours=1)
 class Request(Act[Connection]):
     """Ask another agent for a connection."""
 
-    def __init__(self, requester: str, target: str, note: str | None, *, rated: bool) -> None:
+    def __init__(self, requester: str, target: str, note: str | None, *, rated: bool = False) -> None:
         self.rated = rated  # against the requester's rate
         self.requester = folded(requester)
         self.target = folded(target)
@@ -87,8 +87,8 @@ class Request(Act[Connection]):
             raise TooManyRequests(name=box.name, count=count)
 
 
-class Approve(Act["Connection | MailError"]):
-    """Give consent by the code that people passed on. A wrong code is counted, so it is answered and not refused."""
+class Approve(Act[Connection]):
+    """Give consent by the code that people passed on. A wrong code is counted, so its refusal is returned and not raised."""
 
     def __init__(self, approver: str, code: str, handshake: Handshake, *, owner: bool) -> None:
         self.approver = folded(approver)

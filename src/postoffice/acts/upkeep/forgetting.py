@@ -1,82 +1,15 @@
-"""The office's own housekeeping: who does it, the search index, and what is forgotten."""
+"""What is forgotten: old mail, old news, and records that have outlived their use."""
 
 from datetime import timedelta
-
-import msgspec
 
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
+from postoffice.acts.upkeep.housekeeping import Housekeeping
 from postoffice.core.clock import micros
 from postoffice.core.delivery import WAITING, State
-from postoffice.core.errors import DiskFull
-from postoffice.core.message import Message, is_note
-from postoffice.core.names import SYSTEM
+from postoffice.core.message import is_note
 from postoffice.core.task import FINAL
-from postoffice.core.text import render
-
-_INDEXED = 400_000  # bytes of a text that are indexed: PostgreSQL keeps at most a megabyte of words, which takes up to twice its text
-_message = msgspec.json.Decoder(Message).decode
-
-
-class Upkeep(Act[int]):
-    """Housekeeping takes the office's own mailbox, so that no two processes do it at once."""
-
-    def ask(self, needs: Needs) -> None:
-        needs.boxes.add(SYSTEM)
-
-
-class HoldRole(Upkeep):
-    """Take or keep a role for a while. 1 if it is the holder's now."""
-
-    def __init__(self, role: str, holder: str, lasts: timedelta) -> None:
-        self.role = role
-        self.holder = holder
-        self.lasts = lasts
-
-    def ask(self, needs: Needs) -> None:
-        super().ask(needs)
-        needs.extra[f"role:{self.role}"] = (self.role,)
-
-    def run(self, desk: Desk) -> int:
-        for holder, until in desk.extra[f"role:{self.role}"]:
-            # One that lasts longer than any was given before the clock stepped back: its holder asks again in a moment, if there is one.
-            if holder != self.holder and desk.now < until <= desk.now + micros(self.lasts):
-                return 0
-        until = desk.now + micros(self.lasts)
-        desk.extra[f"role:{self.role}"] = [(self.holder, until)]
-        desk.write("put_role", (self.role, self.holder, until), self.role)
-        return 1
-
-
-class IndexSearch(Upkeep):
-    """Index what was said since the last time, following the log of events. Gives how much of the log it read."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-
-    def ask(self, needs: Needs) -> None:
-        super().ask(needs)
-        (known,) = needs.extra.get("unindexed", (0,))
-        needs.extra["unindexed"] = (max(known, self.limit),)
-
-    def run(self, desk: Desk) -> int:
-        # Acts of one group share what was loaded: each tells of all of it, so that whoever catches up knows whether there is more.
-        rows = desk.extra["unindexed"]
-        try:
-            desk.room.take(sum(len(body or "") for _, body in rows))
-        except DiskFull:  # what is there is searched all the same
-            return 0
-        purged = desk.writes.get("delete_search", {})
-        for _, body in rows:
-            if body is not None and (message := _message(body)).id not in purged:
-                payload = None if message.payload is msgspec.UNSET else message.payload
-                text = f"{message.subject}\n{render(message.content, message.parts, payload)}"
-                text = text.encode()[:_INDEXED].decode(errors="ignore")
-                desk.write("add_search", (message.id, text), message.id)
-        if rows:
-            desk.write("put_cursor", ("search", rows[-1][0]), "search")
-        return len(rows)
 
 
 class Purge(Act[int]):
@@ -114,7 +47,7 @@ class Purge(Act[int]):
         return purged
 
 
-class PurgeUnreached(Upkeep):
+class PurgeUnreached(Housekeeping[int]):
     """Forget messages that were old when they were looked for, and had reached nobody: that does not change."""
 
     def __init__(self, ids: tuple[str, ...]) -> None:
@@ -142,7 +75,7 @@ def _purge(desk: Desk, id: str, sender: str) -> None:
     desk.writes.get("add_search", {}).pop(id, None)
 
 
-class ForgetEvents(Upkeep):
+class ForgetEvents(Housekeeping[int]):
     """Drop news that has grown old."""
 
     def __init__(self, events: tuple[tuple[str, int], ...]) -> None:
@@ -154,7 +87,7 @@ class ForgetEvents(Upkeep):
         return len(self.events)
 
 
-class Forget(Upkeep):
+class Forget(Housekeeping[int]):
     """Drop what has outlived its use: these records of ids, visits, spent counters."""
 
     def __init__(self, dedupe: tuple[tuple[str, str, str, int], ...]) -> None:

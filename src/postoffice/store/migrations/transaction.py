@@ -37,7 +37,7 @@ async def _migrate_postgres(url: str, schema: str, inbox_schema: str) -> None:
     import asyncpg  # noqa: PLC0415 - an install without the extra has no driver
     from sqlalchemy.ext.asyncio import create_async_engine  # noqa: PLC0415 - nor the bridge to it
 
-    from postoffice.store.postgres import normal_url  # noqa: PLC0415 - as above
+    from postoffice.store.postgres.engine import normal_url  # noqa: PLC0415 - as above
 
     # The driver reads the address itself, as it does when we serve: several hosts, sslmode and the like mean the same here.
     engine = create_async_engine(

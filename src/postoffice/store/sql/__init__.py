@@ -1,4 +1,4 @@
-"""Named SQL: each statement has a name and stands in a `.sql` file; what both engines share stands once."""
+"""Named SQL: each statement has a name and stands in a `.sql` file. What both engines share stands here, the rest in the engine's folder."""
 
 import re
 from importlib.resources import files
@@ -13,10 +13,16 @@ def load(engine: str, words: dict[str, str]) -> dict[str, str]:
     """The statements of one engine by name, with their parts and the engine's own words filled in."""
     parts = dict(words)
     statements: dict[str, str] = {}
-    for file in ("shared.sql", f"{engine}.sql"):
-        for kind, name, text in _ENTRY.findall((files(__name__) / file).read_text(encoding="utf-8")):
-            (parts if kind == "part" else statements)[name] = _COMMENT.sub("", text).strip().rstrip(";")
+    for text in (*_texts(__name__), *_texts(f"postoffice.store.{engine}")):
+        for kind, name, body in _ENTRY.findall(text):
+            (parts if kind == "part" else statements)[name] = _COMMENT.sub("", body).strip().rstrip(";")
     return {name: _fill(body, parts) for name, body in statements.items()}
+
+
+def _texts(package: str) -> list[str]:
+    """The `.sql` files of a package, in the order of their names: it is the order in which statements that run as one are run."""
+    found = sorted((file for file in files(package).iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    return [file.read_text(encoding="utf-8") for file in found]
 
 
 def numbered(statement: str) -> tuple[str, list[str]]:

@@ -12,48 +12,49 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import timedelta
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from postoffice.acts.act import Act, Pause
-from postoffice.acts.room import Room
 from postoffice.acts.rows import Row
 from postoffice.core.clock import Clock
-from postoffice.core.errors import BadCursor, Closed, Damaged, DiskFull, MailError, OutcomeUnknown, ReadOnly, StoreFull, Unavailable
+from postoffice.core.errors import BadCursor, Closed, DiskFull, OutcomeUnknown, ReadOnly
 from postoffice.core.limits import Limits
+from postoffice.core.tally import Tally
 from postoffice.store import sql
-from postoffice.store.claim import Claim
 from postoffice.store.drawer import Drawer
-from postoffice.store.group import close_desk, open_desk, run_acts
-from postoffice.store.grouped import GroupedStore
+from postoffice.store.engine import Committed, Steps, Tell
+from postoffice.store.group import close_desk, run_acts
+from postoffice.store.loading import open_desk
 from postoffice.store.migrations.upgrade import check_program, upgrade_sqlite
-from postoffice.store.protocol import Committed
-from postoffice.store.reserve import Reserve
-from postoffice.store.steps import Steps
+from postoffice.store.sqlite.claim import Claim
+from postoffice.store.sqlite.connection import connect, translate
+from postoffice.store.sqlite.reserve import Reserve
+from postoffice.store.sqlite.space import Space
 
-R = TypeVar("R")
-_Job = tuple[Act[Any], "asyncio.Future[Any]"]
+_Job = tuple[Act[Any], Tell]
 _GROUP = 256
 _BUSY_TURN = 0.0001  # seconds
 _TURNS = 8
 _DIGITS = 18
 _READERS = 2
 _TRIES = 5
-_LOG_PAGES = 4000  # most are written again before that, and copied once
-_LOG_BYTES = 32 << 20
-_LITTLE_LOG = 256 << 10  # bytes
 _FILED_AT_ONCE = 512  # news, which every look at a mailbox's goes through
 _WORD = re.compile(r"\w+")
 FILING = ("file_news", "file_mail", "note_filed")
 """The statements that put what is not filed yet into its indexes, in their order."""
 
 
-class SQLiteStore(GroupedStore):
+class SQLite:
     """Mail in one SQLite file, owned by one process."""
 
+    shared = False
+
     def __init__(self, path: Path, clock: Clock | None = None, limits: Limits | None = None, *, synchronous: str = "FULL") -> None:
-        super().__init__(clock or Clock(), limits or Limits())
+        self.clock = clock or Clock()
+        self.limits = limits or Limits()
+        self.commits = Tally()
+        self.closing = True  # until it is open
         self.path = path
         self._synchronous = synchronous
         self._sql = sql.load("sqlite", {"false": "0", "id": "text"})
@@ -66,7 +67,7 @@ class SQLiteStore(GroupedStore):
         self._readers: list[sqlite3.Connection] = []
         self._claim: Claim | None = None
         self._reserve = Reserve(path, self.limits.disk_reserve)
-        self._saving = False  # room on the disk
+        self._space = Space(path, self._reserve, self.limits.total_bytes)
         self._grown = False  # whether the group under way has asked for room
 
     async def open(self, committed: Committed) -> None:
@@ -76,15 +77,15 @@ class SQLiteStore(GroupedStore):
         self._pool = ThreadPoolExecutor(_READERS, thread_name_prefix="postoffice-reader")
         self._writer = threading.Thread(target=self._write_groups, name="postoffice-writer", daemon=True)
         self._writer.start()
-        self._closing = False
+        self.closing = False
 
     async def close(self) -> None:
-        if self._closing:
+        if self.closing:
             return
-        self._closing = True
+        self.closing = True
         # Twice: answering what was under way may give back mail that nobody is there to take any more.
-        await self.put(Pause())
-        await self.put(Pause())
+        await self._pause()
+        await self._pause()
         self._jobs.put(None)
         await self._loop.run_in_executor(None, self._writer.join)
         await self._loop.run_in_executor(None, self._pool.shutdown)
@@ -93,15 +94,16 @@ class SQLiteStore(GroupedStore):
         self._reserve.close()
         self._unlock()
 
-    async def ping(self) -> None:
-        await self.fetch("oldest_program")
+    async def _pause(self) -> None:
+        """Wait until all that was put before is answered."""
+        answered: asyncio.Future[object] = self._loop.create_future()
+        self.put(Pause(), answered.set_result)
+        await answered
 
-    def put(self, act: Act[R]) -> "asyncio.Future[R]":
-        future: asyncio.Future[R] = self._loop.create_future()
+    def put(self, act: Act[Any], tell: Tell) -> None:
         if not self._gathered:
             self._loop.call_soon(self._hand_over, self._loop.time(), 0)
-        self._gathered.append((act, future))
-        return future
+        self._gathered.append((act, tell))
 
     def _hand_over(self, begun: float, turns: int) -> None:
         """Give the writer what was asked for, once a turn of the loop had little else in it."""
@@ -129,9 +131,6 @@ class SQLiteStore(GroupedStore):
         words = _WORD.findall(query)
         return " ".join(f'"{word}"' for word in words) or None
 
-    async def hold_role(self, role: str, holder: str, lasts: timedelta) -> bool:  # noqa: ARG002 - the seam's
-        return True  # one process owns the file, and every role with it
-
     async def measure(self) -> None:
         """Every group looks at its disk itself."""
 
@@ -149,7 +148,7 @@ class SQLiteStore(GroupedStore):
             raise DiskFull if error.errno == errno.ENOSPC else ReadOnly(why=f"{self.path}: {error.strerror}") from None
         try:
             upgrade_sqlite(self.path)
-            self._connection = self._connect()
+            self._connection = connect(self.path, self.clock)
             self._connection.execute(f"PRAGMA synchronous = {self._synchronous}")
             self._reserve.keep()
             self._count_deliveries()
@@ -157,17 +156,8 @@ class SQLiteStore(GroupedStore):
         except BaseException as error:
             self._unlock()
             if isinstance(error, sqlite3.Error):
-                raise _translate(error, committing=False) from None
+                raise translate(error, committing=False) from None
             raise
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False, cached_statements=512)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA fullfsync = ON")  # where fsync alone does not reach the disk (macOS)
-        connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
-        connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")  # one large group does not leave it large
-        connection.create_function("office_now", 0, self.clock.now)
-        return connection
 
     def _unlock(self) -> None:
         if self._claim is not None:
@@ -177,7 +167,7 @@ class SQLiteStore(GroupedStore):
     # Reading
 
     async def _read(self, statement: str, keys: Sequence[Any]) -> list[Row]:
-        if self._closing:
+        if self.closing:
             raise Closed
         return await self._loop.run_in_executor(self._pool, self._read_now, statement, keys)
 
@@ -185,12 +175,12 @@ class SQLiteStore(GroupedStore):
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
         try:
             if connection is None:
-                connection = self._local.connection = self._connect()
+                connection = self._local.connection = connect(self.path, self.clock)
                 connection.execute("PRAGMA query_only = ON")
                 self._readers.append(connection)
             return [row for key in keys for row in connection.execute(statement, key)]
         except sqlite3.Error as error:
-            raise _translate(error, committing=False) from None
+            raise translate(error, committing=False) from None
 
     # Writing
 
@@ -216,8 +206,8 @@ class SQLiteStore(GroupedStore):
 
     def _tell(self, jobs: list[_Job], outcomes: list[Any], hints: frozenset[str]) -> None:
         def tell() -> None:
-            for (act, future), outcome in zip(jobs, outcomes, strict=True):
-                self.answer(act, future, outcome)
+            for (_, answer), outcome in zip(jobs, outcomes, strict=True):
+                answer(outcome)
             if hints:
                 self._committed(hints)
 
@@ -247,7 +237,7 @@ class SQLiteStore(GroupedStore):
         connection = self._connection
         try:
             self._grown = False
-            room = self._room()
+            room = self._space.room(self._connection)
             connection.execute("BEGIN IMMEDIATE")
             self._notice_others()
             desk = self._drawer.desk(self.clock, self.limits, self._delivery_ids.__next__, room)
@@ -267,40 +257,12 @@ class SQLiteStore(GroupedStore):
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
             if isinstance(error, sqlite3.Error):
-                raise _translate(error, committing=committing) from error
+                raise translate(error, committing=committing) from error
             raise
         self._drawer.put_away(desk.posted, desk.changed_mail)
         if self._drawer.full:
             self._drawer = Drawer()
         return outcomes, frozenset(desk.hints)
-
-    def _room(self) -> Room:
-        """What may grow now, by the disk and by the bound on all mail. Asked between two groups: then the log can be copied, too."""
-        of = [self._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_size", "page_count", "freelist_count")]
-        size, pages, unused = of
-        # What stands in the log alone has yet to grow in the file.
-        ahead = max(0, pages * size - self.path.stat().st_size)
-        room, most = self._reserve.room(ahead), self.limits.total_bytes
-        if not self._reserve.kept:
-            self._save_room(ahead)
-        elif self._saving:
-            self._saving = False
-            self._connection.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
-        if self._reserve.endangered_by(ahead) and self._reserve.fits(ahead):
-            self._connection.execute("PRAGMA wal_checkpoint").fetchall()
-        if not most:
-            return room
-        kept = (pages - unused) * size
-        left = max(0, most - kept)
-        return room if room.left is not None and room.left < left else Room(left, StoreFull(size=kept, limit=most))
-
-    def _save_room(self, ahead: int) -> None:
-        """What is left has to last: the log is copied and cut as often as it has grown a little, and only where all of it fits."""
-        if not self._saving:
-            self._saving = True
-            self._connection.execute("PRAGMA wal_autocheckpoint = 0")
-        if self._reserve.log > _LITTLE_LOG and self._reserve.fits(ahead):
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def _notice_others(self) -> None:
         """Somebody else may have put a backup in the file's place: then nothing at hand is true any more."""
@@ -337,16 +299,3 @@ class SQLiteStore(GroupedStore):
                 loads = steps.send(found)
         except StopIteration:
             return
-
-
-def _translate(error: sqlite3.Error, *, committing: bool) -> MailError:
-    name = getattr(error, "sqlite_errorname", None) or ""
-    if name.startswith("SQLITE_FULL"):
-        return DiskFull()
-    if committing and name.startswith("SQLITE_IOERR"):
-        return OutcomeUnknown(why=str(error))
-    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):
-        return ReadOnly(why=str(error))
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return Damaged(why=str(error))  # which trying again does not mend
-    return Unavailable(why=f"{error} ({name})" if name else str(error))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from postoffice.acts.room import Room
 from postoffice.core.clock import steady
-from postoffice.store.claim import give_to_owner_of_folder
+from postoffice.store.sqlite.claim import give_to_owner_of_folder
 
 _GROUP = 64 << 10  # bytes that a group writes besides
 _SHARE = 16  # a reserve is no more than this part of what is free

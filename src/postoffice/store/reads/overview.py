@@ -1,36 +1,35 @@
-"""What people ask of a store: the whole office at a glance, some of it at a time."""
+"""The whole office at a glance."""
 
 import asyncio
 from datetime import timedelta
 
 import msgspec
 
-from postoffice.acts.rows import Box, Row, TaskRow
-from postoffice.acts.tasks.move import as_task
+from postoffice.acts.rows import Box, Row
 from postoffice.core.agent import presence
 from postoffice.core.clock import micros, moment
 from postoffice.core.message import Message
 from postoffice.core.names import folded
-from postoffice.core.task import Task, TaskState
 from postoffice.core.traffic import SLOTS, Exchange, Slot, Span, Traffic
-from postoffice.core.views import Glance, Longest, Page, Seat
-from postoffice.store.reads import Reads, id_cursor, page_of
+from postoffice.core.views import Glance, Longest, Page, Seat, Totals
+from postoffice.store.engine import Engine
+from postoffice.store.reads.pages import SKEW, first_id, id_cursor, page_of
 
 _message = msgspec.json.Decoder(Message).decode
 _COUNTED = 5_000
 """Deliveries that a look at the traffic counts at most: it must not cost more the more there are."""
 _EXCHANGES = 80
-_FIRST_ID = "00000000-0000-0000-0000-000000000000"
-SKEW = timedelta(minutes=1)
-"""Ids are made by a process's clock, times by the store's."""
 
 
-class Overviews(Reads):
-    """Reading over everybody's shoulder."""
+class Overview:
+    """What people look at over everybody's shoulder."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
 
     async def roster(self, after: str, limit: int) -> Page[Seat]:
-        rows = await self.fetch("roster", after=folded(after), limit=limit + 1)
-        busy = await self.fetch_each("under_way", [(row[0],) for row in rows]) if rows else ()
+        rows = await self._engine.fetch("roster", after=folded(after), limit=limit + 1)
+        busy = await self._engine.fetch_each("under_way", [(row[0],) for row in rows]) if rows else ()
         tasks = {assignee: count for assignee, count in busy}  # noqa: C416 - rows are no pairs to a type checker
         seats = [self._seat(row, tasks.get(row[0], 0)) for row in rows[:limit]]
         return page_of(seats, rows, limit, lambda row: row[0])
@@ -41,7 +40,7 @@ class Overviews(Reads):
         return Seat(
             name=box.name,
             card=box.card,
-            presence=presence(silent_for, tasks, self.limits.heartbeat_timeout),
+            presence=presence(silent_for, tasks, self._engine.limits.heartbeat_timeout),
             tasks=tasks,
             unread=box.pending,
             leased=box.leased,
@@ -53,11 +52,11 @@ class Overviews(Reads):
         )
 
     async def longest_waiting(self, limit: int) -> tuple[Longest, ...]:
-        rows = await self.fetch("longest_waiting", limit=limit)
+        rows = await self._engine.fetch("longest_waiting", limit=limit)
         return tuple(Longest(name, pending, timedelta(microseconds=now - oldest)) for name, pending, oldest, now in rows)
 
     async def glances(self, before: str | None, limit: int) -> Page[Glance]:
-        rows = await self.fetch("glances", before=id_cursor(before), limit=limit + 1)
+        rows = await self._engine.fetch("glances", before=id_cursor(before), limit=limit + 1)
         items = [
             Glance(
                 message=_message(body),
@@ -71,25 +70,16 @@ class Overviews(Reads):
         ]
         return Page(tuple(items), items[-1].message.id if len(rows) > limit else None)
 
-    async def open_tasks(self, name: str | None, state: TaskState, after: str | None, limit: int) -> Page[Task]:
-        agent = None if name is None else folded(name)
-        rows = await self.fetch("open_tasks", agent=agent, state=state, after=id_cursor(after, _FIRST_ID), limit=limit + 1)
-        return page_of([_task(row) for row in rows[:limit]], rows, limit, lambda row: row[0])
-
-    async def finished_tasks(self, before: str | None, limit: int) -> Page[Task]:
-        rows = await self.fetch("finished_tasks", before=id_cursor(before), limit=limit + 1)
-        return page_of([_task(row) for row in rows[:limit]], rows, limit, lambda row: row[0])
-
     async def traffic(self, name: str | None, span: Span) -> Traffic:
         width, count = SLOTS[span]
-        ((now,),) = await self.fetch("now")
+        ((now,),) = await self._engine.fetch("now")
         begun = now - now % micros(width) - micros(width) * (count - 1)
         window = {"since": first_id(begun - micros(SKEW)), "begun": begun, "most": _COUNTED}
         agent = None if name is None else folded(name)
         # Side by side: each goes through all the mail of the span.
         rows, exchanges = await asyncio.gather(
-            self.fetch("slots", **window, width=micros(width), agent=agent),
-            self.fetch("exchanges", **window, agent=agent, limit=_EXCHANGES),
+            self._engine.fetch("slots", **window, width=micros(width), agent=agent),
+            self._engine.fetch("exchanges", **window, agent=agent, limit=_EXCHANGES),
         )
         slots = {slot: Slot(letters, *map(_span, times)) for slot, letters, *times in rows}
         return Traffic(
@@ -100,20 +90,10 @@ class Overviews(Reads):
             whole=sum(slot.letters for slot in slots.values()) < _COUNTED,
         )
 
-    async def find_visit(self, hash: str, kind: str) -> str | None:
-        rows = await self.fetch("find_visit", hash=hash)
-        return next((str(name) for name, found in rows if found == kind), None)
-
-
-def _task(row: Row) -> Task:
-    return as_task(TaskRow(*row[:-2]), {row[2]: row[-2], row[3]: row[-1]})
+    async def totals(self) -> Totals:
+        agents, held, pending, leased, dead, counted, _ = (await self._engine.fetch("totals"))[0]
+        return Totals(agents=agents, held=int(held), pending=int(pending), leased=int(leased), dead=int(dead), counted=int(counted))
 
 
 def _span(micros: int | None) -> timedelta | None:
     return None if micros is None else timedelta(microseconds=max(0, micros))
-
-
-def first_id(at: int) -> str:
-    """Where the ids begin that were made from that moment on: they begin with their milliseconds."""
-    text = f"{max(0, at) // 1000:012x}"
-    return f"{text[:8]}-{text[8:]}-0000-0000-000000000000"

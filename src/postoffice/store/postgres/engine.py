@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any
 
 import asyncpg
 
@@ -27,14 +27,13 @@ from postoffice.core.errors import (
     why,
 )
 from postoffice.core.limits import Limits
+from postoffice.core.tally import Tally
 from postoffice.store import sql
-from postoffice.store.committer import LOST, SESSION, Committer, columns
-from postoffice.store.grouped import GroupedStore
+from postoffice.store.engine import Committed, Tell
 from postoffice.store.migrations.upgrade import HEAD, check_program
-from postoffice.store.protocol import Committed
+from postoffice.store.postgres.committer import LOST, SESSION, Committer, columns
 
-R = TypeVar("R")
-_Job = tuple[Act[Any], "asyncio.Future[Any]"]
+_Job = tuple[Act[Any], Tell]
 _GROUP = 256
 _TURNS = 3
 _IDLE = 0.01  # seconds in which more is expected to be asked for
@@ -47,8 +46,10 @@ _WORD = re.compile(r"\w+")
 _CURSOR = re.compile(r"0|[0-9]{1,19}\.[0-9]{1,18}", re.ASCII)
 
 
-class PostgresStore(GroupedStore):
+class PostgreSQL:
     """Mail in PostgreSQL, shared by every process that opens it."""
+
+    shared = True
 
     def __init__(
         self,
@@ -59,13 +60,16 @@ class PostgresStore(GroupedStore):
         schema: str = "postoffice",
         statement_cache: int = 256,
     ) -> None:
-        super().__init__(clock or Clock(), limits or Limits())
+        self.clock = clock or Clock()
+        self.limits = limits or Limits()
+        self.commits = Tally()
+        self.closing = True  # until it is open
         self.url = normal_url(url)
         self.schema = schema
         # Behind a transaction pooler nothing stays with a connection: neither prepared statements nor settings.
         self.pooled = statement_cache == 0
         self._statement_cache = statement_cache
-        self._sql = sql.load("postgresql", {"false": "false", "id": "uuid", "longest": _LONGEST})
+        self._sql = sql.load("postgres", {"false": "false", "id": "uuid", "longest": _LONGEST})
         self._reads = {name: sql.numbered(text) for name, text in self._sql.items()}
         settings = (f"SET LOCAL {name} TO {value}" for name, value in {"search_path": f'"{schema}"', **SESSION}.items())
         self._local = ";".join(settings)
@@ -86,7 +90,7 @@ class PostgresStore(GroupedStore):
             raise DatabaseLost(why=why(error)) from None
         except asyncpg.PostgresError as error:
             raise Unavailable(why=why(error)) from None
-        self._closing = False
+        self.closing = False
         try:
             await self._check_schema()
             await self.adopt_log()
@@ -97,15 +101,14 @@ class PostgresStore(GroupedStore):
         self._committing = asyncio.create_task(self._commit_groups())
 
     async def close(self) -> None:
-        if self._closing:
+        if self.closing:
             return
-        self._closing = True
+        self.closing = True
         self._arrived.set()
         if self._committing is not None:
             await self._finish(self._committing)
-        for _, future in (*self._under_way, *self._jobs):
-            if not future.done():  # nobody is left waiting for a server that says nothing
-                future.set_exception(OutcomeUnknown(why="the office closed before the database answered"))
+        for _, answer in (*self._under_way, *self._jobs):  # nobody is left waiting for a server that says nothing
+            answer(OutcomeUnknown(why="the office closed before the database answered"))
         with suppress(TimeoutError):  # the pool has then hung up on everybody
             async with asyncio.timeout(_LAST_WORDS):
                 await self._pool.close()
@@ -118,9 +121,6 @@ class PostgresStore(GroupedStore):
             await asyncio.wait({committing}, timeout=_LAST_WORDS)
         committing.cancel()
         await asyncio.gather(committing, return_exceptions=True)
-
-    async def ping(self) -> None:
-        await self.fetch("oldest_program")
 
     async def measure(self) -> None:
         if most := self.limits.total_bytes:
@@ -137,11 +137,9 @@ class PostgresStore(GroupedStore):
             raise SchemaMissing(found=found or "none", needed=HEAD)
         check_program((await self.fetch("oldest_program"))[0][0])
 
-    def put(self, act: Act[R]) -> "asyncio.Future[R]":
-        future: asyncio.Future[R] = asyncio.get_running_loop().create_future()
-        self._jobs.append((act, future))
+    def put(self, act: Act[Any], tell: Tell) -> None:
+        self._jobs.append((act, tell))
         self._arrived.set()
-        return future
 
     async def fetch(self, name: str, **parameters: object) -> Sequence[Row]:
         statement, names = self._reads[name]
@@ -170,7 +168,7 @@ class PostgresStore(GroupedStore):
         }
 
     async def _read(self, statement: str, arguments: Sequence[object], within: float | None = None) -> Sequence[Row]:
-        if self._closing:
+        if self.closing:
             raise Closed
         for attempt in (1, 2):
             try:
@@ -221,7 +219,7 @@ class PostgresStore(GroupedStore):
         try:
             while True:
                 while not self._jobs:
-                    if self._closing:
+                    if self.closing:
                         return
                     self._arrived.clear()
                     try:
@@ -236,8 +234,9 @@ class PostgresStore(GroupedStore):
                 begun = time.perf_counter()
                 outcomes, hints = await committer.commit([act for act, _ in jobs])
                 self.commits.add(time.perf_counter() - begun)
-                for (act, future), outcome in zip(jobs, outcomes, strict=True):
-                    self.answer(act, future, outcome)
+                self._under_way = []
+                for (_, answer), outcome in zip(jobs, outcomes, strict=True):
+                    answer(outcome)
                 if hints:
                     self._committed(hints)
         finally:

@@ -12,8 +12,9 @@ from postoffice.core.clock import steady
 from postoffice.core.errors import DatabaseLost, DiskFull, OutcomeUnknown, Unavailable, why
 from postoffice.store import sql
 from postoffice.store.drawer import Drawer, SharedDrawer
-from postoffice.store.group import LAST, asked, close_desk, load_locked, load_rest, open_desk, run_acts
-from postoffice.store.steps import Loads, Steps, Write
+from postoffice.store.engine import Loads, Steps, Write
+from postoffice.store.group import LAST, close_desk, run_acts
+from postoffice.store.loading import asked, load_locked, load_rest, open_desk
 
 LOST = (
     OSError,

@@ -1,0 +1,1 @@
+"""The engine for many machines: any number of equal processes share one PostgreSQL."""

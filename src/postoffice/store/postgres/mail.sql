@@ -1,0 +1,109 @@
+-- Messages and deliveries, on PostgreSQL: each statement takes the keys or rows of a whole group of acts as arrays.
+-- Locks are taken in the order that store/loading.py tells: deliveries by id, then whatever is free, then mailboxes by name.
+-- Statements that run as one run in the order of this file, so what locks mail stays together here.
+
+-- name: mail
+SELECT {bare_delivery} FROM unnest($1::uuid[], $2::text[]) AS k (message_id, mailbox)
+JOIN deliveries d ON d.message_id = k.message_id AND d.mailbox = k.mailbox
+ORDER BY d.id FOR UPDATE OF d;
+
+-- name: mail_and_bodies
+SELECT {delivery} FROM unnest($1::uuid[], $2::text[]) AS k (message_id, mailbox)
+JOIN deliveries d ON d.message_id = k.message_id AND d.mailbox = k.mailbox
+JOIN messages m ON m.id = d.message_id
+ORDER BY d.id FOR UPDATE OF d;
+
+-- name: mail_by_client_id
+SELECT {delivery} FROM unnest($1::text[], $2::text[]) AS k (client_id, mailbox)
+JOIN messages m ON m.client_id = k.client_id
+JOIN deliveries d ON d.message_id = m.id AND d.mailbox = k.mailbox
+ORDER BY d.id FOR UPDATE OF d;
+
+-- name: due
+-- The time is asked for once: compared with a function that may say something else for each row, no index is of use.
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.due_at <= (SELECT office_now())
+ORDER BY d.due_at LIMIT (SELECT max(k) FROM unnest($1::bigint[]) AS k) FOR UPDATE OF d SKIP LOCKED;
+
+-- name: waiting
+SELECT {delivery} FROM unnest($1::text[], $2::bigint[]) AS k (mailbox, most)
+CROSS JOIN LATERAL (
+  SELECT * FROM deliveries w WHERE w.mailbox = k.mailbox AND w.state = 'pending'
+  ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE SKIP LOCKED) AS d
+JOIN messages m ON m.id = d.message_id;
+
+-- name: waiting_in_session
+SELECT {delivery} FROM unnest($1::text[], $2::uuid[], $3::text[], $4::bigint[]) AS k (mailbox, session_id, correlation_id, most)
+CROSS JOIN LATERAL (
+  SELECT * FROM deliveries w WHERE w.session_id = k.session_id AND w.mailbox = k.mailbox AND w.state = 'pending'
+    AND (k.correlation_id IS NULL OR w.correlation_id = k.correlation_id)
+  ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE SKIP LOCKED) AS d
+JOIN messages m ON m.id = d.message_id;
+
+-- name: waiting_correlated
+SELECT {delivery} FROM unnest($1::text[], $2::text[], $3::bigint[]) AS k (mailbox, correlation_id, most)
+CROSS JOIN LATERAL (
+  SELECT * FROM deliveries w WHERE w.mailbox = k.mailbox AND w.correlation_id = k.correlation_id AND w.state = 'pending'
+  ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE SKIP LOCKED) AS d
+JOIN messages m ON m.id = d.message_id;
+
+-- name: waiting_correlated_heads
+-- The first of each session that has none in hand, among what is correlated.
+SELECT {delivery} FROM unnest($1::text[], $2::text[], $3::bigint[]) AS k (mailbox, correlation_id, most)
+CROSS JOIN LATERAL (
+  SELECT w.* FROM deliveries w
+  WHERE w.mailbox = k.mailbox AND w.correlation_id = k.correlation_id AND w.state = 'pending'
+    AND (w.session_id IS NULL
+         OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = w.session_id AND l.mailbox = w.mailbox AND l.state = 'leased'
+                            AND (l.due_at IS NULL OR l.due_at > office_now()))
+             AND NOT EXISTS (SELECT 1 FROM deliveries e
+                             WHERE e.mailbox = w.mailbox AND e.correlation_id = w.correlation_id AND e.state = 'pending'
+                               AND e.session_id = w.session_id AND (e.priority, e.number) < (w.priority, w.number))))
+  ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE OF w SKIP LOCKED) AS d
+JOIN messages m ON m.id = d.message_id;
+
+-- name: waiting_heads
+-- The first message of each session that has none in hand. Another taker's first one may be locked and not yet leased:
+-- it still stands before the others of its session, so none of those is taken for a first.
+SELECT {delivery} FROM unnest($1::text[], $2::bigint[]) AS k (mailbox, most)
+CROSS JOIN LATERAL (
+  SELECT w.* FROM deliveries w
+  WHERE w.mailbox = k.mailbox AND w.state = 'pending'
+    AND (w.session_id IS NULL
+         OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = w.session_id AND l.mailbox = w.mailbox AND l.state = 'leased')
+             AND NOT EXISTS (SELECT 1 FROM deliveries e
+                             WHERE e.session_id = w.session_id AND e.mailbox = w.mailbox AND e.state = 'pending'
+                               AND (e.priority, e.number) < (w.priority, w.number))))
+  ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE OF w SKIP LOCKED) AS d
+JOIN messages m ON m.id = d.message_id;
+
+-- name: in_hand
+SELECT d.mailbox, CAST(d.session_id AS text) FROM unnest($1::text[], $2::uuid[]) AS k (mailbox, session_id)
+JOIN deliveries d ON d.session_id = k.session_id AND d.mailbox = k.mailbox AND d.state = 'leased'
+WHERE d.due_at IS NULL OR d.due_at > office_now();
+
+-- name: dedupe
+SELECT d.sender, d.addressee, d.client_id, d.fingerprint, d.answer
+FROM unnest($1::text[], $2::text[], $3::text[]) AS k (sender, addressee, client_id)
+JOIN dedupe d ON d.sender = k.sender AND d.client_id = k.client_id AND md5(d.addressee) = md5(k.addressee);
+
+-- name: add_message
+INSERT INTO messages (id, sender, client_id, type, ref_id, created_at, body)
+SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::json[]);
+
+-- name: add_delivery
+INSERT INTO deliveries (id, message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at,
+                        settled_at, size)
+SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::uuid[],
+                     $10::bigint[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[]);
+
+-- name: update_delivery
+UPDATE deliveries d SET state = v.state, attempts = v.attempts, token = v.token, tokenless = v.tokenless, due_at = v.due_at,
+                        leased_at = v.leased_at, settled_at = v.settled_at, reason = v.reason
+FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::boolean[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[])
+  AS v (id, state, attempts, token, tokenless, due_at, leased_at, settled_at, reason)
+WHERE d.id = v.id;
+
+-- name: add_dedupe
+INSERT INTO dedupe (sender, addressee, client_id, fingerprint, answer, at)
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::bigint[]);

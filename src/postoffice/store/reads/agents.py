@@ -1,0 +1,70 @@
+"""What a store can be asked about agents, their keys and logins."""
+
+from datetime import timedelta
+
+from postoffice.acts.people.agents import as_key
+from postoffice.acts.rows import Box, KeyRow, Row
+from postoffice.core.agent import Agent, Key, presence
+from postoffice.core.clock import moment
+from postoffice.core.names import folded
+from postoffice.core.views import Page
+from postoffice.store.engine import Engine
+from postoffice.store.reads.pages import page_of
+
+
+class AgentReads:
+    """The directory, and who holds which key."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def named(self, name: str) -> Agent | None:
+        rows = await self._engine.fetch("agent", agent=folded(name))
+        return await self._as_agent(rows[0]) if rows else None
+
+    async def page(self, after: str, limit: int) -> Page[Agent]:
+        rows = await self._engine.fetch("agents", after=folded(after), limit=limit + 1)
+        items = [await self._as_agent(row) for row in rows[:limit]]
+        return page_of(items, rows, limit, lambda row: row[0])
+
+    async def _as_agent(self, row: Row) -> Agent:
+        box = Box.of(row[:-1])
+        tasks = tuple(id for (id,) in await self._engine.fetch("tasks_under_way", agent=box.agent))
+        silent_for = None if box.last_seen is None else timedelta(microseconds=row[-1] - box.last_seen)
+        return Agent(
+            id=box.id,
+            name=box.name,
+            card=box.card,
+            presence=presence(silent_for, len(tasks), self._engine.limits.heartbeat_timeout),
+            current_tasks=tasks,
+            unread=box.pending,
+            leased=box.leased,
+            dead=box.dead,
+            has_key=bool(box.has_key),
+            acted=bool(box.acted),
+            created_at=moment(box.created_at),
+            last_seen=None if box.last_seen is None else moment(box.last_seen),
+        )
+
+    async def near(self, name: str, limit: int) -> list[str]:
+        """So many names before it, and so many from it on."""
+        return [known for (known,) in await self._engine.fetch("names_near", agent=folded(name), limit=limit)]
+
+    async def by_key(self, hash: str) -> str | None:
+        for name, expires_at, revoked_at, now in await self._engine.fetch("find_key", hash=hash):
+            if revoked_at is None and (expires_at is None or expires_at > now):
+                return str(name)
+        return None
+
+    async def keys(self, name: str) -> tuple[Key, ...]:
+        return tuple(as_key(KeyRow(*row[:-1]), row[-1]) for row in await self._engine.fetch("keys", agent=folded(name)))
+
+    async def by_login(self, hash: str, kind: str) -> str | None:
+        rows = await self._engine.fetch("find_visit", hash=hash)
+        return next((str(name) for name, found in rows if found == kind), None)
+
+
+async def name_of(engine: Engine, agent: str) -> str:
+    """An agent's name as it was first written, by its folded one."""
+    rows = await engine.fetch("agent", agent=agent)
+    return str(rows[0][1]) if rows else agent

@@ -1,0 +1,119 @@
+"""What a store can be asked about mail."""
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+import msgspec
+
+from postoffice.acts.mail.session import standing_of
+from postoffice.acts.rows import Box, DeliveryRow, Row
+from postoffice.core.clock import is_id, moment
+from postoffice.core.delivery import Lent, Standing, State
+from postoffice.core.errors import NoSuchAgent
+from postoffice.core.message import Message
+from postoffice.core.names import folded
+from postoffice.core.views import DeadLetter, MailboxCounts, Page, Proof
+from postoffice.store.engine import Engine
+from postoffice.store.reads.pages import END, LAST_ID, id_cursor, page_of, pair_cursor
+
+_message = msgspec.json.Decoder(Message).decode
+
+
+class MailReads:
+    """Deliveries that wait, are lent or are dead, and where a message stands."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def waiting(self, name: str, cursor: str | None, limit: int, *, outside: bool = False) -> Page[Message]:
+        priority, rest = pair_cursor(cursor) if cursor is not None else (0, "0")
+        number, _ = pair_cursor(f"{rest}.")
+        query = "mailbox_outside" if outside else "mailbox"
+        rows = await self._engine.fetch(query, agent=folded(name), priority=priority, number=number, limit=limit + 1)
+        return page_of([_message(row[-1]) for row in rows[:limit]], rows, limit, lambda row: f"{row[4]}.{row[3]}")
+
+    async def lent(self, name: str, cursor: str | None, limit: int) -> Page[Lent]:
+        after = 0 if cursor is None else pair_cursor(f"{cursor}.")[0]
+        rows = [DeliveryRow(*row) for row in await self._engine.fetch("lent", agent=folded(name), after=after, limit=limit + 1)]
+        items = [
+            Lent(
+                message=row.read(),
+                token=row.token or "",
+                session_id=row.session_id,
+                attempt=row.attempts,
+                number=row.number,
+                where=row.reason,
+            )
+            for row in rows[:limit]
+        ]
+        return Page(tuple(items), str(rows[limit - 1].number) if len(rows) > limit else None)
+
+    async def borrowers(self) -> tuple[str, ...]:
+        return tuple(name for (name,) in await self._engine.fetch("borrowers"))
+
+    async def dead_letters(self, name: str | None, cursor: str | None, limit: int) -> Page[DeadLetter]:
+        if name is None:
+            id, _, mailbox = (cursor or f"{LAST_ID}.").partition(".")
+            rows = await self._engine.fetch("all_dead_letters", before=id_cursor(id), before_mailbox=mailbox, limit=limit + 1)
+        else:
+            before = END if cursor is None else pair_cursor(f"{cursor}.")[0]
+            rows = await self._engine.fetch("dead_letters", agent=folded(name), before=before, limit=limit + 1)
+        items = []
+        for row in rows[:limit]:
+            d = DeliveryRow(*row[:-1])
+            items.append(DeadLetter(_message(d.body), msgspec.structs.replace(standing_of(d), recipient=row[-1])))
+        return page_of(items, rows, limit, lambda row: f"{row[1]}.{row[2]}" if name is None else str(row[3]))
+
+    async def proofs(self, ref: str, reader: str | None) -> list[Proof]:
+        """Messages of that id, the office's or a sender's, that the reader sent or got; without a reader, anybody's."""
+        me = None if reader is None else folded(reader)
+        bodies = await self._engine.fetch("message_by_id", id=ref, reader=me) if is_id(ref) else ()
+        # As everywhere, the office's id names a message before any sender's id can.
+        if not bodies:
+            bodies = await self._engine.fetch("messages_by_client_id", client_id=ref, reader=me)
+        if not bodies and is_id(ref):
+            return [
+                Proof(message_id=ref, message=None, standings=(), purged_at=moment(purged_at))
+                for (purged_at,) in await self._engine.fetch("tombstone", id=ref, reader=me)
+            ]
+        proofs = []
+        for (body,) in bodies:
+            message = _message(body)
+            standings = await self._engine.fetch("standings", id=message.id)
+            proofs.append(Proof(message_id=message.id, message=message, standings=tuple(_standing(row) for row in standings)))
+        return proofs
+
+    async def look(self, agents: Iterable[str]) -> dict[str, tuple[int, int]]:
+        """By folded name: how much waits, and the last number counted."""
+        rows = await self._engine.fetch("look", agents=[folded(name) for name in agents])
+        return {agent: (pending, counted) for agent, pending, counted in rows}
+
+    async def counts(self, name: str) -> MailboxCounts:
+        rows = await self._engine.fetch("agent", agent=folded(name))
+        if not rows:
+            raise NoSuchAgent(name=name, hint="check the name")
+        box = Box.of(rows[0][:-1])
+        ((oldest,),) = await self._engine.fetch("oldest", agent=box.agent)
+        return MailboxCounts(
+            held=box.held,
+            pending=box.pending,
+            leased=box.leased,
+            dead=box.dead,
+            counted=box.counted,
+            oldest_waiting=None if oldest is None else timedelta(microseconds=rows[0][-1] - oldest),
+        )
+
+
+def _standing(row: Row) -> Standing:
+    name, state, attempts, number, session_id, due_at, settled_at, reason, leased_at = row
+    return Standing(
+        recipient=name,
+        state=State(state),
+        attempts=attempts,
+        number=number,
+        session_id=session_id,
+        due_at=None if due_at is None else moment(due_at),
+        settled_at=None if settled_at is None else moment(settled_at),
+        reason=reason,
+        leased_at=None if leased_at is None else moment(leased_at),
+    )

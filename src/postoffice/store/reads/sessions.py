@@ -1,0 +1,104 @@
+"""What a store can be asked about sessions."""
+
+import msgspec
+
+from postoffice.acts.mail.session import Held, as_thread, check_reader
+from postoffice.acts.rows import DeliveryRow, Row, ThreadRow
+from postoffice.core.clock import is_id, moment
+from postoffice.core.delivery import State
+from postoffice.core.errors import BadCursor, NoSuchSession, NotParticipant
+from postoffice.core.message import Message
+from postoffice.core.names import folded
+from postoffice.core.session import Line, Thread
+from postoffice.core.views import Page
+from postoffice.store.engine import Engine
+from postoffice.store.reads.agents import name_of
+from postoffice.store.reads.pages import END, LAST_ID, id_cursor, pair_cursor
+
+_message = msgspec.json.Decoder(Message).decode
+_MANY = 2000
+"""Messages that wait, from which on unread sessions are found by the sessions."""
+
+
+class SessionReads:
+    """Sessions, each with its lines."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def inbox(self, name: str, cursor: str | None, limit: int, *, unread_only: bool, lines: int) -> Page[Thread]:
+        at, id = pair_cursor(cursor) if cursor is not None else (END, LAST_ID)
+        id_cursor(id)
+        query = "inbox" if not unread_only else "inbox_unread_of_many" if await self._many_wait(name) else "inbox_unread"
+        threads: dict[str, list[Row]] = {}
+        for row in await self._engine.fetch(query, agent=folded(name), before=at, before_id=id, limit=limit + 1, lines=lines):
+            threads.setdefault(row[0], []).append(row)
+        sessions = list(threads.values())
+        found = [await self._let_through(rows, folded(name), lines) if rows[0][6] else _thread(rows) for rows in sessions[:limit]]
+        items = [thread for thread in found if thread is not None and (thread.unread or not unread_only)]
+        return Page(tuple(items), f"{sessions[limit - 1][0][5]}.{sessions[limit - 1][0][0]}" if len(sessions) > limit else None)
+
+    async def _let_through(self, rows: list[Row], reader: str, lines: int) -> Thread | None:
+        """A session some of which is held back from its reader, who is not to see by its last lines that something is; None if all of it is."""
+        last = [DeliveryRow(*row) for row in await self._engine.fetch_each("lines", [(rows[0][0], END, max(lines, 1), reader)])]
+        if not last:
+            return None
+        shown = tuple(Line(message=d.read(), to=d.mailbox, state=State(d.state), number=d.session_number or 0) for d in last[:lines])
+        return msgspec.structs.replace(_thread(rows), last_message_at=moment(last[0].created_at), lines=shown)
+
+    async def _many_wait(self, name: str) -> bool:
+        return any(pending > _MANY for _, pending, _ in await self._engine.fetch("look", agents=[folded(name)]))
+
+    async def peek(self, reader: str | None, session_id: str, before: str | None, limit: int) -> Thread:
+        rows = await self._engine.fetch("session", id=session_id) if is_id(session_id) else ()
+        thread = ThreadRow(*rows[0]) if rows else None
+        if reader is None and thread is None:
+            raise NoSuchSession(session=session_id)
+        # The owner looks over one member's shoulder.
+        looking = folded(reader) if reader is not None else thread.low if thread is not None else ""
+        ((held, hidden, last_at),) = (
+            await self._engine.fetch_each("held_in", [(session_id, looking)]) if thread is not None else ((0, 0, None),)
+        )
+        told = Held(held, hidden if reader is not None else 0, last_at)
+        check_reader(thread, session_id, looking, told.hidden)
+        assert thread is not None
+        before_number = await self._number(session_id, before)
+        lines = await self._engine.fetch_each("lines", [(session_id, before_number, limit, "" if reader is None else looking)])
+        other = await name_of(self._engine, thread.high if looking == thread.low else thread.low)
+        shown = as_thread(thread, looking, other, [DeliveryRow(*row) for row in lines], told)
+        return msgspec.structs.replace(shown, reader=await name_of(self._engine, looking))
+
+    async def place(self, reader: str, session_id: str, before: str | None) -> int:
+        """Where in a session its reader goes on: the number of the message `before`."""
+        if not is_id(session_id):
+            raise NotParticipant(name=reader, session=session_id)
+        if before is not None:  # whether there is such a message tells whether there is such a session
+            rows = await self._engine.fetch("session", id=session_id)
+            check_reader(ThreadRow(*rows[0]) if rows else None, session_id, folded(reader))
+        return await self._number(session_id, before)
+
+    async def _number(self, session_id: str, before: str | None) -> int:
+        if before is None:
+            return END
+        rows = await self._engine.fetch("session_number", session=session_id, message=before) if is_id(before) and is_id(session_id) else ()
+        if not rows:
+            raise BadCursor(cursor=before)
+        return int(rows[0][0])
+
+
+def _thread(rows: list[Row]) -> Thread:
+    """A session from its rows, one a line; one that shows no lines has a single row without any."""
+    id, subject, other, unread, created_at, last_at, _ = rows[0][:7]
+    return Thread(
+        id=id,
+        subject=subject,
+        other=other,
+        unread=unread,
+        created_at=moment(created_at),
+        last_message_at=moment(last_at),
+        lines=tuple(
+            Line(message=_message(body), to=to, state=State(state), number=number)
+            for _, _, _, _, _, _, _, to, state, number, body in rows
+            if body is not None
+        ),
+    )

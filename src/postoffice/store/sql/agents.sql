@@ -1,0 +1,26 @@
+-- Agents, their mailboxes and their keys, the same on both engines.
+
+-- part: agent
+a.agent, a.name, CAST(a.id AS text), a.card, a.has_key, a.acted, a.created_at, a.last_seen, b.counted, b.held, b.pending, b.leased, b.dead,
+b.waiting_bytes
+
+-- name: find_key
+SELECT a.name, k.expires_at, k.revoked_at, office_now()
+FROM keys k JOIN agents a ON a.agent = k.agent WHERE k.hash = :hash;
+
+-- name: keys
+SELECT k.hash, k.agent, k.prefix, k.created_at, k.expires_at, k.revoked_at, a.name
+FROM keys k JOIN agents a ON a.agent = k.agent WHERE k.agent = :agent ORDER BY k.created_at;
+
+-- name: agent
+SELECT {agent}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent WHERE a.agent = :agent;
+
+-- name: agents
+SELECT {agent}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent
+WHERE a.agent > :after AND a.agent NOT IN ('system', 'owner') ORDER BY a.agent LIMIT :limit;
+
+-- name: names_near
+-- Beside a name in the directory's order, so that a wrong one costs the same in an office of any size.
+SELECT name FROM (SELECT name FROM agents WHERE agent >= :agent ORDER BY agent LIMIT :limit) AS following
+UNION ALL
+SELECT name FROM (SELECT name FROM agents WHERE agent < :agent ORDER BY agent DESC LIMIT :limit) AS preceding;

@@ -1,0 +1,70 @@
+-- Messages and deliveries, the same on both engines.
+
+-- part: delivery
+d.id, CAST(d.message_id AS text), d.mailbox, d.number, d.priority, d.state, d.sender, d.type, CAST(d.session_id AS text), d.session_number,
+d.correlation_id, d.attempts, d.token, d.tokenless, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size, m.client_id, m.body
+
+-- part: bare_delivery
+d.id, CAST(d.message_id AS text), d.mailbox, d.number, d.priority, d.state, d.sender, d.type, CAST(d.session_id AS text), d.session_number,
+d.correlation_id, d.attempts, d.token, d.tokenless, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size
+
+-- part: let_through
+-- Held without a time to try again is held since it was sent: until it is released it is nobody's but its sender's.
+(d.state <> 'held' OR d.due_at IS NOT NULL)
+
+-- part: reader
+(CAST(:reader AS text) IS NULL OR m.sender = :reader OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :reader AND {let_through}))
+
+-- name: message_by_id
+SELECT m.body FROM messages m WHERE m.id = :id AND {reader};
+
+-- name: messages_by_client_id
+-- Two are enough to say that it is ambiguous.
+SELECT m.body FROM messages m WHERE m.client_id = :client_id AND {reader} LIMIT 2;
+
+-- name: tombstone
+SELECT purged_at FROM tombstones WHERE message_id = :id AND (CAST(:reader AS text) IS NULL OR sender = :reader);
+
+-- name: standings
+-- The reason of what is lent is where it lies.
+SELECT a.name, d.state, d.attempts, d.number, CAST(d.session_id AS text), d.due_at, d.settled_at,
+       CASE WHEN d.state = 'leased' AND d.due_at IS NULL THEN NULL ELSE d.reason END, d.leased_at
+FROM deliveries d JOIN agents a ON a.agent = d.mailbox WHERE d.message_id = :id ORDER BY d.mailbox;
+
+-- name: mailbox
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.mailbox = :agent AND d.state = 'pending' AND (d.priority, d.number) > (:priority, :number)
+ORDER BY d.priority, d.number LIMIT :limit;
+
+-- name: mailbox_outside
+-- Notes and mail to oneself, which stand in no session.
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.mailbox = :agent AND d.state = 'pending' AND d.session_id IS NULL
+  AND (d.priority, d.number) > (:priority, :number)
+ORDER BY d.priority, d.number LIMIT :limit;
+
+-- name: lent
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.state = 'leased' AND d.due_at IS NULL AND d.mailbox = :agent AND d.number > :after ORDER BY d.number LIMIT :limit;
+
+-- name: borrowers
+SELECT name FROM agents WHERE agent IN (SELECT mailbox FROM deliveries WHERE state = 'leased' AND due_at IS NULL) ORDER BY agent;
+
+-- name: dead_letters
+SELECT {delivery}, a.name FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox
+WHERE d.state = 'dead' AND d.mailbox = :agent AND d.number < :before ORDER BY d.number DESC LIMIT :limit;
+
+-- name: all_dead_letters
+-- The dead first, by their own index: in the order of all mail they would be looked for among the living.
+-- Which of them are shown is decided by their names alone; all else is read of those only.
+WITH dead AS MATERIALIZED (SELECT message_id, mailbox FROM deliveries WHERE state = 'dead'),
+shown AS MATERIALIZED (
+  SELECT message_id, mailbox FROM dead WHERE (message_id, mailbox) < (:before, :before_mailbox) ORDER BY message_id DESC, mailbox DESC LIMIT :limit)
+SELECT {delivery}, a.name FROM shown s JOIN deliveries d ON d.message_id = s.message_id AND d.mailbox = s.mailbox
+JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox
+ORDER BY d.message_id DESC, d.mailbox DESC;
+
+-- name: oldest
+-- The first of each priority is the oldest of it.
+SELECT min((SELECT d.created_at FROM deliveries d WHERE d.mailbox = :agent AND d.state = 'pending' AND d.priority = p.n ORDER BY d.number LIMIT 1))
+FROM (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5) AS p;

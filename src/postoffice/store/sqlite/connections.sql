@@ -1,0 +1,25 @@
+-- Requests and connections, on SQLite.
+
+-- name: connected
+SELECT ?1, ?2, assurance FROM connections
+WHERE status = 'ACTIVE' AND ((requester = ?1 AND target = ?2) OR (requester = ?2 AND target = ?1));
+
+-- name: connections_by_id
+SELECT {connection} FROM connections WHERE id = ?1;
+
+-- name: connections_by_code
+SELECT {connection}
+FROM connections WHERE code = ?1 AND status = 'PENDING'
+UNION ALL
+-- What was approved a moment ago, for whoever missed the answer.
+SELECT {connection}
+FROM connections WHERE code = ?1 AND status = 'ACTIVE';
+
+-- name: requests_of
+-- Everybody's name is more than nothing: said so, both halves are found by the indexes of what waits.
+SELECT {connection}
+FROM connections WHERE status = 'PENDING' AND ((requester = ?1 AND target > '') OR target = ?1);
+
+-- name: put_connection
+INSERT INTO connections (id, requester, target, status, code, note, assurance, created_at, updated_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+ON CONFLICT (id) DO UPDATE SET status = excluded.status, assurance = excluded.assurance, updated_at = excluded.updated_at;

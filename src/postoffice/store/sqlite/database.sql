@@ -1,0 +1,4 @@
+-- The database itself, on SQLite.
+
+-- name: now
+SELECT office_now();

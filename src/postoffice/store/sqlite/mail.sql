@@ -1,0 +1,89 @@
+-- Messages and deliveries, on SQLite. One writer holds the file, so nothing here takes locks.
+--
+-- A mailbox's news and a session's lines are put into their indexes some hundred rows at a time ("filed"). One by one, nearly each would
+-- change a page of its own, and those were more than half of what a commit had to write. What is not filed yet is read from the end of its table.
+
+-- part: filed_mail
+(SELECT CAST(value AS INTEGER) FROM cursors WHERE name = 'filed_mail')
+
+-- name: file_mail
+UPDATE deliveries SET filed = 1 WHERE id > {filed_mail} AND filed = 0;
+
+-- name: last_delivery_id
+-- None is given again, though the last were purged: it would pass for filed.
+SELECT max(coalesce((SELECT max(id) FROM deliveries), 0), {filed_mail});
+
+-- name: mail
+SELECT {bare_delivery} FROM deliveries d WHERE d.message_id = ?1 AND d.mailbox = ?2;
+
+-- name: mail_and_bodies
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id WHERE d.message_id = ?1 AND d.mailbox = ?2;
+
+-- name: mail_by_client_id
+SELECT {delivery} FROM messages m JOIN deliveries d ON d.message_id = m.id
+WHERE m.client_id = ?1 AND d.mailbox = ?2;
+
+-- name: due
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.due_at <= office_now()
+ORDER BY d.due_at LIMIT ?1;
+
+-- name: waiting
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.mailbox = ?1 AND d.state = 'pending'
+ORDER BY d.priority, d.number LIMIT ?2;
+
+-- name: waiting_in_session
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.session_id = ?2 AND d.mailbox = ?1 AND d.state = 'pending' AND (?3 IS NULL OR d.correlation_id = ?3)
+ORDER BY d.priority, d.number LIMIT ?4;
+
+-- name: waiting_correlated
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.mailbox = ?1 AND d.correlation_id = ?2 AND d.state = 'pending'
+ORDER BY d.priority, d.number LIMIT ?3;
+
+-- name: waiting_correlated_heads
+-- The first of each session that has none in hand, among what is correlated.
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.mailbox = ?1 AND d.correlation_id = ?2 AND d.state = 'pending'
+  AND (d.session_id IS NULL
+       OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = d.session_id AND l.mailbox = d.mailbox AND l.state = 'leased'
+                          AND (l.due_at IS NULL OR l.due_at > office_now()))
+           AND NOT EXISTS (SELECT 1 FROM deliveries e
+                           WHERE e.mailbox = d.mailbox AND e.correlation_id = d.correlation_id AND e.state = 'pending'
+                             AND e.session_id = d.session_id AND (e.priority, e.number) < (d.priority, d.number))))
+ORDER BY d.priority, d.number LIMIT ?3;
+
+-- name: waiting_heads
+-- The first message of each session that has none in hand.
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.mailbox = ?1 AND d.state = 'pending'
+  AND (d.session_id IS NULL
+       OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = d.session_id AND l.mailbox = d.mailbox AND l.state = 'leased')
+           AND NOT EXISTS (SELECT 1 FROM deliveries e
+                           WHERE e.session_id = d.session_id AND e.mailbox = d.mailbox AND e.state = 'pending'
+                             AND (e.priority, e.number) < (d.priority, d.number))))
+ORDER BY d.priority, d.number LIMIT ?2;
+
+-- name: in_hand
+SELECT mailbox, session_id FROM deliveries
+WHERE mailbox = ?1 AND session_id = ?2 AND state = 'leased' AND (due_at IS NULL OR due_at > office_now());
+
+-- name: dedupe
+SELECT sender, addressee, client_id, fingerprint, answer FROM dedupe WHERE sender = ?1 AND addressee = ?2 AND client_id = ?3;
+
+-- name: add_message
+INSERT INTO messages (id, sender, client_id, type, ref_id, created_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
+
+-- name: add_delivery
+INSERT INTO deliveries (id, message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at,
+                        settled_at, size, filed)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0);
+
+-- name: update_delivery
+UPDATE deliveries SET state = ?2, attempts = ?3, token = ?4, tokenless = ?5, due_at = ?6, leased_at = ?7, settled_at = ?8, reason = ?9
+WHERE id = ?1;
+
+-- name: add_dedupe
+INSERT INTO dedupe (sender, addressee, client_id, fingerprint, answer, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6);

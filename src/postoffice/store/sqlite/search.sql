@@ -1,0 +1,40 @@
+-- Search, on SQLite.
+
+-- part: readable
+-- By whoever is no part of a session it is read only where that one is the owner, who is named by nothing.
+({let_through} OR d.mailbox <> ?4) AND (?4 = '' OR EXISTS (SELECT 1 FROM sessions s WHERE s.id = ?1 AND ?4 IN (s.low, s.high)))
+
+-- part: searched
+CAST(coalesce((SELECT value FROM cursors WHERE name = 'search'), '0') AS INTEGER)
+
+-- name: unindexed
+SELECT CAST(e.n AS TEXT), m.body
+FROM events e LEFT JOIN messages m ON m.id = e.ref AND e.kind IN ('new_message', 'note')
+WHERE e.n > {searched}
+ORDER BY e.n LIMIT ?1;
+
+-- name: add_search
+INSERT OR REPLACE INTO search (rowid, text) SELECT n, ?2 FROM messages WHERE id = ?1;
+
+-- name: delete_search
+DELETE FROM search WHERE rowid = (SELECT n FROM messages WHERE id = ?1);
+
+-- part: looked_for
+{reader}
+  AND (:sender IS NULL OR m.sender = :sender)
+  AND (:recipient IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :recipient))
+  AND (:session IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND +d.session_id = :session))
+  AND (:type IS NULL OR m.type = :type)
+  AND (:since IS NULL OR m.created_at >= :since)
+  AND (:until IS NULL OR m.created_at < :until)
+
+-- name: search
+-- Newest first, in the index's own order, so that a word that everybody uses costs no more than any other.
+-- The next page begins where the last one ended; a session is not looked through for each message.
+-- In a long text that says a word thousands of times nobody looks for the best place to quote: that would take seconds.
+SELECT m.body, CASE WHEN length(search.text) <= 20000 THEN snippet(search, 0, '', '', '…', 24) ELSE substr(search.text, 1, 200) || '…' END
+FROM search JOIN messages m ON m.n = search.rowid
+WHERE search MATCH :query
+  AND {looked_for}
+  AND m.id < :before AND search.rowid <= coalesce((SELECT n FROM messages WHERE id = :before), (SELECT max(n) FROM messages))
+ORDER BY search.rowid DESC LIMIT :limit;

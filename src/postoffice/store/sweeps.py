@@ -1,0 +1,65 @@
+"""What the upkeep does, a batch at a time: look for what is due, then do the act on it."""
+
+from collections.abc import Awaitable
+from datetime import timedelta
+from typing import Protocol, TypeVar
+
+from postoffice.acts.act import Act
+from postoffice.acts.mail.expiry import ExpireRequests, ReportOverdue
+from postoffice.acts.upkeep.forgetting import Forget, ForgetEvents, Purge, PurgeUnreached
+from postoffice.acts.upkeep.indexing import IndexSearch
+from postoffice.core.clock import micros
+from postoffice.store.engine import Engine
+from postoffice.store.reads.pages import SKEW, first_id
+
+R = TypeVar("R")
+_INDEXED_AT_ONCE = 1000
+
+
+class Do(Protocol):
+    """How a store has an act done."""
+
+    def __call__(self, act: Act[R], /) -> Awaitable[R]: ...
+
+
+class Sweeps:
+    """Each says how much it did; 0 when nothing is left."""
+
+    def __init__(self, engine: Engine, do: Do) -> None:
+        self._engine = engine
+        self._do = do
+
+    async def expire_requests(self, limit: int = 100) -> int:
+        """End the requests that nobody answered in time."""
+        ids = tuple(id for (id,) in await self._engine.fetch("expired_requests", limit=limit))
+        return await self._do(ExpireRequests(ids)) if ids else 0
+
+    async def report_overdue(self, limit: int = 100) -> int:
+        """Tell of the tasks whose deadline has passed."""
+        ids = tuple(id for (id,) in await self._engine.fetch("overdue_tasks", limit=limit))
+        return await self._do(ReportOverdue(ids)) if ids else 0
+
+    async def purge(self, older_than: timedelta, limit: int = 200) -> int:
+        """Forget messages that everybody is done with."""
+        ((now,),) = await self._engine.fetch("now")
+        age, skew = micros(older_than), micros(SKEW)
+        found = await self._engine.fetch("purgeable", age=age, young=first_id(now - age + skew), ahead=first_id(now + skew), limit=limit)
+        mail = tuple((id, mailbox) for id, mailbox in found if mailbox is not None)
+        unreached = tuple(id for id, mailbox in found if mailbox is None)
+        purged = await self._do(Purge(mail, older_than)) if mail else 0
+        return purged + (await self._do(PurgeUnreached(unreached)) if unreached else 0)
+
+    async def forget_events(self, older_than: timedelta, limit: int = 1000) -> int:
+        """Forget old news."""
+        events = tuple((mailbox, number) for mailbox, number in await self._engine.fetch("old_events", age=micros(older_than), limit=limit))
+        return await self._do(ForgetEvents(events)) if events else 0
+
+    async def forget(self, limit: int = 1000) -> int:
+        """Forget old records of ids, and logins and counters that have ended."""
+        old = await self._engine.fetch("old_dedupe", age=micros(self._engine.limits.dedupe_for), limit=limit)
+        return await self._do(Forget(tuple((sender, addressee, id, at) for sender, addressee, id, at in old)))
+
+    async def index_all(self) -> None:
+        """Bring the search index up to date."""
+        while await self._do(IndexSearch(_INDEXED_AT_ONCE)) == _INDEXED_AT_ONCE:
+            pass

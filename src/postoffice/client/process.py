@@ -1,0 +1,135 @@
+"""A process of this machine, told from another that later has its number by when it began."""
+
+import os
+import subprocess
+import sys
+import uuid
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+_PROC = Path("/proc")
+_SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh", "tcsh", "cmd.exe", "powershell.exe", "pwsh", "pwsh.exe")
+_LAUNCHERS = ("env", "timeout", "nice", "uv", "uvx", "uv.exe", "uvx.exe", "pipx", "postoffice", "postoffice.exe")
+_BETWEEN = frozenset((*_SHELLS, *_LAUNCHERS))
+"""Programs that only start another: whoever looks for the client looks past them."""
+_PARENT, _STARTED = 1, 19
+"""Which fields of a process's `stat` these are, counted behind its name."""
+_PS_SECONDS = 5
+_MOST_ANCESTORS = 12
+
+
+class Process(msgspec.Struct, frozen=True):
+    """A number and when it began: both the same is the same process."""
+
+    pid: int
+    started: str
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        return process(self.pid) == self
+
+
+def process(pid: int) -> Process | None:
+    """The process with this number now; None where there is none, or it is not this user's."""
+    told = _told(pid)
+    return None if told is None or not told.mine else Process(pid, told.started)
+
+
+def name_of(pid: int) -> str:
+    """What a process calls itself."""
+    told = _told(pid)
+    return "" if told is None else told.name
+
+
+def folder_of(pid: int) -> str | None:
+    """The folder a process works in, where this system tells."""
+    with suppress(OSError):
+        return str((_PROC / str(pid) / "cwd").readlink())
+    return None
+
+
+def client_process(pid: int | None = None) -> Process | None:
+    """The program that (through shells and launchers) started this process, or the one given."""
+    at = os.getppid() if pid is None else pid
+    for _ in range(_MOST_ANCESTORS):
+        told = _told(at)
+        if told is None:
+            return None
+        if told.name.lower() not in _BETWEEN:
+            return Process(at, told.started) if told.mine else None
+        at = told.parent
+    return None
+
+
+@cache
+def machine() -> str:
+    """A name for this machine, the same after every start."""
+    for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
+        with suppress(OSError):
+            if text := Path(path).read_text().strip():
+                return uuid.uuid5(uuid.NAMESPACE_OID, text).hex
+    return uuid.UUID(int=uuid.getnode()).hex
+
+
+class _Told(msgspec.Struct, frozen=True):
+    """What the system tells of a process."""
+
+    name: str
+    parent: int
+    started: str
+    mine: bool
+
+
+def _told(pid: int) -> _Told | None:
+    if _PROC.joinpath("self", "stat").exists():
+        return _by_proc(pid)
+    if sys.platform == "win32":
+        return _by_windows(pid)
+    return _by_ps(pid)
+
+
+def _by_proc(pid: int) -> _Told | None:
+    folder = _PROC / str(pid)
+    try:
+        head, _, rest = (folder / "stat").read_text(errors="replace").rpartition(")")
+        fields = rest.split()
+        mine = folder.stat().st_uid == os.getuid()
+    except OSError:
+        return None
+    if fields[0] in "ZX":  # it has ended, and only its parent has not looked yet
+        return None
+    return _Told(head.partition("(")[2], int(fields[_PARENT]), f"{_boot()}-{fields[_STARTED]}", mine)
+
+
+@cache
+def _boot() -> str:
+    with suppress(OSError):
+        return (_PROC / "sys/kernel/random/boot_id").read_text().strip()[:8]
+    return "boot"
+
+
+def _by_ps(pid: int) -> _Told | None:
+    """Where there is no /proc, as on macOS."""
+    fields = _asked("ps", "-o", "ppid=,uid=,lstart=,comm=", "-p", str(pid)).split(maxsplit=7)  # lstart is five words
+    if len(fields) < 8:  # noqa: PLR2004 - parent, user, five words of time, command
+        return None
+    return _Told(Path(fields[7].strip()).name, int(fields[0]), "-".join(fields[2:7]), int(fields[1]) == os.getuid())
+
+
+def _by_windows(pid: int) -> _Told | None:
+    ask = f'Get-CimInstance Win32_Process -Filter "ProcessId={pid}" | % {{ "$($_.ParentProcessId)|$($_.CreationDate.Ticks)|$($_.Name)" }}'
+    fields = _asked("powershell", "-NoProfile", "-Command", ask).strip().split("|")
+    return _Told(fields[2], int(fields[0]), fields[1], mine=True) if len(fields) == 3 else None  # noqa: PLR2004
+
+
+def _asked(*words: str) -> str:
+    """What a program of the system prints, in the system's own language and not a person's."""
+    try:
+        plain = dict(os.environ) | {"LC_ALL": "C"}
+        return subprocess.run(words, capture_output=True, text=True, timeout=_PS_SECONDS, check=False, env=plain).stdout  # noqa: S603 - words of our own
+    except (OSError, subprocess.TimeoutExpired):
+        return ""

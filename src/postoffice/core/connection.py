@@ -8,8 +8,11 @@ from enum import StrEnum
 
 import msgspec
 
+from postoffice.core.folding import squeeze
+
 MASKED_CODE = "**-***"
 _CODE = re.compile(r"[A-Z]{2}-[0-9]{3}", re.ASCII)
+_SQUEEZED = re.compile(r"[a-z]{2}[0-9]{3}", re.ASCII)
 
 
 class Status(StrEnum):
@@ -62,6 +65,16 @@ def read_code(text: str) -> str | None:
     """The code as it was made, however it was typed; None if it cannot be one."""
     code = text.strip().upper()
     return code if text.isascii() and _CODE.fullmatch(code) else None
+
+
+def may_say_code(text: str) -> bool:
+    """Whether a text could hold a code, however it is spelled."""
+    return _SQUEEZED.search(squeeze(text)) is not None
+
+
+def says_code(text: str, code: str) -> bool:
+    """Whether a text holds this code, in whatever case, width or script of digits, and whatever stands between its characters."""
+    return squeeze(code) in squeeze(text)
 
 
 def as_target_sees(connection: Connection, handshake: Handshake) -> Connection:

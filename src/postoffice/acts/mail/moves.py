@@ -6,6 +6,7 @@ import msgspec
 
 from postoffice.acts.desk import Desk
 from postoffice.acts.rows import Box, DeliveryRow, ThreadRow
+from postoffice.acts.rules.codes import mark_codes
 from postoffice.acts.rules.notices import Notice, dead_letter
 from postoffice.acts.tasks.steps import step
 from postoffice.core.clock import micros
@@ -60,6 +61,8 @@ def post(desk: Desk, message: Message, body: str, sender: str, box: Box, thread:
         message=message,
     )
     desk.posted.append(row)
+    if desk.connections:
+        mark_codes(desk, message, box.agent)
     if not row.hidden:
         desk.tell(box, Kind.NEW_MESSAGE, message.id, number=number)
 

@@ -11,6 +11,7 @@ from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, ThreadRow
 from postoffice.acts.rules.admission import check_admission
 from postoffice.acts.rules.budget import check_budget, spend
+from postoffice.acts.rules.codes import ask_codes
 from postoffice.acts.rules.depth import check_depth
 from postoffice.acts.rules.finding import find_mail
 from postoffice.acts.rules.idempotency import Once
@@ -84,7 +85,11 @@ class Send(Act[Accepted]):
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
         ask_rate(needs, desk, self.doer)
-        for agent in self._recipients(desk):
+        recipients = self._recipients(desk)
+        ask_codes(needs, self.draft, recipients)
+        if self.draft.forward_of is not None:
+            needs.requests.update(recipients)  # what it says is yet to be read
+        for agent in recipients:
             if agent == self.sender:
                 continue
             box = desk.boxes.get(agent)

@@ -11,6 +11,7 @@ from postoffice.acts.mail.expiry import return_due
 from postoffice.acts.mail.moves import bury, move, settle
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import DeliveryRow, in_turn
+from postoffice.acts.rules.codes import ask_codes, mark_codes
 from postoffice.acts.rules.finding import find_mail
 from postoffice.core.clock import is_id, moment
 from postoffice.core.delivery import (
@@ -57,8 +58,10 @@ class TakeAndSettle(Act[Collected]):
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
         for settlement in self.settlements:
-            if isinstance(settlement, Refuse) and (row := desk.mail.get((settlement.ref, self.mailbox))) is not None:
-                needs.thread_keys.add((*pair(SYSTEM, row.sender), ""))  # its sender will be told there
+            if isinstance(settlement, Refuse | Nack) and (row := desk.mail.get((settlement.ref, self.mailbox))) is not None:
+                ask_codes(needs, settlement.reason or "", [row.sender])
+                if isinstance(settlement, Refuse):
+                    needs.thread_keys.add((*pair(SYSTEM, row.sender), ""))  # its sender will be told there
 
     def run(self, desk: Desk) -> Collected:
         settled: list[Settled | MailError] = []
@@ -186,6 +189,7 @@ def _apply(desk: Desk, row: DeliveryRow, settlement: Settlement) -> None:
         case Refuse(reason=reason):
             bury(desk, row, reason, said=True)
         case Nack(delay=delay, reason=reason, untried=untried):
+            mark_codes(desk, reason or "", row.sender)  # where its message stands is its sender's to see
             row.attempts -= untried
             state = after_failure(row.attempts, desk.limits.max_attempts, delay)
             if state is State.DEAD:

@@ -4,8 +4,10 @@ from datetime import timedelta
 
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
+from postoffice.acts.mail.moves import notify
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, ConnectionRow
+from postoffice.acts.rules.notices import code_was_mailed
 from postoffice.acts.rules.rates import ask_rate, count_sent
 from postoffice.acts.rules.windows import check_count, count, put_count
 from postoffice.core.clock import is_id, micros, moment
@@ -13,6 +15,7 @@ from postoffice.core.connection import Assurance, Connection, Handshake, Status,
 from postoffice.core.errors import (
     AlreadyConnected,
     AlreadyRequested,
+    CodeWasMailed,
     MailError,
     NoSuchAgent,
     NoSuchCode,
@@ -21,7 +24,7 @@ from postoffice.core.errors import (
     TooManyRequests,
 )
 from postoffice.core.event import Kind
-from postoffice.core.names import folded
+from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
 
 _HOUR = timedelta(hours=1)
@@ -111,7 +114,9 @@ class Approve(Act[Connection]):
         return f"codes in a row:{self.approver}"
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
-        _ask_pair(needs, [row for row in desk.connections.values() if row.code == self.code])
+        rows = [row for row in desk.connections.values() if row.code == self.code]
+        _ask_pair(needs, rows)
+        needs.thread_keys.update((*pair(SYSTEM, row.requester), "") for row in rows)
 
     def run(self, desk: Desk) -> Connection | MailError:
         known = [row for row in desk.connections.values() if row.code == self.code and row.expires_at > desk.now]
@@ -130,11 +135,21 @@ class Approve(Act[Connection]):
                 self._count_miss(desk)
             return refusal
         row = aimed[0]
+        if self.handshake is Handshake.HUMAN and row.assurance == Assurance.IN_BAND and not self.owner:
+            return self._renew(desk, row)
         if pair(row.requester, row.target) not in desk.connected:
             row.assurance = _assurance(self.handshake, owner=self.owner)
         if self._misses in desk.counters:
             put_count(desk, self._misses, 0, desk.now)
         return _conclude(desk, row, Status.ACTIVE, Kind.CONNECTION_APPROVED, [row.requester])
+
+    def _renew(self, desk: Desk, row: ConnectionRow) -> CodeWasMailed:
+        """A code that stood in a letter proves no person's consent. The request goes on with another, so that letters full of codes block nobody."""
+        row.code, row.assurance = new_code(), None
+        desk.write_connection(row)
+        requester, target = desk.boxes[row.requester], desk.boxes[row.target]
+        notify(desk, requester, code_was_mailed(row.id, target.name))
+        return CodeWasMailed(name=target.name, requester=requester.name)
 
     def _count_miss(self, desk: Desk) -> None:
         count(desk, self._tries, desk.limits.wrong_codes_per_hour, _HOUR)

@@ -41,3 +41,9 @@ def not_on_ledger(what: str, reason: str | None, topic_id: str, message_id: str 
     """Something was delivered or kept here that the ledger does not have."""
     text = f"Your {what}, but does not stand on the ledger: {reason}"
     return Notice(text, {"kind": "not_on_ledger", "message_id": message_id, "topic_id": topic_id, "reason": reason}, message_id)
+
+
+def code_was_mailed(connection_id: str, target: str) -> Notice:
+    """The code of a request is no longer worth anything."""
+    text = f"The code of your request to {target} stood in a letter, which proves no person's consent. The request has a new code: let a person pass it on."
+    return Notice(text, {"kind": "code_was_mailed", "connection_id": connection_id, "to": target})

@@ -9,6 +9,7 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.mail.moves import keep, post, settle
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, TaskRow
+from postoffice.acts.rules.codes import ask_codes
 from postoffice.acts.rules.depth import check_depth
 from postoffice.acts.rules.idempotency import Once
 from postoffice.acts.rules.rates import ask_rate, count_sent
@@ -47,6 +48,7 @@ class MoveTask(Act[Task]):
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
         ask_rate(needs, desk, self.caller)
+        ask_codes(needs, self.report, {agent for members in needs.pairs if self.caller in members for agent in members})
 
     def run(self, desk: Desk) -> Task:
         if self.once is not None and (earlier := self.once.earlier(desk)) is not None:

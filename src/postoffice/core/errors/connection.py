@@ -19,6 +19,10 @@ class NoSuchCode(NotFound):
     """No pending request has that code; it may be used, rejected or expired."""
 
 
+class CodeWasMailed(Forbidden):
+    """That code stood in a letter to {name}, so it proves no person's consent. {requester} has a new one now, which a person must pass on."""
+
+
 class AlreadyConnected(Conflict):
     """{requester} and {target} are connected already."""
 

@@ -20,4 +20,4 @@ SELECT {connection} FROM connections WHERE status = 'PENDING' AND (requester = A
 -- name: put_connection
 INSERT INTO connections (id, requester, target, status, code, note, assurance, created_at, updated_at, expires_at)
 SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::bigint[])
-ON CONFLICT (id) DO UPDATE SET status = excluded.status, assurance = excluded.assurance, updated_at = excluded.updated_at;
+ON CONFLICT (id) DO UPDATE SET status = excluded.status, code = excluded.code, assurance = excluded.assurance, updated_at = excluded.updated_at;

@@ -22,4 +22,4 @@ FROM connections WHERE status = 'PENDING' AND ((requester = ?1 AND target > '') 
 
 -- name: put_connection
 INSERT INTO connections (id, requester, target, status, code, note, assurance, created_at, updated_at, expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-ON CONFLICT (id) DO UPDATE SET status = excluded.status, assurance = excluded.assurance, updated_at = excluded.updated_at;
+ON CONFLICT (id) DO UPDATE SET status = excluded.status, code = excluded.code, assurance = excluded.assurance, updated_at = excluded.updated_at;

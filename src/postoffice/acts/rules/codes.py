@@ -1,0 +1,57 @@
+"""Consent that was had by mail: a code that a letter tells to the one who may approve with it proves no person's consent.
+
+It is noticed when the letter is sent, where both the letter and the few requests that wait for its recipient are at hand: nobody's mail is
+gone through for it, and a letter from before a request cannot know its code.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from postoffice.acts.desk import Desk
+from postoffice.acts.needs import Needs
+from postoffice.core.connection import Assurance, Status, may_say_code, says_code
+from postoffice.core.message import Draft, Message
+
+
+def ask_codes(needs: Needs, said: Draft | str, recipients: Iterable[str]) -> None:
+    """Have the requests at hand that wait for the recipients of what may tell a code."""
+    if may_say_code(said if isinstance(said, str) else all_said(said)):
+        needs.requests.update(recipients)
+
+
+def mark_codes(desk: Desk, said: Message | str, recipient: str) -> None:
+    """Of the requests that wait for somebody who is told this, mark those whose code it tells."""
+    waiting = [row for row in desk.connections.values() if (row.target, row.status, row.assurance) == (recipient, Status.PENDING, None)]
+    if not waiting:
+        return
+    text = said if isinstance(said, str) else all_said(said)
+    for row in waiting:
+        if says_code(text, row.code):
+            row.assurance = Assurance.IN_BAND
+            desk.write_connection(row)
+
+
+def all_said(said: Draft | Message) -> str:
+    """Whatever a sender can write into a message, one thing after the other: a code may be in pieces. Names of fields come last."""
+    values: list[str] = []
+    names: list[str] = []
+    payload = None if said.payload is msgspec.UNSET else said.payload
+    parts = [{name: value for name, value in part.items() if name != "type"} for part in said.parts]
+    free = (said.subject, said.content, parts, payload, said.context, said.metadata, said.callback)
+    for value in (*free, said.type, said.client_id, said.correlation_id, said.reply_to, said.ref_id, said.ref_type):
+        values.extend(_texts(value, names))
+    return " ".join((*values, *names))
+
+
+def _texts(value: object, names: list[str]) -> Iterator[str]:
+    match value:
+        case str() | int() | float():
+            yield str(value)
+        case dict():
+            names.extend(value)
+            for item in value.values():
+                yield from _texts(item, names)
+        case list() | tuple():
+            for item in value:
+                yield from _texts(item, names)

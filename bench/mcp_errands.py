@@ -91,7 +91,7 @@ def our_send() -> Single:
 
 def our_check() -> Single:
     """One message popped."""
-    return Single("check", "check_mail", lambda _: {}, fill_ours, b'"structuredContent":{"message":null}')
+    return Single("check", "check_mail", lambda _: {}, fill_ours, b'"structuredContent":{"result":null}')
 
 
 def seed_send() -> Single:
@@ -130,7 +130,7 @@ def tool_request(agent: str, tool: str, arguments: dict[str, Any]) -> bytes:
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments, "_meta": _META}}
     body = _encode(call)
     head = (
-        f"POST /agents/{agent}/mcp/ HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json, text/event-stream\r\n"
+        f"POST /agents/{agent}/mcp/?structured=1 HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: application/json, text/event-stream\r\n"
         f"Content-Type: application/json\r\nMCP-Protocol-Version: {_ERA}\r\nMcp-Method: tools/call\r\nMcp-Name: {tool}\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )

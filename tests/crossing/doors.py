@@ -17,7 +17,7 @@ from tests.crossing.door import Desk, Door, Letter, Person
 from tests.doors.callers import done
 from tests.doors.served import Served
 from tests.doors.sockets import heard_of, plugged
-from tests.mcp.calling import call, client, post
+from tests.mcp.calling import call, client, post, result_of, text_of
 from tests.mcp.processes import started
 from tests.proof.patience import until
 
@@ -83,11 +83,12 @@ class FifoDesk:
         self._mailbox = mailbox
 
     async def send(self, to: str, content: str, *, subject: str, correlation_id: str) -> str:  # noqa: ARG002 - seed 001 has neither
-        return str((await call(self._mailbox, "send_to_agent", name=to, msg=content))["id"])
+        return str((await call(self._mailbox, "send_to_agent", name=to, msg=content))["result"])
 
     async def collect(self, count: int) -> list[Letter]:
-        popped = [(await call(self._mailbox, "check_mail"))["message"] for _ in range(count)]
-        return [Letter(item["from"], item["content"], item["from_verified"]) for item in popped if item is not None]
+        popped = [await result_of(self._mailbox, "check_mail") for _ in range(count)]
+        taken = [(item["result"], text_of(pop)) for pop in popped if (item := pop.structured_content) and item["result"] is not None]
+        return [Letter(mail["from"], mail["content"], "(verified)" in said.splitlines()[0]) for mail, said in taken]
 
 
 class McpPerAgent:

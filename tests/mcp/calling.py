@@ -32,8 +32,11 @@ async def client(
     key: str | None = None,
     name: str | None = None,
     headers: dict[str, str] | None = None,
+    model: bool = False,
 ) -> AsyncIterator[Client]:
-    """The official client at this address."""
+    """The official client at this address, for a program unless told that a model reads what it gets."""
+    if not model:
+        path += "&structured=1" if "?" in path else "?structured=1"
     given = {"X-API-Key": key, "X-Agent": name} | (headers or {})
     brought = {header: value for header, value in given.items() if value is not None}
     patience = httpx2.Timeout(30, read=300)

@@ -22,12 +22,13 @@ async def started(
     key: str | None = None,
     era: str = "legacy",
     extra: Mapping[str, str] | None = None,
+    model: bool = False,
 ) -> AsyncIterator[Client]:
-    """The process, speaking for whoever the key belongs to."""
+    """The process, speaking for whoever the key belongs to, to a program unless told that a model reads what it gets."""
     address = server if isinstance(server, str) else server.url
     here = {name: os.environ[name] for name in ("PYTHONPATH",) if name in os.environ}  # the source under test, wherever it is
     env = {"MAILBOX_SERVER_URL": address, **here, **(extra or {})} | ({} if key is None else {"MAILBOX_API_KEY": key})
     program, *rest = command
-    parameters = StdioServerParameters(command=program, args=[*rest, *arguments], env=env)
+    parameters = StdioServerParameters(command=program, args=[*rest, *arguments, *(() if model else ("--structured",))], env=env)
     async with Client(stdio_client(parameters), mode=era) as opened:
         yield opened

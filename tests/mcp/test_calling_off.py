@@ -54,7 +54,7 @@ class TestANotice:
     async def test_ends_a_wait_as_if_its_time_were_over(self, served: Served) -> None:
         """Clients of one agent may count alike: whoever did not mean it is told what became of its acks, and waits again."""
         (alice,) = await people(served.office, "alice")
-        path = "/agents/bob/mcp"
+        path = "/agents/bob/mcp?structured=1"
         async with served.client() as http, as_agent(served, "bob") as bob, asyncio.timeout(PATIENCE):
             ref = (await write(served.office, alice, "bob")).message_id
             await call(bob, "mailbox_receive")
@@ -78,7 +78,7 @@ class TestANotice:
     async def test_ends_no_other_wait(self, vault: Served) -> None:
         bob, eve = await join(vault, "bob"), await join(vault, "eve")
         async with vault.client(key=bob) as his, vault.client(key=eve) as hers:
-            task = asyncio.create_task(his.post("/mcp", json=wait(5), headers=HEADERS))
+            task = asyncio.create_task(his.post("/mcp?structured=1", json=wait(5), headers=HEADERS))
             await waiting(vault, "bob")
             for http, id in ((hers, 5), (his, 6), (his, "5"), (his, None), (his, {}), (his, [5])):
                 await call_off(http, "/mcp", id)

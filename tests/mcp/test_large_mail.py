@@ -48,7 +48,7 @@ class TestMailThatIsThere:
             (mail,) = (await call(bob, "mailbox_receive", limit=1))["messages"]
             assert len(mail["content"]) == LARGE
             assert lengths(await wait(bob)) == [LARGE]
-            assert len((await call(bob, "check_mail"))["message"]["content"]) == LARGE
+            assert len((await call(bob, "check_mail"))["result"]["content"]) == LARGE
             history = await call(bob, "mailbox_read", session_id=mail["session_id"])
             assert [len(line["content"]) for line in history["messages"]] == [LARGE] * 4
 
@@ -105,7 +105,9 @@ async def test_whoever_says_more_than_it_has_to_gets_it_in_plain_json_too(desk: 
     await write(desk.office, alice, "bob", "x" * LARGE)
     call = asked(7)
     async with desk.client() as http:
-        answer = await http.post("/agents/bob/mcp", json=call | {"params": call["params"] | more, "newer": 5}, headers=HEADERS | headers)
+        answer = await http.post(
+            "/agents/bob/mcp?structured=1", json=call | {"params": call["params"] | more, "newer": 5}, headers=HEADERS | headers
+        )
     assert answer.headers["content-type"] == "application/json"
     assert [len(mail["content"]) for mail in answer.json()["result"]["structuredContent"]["messages"]] == [LARGE]
 
@@ -121,7 +123,7 @@ class TestTheLine:
         async with (
             asyncio.timeout(PATIENCE),
             desk.client() as http,
-            http.stream("POST", "/agents/bob/mcp", json=asked(timeout_ms=60_000), headers=HEADERS) as answer,
+            http.stream("POST", "/agents/bob/mcp?structured=1", json=asked(timeout_ms=60_000), headers=HEADERS) as answer,
         ):
             pieces = answer.aiter_text()
             alive = [await anext(pieces) for _ in range(2)]
@@ -138,7 +140,7 @@ class TestTheLine:
         async with (
             asyncio.timeout(PATIENCE),
             desk.client() as http,
-            http.stream("POST", "/agents/bob/mcp", json=asked(7, timeout_ms=60_000), headers=HEADERS) as answer,
+            http.stream("POST", "/agents/bob/mcp?structured=1", json=asked(7, timeout_ms=60_000), headers=HEADERS) as answer,
         ):
             pieces = answer.aiter_text()
             text = await anext(pieces)  # it is a stream of events once there was progress to tell

@@ -55,7 +55,7 @@ class Caller:
             params["_meta"] = {f"{OWN}/protocolVersion": MODERN, f"{OWN}/clientCapabilities": {}}
             headers = headers | {"mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": tool}
         asked = {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}
-        answer = await self.http.post(f"/agents/{agent}/mcp?tools=all", json=asked, headers=headers)
+        answer = await self.http.post(f"/agents/{agent}/mcp?tools=all&structured=1", json=asked, headers=headers)
         text = answer.text
         if answer.headers["content-type"].startswith("text/event-stream"):
             (text,) = re.findall(r"^data: (\{.*)$", text, re.MULTILINE)

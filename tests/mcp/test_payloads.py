@@ -72,7 +72,7 @@ class TestOverMcp:
             assert '\n\nwords\n\n{\n  "n": 1\n}\n===' in said
             assert "\n\nwords\n\na part\n\n[file: plan.txt]\n===" in said
             assert '"n": 1' in await told(bob, "check_mail")
-            popped = (await call(bob, "check_mail"))["message"]
+            popped = (await call(bob, "check_mail"))["result"]
             assert (popped["content"], popped["parts"], "payload" in popped) == ("words", parts, False)
         async with desk.client() as http:
             popped = (await post(http, "/agents/bob/mcp", "check_mail")).json()

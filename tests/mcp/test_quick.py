@@ -6,12 +6,9 @@ from typing import Any
 import httpx
 import pytest
 
-from postoffice.core.tools import TOOLS
-from postoffice.doors.credentials import Credentials
 from postoffice.doors.mcp.quick import quick_call
-from postoffice.doors.mcp.request import McpRequest
 from tests.doors.served import Served
-from tests.mcp.calling import MODERN
+from tests.mcp.calling import ERAS, MODERN, client, result_of, text_of
 
 OWN = "io.modelcontextprotocol"
 HEADERS = {
@@ -60,31 +57,31 @@ def body(meta: dict[str, Any] | None = None, **params: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": asked}).encode()
 
 
-def is_quick(desk: Served, content: bytes, headers: dict[str, str] | None = None) -> bool:
+def is_quick(content: bytes, headers: dict[str, str] | None = None) -> bool:
     given = [(name.encode(), value.encode()) for name, value in (HEADERS | (headers or {})).items()]
-    return quick_call({"headers": given}, content, McpRequest(desk.office, Credentials(None, "bob"), TOOLS)) is not None
+    return quick_call({"headers": given}, content) is not None
 
 
-async def test_whatever_is_right_is_answered_quickly_and_nothing_else(desk: Served) -> None:
+def test_whatever_is_right_is_answered_quickly_and_nothing_else() -> None:
     """What the SDK answers by events nobody reads where it is large: mail was leased again and again to a client that said more than it had to."""
-    assert is_quick(desk, body())
-    assert is_quick(desk, body({"traceparent": "00-1-2-3", "progressToken": 7}), {"content-type": "application/json; charset=utf-8"})
+    assert is_quick(body())
+    assert is_quick(body({"traceparent": "00-1-2-3", "progressToken": 7}), {"content-type": "application/json; charset=utf-8"})
     for headers in MORE_HEADERS:
-        assert is_quick(desk, body(), headers), headers
+        assert is_quick(body(), headers), headers
     for meta in MORE_META:
-        assert is_quick(desk, body(meta)), meta
+        assert is_quick(body(meta)), meta
     for params in MORE_PARAMS:
-        assert is_quick(desk, body(**params)), params
+        assert is_quick(body(**params)), params
     for headers in ODD_HEADERS:
-        assert not is_quick(desk, body(), headers), headers
+        assert not is_quick(body(), headers), headers
     for meta in ODD_META:
-        assert not is_quick(desk, body(meta)), meta
+        assert not is_quick(body(meta)), meta
     for params in ODD_PARAMS:
-        assert not is_quick(desk, body(**params)), params
+        assert not is_quick(body(**params)), params
 
 
 @pytest.mark.parametrize("era", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", None])
-@pytest.mark.parametrize("accept", [HEADERS["accept"], "*/*"])
+@pytest.mark.parametrize("accept", [HEADERS["accept"], "*/*", "application/json"])
 async def test_the_earlier_era_is_answered_quickly_too(desk: Served, era: str | None, accept: str) -> None:
     """In plain JSON: its events would be too large for clients that are read by the official library, and no JSON to curl and its like."""
     headers = {"content-type": "application/json", "accept": accept}
@@ -99,15 +96,43 @@ async def test_the_earlier_era_is_answered_quickly_too(desk: Served, era: str | 
         "id": "a",
         "result": {
             "content": [{"type": "text", "text": "No messages are waiting."}],
-            "structuredContent": {"messages": [], "acked": []},
             "isError": False,
         },
     }
     assert "There is no tool" in named.text
 
 
-async def test_an_era_that_nobody_knows_is_left_to_the_sdk(desk: Served) -> None:
-    assert not is_quick(desk, body(), {"mcp-protocol-version": "2031-01-01"})
+@pytest.mark.parametrize("accept", [HEADERS["accept"], "*/*", "application/json"])
+@pytest.mark.parametrize("era", ["2024-11-05", "2025-11-25", None])
+async def test_what_the_earlier_era_asks_besides_is_answered_in_plain_json(desk: Served, era: str | None, accept: str) -> None:
+    headers = {"content-type": "application/json", "accept": accept} | ({} if era is None else {"mcp-protocol-version": era})
+    hello = {"protocolVersion": era or "2025-03-26", "capabilities": {}, "clientInfo": {"name": "somebody", "version": "1"}}
+    async with desk.client(name="bob") as http:
+        for method, params in (("initialize", hello), ("tools/list", {}), ("ping", {}), ("prompts/list", {})):
+            asked = {"jsonrpc": "2.0", "id": "a", "method": method, "params": params}
+            answer = await http.post("/agents/bob/mcp", json=asked, headers=headers)
+            assert answer.status_code == httpx.codes.OK, (method, answer.text)
+            assert answer.headers["content-type"] == "application/json", method
+            assert answer.json()["id"] == "a"
+            assert "result" in answer.json(), method
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("more", [{}, {"mcp-param-limit": "1"}], ids=["quickly", "by the SDK"])
+async def test_a_model_is_given_text_alone(desk: Served, era: str, more: dict[str, str]) -> None:
+    """Clients that get structured content give a model that and nothing else: the fence never arrived."""
+    async with client(desk, "/agents/bob/mcp?tools=all", era=era, model=True, headers=more) as bob:
+        for tool in (await bob.list_tools()).tools:
+            assert tool.output_schema is None, tool.name
+        for name in ("check_mail", "mailbox_receive", "mailbox_agents"):
+            result = await result_of(bob, name)
+            assert result.structured_content is None
+            assert text_of(result)
+            assert "structuredContent" not in result.model_dump(by_alias=True, exclude_none=True)
+
+
+def test_an_era_that_nobody_knows_is_left_to_the_sdk() -> None:
+    assert not is_quick(body(), {"mcp-protocol-version": "2031-01-01"})
 
 
 @pytest.mark.parametrize(

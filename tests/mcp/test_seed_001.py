@@ -61,7 +61,7 @@ class TestTwoLoops:
         async def loop(me: str, other: str, era: str) -> None:
             async with client(served, f"/agents/{me}/mcp/", era=era) as mailbox:
                 while not (heard[me] and heard[me][-1] >= 19):
-                    mail = (await call(mailbox, "check_mail"))["message"]
+                    mail = (await call(mailbox, "check_mail"))["result"]
                     if mail is None:
                         await asyncio.sleep(0.005)
                         continue
@@ -100,7 +100,7 @@ class TestUnderLoad:
         async def consume(mine: list[tuple[str, int]], mailbox: Client) -> None:
             while True:
                 last_look = not writing[0]
-                mail = (await call(mailbox, "check_mail"))["message"]
+                mail = (await call(mailbox, "check_mail"))["result"]
                 calls[0] += 1
                 if mail is not None:
                     name, number = mail["content"].split()
@@ -134,13 +134,13 @@ class TestSendersIds:
     async def test_a_retry_is_one_message(self, served: Served) -> None:
         async with client(served, "/agents/alice/mcp") as alice, client(served, "/agents/bob/mcp") as bob:
             for _ in range(3):
-                assert await call(alice, "send_to_agent", name="bob", msg="once", msg_id="m-1") == {"id": "m-1"}
-            mail = (await call(bob, "check_mail"))["message"]
+                assert await call(alice, "send_to_agent", name="bob", msg="once", msg_id="m-1") == {"result": "m-1"}
+            mail = (await call(bob, "check_mail"))["result"]
             assert (mail["id"], mail["content"]) == ("m-1", "once")
-            assert await call(bob, "check_mail") == {"message": None}
+            assert await call(bob, "check_mail") == {"result": None}
             # Even when it was taken already.
-            assert await call(alice, "send_to_agent", name="bob", msg="once", msg_id="m-1") == {"id": "m-1"}
-            assert await call(bob, "check_mail") == {"message": None}
+            assert await call(alice, "send_to_agent", name="bob", msg="once", msg_id="m-1") == {"result": "m-1"}
+            assert await call(bob, "check_mail") == {"result": None}
 
     async def test_another_body_under_the_same_id_is_refused(self, served: Served) -> None:
         async with client(served, "/agents/alice/mcp") as alice, client(served, "/agents/bob/mcp") as bob:
@@ -148,19 +148,19 @@ class TestSendersIds:
             said = await refusal(alice, "send_to_agent", name="bob", msg="two", msg_id="m-1")
             assert "new id" in said
             assert said.endswith("[id_conflict]")
-            assert (await call(bob, "check_mail"))["message"]["content"] == "one"
-            assert await call(bob, "check_mail") == {"message": None}
+            assert (await call(bob, "check_mail"))["result"]["content"] == "one"
+            assert await call(bob, "check_mail") == {"result": None}
 
     async def test_a_reply_under_the_other_sides_id_is_a_new_message(self, served: Served) -> None:
         async with client(served, "/agents/alice/mcp") as alice, client(served, "/agents/bob/mcp") as bob:
             await call(alice, "send_to_agent", name="bob", msg="ping", msg_id="m-1")
-            mail = (await call(bob, "check_mail"))["message"]
-            assert await call(bob, "send_to_agent", name="alice", msg="pong", msg_id=mail["id"]) == {"id": "m-1"}
-            answer = (await call(alice, "check_mail"))["message"]
+            mail = (await call(bob, "check_mail"))["result"]
+            assert await call(bob, "send_to_agent", name="alice", msg="pong", msg_id=mail["id"]) == {"result": "m-1"}
+            answer = (await call(alice, "check_mail"))["result"]
             assert (answer["id"], answer["from"], answer["content"]) == ("m-1", "bob", "pong")
 
     async def test_mail_comes_oldest_first(self, served: Served) -> None:
         async with client(served, "/agents/alice/mcp") as alice, client(served, "/agents/bob/mcp") as bob:
             for number in range(5):
                 await call(alice, "send_to_agent", name="bob", msg=str(number))
-            assert [(await call(bob, "check_mail"))["message"]["content"] for _ in range(5)] == list("01234")
+            assert [(await call(bob, "check_mail"))["result"]["content"] for _ in range(5)] == list("01234")

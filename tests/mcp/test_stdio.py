@@ -82,7 +82,7 @@ class TestTheConversation:
         async with started(address, "--as", "carol", "--tools", "fifo,queue") as carol, as_agent(desk, "dave") as dave:
             assert (await names(carol))[:2] == ["send_to_agent", "check_mail"]
             await call(carol, "send_to_agent", name="dave", msg="hello")
-            assert (await call(dave, "check_mail"))["message"]["from"] == "carol"
+            assert (await call(dave, "check_mail"))["result"]["from"] == "carol"
             waiting = asyncio.create_task(call(carol, "mailbox_wait", timeout_ms=20_000))
             await call(dave, "send_to_agent", name="carol", msg="hello yourself")
             async with asyncio.timeout(PATIENCE):
@@ -204,7 +204,7 @@ class TestWhatComesOfACall:
                 enough.set()
 
         (alice,) = await people(desk.office, "alice")
-        mailbox = stdio.Mailbox(server=desk.url, agent="bob", tools="queue")
+        mailbox = stdio.Mailbox(server=desk.url, agent="bob", tools="queue", structured=True)
         async with httpx2.AsyncClient(headers=mailbox.headers(), timeout=PATIENCE) as http, asyncio.timeout(PATIENCE):
             taking = asyncio.create_task(stdio._Office(mailbox, http).call("mailbox_wait", {"timeout_ms": 60_000}, progress))
             await enough.wait()
@@ -295,7 +295,8 @@ class TestTheStreams:
         by_id = {item.get("id"): item for item in heard}
         assert "data" in by_id[1]["result"]["instructions"]
         assert [tool["name"] for tool in by_id[2]["result"]["tools"]] == FIVE
-        assert by_id[3]["result"]["structuredContent"]["sessions"] == []
+        assert "empty" in by_id[3]["result"]["content"][0]["text"]
+        assert "structuredContent" not in by_id[3]["result"]
         assert "error" in by_id[4]
 
     @pytest.mark.parametrize(

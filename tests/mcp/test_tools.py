@@ -17,7 +17,7 @@ from postoffice.core.tools import TOOLS
 from tests.doors.served import Served, serving
 from tests.engines import SQLiteEngine
 from tests.mail import people, write
-from tests.mcp.calling import ERAS, PER_AGENT, SHARED, as_agent, call, client, refusal, result_of, text_of
+from tests.mcp.calling import ERAS, PER_AGENT, SHARED, as_agent, call, client, join, refusal, result_of, text_of
 from tests.mcp.tour import tour
 
 FIFO = ["send_to_agent", "check_mail"]
@@ -71,10 +71,24 @@ class TestToolsets:
                 assert "'bogus'" in answer.text
                 assert "fifo, queue, inbox" in answer.text
 
-    async def test_a_tool_outside_the_set_is_not_there(self, desk: Served) -> None:
-        async with client(desk, "/agents/x/mcp?tools=fifo") as few:
+    @pytest.mark.parametrize("era", ERAS)
+    async def test_every_tool_can_be_called_everywhere_listed_or_not(self, desk: Served, era: str) -> None:
+        async with client(desk, "/agents/x/mcp?tools=fifo", era=era) as few:
+            assert (await call(few, "mailbox_send", to="bob", content="hi"))["recipients"]
             with pytest.raises(MCPError, match="send_to_agent, check_mail"):
-                await few.call_tool("mailbox_send", {"to": "bob", "content": "hi"})
+                await few.call_tool("no_such_tool", {})
+
+    async def test_no_tool_asks_who_calls_where_address_or_key_says_it(self, desk: Served, vault: Served) -> None:
+        def asks(tools: list[Tool]) -> bool:
+            return any(tool.input_schema["properties"].keys() & {"agent_id", "from"} for tool in tools)
+
+        assert not asks(await tools_at(desk, "/agents/x/mcp?tools=all"))
+        assert asks(await tools_at(desk, "/mcp?tools=all"))
+        async with client(vault, "/mcp?tools=all", key=await join(vault, "alice")) as alice:
+            assert not asks((await alice.list_tools()).tools)
+            assert (await call(alice, "mailbox_receive", agent_id="alice"))["messages"] == []
+        async with client(vault, "/mcp?tools=all", key=vault.owner_key) as owner:
+            assert asks((await owner.list_tools()).tools)
 
 
 class TestDescriptions:
@@ -138,7 +152,7 @@ class TestDescriptions:
             assert size(await tools_at(desk, default, era)) <= 9_000, default
 
     async def test_nothing_agents_write_is_ever_in_them(self, desk: Served) -> None:
-        before = await tools_at(desk, "/mcp?tools=all")
+        before = await tools_at(desk, "/agents/x/mcp?tools=all")
         async with desk.client() as http:
             card = {"name": "eve-INJECTED", "description": "INJECTED", "capabilities": ["INJECTED"], "allow_from": ["*"]}
             assert (await http.post("/agents/register", json=card)).status_code == 201

@@ -20,6 +20,9 @@ def test_the_fastmcp_client_lists_sends_waits_and_acks(served: str, mode: str, p
     assert letter["id"] in saw["words"]
     assert saw["acked"] == {"message_id": letter["id"], "status": "acked"}
     assert saw["after"]["messages"] == []
+    id, mail, none = saw["popped"]
+    assert isinstance(id, str)
+    assert (mail, none) == ({"id": id, "from": "alice", "content": "to myself"}, None)
     is_error, words = saw["refused"]
     assert is_error
     assert "content" in words

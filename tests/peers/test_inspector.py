@@ -24,10 +24,10 @@ def test_the_inspector_lists_the_tools_of_an_address(served: str, path: str, too
 
 
 def test_the_inspector_sends_at_one_address_and_receives_at_the_other(served: str) -> None:
-    sent = call(f"{served}/agents/x/mcp", "mailbox_send", to="inspected", content="hello")
+    sent = call(f"{served}/agents/x/mcp?structured=1", "mailbox_send", to="inspected", content="hello")
     assert not sent["isError"]
-    got = call(f"{served}/mcp", "mailbox_receive", agent_id="inspected", limit="1")
+    got = call(f"{served}/mcp?structured=1", "mailbox_receive", agent_id="inspected", limit="1")
     (letter,) = got["structuredContent"]["messages"]
     assert (letter["id"], letter["from"], letter["content"]) == (sent["structuredContent"]["id"], "x", "hello")
-    done = call(f"{served}/mcp", "mailbox_ack", agent_id="inspected", message_id=letter["id"])
+    done = call(f"{served}/mcp?structured=1", "mailbox_ack", agent_id="inspected", message_id=letter["id"])
     assert done["structuredContent"]["status"] == "acked"

@@ -90,7 +90,7 @@ class Replica:
     @asynccontextmanager
     async def mcp(self, agent: str, era: str) -> AsyncIterator[Client]:
         """The official MCP client at an agent's address."""
-        address = f"{self.url}/agents/{agent}/mcp?tools=all"
+        address = f"{self.url}/agents/{agent}/mcp?tools=all&structured=1"
         async with (
             httpx2.AsyncClient(timeout=httpx2.Timeout(PATIENCE, read=300), verify=TLS) as http,
             Client(streamable_http_client(address, http_client=http), mode=era) as opened,

@@ -41,6 +41,8 @@ class Mailbox(msgspec.Struct, frozen=True, kw_only=True):
     key: str | None = None
     agent: str | None = None
     tools: str = STDIO
+    structured: bool = False
+    """Whether a program reads the answers, not a model."""
 
     def headers(self) -> dict[str, str]:
         """Who calls."""
@@ -63,7 +65,7 @@ class _Office:
 
     def __init__(self, mailbox: Mailbox, http: httpx2.AsyncClient) -> None:
         self._server = mailbox.server
-        self._url = f"{mailbox.server}/mcp?tools={mailbox.tools}"
+        self._url = f"{mailbox.server}/mcp?tools={mailbox.tools}" + ("&structured=1" if mailbox.structured else "")
         self._http = http
 
     async def ask(self, question: Callable[[Client], Awaitable[T]], *, repeatable: bool = True) -> T:
@@ -151,12 +153,14 @@ def _relay(mailbox: Mailbox, office: _Office) -> Server[Any]:
         try:
             return await office.ask(lambda there: there.list_tools())
         except MCPError:
-            tools = toolset(mailbox.tools).values()
-            known = [
-                types.Tool(name=tool.name, title=tool.title, description=tool.description, input_schema=input_schema(tool, Limits()))
+            tools, known = toolset(mailbox.tools).values(), mailbox.key is not None or mailbox.agent is not None
+            listed = [
+                types.Tool(
+                    name=tool.name, title=tool.title, description=tool.description, input_schema=input_schema(tool, Limits(), known=known)
+                )
                 for tool in tools
             ]
-            return types.ListToolsResult(tools=known)
+            return types.ListToolsResult(tools=listed)
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         async def progress(progress: float, total: float | None = None, message: str | None = None) -> None:

@@ -42,6 +42,7 @@ def from_least(least: int, limit: str) -> Meta:
     return Meta(ge=least, le=1_000_000_000_000, extra_json_schema={"most": limit})
 
 
+_ME = frozenset({"agent_id", "from"})
 Me = Annotated[str, says("Your own agent name, where neither address nor key says it.")]
 OwnId = Annotated[str, says("Your own id; a retry with it does nothing twice.")]
 
@@ -75,11 +76,11 @@ def _may_be_left_out(arguments: type[msgspec.Struct]) -> frozenset[str]:
     return frozenset(optional - {"content", "payload"})
 
 
-def input_schema(tool: Tool, limits: Limits) -> dict[str, Any]:
-    """What a tool takes, as JSON schema, without a word too many: every conversation pays for it."""
+def input_schema(tool: Tool, limits: Limits, *, known: bool = False) -> dict[str, Any]:
+    """What a tool takes, as JSON schema, without a word too many: every conversation pays for it. Whoever is known need not say who it is."""
     whole = msgspec.json.schema(tool.arguments)
     shape = whole["$defs"][tool.arguments.__name__]
-    properties = {name: _bounded(_plain(schema), limits) for name, schema in shape["properties"].items()}
+    properties = {name: _bounded(_plain(schema), limits) for name, schema in shape["properties"].items() if not (known and name in _ME)}
     schema = {"type": "object", "properties": properties, "additionalProperties": False}
     return schema | ({"required": shape["required"]} if shape["required"] else {})
 

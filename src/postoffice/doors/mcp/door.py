@@ -13,14 +13,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from postoffice.core.errors import BadJson, Invalid, MailError, WrongMethod
 from postoffice.core.fence import one_line
 from postoffice.core.invisible import visible_json
-from postoffice.core.tools import PER_AGENT, SHARED, TOOLS, toolset
+from postoffice.core.tools import PER_AGENT, SHARED, toolset
 from postoffice.doors.credentials import Credentials, credentials
 from postoffice.doors.edge import error_response
 from postoffice.doors.extensions import RESET
 from postoffice.doors.hangup import hung_up, unless_hung_up
 from postoffice.doors.mcp.call import call_tool
 from postoffice.doors.mcp.protocol import Protocol
-from postoffice.doors.mcp.quick import QuickCall, answer_quickly, is_unanswerable, not_json, quick_call
+from postoffice.doors.mcp.quick import QuickCall, answer_quickly, is_unanswerable, not_json, quick_call, wants_json
 from postoffice.doors.mcp.request import REQUEST, McpRequest
 from postoffice.doors.mcp.waits import Waits
 from postoffice.office import PostOffice
@@ -28,6 +28,7 @@ from postoffice.office import PostOffice
 _encode = msgspec.json.Encoder().encode
 _INVALID_REQUEST, _PARSE_ERROR = -32600, -32700  # as JSON-RPC counts
 _PATH = re.compile(r"(?:/agents/([^/]+))?/mcp/?")
+_YES = frozenset({"1", "true", "yes"})
 
 
 class McpDoor:
@@ -47,14 +48,14 @@ class McpDoor:
         elif scope["method"] != "POST":
             raise WrongMethod(path=scope["path"], method=scope["method"], allow="POST")
         else:
-            await self._post(match[1], scope, receive, send)
+            await self._post(_Address(match[1]), scope, receive, send)
 
-    async def _post(self, agent: str | None, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _post(self, address: "_Address", scope: Scope, receive: Receive, send: Send) -> None:
         """Who it is, then one tool by its name, one tool by the protocol, or whatever else the protocol has."""
         http = Request(scope, receive)
-        scope["state"]["route"] = "/mcp" if agent is None else "/agents/{agent}/mcp"
+        scope["state"]["route"] = address.route
         try:
-            request = await self._enter(http, agent)
+            request = await self._enter(http, address)
         except MailError as error:
             if not _speaks_protocol(http):
                 raise
@@ -63,11 +64,9 @@ class McpDoor:
         body = await http.body()
         exchange = _Exchange(request, scope, receive, send)
         try:
-            if (call := quick_call(scope, body, request)) is not None:
+            if (call := quick_call(scope, body)) is not None:
                 await exchange.answer(scope, await self._answer(request, call, exchange, scope))
             elif (plain := _plain_call(http, body)) is not None:
-                if "tools" not in http.query_params:
-                    request.tools = TOOLS  # a script pays nothing for tools it does not call
                 await exchange.answer(scope, await _run_plainly(request, plain, Request(scope, exchange.receive)))
             elif is_unanswerable(body):
                 nameless = Invalid(what="id", why="a call needs one, text or a whole number, to be answered; nothing was done")
@@ -76,7 +75,7 @@ class McpDoor:
                 await _refuse_protocol(BadJson(why=why), _PARSE_ERROR)(scope, receive, send)
             else:
                 self._waits.heed(request, body)
-                await self._protocol.answer(scope, _again(body, exchange.receive), exchange.send)
+                await self._protocol.answer(scope, _again(body, exchange.receive), exchange.send, in_json=wants_json(scope, body))
         finally:
             if request.leased and not await exchange.arrived():
                 await request.give_back()
@@ -88,13 +87,22 @@ class McpDoor:
         with self._waits.kept(request, call.id):
             return await unless_hung_up(Request(scope, exchange.receive), answer)
 
-    async def _enter(self, http: Request, agent: str | None) -> McpRequest:
+    async def _enter(self, http: Request, address: "_Address") -> McpRequest:
         key, name = credentials(http.scope)
-        wanted = http.query_params.get("tools", SHARED if agent is None else PER_AGENT)
-        request = McpRequest(self._office(), Credentials(key, agent or name), toolset(wanted))
+        listed = toolset(http.query_params.get("tools", address.tools))
+        structured = http.query_params.get("structured", "").lower() in _YES
+        request = McpRequest(self._office(), Credentials(key, address.agent or name), listed, structured=structured)
         await request.enter()
         http.scope["state"] |= {REQUEST: request, "agent": request.name}
         return request
+
+
+class _Address:
+    """An address where MCP is spoken: whose it is, and which tools it lists unless asked."""
+
+    def __init__(self, agent: str | None) -> None:
+        self.agent = agent
+        self.tools, self.route = (SHARED, "/mcp") if agent is None else (PER_AGENT, "/agents/{agent}/mcp")
 
 
 def _refuse_protocol(error: MailError, number: int = _INVALID_REQUEST) -> Response:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.types import Receive, Scope, Send
 
@@ -22,7 +22,7 @@ class Protocol:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """While the application lives."""
-        self._manager: asyncio.Future[StreamableHTTPSessionManager] = asyncio.get_running_loop().create_future()
+        self._managers: asyncio.Future[_Managers] = asyncio.get_running_loop().create_future()
         # A task of its own: the SDK's sessions have to be ended by whoever began them, and that is no single call.
         speaking = asyncio.create_task(self._speak())
         try:
@@ -32,31 +32,41 @@ class Protocol:
             self._wanted.set()
             await speaking
 
-    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+    async def answer(self, scope: Scope, receive: Receive, send: Send, *, in_json: bool) -> None:
+        """Answer one request: in plain JSON, or by events where there may be something to tell before the answer."""
         self._wanted.set()
-        manager = await asyncio.shield(self._manager)
-        await manager.handle_request(scope, receive, send)
+        managers = await asyncio.shield(self._managers)
+        await (managers.in_json if in_json else managers.by_events).handle_request(scope, receive, send)
 
     async def _speak(self) -> None:
         await self._wanted.wait()
         if self._closing.is_set():
             return
         try:
-            manager = await asyncio.to_thread(_load, self._body_bytes)
-            async with manager.run():
-                self._manager.set_result(manager)
+            managers = await asyncio.to_thread(_load, self._body_bytes)
+            async with managers.in_json.run(), managers.by_events.run():
+                self._managers.set_result(managers)
                 await self._closing.wait()
         except Exception as error:
-            if self._manager.done():
+            if self._managers.done():
                 raise
-            self._manager.set_exception(error)  # to each call that needs it, and to the log by that way
+            self._managers.set_exception(error)  # to each call that needs it, and to the log by that way
 
 
-def _load(body_bytes: int) -> "StreamableHTTPSessionManager":
+class _Managers(NamedTuple):
+    """The SDK's managers, by how they answer the earlier era."""
+
+    in_json: "StreamableHTTPSessionManager"
+    by_events: "StreamableHTTPSessionManager"
+
+
+def _load(body_bytes: int) -> _Managers:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # noqa: PLC0415 - not before it is needed
 
     from postoffice.doors.mcp.server import create_server  # noqa: PLC0415
 
-    # Without sessions any replica answers any call; streamed answers notice a hang-up.
-    return StreamableHTTPSessionManager(create_server(), stateless=True, json_response=False, max_request_body_size=body_bytes)
+    def manager(*, in_json: bool) -> StreamableHTTPSessionManager:
+        # Without sessions any replica answers any call; streamed answers notice a hang-up.
+        return StreamableHTTPSessionManager(create_server(), stateless=True, json_response=in_json, max_request_body_size=body_bytes)
+
+    return _Managers(in_json=manager(in_json=True), by_events=manager(in_json=False))

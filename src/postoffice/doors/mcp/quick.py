@@ -14,6 +14,7 @@ import msgspec
 from starlette.types import Scope
 
 from postoffice import __version__
+from postoffice.core.tools import TOOLS
 from postoffice.doors.mcp.call import PROGRESS, answer_call, waits
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.result import Result
@@ -108,7 +109,7 @@ _decode = msgspec.json.Decoder(QuickCall).decode
 _decode_now = msgspec.json.Decoder(_QuickCallNow).decode
 
 
-def quick_call(scope: Scope, body: bytes, request: McpRequest) -> QuickCall | None:
+def quick_call(scope: Scope, body: bytes) -> QuickCall | None:
     """The call a request is, if nothing about it needs the SDK."""
     headers = _headers(scope)
     if headers is None or b'"tools/call"' not in body:
@@ -117,14 +118,29 @@ def quick_call(scope: Scope, body: bytes, request: McpRequest) -> QuickCall | No
         call = _read(headers, body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+    takes = _kinds(headers.get(b"accept", b""))
     ordinary = (
         call is not None
         and (call.jsonrpc, call.method) == ("2.0", "tools/call")
         and _kinds(headers.get(b"content-type", b"")) == {_JSON}
-        and _accepts(_kinds(headers.get(b"accept", b"")))
-        and call.params.name in request.tools
+        and _takes(takes, _JSON)
+        and call.params.name in TOOLS
     )
-    return call if ordinary else None
+    if call is None or not ordinary:
+        return None
+    if not _takes(takes, _STREAM):
+        if isinstance(call, _QuickCallNow):
+            return None  # the newest era wants both kinds of answer taken
+        call.params.meta.progress = None
+    return call
+
+
+def wants_json(scope: Scope, body: bytes) -> bool:
+    """Whether the SDK is to answer in plain JSON: of the earlier era all but a call whose caller may be told progress before its answer."""
+    headers = _headers(scope)
+    if headers is None or headers.get(b"mcp-protocol-version") not in _EARLIER:
+        return False
+    return b'"tools/call"' not in body or not _takes(_kinds(headers.get(b"accept", b"")), _STREAM)
 
 
 class _Nameless(msgspec.Struct):
@@ -189,9 +205,9 @@ def _kinds(header: bytes) -> set[bytes]:
     return {kind.partition(b";")[0].strip().lower() for kind in header.split(b",")}
 
 
-def _accepts(kinds: set[bytes]) -> bool:
-    """Whether both kinds of answer that there are may be given."""
-    return all(kinds & {kind, kind.partition(b"/")[0] + b"/*", b"*/*"} for kind in (_JSON, _STREAM))
+def _takes(kinds: set[bytes], kind: bytes) -> bool:
+    """Whether an answer of this kind may be given."""
+    return bool(kinds & {kind, kind.partition(b"/")[0] + b"/*", b"*/*"})
 
 
 def _headers(scope: Scope) -> dict[bytes, bytes] | None:
@@ -217,17 +233,19 @@ async def answer_quickly(request: McpRequest, call: QuickCall, keep_open: KeepOp
         await (keep_open(_STREAM, _event(_progress(token, done, total))) if streams else keep_open(_JSON, b" "))
 
     result = await answer_call(request, call.params.name, call.params.arguments, still if call.waits else None)
-    answer = _written(call, result)
+    answer = _written(request, call, result)
     while streams and len(answer) > _EVENT_BYTES and isinstance(result, Result) and (less := await result.smaller(request)) is not None:
         result = less
-        answer = _written(call, result)
+        answer = _written(request, call, result)
     return _event(answer) if streams else answer
 
 
-def _written(call: QuickCall, result: Result | str) -> bytes:
+def _written(request: McpRequest, call: QuickCall, result: Result | str) -> bytes:
     if isinstance(result, str):
         return call.result(content=_text(result), isError=True)
-    return call.result(content=_text(result.text()), structuredContent=result.structured(), isError=False)
+    if request.structured:
+        return call.result(content=_text(result.text()), structuredContent=result.structured(), isError=False)
+    return call.result(content=_text(result.text()), isError=False)
 
 
 def _progress(token: str | int | None, done: float, total: float) -> bytes:

@@ -7,6 +7,7 @@ from postoffice.core.agent import Caller
 from postoffice.core.delivery import Leased
 from postoffice.core.errors import NoSuchTool, NotYou, Unidentified
 from postoffice.core.names import folded
+from postoffice.core.tools import TOOLS
 from postoffice.core.tools.tool import Tool
 from postoffice.doors.credentials import Credentials
 from postoffice.office import Auth, PostOffice
@@ -18,10 +19,15 @@ REQUEST = "mcp_request"
 class McpRequest:
     """Somebody at the door. On an open server a shared address may not know who until a tool says so."""
 
-    def __init__(self, office: PostOffice, credentials: Credentials, tools: Mapping[str, Tool]) -> None:
+    def __init__(
+        self, office: PostOffice, credentials: Credentials, tools: Mapping[str, Tool] | None = None, *, structured: bool = False
+    ) -> None:
         self.office = office
         self.credentials = credentials
-        self.tools = tools
+        self.tools = TOOLS if tools is None else tools
+        """What this address lists. Every tool can be called everywhere."""
+        self.structured = structured
+        """Whether a program calls, which takes raw values beside the text. Clients that give such an answer to a model drop the text."""
         self.leased: list[tuple[Caller, Leased]] = []
         """Mail taken for an answer that is still to be given."""
         self.answering = False
@@ -59,11 +65,16 @@ class McpRequest:
         await self.enter()
         return await self.caller(claimed)
 
+    @property
+    def known(self) -> bool:
+        """Whether address or key says who calls, so that no argument has to. The owner may call as anybody."""
+        return self._caller is not None and not self._caller.owner
+
     def tool(self, name: str) -> Tool:
-        """A tool this address offers."""
-        if name not in self.tools:
+        """A tool, whether listed here or not."""
+        if name not in TOOLS:
             raise NoSuchTool(name=name, known=", ".join(self.tools))
-        return self.tools[name]
+        return TOOLS[name]
 
     async def give_back(self, beyond: int = 0) -> None:
         """The answer never arrived, or holds no more: the mail beyond was not taken."""

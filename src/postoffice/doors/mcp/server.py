@@ -51,14 +51,14 @@ def create_server() -> Server[Any]:
 
 
 @cache
-def describe(tool: Tool, limits: Limits) -> types.Tool:
-    """A tool as MCP lists it where these limits hold."""
+def describe(tool: Tool, limits: Limits, *, known: bool, structured: bool) -> types.Tool:
+    """A tool as MCP lists it where these limits hold, to a caller who is known or has to say who it is, to a model or a program."""
     return types.Tool(
         name=tool.name,
         title=tool.title,
         description=tool.description,
-        input_schema=input_schema(tool, limits),
-        output_schema=output_schema(VERBS[tool.name].result),
+        input_schema=input_schema(tool, limits, known=known),
+        output_schema=output_schema(VERBS[tool.name].result) if structured else None,
         annotations=types.ToolAnnotations(
             read_only_hint=tool.reads_only,
             destructive_hint=tool.takes_away,
@@ -75,7 +75,8 @@ def _request(ctx: Context) -> McpRequest:
 
 async def _list_tools(ctx: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
     request = _request(ctx)
-    return types.ListToolsResult(tools=[describe(tool, request.office.house.limits) for tool in request.tools.values()])
+    limits, who = request.office.house.limits, {"known": request.known, "structured": request.structured}
+    return types.ListToolsResult(tools=[describe(tool, limits, **who) for tool in request.tools.values()])
 
 
 async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
@@ -83,14 +84,15 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
         await ctx.session.report_progress(done, total, PROGRESS)
 
     asked = waits(params.name) and ctx.meta and "progress_token" in ctx.meta
+    request = _request(ctx)
     try:
-        result = await answer_call(_request(ctx), params.name, params.arguments, progress if asked else None)
+        result = await answer_call(request, params.name, params.arguments, progress if asked else None)
     except NoSuchTool as error:
         raise resources.as_mcp_error(error) from None
     if isinstance(result, str):
         return types.CallToolResult(content=[types.TextContent(type="text", text=result)], is_error=True)
     text = types.TextContent(type="text", text=result.text())
-    return types.CallToolResult(content=[text], structured_content=result.structured())
+    return types.CallToolResult(content=[text], structured_content=result.structured() if request.structured else None)
 
 
 async def _list_resources(ctx: Context, _: types.PaginatedRequestParams | None) -> types.ListResourcesResult:

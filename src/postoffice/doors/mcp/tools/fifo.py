@@ -18,7 +18,7 @@ from postoffice.doors.mcp.tools.verb import Verb
 class SentId(Result, frozen=True, kw_only=True):
     """The id of a message sent."""
 
-    unlisted: ClassVar = frozenset({"unseen"})
+    wraps: ClassVar = {"type": "string"}
     id: str
     unseen: str | None = None
     """The recipient, if nobody of that name has been here yet."""
@@ -28,9 +28,6 @@ class SentId(Result, frozen=True, kw_only=True):
 
     def bare(self) -> str:
         return self.id
-
-    def structured(self) -> Any:
-        return {"id": self.id}
 
 
 async def send_to_agent(request: McpRequest, given: fifo.SendToAgent) -> SentId:
@@ -48,7 +45,6 @@ class PoppedMail(msgspec.Struct, frozen=True, kw_only=True, rename={"sender": "f
     sender: str
     content: str
     """Always text."""
-    from_verified: bool
     parts: tuple[dict[str, Any], ...] | UnsetType = UNSET
     payload: Any | UnsetType = UNSET
     """As sent: it will not be given out again."""
@@ -57,7 +53,7 @@ class PoppedMail(msgspec.Struct, frozen=True, kw_only=True, rename={"sender": "f
 class Popped(Result, frozen=True, kw_only=True):
     """The oldest message, or null."""
 
-    unlisted: ClassVar = frozenset({"letter"})
+    wraps: ClassVar = {"anyOf": [{"type": "object", "additionalProperties": True}, {"type": "null"}]}
     message: PoppedMail | None
     letter: Letter | None = None
     """The same with all that was sent, for whoever reads it out."""
@@ -65,12 +61,8 @@ class Popped(Result, frozen=True, kw_only=True):
     def text(self) -> str:
         return "null: the mailbox is empty." if self.letter is None else Fence().around([self.letter])
 
-    def bare(self) -> object:
-        shown = msgspec.to_builtins(self.message)
-        return shown and {name: value for name, value in shown.items() if name != "from_verified"}
-
-    def structured(self) -> Any:
-        return {"message": msgspec.to_builtins(self.message)}
+    def bare(self) -> PoppedMail | None:
+        return self.message
 
 
 async def check_mail(request: McpRequest, _: fifo.CheckMail) -> Popped:
@@ -83,7 +75,6 @@ async def check_mail(request: McpRequest, _: fifo.CheckMail) -> Popped:
         id=message.client_id or message.id,
         sender=message.sender,
         content=text_of(message),
-        from_verified=message.from_verified,
         parts=whole.parts,
         payload=whole.payload,
     )

@@ -13,8 +13,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
     shape: ClassVar[type[msgspec.Struct] | None] = None
     """What programs get of it, where that is not all."""
-    unlisted: ClassVar[frozenset[str]] = frozenset()
-    """Fields that programs do not get."""
+    wraps: ClassVar[dict[str, Any] | None] = None
+    """The schema of a bare answer that is no object: MCP carries it as the one property of one, as FastMCP does."""
 
     def text(self) -> str:
         """As a model reads it: plain sentences of ours, and others' words behind a fence."""
@@ -25,8 +25,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         return self
 
     def structured(self) -> Any:
-        """The object that MCP carries."""
-        return msgspec.to_builtins(self.bare())
+        """The object that MCP carries for programs."""
+        bare = msgspec.to_builtins(self.bare())
+        return bare if self.wraps is None else {"result": bare}
 
     async def smaller(self, request: McpRequest) -> Self | None:  # noqa: ARG002 - most can do nothing for it
         """The same with less in it; None where it cannot be less."""
@@ -35,9 +36,11 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
 
 def output_schema(result: type[Result]) -> dict[str, Any]:
     """The shape of an answer as JSON schema, one level deep: whoever wants more looks at the answer."""
+    if result.wraps is not None:
+        return {"type": "object", "properties": {"result": result.wraps}, "required": ["result"], "x-fastmcp-wrap-result": True}
     carried = result.shape or result
     schema = msgspec.json.schema(carried)["$defs"][carried.__name__]
-    properties = {name: _shallow(part) for name, part in schema["properties"].items() if name not in result.unlisted}
+    properties = {name: _shallow(part) for name, part in schema["properties"].items()}
     return {"type": "object", "properties": properties, "required": schema["required"]}
 
 

@@ -13,7 +13,20 @@ from msgspec.structs import astuple
 
 from postoffice.acts.needs import LinesKey
 from postoffice.acts.room import Room
-from postoffice.acts.rows import Box, Boxes, ConnectionRow, DeliveryRow, KeyRow, MailKey, Row, TaskRow, ThreadKey, ThreadRow, Version
+from postoffice.acts.rows import (
+    Box,
+    Boxes,
+    ConnectionRow,
+    DeliveryRow,
+    KeyRow,
+    MailKey,
+    Row,
+    TaskRow,
+    ThreadKey,
+    ThreadRow,
+    Version,
+    WindowRow,
+)
 from postoffice.core.agent import KEYS_OF, Card
 from postoffice.core.clock import Clock, moment
 from postoffice.core.event import Kind
@@ -61,6 +74,9 @@ class Desk:
         self.keys: dict[str, KeyRow] = {}
         self.counters: dict[str, tuple[int, int]] = {}
         self.entities: dict[str, tuple[str, int, int]] = {}
+        self.windows: dict[str, WindowRow] = {}
+        self.window_names: dict[str, tuple[bool, str | None]] = {}  # by agent: whether a person chose it, and which machine's it is
+        self.window_sessions: dict[tuple[str, str], str] = {}  # by client and session: its agent
         self.extra: dict[str, list[Row]] = {}
         # What the acts changed, by the statement that writes it.
         self.new_agents: list[Box] = []
@@ -92,6 +108,17 @@ class Desk:
         """Keep a key as it is now; whoever remembers what was true before must forget it."""
         self.write("put_key", astuple(row), row.hash)
         self.hints.update((row.agent, KEYS_OF + row.agent))
+
+    def write_window(self, row: WindowRow) -> None:
+        """Keep a window as it is now."""
+        self.windows[row.id] = row
+        self.write("put_window", astuple(row), row.id)
+
+    def delete_window(self, row: WindowRow) -> None:
+        """A window is closed."""
+        del self.windows[row.id]
+        self.writes.get("put_window", {}).pop(row.id, None)
+        self.write("delete_window", (row.id,), row.id)
 
     def end_visits(self, agent: str, at: int) -> None:
         """No visit of an agent lasts longer than a key of its own."""

@@ -5,6 +5,8 @@ from postoffice.core.delivery import Wish
 
 LinesKey = tuple[str, int, int, str]
 """A session, before which number, how many, and who reads them."""
+PlaceKey = tuple[str, int, str]
+"""A machine, a process, and when that began."""
 
 
 class Needs:
@@ -32,4 +34,8 @@ class Needs:
         self.keys: set[str] = set()
         self.limits: set[str] = set()
         self.entities: set[str] = set()
+        self.windows: set[str] = set()
+        self.places: set[PlaceKey] = set()  # of windows
+        self.window_agents: set[str] = set()  # whose windows count, and whose lost ones may have to end
+        self.window_sessions: set[tuple[str, str]] = set()  # whose names are remembered
         self.extra: dict[str, Row] = {}  # named queries an act needs for itself alone

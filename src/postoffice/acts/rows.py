@@ -161,3 +161,30 @@ class KeyRow(Struct):
     created_at: int
     expires_at: int | None
     revoked_at: int | None
+
+
+class WindowRow(Struct):
+    """An open window as stored."""
+
+    id: str
+    agent: str
+    client: str
+    session: str | None
+    process: int
+    started: str
+    folder: str
+    machine: str
+    ring: str
+    state: str
+    state_at: int
+    shared: bool
+    opened_at: int
+    seen_at: int
+    until: int
+
+    @classmethod
+    def of(cls, row: Row) -> "WindowRow":
+        """A window as one query gives it: truths may be numbers."""
+        fields = list(row)
+        fields[11] = bool(fields[11])
+        return cls(*fields)

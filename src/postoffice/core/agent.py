@@ -79,6 +79,8 @@ class Caller(msgspec.Struct, frozen=True):
     owner: bool = False
     key: str | None = None
     """The hash of the key that proved it, for acts that must not outlive the key."""
+    machine: str | None = None
+    """The prefix of its agents' names, where a machine's key proved it."""
 
 
 def check_card(card: Card) -> Card:

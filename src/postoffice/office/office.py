@@ -15,13 +15,14 @@ from postoffice.office.people import PeopleVerbs
 from postoffice.office.reading import ReadingVerbs
 from postoffice.office.tasks import TaskVerbs
 from postoffice.office.watching import WatchingVerbs
+from postoffice.office.windows import WindowVerbs
 
 R = TypeVar("R")
 _PATIENCE: Final = 2.0
 """Seconds within which a store answers that is well."""
 
 
-class PostOffice(PeopleVerbs, ConsentVerbs, ReadingVerbs, TaskVerbs, LendingVerbs, WatchingVerbs, AbroadVerbs):
+class PostOffice(PeopleVerbs, ConsentVerbs, ReadingVerbs, TaskVerbs, LendingVerbs, WatchingVerbs, WindowVerbs, AbroadVerbs):
     """One office over one store. `async with` opens and closes it."""
 
     async def __aenter__(self) -> Self:

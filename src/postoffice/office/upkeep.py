@@ -113,6 +113,7 @@ class Upkeep:
         """What only one process has to do."""
         store, limits = self._store, self._house.limits
         await store.do(ReturnDue())
+        await store.sweeps.end_lost_windows()
         await store.sweeps.expire_requests()
         await store.sweeps.report_overdue()
         seldom = self._ticks % _PURGE_TICKS == 0

@@ -14,7 +14,7 @@ from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.mail.session import settled_by
 from postoffice.acts.needs import Needs
-from postoffice.acts.rows import Box, ConnectionRow, DeliveryRow, KeyRow, Row, TaskRow, ThreadRow, in_turn
+from postoffice.acts.rows import Box, ConnectionRow, DeliveryRow, KeyRow, Row, TaskRow, ThreadRow, WindowRow, in_turn
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
 from postoffice.core.message import TASK
@@ -64,6 +64,7 @@ def _look(desk: Desk, needs: Needs) -> Steps:
         # What is only shown stays free: whoever takes it meanwhile would pass it over and go away empty.
         needs.mail.update(((d.message_id, d.mailbox), True) for d in lines if settled_by(key[3], d))
         needs.bodies.update((d.message_id, d.mailbox) for d in lines)
+    yield from _look_at_windows(needs)
     named = (
         ("tasks_by_ref", needs.tasks),
         ("connections_by_code", needs.codes),
@@ -72,6 +73,27 @@ def _look(desk: Desk, needs: Needs) -> Steps:
     )
     if loads := {query: _keys(names) for query, names in named if names}:
         _note_members(desk, needs, (yield loads))
+
+
+def _look_at_windows(needs: Needs) -> Steps:
+    """Whose the windows are, and what those that may have to end have in hand."""
+    asked = {
+        "windows_by_id": _keys(needs.windows),
+        "windows_by_place": sorted(needs.places),
+        "window_sessions": sorted(needs.window_sessions),
+        "leases_of_windows": _keys(needs.windows),
+        "leases_of_places": sorted(needs.places),
+        "leases_of_lost": _keys(needs.window_agents),
+    }
+    if loads := {name: keys for name, keys in asked.items() if keys}:
+        found = yield loads
+        for row in (*found.get("windows_by_id", ()), *found.get("windows_by_place", ())):
+            needs.windows.add(row[0])
+            needs.window_agents.add(row[1])
+        needs.window_agents.update(row[2] for row in found.get("window_sessions", ()))
+        for name in ("leases_of_windows", "leases_of_places", "leases_of_lost"):
+            needs.mail.update(((id, mailbox), True) for id, mailbox in found.get(name, ()))
+    needs.boxes.update(needs.window_agents)
 
 
 def _note_members(desk: Desk, needs: Needs, found: dict[str, list[Row]]) -> None:
@@ -222,6 +244,11 @@ def load_rest(desk: Desk, needs: Needs, acts: Sequence[Act[Any]]) -> Steps:
         "keys_of": _keys(needs.keys),
         "limits": _keys(needs.limits),
         "entities": _keys(needs.entities),
+        "windows_by_id": _keys(needs.windows),
+        "windows_by_place": sorted(needs.places),
+        "windows_of": _keys(needs.window_agents),
+        "window_names": _keys(needs.window_agents),
+        "window_sessions": sorted(needs.window_sessions),
     }
     if loads := {name: keys for name, keys in wanted.items() if keys}:
         _lay_rest(desk, (yield loads))
@@ -251,6 +278,10 @@ def _lay_rest(desk: Desk, found: dict[str, list[Row]]) -> None:
         desk.connections.setdefault(row[0], ConnectionRow(*row))
     desk.keys = {row[0]: KeyRow(*row) for row in found.get("keys_of", ())}
     desk.counters = {bucket: (begun_at, count) for bucket, begun_at, count in found.get("limits", ())}
+    for row in (*found.get("windows_by_id", ()), *found.get("windows_by_place", ()), *found.get("windows_of", ())):
+        desk.windows.setdefault(row[0], WindowRow.of(row))
+    desk.window_names = {agent: (bool(chosen), prefix) for agent, chosen, prefix in found.get("window_names", ())}
+    desk.window_sessions = {(client, session): agent for client, session, agent in found.get("window_sessions", ())}
     desk.entities = {id: (type, notes, at) for id, type, notes, at in found.get("entities", ())}
 
 

@@ -20,6 +20,7 @@ from postoffice.store.reads.overview import Overview
 from postoffice.store.reads.search import SearchReads
 from postoffice.store.reads.sessions import SessionReads
 from postoffice.store.reads.tasks import TaskReads
+from postoffice.store.reads.windows import WindowReads
 from postoffice.store.sweeps import Sweeps
 
 R = TypeVar("R")
@@ -38,6 +39,7 @@ class Store:
         self.notes = NoteReads(engine)
         self.log = LogReads(engine)
         self.ledger = LedgerReads(engine)
+        self.windows = WindowReads(engine)
         self.overview = Overview(engine)
         self.sweeps = Sweeps(engine, self.do)
         self.search = SearchReads(engine, self.sweeps)

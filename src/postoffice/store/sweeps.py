@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 
 from postoffice.acts.act import Act
 from postoffice.acts.mail.expiry import ExpireRequests, ReportOverdue
+from postoffice.acts.people.windows import EndLost
 from postoffice.acts.upkeep.forgetting import Forget, ForgetEvents, Purge, PurgeUnreached
 from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.clock import micros
@@ -38,6 +39,11 @@ class Sweeps:
         """Tell of the tasks whose deadline has passed."""
         ids = tuple(id for (id,) in await self._engine.fetch("overdue_tasks", limit=limit))
         return await self._do(ReportOverdue(ids)) if ids else 0
+
+    async def end_lost_windows(self, limit: int = 100) -> int:
+        """Close the windows that were not renewed."""
+        ids = tuple(id for (id,) in await self._engine.fetch("lost_windows", limit=limit))
+        return await self._do(EndLost(ids)) if ids else 0
 
     async def purge(self, older_than: timedelta, limit: int = 200) -> int:
         """Forget messages that everybody is done with."""

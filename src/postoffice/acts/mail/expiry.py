@@ -7,7 +7,7 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.mail.moves import bury, move, notify
 from postoffice.acts.needs import Needs
 from postoffice.acts.people.connections import expire
-from postoffice.acts.rows import TaskRow
+from postoffice.acts.rows import DeliveryRow, TaskRow
 from postoffice.acts.rules.notices import task_overdue
 from postoffice.acts.tasks.steps import write_task
 from postoffice.core.connection import Status
@@ -28,17 +28,22 @@ def return_due(desk: Desk) -> int:
     for row in due:
         if row.due_at is None or row.due_at > desk.now:
             continue
-        leased = row.state == State.LEASED
-        if leased:
-            row.token = None  # whoever held it has lost it, and may not repeat itself into success
-        if leased and after_failure(row.attempts, desk.limits.max_attempts, _NO_DELAY) is State.DEAD:
-            bury(desk, row, row.reason or _EXPIRED, said=row.reason is not None)
-        else:
-            move(desk, row, State.PENDING)
-            desk.pools.setdefault(row.mailbox, {})[row.message_id] = row
-            desk.hints.add(row.mailbox)
+        take_back(desk, row)
         returned += 1
     return returned
+
+
+def take_back(desk: Desk, row: DeliveryRow) -> None:
+    """Have a delivery wait again; out of somebody's hands that was a failed try, and the last of them ends it."""
+    leased = row.state == State.LEASED
+    if leased:
+        row.token = None  # whoever held it has lost it, and may not repeat itself into success
+    if leased and after_failure(row.attempts, desk.limits.max_attempts, _NO_DELAY) is State.DEAD:
+        bury(desk, row, row.reason or _EXPIRED, said=row.reason is not None)
+    else:
+        move(desk, row, State.PENDING)
+        desk.pools.setdefault(row.mailbox, {})[row.message_id] = row
+        desk.hints.add(row.mailbox)
 
 
 class ReturnDue(Act[int]):

@@ -8,7 +8,7 @@ from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, KeyRow
-from postoffice.acts.rules.windows import count
+from postoffice.acts.rules.counting import count
 from postoffice.core.agent import Card, Key, key_hash, key_prefix
 from postoffice.core.clock import micros, moment
 from postoffice.core.errors import BadKey, KeyRequired, NameTaken, NoSuchAgent, NoSuchKey, TooManyKeys

@@ -7,9 +7,9 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.mail.moves import notify
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, ConnectionRow
+from postoffice.acts.rules.counting import check_count, count, put_count
 from postoffice.acts.rules.notices import code_was_mailed
 from postoffice.acts.rules.rates import ask_rate, count_sent
-from postoffice.acts.rules.windows import check_count, count, put_count
 from postoffice.core.clock import is_id, micros, moment
 from postoffice.core.connection import Assurance, Connection, Handshake, Status, new_code
 from postoffice.core.errors import (

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
-from postoffice.acts.rules.windows import add_count, check_count, count
+from postoffice.acts.rules.counting import add_count, check_count, count
 from postoffice.core.errors import BytesLimited
 
 _MINUTE = timedelta(minutes=1)

@@ -11,6 +11,9 @@ from postoffice.core.delivery import WAITING, State
 from postoffice.core.message import is_note
 from postoffice.core.task import FINAL
 
+_SESSIONS_REMEMBERED = timedelta(days=400)
+"""How long a client's session that is resumed gets its own name back."""
+
 
 class Purge(Act[int]):
     """Forget messages that every recipient is done with, leaving a tombstone."""
@@ -69,7 +72,7 @@ class PurgeUnreached(Housekeeping[int]):
 
 def _purge(desk: Desk, id: str, sender: str) -> None:
     desk.write("add_tombstone", (id, sender, desk.now), id)
-    for statement in ("delete_search", "delete_deliveries", "delete_task", "delete_message"):
+    for statement in ("delete_search", "delete_deliveries", "delete_task", "delete_rings", "delete_message"):
         desk.write(statement, (id,), id)
     # What is taken out and put in by one statement of PostgreSQL stays in.
     desk.writes.get("add_search", {}).pop(id, None)
@@ -97,5 +100,6 @@ class Forget(Housekeeping[int]):
         for record in self.dedupe:
             desk.write("forget_dedupe", record, record)
         desk.write("forget_visits", (desk.now,))
+        desk.write("forget_window_sessions", (desk.now - micros(_SESSIONS_REMEMBERED),))
         desk.write("forget_limits", (desk.now - micros(timedelta(days=1)),))
         return len(self.dedupe)

@@ -73,3 +73,15 @@ class NameTaken(Conflict):
 
 class TooManyKeys(Limited):
     """{name} has {count} keys, the limit; revoke those it has no use for first."""
+
+
+class NoSuchWindow(NotFound):
+    """There is no open window {id!r} of yours; open it again."""
+
+
+class WindowTaken(Conflict):
+    """{name} is open in another window; close that, or say that both share its mailbox."""
+
+
+class MachineOnly(Forbidden):
+    """A machine's key opens windows and speaks for their agents; name one of them, beginning with {prefix}-."""

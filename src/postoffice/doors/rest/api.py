@@ -32,6 +32,7 @@ from postoffice.doors.rest import (
     messages,
     service,
     tasks,
+    windows,
 )
 from postoffice.doors.rest.answer import schemas
 from postoffice.doors.rest.body import wrong_input
@@ -85,7 +86,7 @@ def create_api(life: Life) -> Api:
     )
     app.state.metrics = Metrics()
     # Added as they are: routes of an included router are looked through twice. The busiest come first.
-    for door in (messages, leases, inbox, agents, connections, tasks, entities, dead_letters, events, ledger, links, service):
+    for door in (messages, leases, inbox, agents, connections, tasks, entities, dead_letters, events, ledger, links, windows, service):
         app.router.routes += door.routes.routes
     app.add_api_route("/docs", _page, include_in_schema=False)
     app.add_api_route("/docs/{name}", _page, include_in_schema=False)

@@ -1,0 +1,198 @@
+"""Windows: where agents' clients are open now. A machine tells of those that are open on it."""
+
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+from fastapi import Path, Query, Response
+from pydantic import Field
+
+from postoffice.core.agent import Caller
+from postoffice.core.names import folded
+from postoffice.core.window import LEASE, Ended, Opened, Opening, Place, Renewed, Ring, Window, WindowState
+from postoffice.doors.rest.answer import answer, gives
+from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.call import Identified, Stranger
+from postoffice.doors.rest.examples import WHEN
+from postoffice.office.windows import Renewal
+
+routes = router("windows")
+
+_WINDOW_ID = "0199d2a0-0000-7000-8000-000000000005"
+WindowId = Annotated[str, Path(max_length=36, examples=[_WINDOW_ID])]
+_MOST_RENEWED = 100
+
+
+class OpenBody(Body):
+    """A window that opens."""
+
+    client: str = Field(min_length=1, max_length=100, examples=["claude-code"])
+    session: str | None = Field(
+        None, min_length=1, max_length=100, description="The client's own id of its session, by which it is known when it is resumed."
+    )
+    process: int = Field(ge=0, le=2**62, description="The client's process.")
+    started: str = Field(min_length=1, max_length=100, description="When that process began, in its machine's own writing.")
+    folder: str = Field(min_length=1, max_length=4096, examples=["/home/ann/shop"])
+    machine: str = Field(min_length=1, max_length=100, description="A word that stays the same for that machine.")
+    agent: str | None = Field(
+        None, min_length=1, max_length=100, description="Only a name that a person said; else the folder's own is taken."
+    )
+    shared: bool = Field(False, description="Several windows that all say so serve one mailbox.")
+    ring: Ring = Field(Ring.NONE, description="By which way it can be woken; how is not the office's business.")
+
+
+class RenewBody(Body):
+    """What of a window has changed."""
+
+    state: WindowState | None = None
+    ring: Ring | None = None
+
+
+class RenewalItem(RenewBody):
+    """One of several windows."""
+
+    id: str = Field(max_length=36, examples=[_WINDOW_ID])
+
+
+class RenewManyBody(Body):
+    """Windows that are still open."""
+
+    windows: list[RenewalItem] = Field(max_length=_MOST_RENEWED)
+
+
+class OpenedView(msgspec.Struct, frozen=True, kw_only=True):
+    """The window, and the name it has."""
+
+    id: str
+    agent: str
+    new: bool
+    """Nobody had this name before."""
+    resumed: bool
+    """The session, or the process, has its own name back."""
+    was: str | None
+    """The name it had before, where that is not to be had now."""
+    waiting: int
+    """How much mail waits there."""
+    lease_seconds: int
+    """Not renewed for so long, it is closed."""
+
+
+class RenewedView(msgspec.Struct, frozen=True, kw_only=True):
+    """A window that is still open. Read its name here: it may have changed."""
+
+    id: str
+    agent: str
+    ring: Ring
+    state: WindowState
+    waiting: int
+    lease_seconds: int
+
+
+class RenewedMany(msgspec.Struct, frozen=True):
+    """Windows that are still open, and the ids of those that are not."""
+
+    windows: tuple[RenewedView, ...]
+    gone: tuple[str, ...]
+
+
+class WindowView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An open window. Where it stands is shown to the owner and to its agent only."""
+
+    id: str
+    agent: str
+    client: str
+    ring: Ring
+    state: WindowState
+    state_since: datetime
+    since: datetime
+    last_sign: datetime
+    shared: bool
+    session: str | None = None
+    process: int | None = None
+    started: str | None = None
+    folder: str | None = None
+    machine: str | None = None
+
+
+class WindowList(msgspec.Struct, frozen=True):
+    """Windows that are open now."""
+
+    windows: tuple[WindowView, ...]
+
+
+_RENEWED = {"id": _WINDOW_ID, "agent": "shop", "ring": "socket", "state": "idle", "waiting": 2, "lease_seconds": 15}
+_OPENED = {"id": _WINDOW_ID, "agent": "shop", "new": True, "resumed": False, "was": None, "waiting": 0, "lease_seconds": 15}
+_WINDOW = {
+    "id": _WINDOW_ID,
+    "agent": "shop",
+    "client": "claude-code",
+    "ring": "socket",
+    "state": "idle",
+    "state_since": WHEN,
+    "since": WHEN,
+    "last_sign": WHEN,
+    "shared": False,
+    "session": "0b8f6a",
+    "process": 4711,
+    "started": "8123",
+    "folder": "/home/ann/shop",
+    "machine": "ann-laptop",
+}
+
+
+@routes.post("/windows", **gives(OpenedView, _OPENED, 201))
+async def open_window(body: OpenBody, call: Stranger) -> Response:
+    """Open a window, or say anew what it is. It gets its own name back, or else its folder's lowest that no open window has."""
+    office, caller = call
+    given = body.model_dump(exclude={"machine", "process", "started"})
+    opened = await office.open_window(caller, Opening(place=Place(body.machine, body.process, body.started), **given))
+    return answer(_opened(opened), 200 if opened.known else 201)
+
+
+@routes.put("/windows", **gives(RenewedMany, {"windows": [_RENEWED], "gone": []}))
+async def renew_many(body: RenewManyBody, call: Stranger) -> Response:
+    """Show that windows are still open."""
+    office, caller = call
+    outcomes = await office.renew_windows(caller, [Renewal(**item.model_dump()) for item in body.windows])
+    kept = tuple(_renewed(one) for one in outcomes if isinstance(one, Renewed))
+    gone = tuple(item.id for item, one in zip(body.windows, outcomes, strict=True) if not isinstance(one, Renewed))
+    return answer(RenewedMany(kept, gone))
+
+
+@routes.put("/windows/{id}", **gives(RenewedView, _RENEWED))
+async def renew(id: WindowId, body: RenewBody, call: Stranger) -> Response:
+    """Show that a window is still open, and what of it has changed."""
+    office, caller = call
+    return answer(_renewed(await office.renew_window(caller, Renewal(id=id, **body.model_dump()))))
+
+
+@routes.delete("/windows/{id}", **gives(Ended, {"id": _WINDOW_ID, "agent": "shop", "returned": 0}))
+async def close_window(id: WindowId, call: Stranger) -> Response:
+    """Close a window. What it had in hand waits again, and that was an attempt."""
+    office, caller = call
+    return answer(await office.close_window(caller, id))
+
+
+@routes.get("/windows", **gives(WindowList, {"windows": [_WINDOW]}))
+async def windows(call: Identified, agent: Annotated[str | None, Query(description="Those of one agent.")] = None) -> Response:
+    """Which windows are open. Session, process, folder and machine stand there for the owner and for the agent itself."""
+    return answer(WindowList(tuple(window_view(one, call.caller) for one in await call.office.windows(agent))))
+
+
+def window_view(window: Window, caller: Caller) -> WindowView:
+    """A window as the caller may see it."""
+    seen = {field: getattr(window, field) for field in Window.__struct_fields__}
+    if not (caller.owner or folded(caller.name) == folded(window.agent)):
+        for field in ("session", "process", "started", "folder", "machine"):
+            del seen[field]
+    return WindowView(**seen)
+
+
+def _opened(opened: Opened) -> OpenedView:
+    told = {field: getattr(opened, field) for field in Opened.__struct_fields__ if field != "known"}
+    return OpenedView(**told, lease_seconds=int(LEASE.total_seconds()))
+
+
+def _renewed(renewed: Renewed) -> RenewedView:
+    told = {field: getattr(renewed, field) for field in Renewed.__struct_fields__}
+    return RenewedView(**told, lease_seconds=int(LEASE.total_seconds()))

@@ -1,0 +1,108 @@
+"""Verbs about windows: open, show that one is still open, close, and see which there are."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from postoffice.acts.people.windows import CloseWindow, OpenWindow, RenewWindow
+from postoffice.core.agent import Caller, Card
+from postoffice.core.errors import Invalid, MailError, Unidentified
+from postoffice.core.names import check_free, check_name, folded
+from postoffice.core.policy import ANYONE, Auth
+from postoffice.core.text import check_text
+from postoffice.core.window import TRIED_AT_ONCE, Ended, Opened, Opening, Renewed, Ring, Window, WindowState, name_of_folder, names_in_turn
+from postoffice.office.counter import Counter
+
+_MOST_IN_ONE_FOLDER = 16 * TRIED_AT_ONCE
+_WORD_CHARACTERS, _PATH_CHARACTERS = 100, 4096
+
+
+class Renewal(msgspec.Struct, frozen=True, kw_only=True):
+    """That a window is still open, and what of it has changed."""
+
+    id: str
+    state: WindowState | None = None
+    ring: Ring | None = None
+
+
+class WindowVerbs(Counter):
+    """Windows. On an open office nobody needs a name for these: a bell speaks for many."""
+
+    async def open_window(self, caller: Caller | None, opening: Opening) -> Opened:
+        """Open a window, or say anew what it is. Which name it gets is decided in one act."""
+        self._check_window(opening)
+        by, opening = self._opener(caller, opening)
+        card = Card(allow_from=(ANYONE,)) if self.house.auth is Auth.OPEN else Card()
+        for names in self._names(by, opening):
+            opened = await self.store.do(OpenWindow(opening, names, by, card))
+            if opened is not None:
+                self._presences.touch(opened.agent)
+                return opened
+        raise Invalid(what="folder", why=f"{_MOST_IN_ONE_FOLDER} windows of that name are open")
+
+    def _opener(self, caller: Caller | None, opening: Opening) -> tuple[Caller | None, Opening]:
+        """Who opens it. A name that is merely said, by a person who chose it or by a call that brings it, is as good as the other."""
+        if caller is None:
+            if self.house.auth is Auth.KEYS:
+                raise Unidentified
+            return None, opening
+        if not caller.verified and opening.agent is None:
+            return caller, msgspec.structs.replace(opening, agent=caller.name)
+        return caller, opening
+
+    def _names(self, by: Caller | None, opening: Opening) -> list[tuple[str, ...]]:
+        """The names it may have, some at a time. Whoever has a key of its own has that one name."""
+        said = opening.agent if opening.agent is None else check_free(opening.agent)
+        if by is not None and by.verified and not by.owner and by.machine is None:
+            if said is not None and folded(said) != folded(by.name):
+                raise Invalid(what="agent", why=f"the call's key belongs to {by.name}")
+            return [(folded(by.name),)]
+        base = said or name_of_folder(opening.folder)
+        if by is not None and by.machine is not None and not folded(base).startswith(f"{folded(by.machine)}-"):
+            base = check_free(f"{by.machine}-{base}")
+        return [names_in_turn(base, begin) for begin in range(0, _MOST_IN_ONE_FOLDER, TRIED_AT_ONCE)]
+
+    def _check_window(self, opening: Opening) -> None:
+        place = opening.place
+        texts = {"client": opening.client, "session": opening.session or "", "started": place.started, "machine": place.machine}
+        for what, text in texts.items():
+            self._ref(text, what, _WORD_CHARACTERS)
+        check_text(opening.folder, "folder")
+        self._ref(opening.folder, "folder", _PATH_CHARACTERS)
+        if not (opening.client and place.machine and place.started and opening.folder):
+            raise Invalid(what="window", why="client, folder, machine and started are not empty")
+
+    async def renew_windows(self, caller: Caller | None, renewals: Sequence[Renewal]) -> list[Renewed | MailError]:
+        """Windows are still open; each is answered by itself."""
+        self._batch(renewals)
+        self._somebody(caller)
+        acts = [RenewWindow(one.id, caller, one.state, one.ring) for one in renewals]
+        found: list[Renewed | MailError] = []
+        for outcome in await self.store.do_each(acts):
+            if isinstance(outcome, Renewed):
+                self._presences.touch(outcome.agent)
+            elif not isinstance(outcome, MailError):
+                raise outcome
+            found.append(outcome)
+        return found
+
+    async def renew_window(self, caller: Caller | None, renewal: Renewal) -> Renewed:
+        """A window is still open."""
+        (outcome,) = await self.renew_windows(caller, (renewal,))
+        if isinstance(outcome, MailError):
+            raise outcome
+        return outcome
+
+    async def close_window(self, caller: Caller | None, id: str) -> Ended:
+        """A window is closed."""
+        self._somebody(caller)
+        return await self.store.do(CloseWindow(id, caller))
+
+    async def windows(self, agent: str | None = None) -> tuple[Window, ...]:
+        """Every window that is open, or those of one agent. Its door leaves out what is not everybody's to see."""
+        named = None if agent is None else folded(check_name(agent))
+        return tuple(one for one in await self.store.windows.open_now() if named in (None, folded(one.agent)))
+
+    def _somebody(self, caller: Caller | None) -> None:
+        if caller is None and self.house.auth is Auth.KEYS:
+            raise Unidentified

@@ -1,0 +1,18 @@
+-- Windows, the same on both engines.
+
+-- part: window
+CAST(w.id AS text), w.agent, w.client, w.session, w.process, w.started, w.folder, w.machine, w.ring, w.state, w.state_at, w.shared,
+w.opened_at, w.seen_at, w.until
+
+-- part: in_hand_of_window
+-- What is lent lies elsewhere, and is not the window's to lose.
+SELECT CAST(d.message_id AS text), d.mailbox FROM windows w JOIN deliveries d ON d.mailbox = w.agent AND d.state = 'leased' AND d.due_at IS NOT NULL
+
+-- name: open_windows
+SELECT {window}, a.name FROM windows w JOIN agents a ON a.agent = w.agent WHERE w.until > office_now() ORDER BY w.agent, w.opened_at;
+
+-- name: window
+SELECT {window}, a.name FROM windows w JOIN agents a ON a.agent = w.agent WHERE w.id = :id;
+
+-- name: lost_windows
+SELECT CAST(id AS text) FROM windows WHERE until <= (SELECT office_now()) ORDER BY until LIMIT :limit;

@@ -1,0 +1,48 @@
+-- Windows, on SQLite.
+
+-- name: windows_by_id
+SELECT {window} FROM windows w WHERE w.id = ?1;
+
+-- name: windows_by_place
+SELECT {window} FROM windows w WHERE w.machine = ?1 AND w.process = ?2 AND w.started = ?3;
+
+-- name: windows_of
+SELECT {window} FROM windows w WHERE w.agent = ?1;
+
+-- name: leases_of_windows
+{in_hand_of_window} WHERE w.id = ?1;
+
+-- name: leases_of_places
+{in_hand_of_window} WHERE w.machine = ?1 AND w.process = ?2 AND w.started = ?3;
+
+-- name: leases_of_lost
+{in_hand_of_window} WHERE w.agent = ?1 AND w.until <= office_now();
+
+-- name: window_names
+SELECT agent, chosen, prefix FROM window_names WHERE agent = ?1;
+
+-- name: window_sessions
+SELECT client, session, agent FROM window_sessions WHERE client = ?1 AND session = ?2;
+
+-- name: put_window
+INSERT INTO windows (id, agent, client, session, process, started, folder, machine, ring, state, state_at, shared, opened_at, seen_at, until)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, client = excluded.client, session = excluded.session, folder = excluded.folder,
+  ring = excluded.ring, state = excluded.state, state_at = excluded.state_at, shared = excluded.shared, seen_at = excluded.seen_at, until = excluded.until;
+
+-- name: delete_window
+DELETE FROM windows WHERE id = ?1;
+
+-- name: put_window_name
+INSERT INTO window_names (agent, chosen, prefix) VALUES (?1, ?2, ?3)
+ON CONFLICT (agent) DO UPDATE SET chosen = excluded.chosen, prefix = excluded.prefix;
+
+-- name: put_window_session
+INSERT INTO window_sessions (client, session, agent, at) VALUES (?1, ?2, ?3, ?4)
+ON CONFLICT (client, session) DO UPDATE SET agent = excluded.agent, at = excluded.at;
+
+-- name: forget_window_sessions
+DELETE FROM window_sessions WHERE at < ?1;
+
+-- name: delete_rings
+DELETE FROM rings WHERE message_id = ?1;

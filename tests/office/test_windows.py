@@ -1,0 +1,230 @@
+"""Windows: where clients are open, the names they get, and what happens when they end."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from postoffice.core.agent import Caller
+from postoffice.core.delivery import State
+from postoffice.core.errors import KeyRequired, NoSuchWindow, Unidentified, WindowTaken
+from postoffice.core.window import LEASE, Opened, Opening, Place, Ring, WindowState
+from postoffice.office import Auth, PostOffice
+from postoffice.office.windows import Renewal
+from tests.engines import Engine
+from tests.mail import member, office_with, people, standing, take, write
+
+PAST_ITS_LEASE = LEASE + timedelta(seconds=1)
+
+
+def opening(process: int, folder: str = "/home/ann/shop", **fields: Any) -> Opening:
+    return Opening(client="claude-code", place=Place("laptop", process, "1000"), folder=folder, **fields)
+
+
+async def open_one(office: PostOffice, process: int, caller: Caller | None = None, **fields: Any) -> Opened:
+    return await office.open_window(caller, opening(process, **fields))
+
+
+class TestNames:
+    async def test_a_window_is_called_as_its_folder_and_a_second_one_there_by_the_next_number(self, office: PostOffice) -> None:
+        assert [(await open_one(office, process)).agent for process in (1, 2, 3)] == ["shop", "shop-2", "shop-3"]
+
+    async def test_windows_that_open_together_never_get_one_name(self, office: PostOffice) -> None:
+        opened = await asyncio.gather(*[open_one(office, process) for process in range(20)])
+        assert len({one.agent for one in opened}) == 20
+
+    async def test_more_windows_than_are_looked_at_together_all_get_a_name(self, office: PostOffice) -> None:
+        opened = [await open_one(office, process) for process in range(34)]
+        assert opened[-1].agent == "shop-34"
+
+    async def test_stdio_and_a_hook_of_one_process_are_one_window(self, office: PostOffice) -> None:
+        first, second = await asyncio.gather(open_one(office, 1), open_one(office, 1, session="abc"))
+        assert first.id == second.id
+        assert first.agent == second.agent == "shop"
+        (only,) = await office.windows()
+        assert only.session == "abc"
+
+    async def test_a_fresh_session_takes_the_lowest_free_name_with_its_mail_and_says_so(self, office: PostOffice) -> None:
+        (alice,) = await people(office, "alice")
+        first = await open_one(office, 1)
+        await open_one(office, 2)
+        await write(office, alice, "shop")
+        await office.close_window(None, first.id)
+        third = await open_one(office, 3)
+        assert (third.agent, third.waiting, third.new) == ("shop", 1, False)
+
+    async def test_a_resumed_session_gets_its_own_name_back_also_after_a_reboot(self, office: PostOffice, engine: Engine) -> None:
+        await open_one(office, 1, session="one")
+        await open_one(office, 2, session="two")
+        await engine.advance(timedelta(days=3))
+        back = await open_one(office, 77, session="two")
+        assert (back.agent, back.resumed, back.was) == ("shop-2", True, None)
+        assert (await open_one(office, 78, session="three")).agent == "shop"
+
+    async def test_a_resumed_session_whose_name_is_held_gets_the_next_and_is_told(self, office: PostOffice) -> None:
+        first = await open_one(office, 1, session="one")
+        await office.close_window(None, first.id)
+        await open_one(office, 2, session="two")
+        back = await open_one(office, 3, session="one")
+        assert (back.agent, back.resumed, back.was) == ("shop-2", False, "shop")
+
+    async def test_a_new_session_in_the_same_process_keeps_the_name(self, office: PostOffice) -> None:
+        first = await open_one(office, 1, session="one")
+        second = await open_one(office, 2, session="two")
+        await office.close_window(None, first.id)
+        cleared = await open_one(office, 2, session="another")
+        assert (cleared.agent, cleared.id) == ("shop-2", second.id)
+
+    async def test_a_process_that_lost_its_lease_asleep_gets_its_name_back(self, office: PostOffice, engine: Engine) -> None:
+        await open_one(office, 1)
+        await open_one(office, 2)
+        await engine.advance(timedelta(hours=8))
+        await office.upkeep.tick()
+        assert await office.windows() == ()
+        assert (await open_one(office, 2)).agent == "shop-2"
+
+    async def test_a_name_that_a_person_chose_is_nobody_elses(self, office: PostOffice) -> None:
+        await people(office, "shop")
+        assert (await open_one(office, 1)).agent == "shop-2"
+
+    async def test_a_name_that_only_received_mail_is_free(self, office: PostOffice) -> None:
+        (alice,) = await people(office, "alice")
+        await write(office, alice, "shop")
+        opened = await open_one(office, 1)
+        assert (opened.agent, opened.waiting) == ("shop", 1)
+
+    async def test_a_person_may_say_the_name_and_a_second_window_gets_the_next(self, office: PostOffice) -> None:
+        first, second = [await open_one(office, process, agent="coder") for process in (1, 2)]
+        assert (first.agent, second.agent) == ("coder", "coder-2")
+        await office.close_window(None, first.id)
+        assert (await open_one(office, 3, folder="/x/coder")).agent == "coder-3"  # what a person chose stays reserved
+
+    async def test_two_windows_share_a_mailbox_only_where_both_say_so(self, office: PostOffice) -> None:
+        first = await open_one(office, 1, agent="coder", shared=True)
+        assert (await open_one(office, 2, agent="coder", shared=True)).agent == "coder"
+        assert (await open_one(office, 3, agent="coder")).agent == "coder-2"
+        assert len(await office.windows("coder")) == 2
+        assert first.agent == "coder"
+
+    @pytest.mark.parametrize(
+        ("folder", "name"),
+        [
+            ("/home/ann/My Shop (old)/", "my-shop-old"),
+            ("C:\\Users\\Ann\\Läden", "laden"),
+            ("/srv/owner", "window-owner"),
+            ("/srv/nul.txt", "window-nul.txt"),
+            ("/", "window"),
+            ("/home/ann/店", "window"),
+            ("/x/" + "a" * 300, "a" * 90),
+        ],
+    )
+    async def test_a_folders_name_is_folded_to_a_legal_free_one(self, office: PostOffice, folder: str, name: str) -> None:
+        assert (await open_one(office, 1, folder=folder)).agent == name
+
+
+class TestLife:
+    async def test_a_window_ends_when_it_is_not_renewed(self, office: PostOffice, engine: Engine) -> None:
+        opened = await open_one(office, 1)
+        await engine.advance(LEASE - timedelta(seconds=1))
+        await office.renew_window(None, Renewal(id=opened.id))
+        await engine.advance(LEASE - timedelta(seconds=1))
+        await office.upkeep.tick()
+        assert len(await office.windows()) == 1
+        await engine.advance(timedelta(seconds=2))
+        assert await office.windows() == ()
+        await office.upkeep.tick()
+        with pytest.raises(NoSuchWindow):
+            await office.renew_window(None, Renewal(id=opened.id))
+
+    async def test_renewing_tells_of_its_name_state_and_mail(self, office: PostOffice) -> None:
+        (alice,) = await people(office, "alice")
+        opened = await open_one(office, 1)
+        await write(office, alice, "shop")
+        renewed = await office.renew_window(None, Renewal(id=opened.id, state=WindowState.BUSY, ring=Ring.SOCKET))
+        assert (renewed.agent, renewed.state, renewed.ring, renewed.waiting) == ("shop", "busy", "socket", 1)
+        (only,) = await office.windows()
+        assert (only.state, only.ring) == ("busy", "socket")
+
+    async def test_several_are_renewed_at_once_and_each_is_answered_by_itself(self, office: PostOffice) -> None:
+        first, second = await open_one(office, 1), await open_one(office, 2)
+        await office.close_window(None, first.id)
+        gone, kept = await office.renew_windows(None, [Renewal(id=first.id), Renewal(id=second.id)])
+        assert isinstance(gone, NoSuchWindow)
+        assert not isinstance(kept, Exception)
+
+    @pytest.mark.parametrize("how", ["closed", "lost"])
+    async def test_what_an_ended_window_had_in_hand_waits_again_and_was_an_attempt(
+        self, office: PostOffice, engine: Engine, how: str
+    ) -> None:
+        alice, shop = await people(office, "alice", "bob")
+        opened = await open_one(office, 1, agent="bob")
+        sent = await write(office, alice, "bob")
+        await take(office, shop, visible_for=timedelta(hours=1))
+        if how == "closed":
+            assert (await office.close_window(None, opened.id)).returned == 1
+        else:
+            await engine.advance(PAST_ITS_LEASE)
+            await office.upkeep.tick()
+        stands = await standing(office, alice, sent.message_id)
+        assert (stands.state, stands.attempts) == (State.PENDING, 1)
+        assert (await take(office, shop)).attempt == 2
+
+    async def test_a_window_that_takes_a_name_over_keeps_what_it_takes_itself(self, office: PostOffice, engine: Engine) -> None:
+        (alice,) = await people(office, "alice")
+        await open_one(office, 1)
+        sent = await write(office, alice, "shop")
+        shop = Caller("shop", verified=False)
+        await take(office, shop, visible_for=timedelta(hours=1))
+        await engine.advance(PAST_ITS_LEASE)
+        await open_one(office, 2)  # nobody has swept yet
+        await take(office, shop, visible_for=timedelta(hours=1))
+        await office.upkeep.tick()
+        assert (await standing(office, alice, sent.message_id)).state is State.LEASED
+
+    async def test_a_window_that_shares_its_mailbox_leaves_the_others_their_mail(self, office: PostOffice) -> None:
+        alice, coder = await people(office, "alice", "coder")
+        first, _ = [await open_one(office, process, agent="coder", shared=True) for process in (1, 2)]
+        sent = await write(office, alice, "coder")
+        await take(office, coder, visible_for=timedelta(hours=1))
+        assert (await office.close_window(None, first.id)).returned == 0
+        assert (await standing(office, alice, sent.message_id)).state is State.LEASED
+
+    async def test_a_letter_tried_too_often_by_windows_that_ended_is_dead(self, engine: Engine) -> None:
+        async with office_with(engine, max_attempts=1) as office:
+            alice, bob = await people(office, "alice", "bob")
+            opened = await open_one(office, 1, agent="bob")
+            sent = await write(office, alice, "bob")
+            await take(office, bob)
+            await office.close_window(None, opened.id)
+            assert (await standing(office, alice, sent.message_id)).state is State.DEAD
+
+
+class TestWhoMay:
+    async def test_a_name_with_a_key_needs_its_key(self, office: PostOffice) -> None:
+        keyed = await member(office, "coder")
+        with pytest.raises(KeyRequired):
+            await open_one(office, 1, agent="coder")
+        opened = await open_one(office, 1, keyed)
+        assert opened.agent == "coder"
+        for stranger in (None, *await people(office, "bob")):
+            with pytest.raises(NoSuchWindow):
+                await office.close_window(stranger, opened.id)
+        with pytest.raises(WindowTaken):
+            await open_one(office, 2, keyed)
+        assert (await office.close_window(keyed, opened.id)).agent == "coder"
+
+    async def test_a_folder_does_not_get_a_name_with_a_key(self, office: PostOffice) -> None:
+        await member(office, "shop")
+        assert (await open_one(office, 1)).agent == "shop-2"
+        assert (await open_one(office, 2, office.owner())).agent == "shop-3"
+
+    async def test_a_keyed_office_wants_to_know_who_asks(self, engine: Engine) -> None:
+        async with office_with(engine, auth=Auth.KEYS) as office:
+            with pytest.raises(Unidentified):
+                await open_one(office, 1)
+            keyed = await member(office, "coder")
+            opened = await open_one(office, 1, keyed)
+            with pytest.raises(Unidentified):
+                await office.renew_window(None, Renewal(id=opened.id))
+            assert (await open_one(office, 2, office.owner())).agent == "shop"

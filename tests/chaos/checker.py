@@ -137,8 +137,6 @@ class Checker:
             yield _violation(Kind.LENGTH, where, lease.take)
         for call in lease.robbed:
             yield _violation(Kind.ROBBED, where, lease.take, call)
-        for call in lease.late:
-            yield _violation(Kind.LATE, where, lease.take, call)
         for number, call in enumerate(lease.settled):
             if not call.answered:
                 continue

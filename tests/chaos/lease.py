@@ -1,4 +1,4 @@
-"""A lease as its holder knows it: when it surely was held, and when it may have been."""
+"""A lease as its holder knows it: when it surely was held, and what was done with it."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -19,10 +19,8 @@ class Lease:
         self.item = item
         self.told_until = item.until - take.ended_wall + take.ended
         self.surely_until = self.told_until - MARGIN
-        self.perhaps_until = self.told_until + MARGIN
         self.settled: list[Call] = []
         """What its holder settled, or may have: the first counts, the same again repeats its answer."""
-        self.late: list[Call] = []
         self.robbed: list[Call] = []
         calls = sorted(settlements, key=lambda call: call.begun)
         self._settling = min((call.begun for call in calls if call.op is not Op.EXTEND and not call.refused), default=FOREVER)
@@ -34,19 +32,13 @@ class Lease:
             if call.code == LOST and call.ended < min(self.surely_until, self._settling):
                 self.robbed.append(call)
             return
-        if call.answered and call.begun > self.perhaps_until and call.op not in {before.op for before in self.settled}:
-            self.late.append(call)
         if call.op is not Op.EXTEND:
             self.settled.append(call)
             self.surely_until = min(self.surely_until, call.begun)
             return
         lasts = int(call.visible_for * SECOND)
-        if call.answered:
-            # It may have been extended before it was settled, though it was asked for later.
-            self.surely_until, self.perhaps_until = min(call.begun + lasts, self._settling), call.ended + lasts
-        else:
-            self.surely_until = min(self.surely_until, call.begun + lasts)
-            self.perhaps_until += lasts
+        # It may have been extended before it was settled, though it was asked for later.
+        self.surely_until = min(call.begun + lasts, self._settling if call.answered else self.surely_until)
 
     @property
     def asked_length(self) -> bool:

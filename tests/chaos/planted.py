@@ -57,14 +57,6 @@ def late_after_another() -> list[Call]:
     return ideal.calls
 
 
-def late_by_the_clock(op: Op = Op.ACK) -> list[Call]:
-    ideal, _ = delivered(visible_for=3)
-    ideal.letters[0].due += 60 * SECOND
-    ideal.pass_time(5 * SECOND)
-    ideal.settle(op, ideal.grips[0])
-    return ideal.calls
-
-
 def robbed(op: Op = Op.ACK) -> list[Call]:
     ideal, _ = delivered()
     ideal.letters[0].token = "somebody else's"
@@ -140,8 +132,6 @@ PLANTED: list[tuple[Kind, Callable[[], list[Call]]]] = [
     (Kind.SHARED, shared_by_two_calls_at_once),
     (Kind.RISEN, risen),
     (Kind.LATE, late_after_another),
-    (Kind.LATE, late_by_the_clock),
-    (Kind.LATE, lambda: late_by_the_clock(Op.EXTEND)),
     (Kind.ROBBED, robbed),
     (Kind.ROBBED, lambda: robbed(Op.NACK)),
     (Kind.ROBBED, lambda: robbed(Op.EXTEND)),

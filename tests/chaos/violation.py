@@ -15,7 +15,7 @@ class Kind(StrEnum):
     DISORDER = "a later message first delivered before an earlier one"
     MISNUMBERED = "numbered against the order in which it was accepted"
     RISEN = "acked, and given out again"
-    LATE = "settled by a holder whose lease was over"
+    LATE = "settled by a holder whose lease another had taken since"
     ROBBED = "a holder within its lease was turned away"
     LENGTH = "a lease of another length than was asked for"
     UNPROMISED = "an answer that no promise covers"

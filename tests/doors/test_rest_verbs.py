@@ -218,13 +218,22 @@ class TestSettling:
         await engine.advance(timedelta(seconds=1))
         assert len(await take(bob)) == 1
 
+    async def test_what_is_in_hand_is_listed_with_the_time_left(self, callers: Callers, engine: Engine) -> None:
+        alice, bob = await two(callers)
+        await send(alice, "bob")
+        (letter,) = await take(bob, visible_for=60)
+        await engine.advance(timedelta(seconds=20))
+        (kept,) = done(await bob.get("/messages/in-hand"))["messages"]
+        assert kept["message"] == letter
+        assert 30 < kept["seconds_left"] <= 40
+        assert done(await alice.get("/messages/in-hand"))["messages"] == []
+
     async def test_a_wrong_token_or_message_settles_nothing(self, callers: Callers) -> None:
         alice, bob = await two(callers)
         await send(alice, "bob")
         (letter,) = await take(bob)
         for verb in ("ack", "nack", "extend"):
             refused(await bob.post(f"/messages/{letter['id']}/{verb}", json={"token": "0" * 32}), 409, "lease_lost")
-            refused(await bob.post(f"/messages/{letter['id']}/{verb}"), 409, "lease_lost")
             refused(await bob.post(f"/messages/{uuid4()}/{verb}", json={"token": letter["token"]}), 404, "no_such_message")
             refused(await alice.post(f"/messages/{letter['id']}/{verb}", json={"token": letter["token"]}), 404, "no_such_message")
         assert await state(alice, letter["id"]) == "leased"

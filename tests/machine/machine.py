@@ -171,15 +171,14 @@ class OfficeMachine(RuleBasedStateMachine):
         limit=st.sampled_from([1, 2, ALL]),
         lasts=units,
         forever=st.sampled_from([False, False, False, True]),
-        tokenless=st.booleans(),
         narrow=st.sampled_from(["", "", "one per session", "one session"]),
         pick=picks,
         door=doors,
     )
-    def receive(self, agent: str, limit: int, lasts: int, forever: bool, tokenless: bool, narrow: str, pick: int, door: int) -> None:  # noqa: FBT001
-        self.do(self.receives(agent, limit, None if forever else lasts, narrow, pick, door, tokenless=tokenless))
+    def receive(self, agent: str, limit: int, lasts: int, forever: bool, narrow: str, pick: int, door: int) -> None:  # noqa: FBT001
+        self.do(self.receives(agent, limit, None if forever else lasts, narrow, pick, door))
 
-    async def receives(self, agent: str, limit: int, lasts: int | None, narrow: str, pick: int, door: int, *, tokenless: bool) -> None:
+    async def receives(self, agent: str, limit: int, lasts: int | None, narrow: str, pick: int, door: int) -> None:
         session, session_id = None, None
         if narrow:
             # Which message of a session comes first is promised among those that wait, not those just falling due.
@@ -191,7 +190,6 @@ class OfficeMachine(RuleBasedStateMachine):
         wish = Wish(
             limit=limit,
             visible_for=None if lasts is None else lasts * UNIT,
-            tokenless=tokenless,
             one_per_session=narrow == "one per session",
             session_id=session_id,
         )
@@ -200,7 +198,7 @@ class OfficeMachine(RuleBasedStateMachine):
         expected = self.model.takeable(agent, limit, session, one_per_session=narrow == "one per session")
         self.took(expected, turned.leased)
         for letter, leased in zip(expected, turned.leased, strict=True):
-            self.model.lease(letter, leased, lasts, tokenless=tokenless)
+            self.model.lease(letter, leased, lasts)
         await self.hear()
 
     def took(self, expected: list[Letter], leased: tuple[Leased, ...]) -> None:
@@ -217,8 +215,7 @@ class OfficeMachine(RuleBasedStateMachine):
         expected = self.model.takeable(agent, limit)
         self.took(expected, popped)
         for letter in expected:
-            letter.attempts += 1
-            self.model.ack(letter)
+            self.model.pop(letter)
         await self.hear()
 
     @rule(agent=agents, limit=st.sampled_from([1, 2, ALL]), takers=st.integers(2, 4), lasts=units)
@@ -241,7 +238,7 @@ class OfficeMachine(RuleBasedStateMachine):
             # One writer: takers come one after another. Replicas may pass over what another has in hand.
             assert len(taken) == min(len(there), limit * takers)
         for leased in taken:
-            self.model.lease(self.model.letters[leased.message.id, agent], leased, lasts, tokenless=False)
+            self.model.lease(self.model.letters[leased.message.id, agent], leased, lasts)
 
     @rule(agent=agents, limit=st.sampled_from([1, ALL]), patience=st.integers(0, 12), mail=st.booleans(), door=doors)
     def cancel_a_waiting_receive(self, agent: str, limit: int, patience: int, mail: bool, door: int) -> None:  # noqa: FBT001
@@ -262,13 +259,11 @@ class OfficeMachine(RuleBasedStateMachine):
         for one in self.ground.doors:
             await one.drained()
         if isinstance(turned, asyncio.CancelledError):
-            # What it may have held and given back had another token meanwhile: an earlier holder cannot repeat itself any more.
-            for letter in self.model.of(agent, State.PENDING):
-                letter.nacked_with = None
+            self.model.doubt(agent)
             return
         assert not isinstance(turned, BaseException), turned
         for leased in turned.leased:
-            self.model.lease(self.model.letters[leased.message.id, agent], leased, 1, tokenless=False)
+            self.model.lease(self.model.letters[leased.message.id, agent], leased, 1)
 
     # Settling
 
@@ -280,23 +275,20 @@ class OfficeMachine(RuleBasedStateMachine):
         door=doors,
     )
     def settle(self, pick: int, how: str, wait: int, bare: bool, door: int) -> None:  # noqa: FBT001
-        if not self.model.within(State.LEASED):
-            self.do(self.receives(NAMES[pick % 3], 2, wait, "", 0, door, tokenless=bare))
-        held = self.model.within(State.LEASED)
-        if held:
+        if not self.model.held():
+            self.do(self.receives(NAMES[pick % 3], 2, wait, "", 0, door))
+        if held := self.model.held():
             self.do(self.settles(held[pick % len(held)], how, wait, door, bare=bare))
 
     async def settles(self, letter: Letter, how: str, wait: int, door: int, *, bare: bool) -> None:
-        token = None if bare and letter.tokenless and how != "give back" else letter.token
+        """In time or late: nobody else has taken it."""
+        token = None if bare and not letter.lent and how != "give back" else letter.token
         outcome = await self.settlement(letter, how, token, wait, door)
-        if self.model.is_due(letter):
-            assert isinstance(outcome, LeaseLost), outcome
-            return
         match how:
             case "ack":
                 self.model.ack(letter)
             case "extend":
-                letter.due = self.model.now + wait
+                self.model.extend(letter, self.model.now + wait)
             case "give back":
                 self.model.give_back(letter)
             case _:
@@ -347,7 +339,7 @@ class OfficeMachine(RuleBasedStateMachine):
         if what == "a token that lost":
             self.take_and_never_come_back(agent, 1, door)
         lost = self.model.lost_tokens()
-        held = [letter for letter in self.model.within(State.LEASED) if not letter.tokenless]
+        held = [letter for letter in self.model.within(State.LEASED, State.PENDING) if letter.lent or not (letter.token or letter.unsure)]
         alive = [letter for letter in self.model.of(agent, *State) if letter.state is not State.DEAD and letter.shown_to(agent)]
         if what == "a token that lost" and lost:
             letter, token = lost[pick % len(lost)]
@@ -396,7 +388,7 @@ class OfficeMachine(RuleBasedStateMachine):
         expected = self.model.takeable(agent, 2)
         self.took(expected, turned.leased)
         for letter, leased in zip(expected, turned.leased, strict=True):
-            self.model.lease(letter, leased, lasts, tokenless=False)
+            self.model.lease(letter, leased, lasts)
         await self.hear()
 
     # Reading
@@ -440,7 +432,7 @@ class OfficeMachine(RuleBasedStateMachine):
             self.office(1).receive(self.callers[agent], 2, visible_for=lasts * UNIT),
         )
         for leased in turned.leased:
-            self.model.lease(self.model.letters[leased.message.id, agent], leased, lasts, tokenless=False)
+            self.model.lease(self.model.letters[leased.message.id, agent], leased, lasts)
         self.model.read(key, agent)
 
     # Dead letters, held mail
@@ -508,7 +500,7 @@ class OfficeMachine(RuleBasedStateMachine):
     @rule(agent=agents, tries=st.integers(1, LIMITS.max_attempts), door=doors)
     def take_and_never_come_back(self, agent: str, tries: int, door: int) -> None:
         for _ in range(tries):
-            self.do(self.receives(agent, 2, 1, "", 0, door, tokenless=False))
+            self.do(self.receives(agent, 2, 1, "", 0, door))
             self.do(self.passes(1))
 
     async def sweeps(self, door: int) -> None:
@@ -633,7 +625,7 @@ class OfficeMachine(RuleBasedStateMachine):
             await self.passes(10)
             await self.sweeps(0)
             for name in NAMES:
-                await self.receives(name, ALL, 1, "", 0, 1, tokenless=False)
+                await self.receives(name, ALL, 1, "", 0, 1)
                 for letter in self.model.of(name, State.LEASED):
                     await self.settles(letter, "ack", 1, 0, bare=False)
             await self.compare()

@@ -33,12 +33,15 @@ class Letter:
     attempts: int = 0
     due: int | None = None
     token: str | None = None
-    """Of the lease it is under."""
-    tokenless: bool = False
+    """Of the lease it is under, or was until that ran out: it is good for as long as nobody else has taken or settled the letter."""
+    unsure: bool = False
+    """Whether somebody may have taken it meanwhile, and given it back before anybody saw."""
+    lent: bool = False
+    """Leased without an end: then only the token settles it."""
     acked_with: str | None = None
     nacked_with: str | None = None
     lost: list[str] = field(default_factory=list)
-    """Tokens of leases that ended without a word from their holder."""
+    """Tokens that are good for nothing any more."""
     receipts: int = 0
 
     @property
@@ -97,9 +100,12 @@ class Model:
         return letter.due is not None and letter.due <= self.now
 
     def lost_tokens(self) -> list[tuple[Letter, str]]:
-        """Tokens that settle nothing any more, whether or not anybody has swept since."""
-        found = [(letter, token) for letter in self.within(*State) for token in letter.lost]
-        return found + [(letter, letter.token) for letter in self.within(State.LEASED) if letter.token and self.is_due(letter)]
+        """Tokens that settle nothing any more."""
+        return [(letter, token) for letter in self.within(*State) for token in letter.lost]
+
+    def held(self) -> list[Letter]:
+        """What somebody has in hand, or had until the lease ran out."""
+        return [letter for letter in self.within(State.LEASED, State.PENDING) if letter.token and not letter.unsure]
 
     def takeable(self, mailbox: str, limit: int, session: SessionKey | None = None, *, one_per_session: bool = False) -> list[Letter]:
         """What a taker must be given."""
@@ -133,11 +139,21 @@ class Model:
             state=State.HELD if held else State.PENDING,
         )
 
+    def pop(self, letter: Letter) -> None:
+        letter.attempts += 1
+        self.lose(letter)
+        self.ack(letter)
+
+    def extend(self, letter: Letter, due: int) -> None:
+        """Also what was given back when the lease ran out."""
+        self.move(letter, State.LEASED, due)
+        letter.lent = False
+
     def move(self, letter: Letter, state: State, due: int | None = None) -> None:
         assert state is letter.state or state in MOVES[letter.state]
         letter.state, letter.due = state, due
 
-    def lease(self, letter: Letter, leased: Leased, units: int | None, *, tokenless: bool) -> None:
+    def lease(self, letter: Letter, leased: Leased, units: int | None) -> None:
         assert leased.token not in self.tokens, "a token was given twice"
         self.tokens.add(leased.token)
         assert letter.state is State.PENDING, f"leased while {letter.state}"
@@ -145,12 +161,13 @@ class Model:
         assert (leased.attempt, leased.number) == (letter.attempts + 1, letter.number)
         self.move(letter, State.LEASED, None if units is None else self.now + units)
         letter.attempts += 1
-        letter.token, letter.tokenless = leased.token, tokenless
+        self.lose(letter)
+        letter.token, letter.lent = leased.token, units is None
         letter.acked_with = letter.nacked_with = None
 
     def ack(self, letter: Letter, *, receipt: bool = True) -> None:
         self.move(letter, State.ACKED)
-        letter.acked_with, letter.token = letter.token, None
+        letter.acked_with, letter.token = None if letter.unsure else letter.token, None
         letter.receipts += receipt and letter.sender not in (SYSTEM, letter.mailbox)
 
     def nack(self, letter: Letter, delay: int, *, untried: bool = False) -> None:
@@ -169,10 +186,10 @@ class Model:
         self.move(letter, State.PENDING)
 
     def lose(self, letter: Letter) -> None:
-        """Its holder's lease ended without the holder's doing."""
-        assert letter.token is not None
-        letter.lost.append(letter.token)
-        letter.token = None
+        """Whoever held it has nothing to say any more."""
+        if letter.token is not None:
+            letter.lost.append(letter.token)
+            letter.token, letter.unsure = None, False
 
     def die(self, letter: Letter) -> None:
         self.move(letter, State.DEAD)
@@ -182,6 +199,11 @@ class Model:
     def requeue(self, letter: Letter) -> None:
         letter.attempts, letter.nacked_with = 0, None
         self.move(letter, State.PENDING)
+
+    def doubt(self, mailbox: str) -> None:
+        """Somebody came for mail and was gone. What it may have held had another token meanwhile: earlier holders may have lost their say."""
+        for letter in self.of(mailbox, State.PENDING):
+            letter.unsure, letter.nacked_with = letter.token is not None, None
 
     def read(self, session: SessionKey, reader: str) -> None:
         for letter in self.lines(session, reader):
@@ -200,8 +222,8 @@ class Model:
             if letter.state is State.HELD:
                 self.move(letter, State.PENDING)
                 continue
-            self.lose(letter)
             if letter.attempts >= self.max_attempts:
+                self.lose(letter)
                 self.die(letter)
             else:
                 self.move(letter, State.PENDING)

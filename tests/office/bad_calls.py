@@ -187,7 +187,7 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("no_such_message", lambda s: s.office.ack(s.bob, "nonsense")),
         ("no_such_message", lambda s: s.office.ack(s.eve, s.leased.message.id, s.leased.token)),
         ("lease_lost", lambda s: s.office.ack(s.bob, s.waiting, "token")),
-        ("lease_lost", lambda s: s.office.ack(s.bob, s.leased.message.id)),
+        ("lease_lost", lambda s: s.office.ack(s.bob, s.waiting)),
         ("bad_text", lambda s: s.office.ack(s.bob, "\x00")),
     ],
     "nack": [

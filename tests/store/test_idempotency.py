@@ -120,7 +120,7 @@ class TestDecision2EitherId:
         alice, carol, bob = await people(office, "alice", "carol", "bob")
         await write(office, alice, "bob", client_id="same")
         await write(office, carol, "bob", client_id="same")
-        await office.receive(bob, tokenless=True)
+        await office.receive(bob)
         with pytest.raises(AmbiguousId):
             await office.ack(bob, "same")
         assert (await office.counts(bob)).leased == 2

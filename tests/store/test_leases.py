@@ -50,14 +50,69 @@ class TestDecision3Leases:
         assert second.message.id == first.message.id
         assert (first.attempt, second.attempt) == (1, 2)
 
-    async def test_expiry_is_checked_when_settling_though_nobody_swept(self, office: PostOffice, engine: Engine) -> None:
+    @pytest.mark.parametrize("swept", [False, True])
+    @pytest.mark.parametrize("token", [False, True])
+    async def test_a_late_ack_succeeds_while_nobody_else_has_taken_the_message(
+        self, office: PostOffice, engine: Engine, *, swept: bool, token: bool
+    ) -> None:
         alice, bob = await people(office, "alice", "bob")
         await write(office, alice, "bob")
         leased = await take(office, bob)
         await engine.advance(A_MINUTE)
-        with pytest.raises(LeaseLost):
+        if swept:
+            await office.upkeep.sweep()
+        assert (await office.ack(bob, leased.message.id, leased.token if token else None)).state is State.ACKED
+        told = await standing(office, alice, leased.message.id)
+        assert (told.state, told.attempts) == (State.ACKED, 1)
+        counts = await office.counts(office.owner(), of="bob")
+        assert (counts.pending, counts.leased) == (0, 0)
+        assert (await office.inbox(bob)).items[0].unread == 0
+        assert await taken(office, bob) == []
+
+    @pytest.mark.parametrize("swept", [False, True])
+    async def test_a_late_nack_gives_it_back_with_its_reason_and_its_delay(
+        self, office: PostOffice, engine: Engine, *, swept: bool
+    ) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        await engine.advance(A_MINUTE)
+        if swept:
+            await office.upkeep.sweep()
+        settled = await office.nack(bob, leased.message.id, leased.token, delay=A_MINUTE, reason="no disk")
+        assert settled.state is State.HELD
+        assert (await standing(office, alice, leased.message.id)).reason == "no disk"
+        with pytest.raises(LeaseLost):  # it was given back, and is nobody's now
             await office.ack(bob, leased.message.id, leased.token)
-        assert (await standing(office, alice, leased.message.id)).state is not State.ACKED
+        assert await taken(office, bob) == []
+        await engine.advance(A_MINUTE)
+        assert (await take(office, bob)).attempt == 2
+
+    @pytest.mark.parametrize("swept", [False, True])
+    async def test_a_late_extend_keeps_it_from_others_as_before(self, office: PostOffice, engine: Engine, *, swept: bool) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        await engine.advance(A_MINUTE)
+        if swept:
+            await office.upkeep.sweep()
+        assert (await office.extend(bob, leased.message.id, A_MINUTE, leased.token)).state is State.LEASED
+        assert await taken(office, bob) == []
+        assert (await standing(office, alice, leased.message.id)).attempts == 1
+        await engine.advance(A_MINUTE)
+        assert (await take(office, bob)).attempt == 2
+
+    async def test_a_late_ack_and_a_new_take_have_one_winner(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        for n in range(10):
+            await write(office, alice, "bob", str(n))
+        leased = (await office.receive(bob)).leased
+        await engine.advance(A_MINUTE)
+        await office.upkeep.sweep()
+        settled, turned = await asyncio.gather(office.settle(bob, [Ack(one.message.id, one.token) for one in leased]), office.receive(bob))
+        again = {one.message.id for one in turned.leased}
+        for one, outcome in zip(leased, settled, strict=True):
+            assert isinstance(outcome, LeaseLost) is (one.message.id in again), outcome
 
     async def test_the_same_token_repeats_success(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
@@ -103,16 +158,6 @@ class TestDecision3Leases:
         with pytest.raises(LeaseLost):
             await office.ack(bob, first.message.id, first.token)
 
-    async def test_a_swept_lease_is_lost_to_its_holder(self, office: PostOffice, engine: Engine) -> None:
-        alice, bob = await people(office, "alice", "bob")
-        await write(office, alice, "bob")
-        leased = await take(office, bob)
-        await engine.advance(A_MINUTE)
-        await office.upkeep.sweep()
-        for settle in (office.ack, office.nack):
-            with pytest.raises(LeaseLost):
-                await settle(bob, leased.message.id, leased.token)
-
     async def test_a_holder_whose_last_lease_ran_out_is_told_lease_lost(self, engine: Engine) -> None:
         async with office_with(engine, max_attempts=1) as office:
             alice, bob = await people(office, "alice", "bob")
@@ -147,14 +192,6 @@ class TestDecision3Leases:
         await engine.advance(timedelta(seconds=20))
         assert await taken(office, bob) == []
         assert (await office.ack(bob, leased.message.id, leased.token)).state is State.ACKED
-
-    async def test_an_expired_lease_cannot_be_extended(self, office: PostOffice, engine: Engine) -> None:
-        alice, bob = await people(office, "alice", "bob")
-        await write(office, alice, "bob")
-        leased = await take(office, bob)
-        await engine.advance(A_MINUTE)
-        with pytest.raises(LeaseLost):
-            await office.extend(bob, leased.message.id, A_MINUTE, leased.token)
 
     async def test_a_lease_without_expiry_never_runs_out(self, office: PostOffice, engine: Engine) -> None:
         alice, bob = await people(office, "alice", "bob")
@@ -218,36 +255,43 @@ class TestDecision3BothIds:
 
 
 class TestDecision3Tokenless:
-    async def test_a_tokenless_ack_settles_what_a_tokenless_door_leased(self, office: PostOffice) -> None:
-        alice, bob = await people(office, "alice", "bob")
-        accepted = await write(office, alice, "bob")
-        await take(office, bob, tokenless=True)
-        assert (await office.ack(bob, accepted.message_id)).state is State.ACKED
-        assert (await office.ack(bob, accepted.message_id)).state is State.ACKED
-
-    async def test_a_tokenless_nack_gives_back_what_a_tokenless_door_leased(self, office: PostOffice) -> None:
-        alice, bob = await people(office, "alice", "bob")
-        accepted = await write(office, alice, "bob")
-        await take(office, bob, tokenless=True)
-        assert (await office.nack(bob, accepted.message_id)).state is State.PENDING
-
-    @pytest.mark.parametrize("verb", ["ack", "nack"])
-    async def test_without_a_token_a_lease_with_one_is_not_touched(self, office: PostOffice, verb: str) -> None:
+    async def test_a_tokenless_ack_settles_what_its_agent_holds(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
         accepted = await write(office, alice, "bob")
         await take(office, bob)
+        assert (await office.ack(bob, accepted.message_id)).state is State.ACKED
+        assert (await office.ack(bob, accepted.message_id)).state is State.ACKED
+
+    async def test_a_tokenless_nack_gives_back_what_its_agent_holds(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        accepted = await write(office, alice, "bob")
+        await take(office, bob)
+        assert (await office.nack(bob, accepted.message_id)).state is State.PENDING
+
+    @pytest.mark.parametrize("verb", ["ack", "nack"])
+    async def test_without_a_token_what_a_bridge_was_lent_is_not_touched(self, office: PostOffice, verb: str) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        accepted = await write(office, alice, "bob")
+        await office.lend(bob, within=0)
         with pytest.raises(LeaseLost):
             await getattr(office, verb)(bob, accepted.message_id)
         assert (await standing(office, alice, accepted.message_id)).state is State.LEASED
 
     @pytest.mark.parametrize("verb", ["ack", "nack"])
-    async def test_without_a_token_an_expired_lease_is_not_touched(self, office: PostOffice, engine: Engine, verb: str) -> None:
+    async def test_without_a_token_what_was_given_back_is_not_touched(self, office: PostOffice, verb: str) -> None:
         alice, bob = await people(office, "alice", "bob")
         accepted = await write(office, alice, "bob")
-        await take(office, bob, tokenless=True)
-        await engine.advance(A_MINUTE)
+        leased = await take(office, bob)
+        await office.nack(bob, leased.message.id, leased.token)
         with pytest.raises(LeaseLost):
             await getattr(office, verb)(bob, accepted.message_id)
+
+    async def test_whoever_held_it_by_a_token_hears_of_success_after_its_agent_has_acked_it_without(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        await office.ack(bob, leased.message.id)
+        assert (await office.ack(bob, leased.message.id, leased.token)).state is State.ACKED
 
     @pytest.mark.parametrize("verb", ["ack", "nack"])
     async def test_without_a_token_waiting_mail_is_not_touched(self, office: PostOffice, verb: str) -> None:
@@ -260,8 +304,38 @@ class TestDecision3Tokenless:
     async def test_a_tokenless_lease_may_also_be_settled_by_its_token(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
         await write(office, alice, "bob")
-        leased = await take(office, bob, tokenless=True)
+        leased = await take(office, bob)
         assert (await office.ack(bob, leased.message.id, leased.token)).state is State.ACKED
+
+
+class TestDecision3InHand:
+    async def test_an_agent_sees_what_it_still_holds_and_for_how_long(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        for text in ("one", "two", "three", "four"):
+            await write(office, alice, "bob", text)
+        done = await take(office, bob)
+        await office.ack(bob, done.message.id)
+        await take(office, bob, visible_for=timedelta(seconds=10))
+        kept = await take(office, bob, visible_for=timedelta(minutes=30))
+        await engine.advance(A_MINUTE)
+        (one,) = await office.in_hand(bob)
+        assert one.leased == kept
+        assert timedelta(minutes=28) < one.left <= timedelta(minutes=29)
+        assert await office.in_hand(alice) == ()
+
+    async def test_keeping_never_shortens_a_lease(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob", "long")
+        await write(office, alice, "bob", "short")
+        long, short = await take(office, bob, visible_for=timedelta(hours=1)), await take(office, bob, visible_for=A_MINUTE)
+        await office.keep(bob, [long.message.id, short.message.id, "nothing"], timedelta(minutes=10))
+        await engine.advance(timedelta(minutes=9))
+        left = {one.leased.message.content: one.left for one in await office.in_hand(bob)}
+        assert left["long"] > timedelta(minutes=50)
+        assert timedelta(0) < left["short"] <= A_MINUTE
+        await engine.advance(timedelta(minutes=2))
+        await office.keep(bob, [short.message.id])  # it ran out, and nobody has taken it
+        assert len(await office.in_hand(bob)) == 2
 
 
 class TestDecision3GivenBack:

@@ -89,7 +89,7 @@ class DeliveryRow(Struct, gc=False):
     correlation_id: str | None
     attempts: int
     token: str | None
-    tokenless: bool
+    holder: str | None  # whose lease it is, or was until it ran out; nobody's once it was given back
     due_at: int | None
     created_at: int
     leased_at: int | None

@@ -25,7 +25,7 @@ WAITING = frozenset({State.HELD, State.PENDING, State.LEASED})
 
 MOVES = {
     State.HELD: {State.PENDING, State.ACKED, State.DEAD},
-    State.PENDING: {State.LEASED, State.ACKED, State.DEAD},
+    State.PENDING: {State.LEASED, State.HELD, State.ACKED, State.DEAD},
     State.LEASED: {State.PENDING, State.HELD, State.ACKED, State.DEAD},
     State.ACKED: frozenset[State](),
     State.DEAD: {State.PENDING, State.ACKED},
@@ -33,7 +33,7 @@ MOVES = {
 
 
 class Ack(msgspec.Struct, frozen=True, gc=False):
-    """Done with it. Without a token it settles only what a tokenless door leased."""
+    """Done with it. Without a token it settles only what the caller holds, or held until its lease ran out."""
 
     ref: str
     token: str | None = None
@@ -56,6 +56,8 @@ class Extend(msgspec.Struct, frozen=True):
     ref: str
     visible_for: timedelta
     token: str | None = None
+    shorten: bool = True
+    """Whether the lease may end sooner than it would have."""
 
 
 class GiveBack(msgspec.Struct, frozen=True):
@@ -104,7 +106,6 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     limit: int
     visible_for: timedelta | None
     """None leases without expiry."""
-    tokenless: bool = False
     pop: bool = False
     """Settle in the same act: at most once, by contract."""
     one_per_session: bool = False
@@ -121,6 +122,13 @@ class Leased(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     attempt: int
     number: int
     leased_until: datetime | None
+
+
+class InHand(msgspec.Struct, frozen=True, kw_only=True):
+    """A message that its taker still holds, and for how long."""
+
+    leased: Leased
+    left: timedelta
 
 
 class Lent(msgspec.Struct, frozen=True, kw_only=True):

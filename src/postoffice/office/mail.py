@@ -11,7 +11,7 @@ from postoffice.acts.mail.send import Send
 from postoffice.acts.mail.take_and_settle import Collected
 from postoffice.core.agent import Caller
 from postoffice.core.clock import is_id, steady
-from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, Unread, Wish
+from postoffice.core.delivery import Ack, Extend, GiveBack, InHand, Leased, Nack, Settled, Settlement, Unread, Wish
 from postoffice.core.entity import check_entity_type
 from postoffice.core.errors import BadMessage, MailError, NoSuchAgent, NoSuchSession
 from postoffice.core.ledger import DIRECT, is_ledger_id
@@ -120,7 +120,6 @@ class MailVerbs(Counter):
         *,
         visible_for: timedelta | None = None,
         settle: Sequence[Settlement | Unread] = (),
-        tokenless: bool = False,
         one_per_session: bool = False,
         session_id: str | None = None,
         correlation_id: str | None = None,
@@ -131,7 +130,6 @@ class MailVerbs(Counter):
         wish = Wish(
             limit=bounded("limit", limit, self._limits.receive, 1, self._limits.batch),
             visible_for=self._visible(visible_for),
-            tokenless=tokenless,
             one_per_session=one_per_session,
             session_id=session_id or None,
             correlation_id=self._ref(correlation_id, "correlation_id") if correlation_id else None,
@@ -187,7 +185,7 @@ class MailVerbs(Counter):
     async def pop(self, caller: Caller, limit: int = 1) -> tuple[Leased, ...]:
         """Take and settle in one act: at most once, by contract."""
         most = bounded("limit", limit, 1, 1, self._limits.batch)
-        return (await self._turn(caller, (), Wish(limit=most, visible_for=None, tokenless=True, pop=True))).leased
+        return (await self._turn(caller, (), Wish(limit=most, visible_for=None, pop=True))).leased
 
     async def settle(self, caller: Caller, settlements: Sequence[Settlement | Unread]) -> tuple[Settled | MailError, ...]:
         """Ack, nack, extend or give back, each answered by itself."""
@@ -213,6 +211,15 @@ class MailVerbs(Counter):
     async def extend(self, caller: Caller, ref: str, visible_for: timedelta | None = None, token: str | None = None) -> Settled:
         """Still at it: keep the lease longer."""
         return await self._settle_one(caller, Extend(ref, self._visible(visible_for), token))
+
+    async def keep(self, caller: Caller, refs: Sequence[str], visible_for: timedelta | None = None) -> None:
+        """Still at these: what the caller holds of them it holds for so long from now, or for longer if it did. Says nothing of the rest."""
+        span = self._visible(visible_for)
+        await self.settle(caller, [Extend(ref, span, shorten=False) for ref in refs])
+
+    async def in_hand(self, caller: Caller, limit: int | None = None) -> tuple[InHand, ...]:
+        """What the caller has taken and neither settled nor lost, in the order it was given out, and how long it may keep each."""
+        return await self.store.mail.in_hand(caller.name, self._page(limit))
 
     async def give_back(self, caller: Caller, leased: Sequence[Leased]) -> None:
         """Undo leases whose taker could not be told of them: no attempt was made."""

@@ -45,7 +45,7 @@ class Requeue(OneLetter):
         if task is not None and failed_undelivered(task, row):
             step(desk, task, TaskState.PENDING, "its message waits again")
         row.attempts = 0
-        row.token = row.settled_at = row.reason = None
+        row.token = row.holder = row.settled_at = row.reason = None
         move(desk, row, State.PENDING)
         desk.hints.add(row.mailbox)
         return Settled(row.message_id, State.PENDING)

@@ -35,10 +35,8 @@ def return_due(desk: Desk) -> int:
 
 def take_back(desk: Desk, row: DeliveryRow) -> None:
     """Have a delivery wait again; out of somebody's hands that was a failed try, and the last of them ends it."""
-    leased = row.state == State.LEASED
-    if leased:
-        row.token = None  # whoever held it has lost it, and may not repeat itself into success
-    if leased and after_failure(row.attempts, desk.limits.max_attempts, _NO_DELAY) is State.DEAD:
+    if row.state == State.LEASED and after_failure(row.attempts, desk.limits.max_attempts, _NO_DELAY) is State.DEAD:
+        row.token = row.holder = None  # the office has settled it, and nobody may repeat himself into success
         bury(desk, row, row.reason or _EXPIRED, said=row.reason is not None)
     else:
         move(desk, row, State.PENDING)

@@ -49,7 +49,7 @@ def post(desk: Desk, message: Message, body: str, sender: str, box: Box, thread:
         correlation_id=message.correlation_id,
         attempts=0,
         token=None,
-        tokenless=False,
+        holder=None,
         due_at=None,
         created_at=desk.now,
         leased_at=None,

@@ -13,7 +13,7 @@ from postoffice.acts.needs import Needs
 from postoffice.acts.rows import DeliveryRow, in_turn
 from postoffice.acts.rules.codes import ask_codes, mark_codes
 from postoffice.acts.rules.finding import find_mail
-from postoffice.core.clock import is_id, moment
+from postoffice.core.clock import is_id, micros, moment
 from postoffice.core.delivery import (
     Ack,
     Extend,
@@ -81,14 +81,41 @@ class TakeAndSettle(Act[Collected]):
         return TakeAndSettle(self.mailbox, tuple(GiveBack(leased.message.id, leased.token) for leased in outcome.leased))
 
     def _settle(self, desk: Desk, settlement: Settlement) -> Settled:
-        row = find_mail(desk, settlement.ref, self.mailbox, lambda r: _meant(desk, r, settlement.token))
+        row = find_mail(desk, settlement.ref, self.mailbox, lambda r: self._meant(r, settlement.token))
         if row is None:
             raise NoSuchMessage(name=desk.boxes[self.mailbox].name, ref=settlement.ref)
-        if _holds(desk, row, settlement.token):
+        if self._holds(row, settlement.token):
             _apply(desk, row, settlement)
-        elif not _repeats(row, settlement):
+        elif not self._repeats(row, settlement):
             raise LeaseLost(ref=settlement.ref)
         return Settled(row.message_id, State(row.state))
+
+    def _meant(self, row: DeliveryRow, token: str | None) -> bool:
+        """Whether, of several with one id, this is the one: a token tells it for good, also of what it has settled before."""
+        return self._holds(row, None) if token is None else row.token == token
+
+    def _holds(self, row: DeliveryRow, token: str | None) -> bool:
+        """Whether this is its holder, or was until the lease ran out, and nobody has taken or settled it since."""
+        ran_out = row.state == State.PENDING and row.holder is not None
+        return (row.state == State.LEASED or ran_out) and self._same(row, token)
+
+    def _same(self, row: DeliveryRow, token: str | None) -> bool:
+        """Whether it was leased to whoever settles it now: a token tells, or else the name."""
+        return row.holder == self.mailbox if token is None else row.token == token
+
+    def _repeats(self, row: DeliveryRow, settlement: Settlement) -> bool:
+        """Whether the same holder has settled it the same way before: then it hears the same answer."""
+        if not self._same(row, settlement.token):
+            return False
+        match settlement:
+            case Ack():
+                return row.state == State.ACKED
+            case Refuse():
+                return row.state == State.DEAD
+            case Nack():
+                return settlement.token is not None and row.state in (State.PENDING, State.HELD, State.DEAD)
+            case _:
+                return False
 
     def _take(self, desk: Desk, wish: Wish) -> tuple[Leased, ...]:
         return_due(desk)
@@ -123,7 +150,7 @@ def _fits(row: DeliveryRow, wish: Wish) -> bool:
 
 def _lease(desk: Desk, row: DeliveryRow, wish: Wish) -> Leased:
     row.token = desk.clock.token()
-    row.tokenless = wish.tokenless
+    row.holder = row.mailbox if wish.pop or wish.visible_for is not None else None  # what is lent lies elsewhere
     row.attempts += 1
     row.leased_at = row.leased_at or desk.now
     desk.pools[row.mailbox].pop(row.message_id, None)
@@ -133,9 +160,14 @@ def _lease(desk: Desk, row: DeliveryRow, wish: Wish) -> Leased:
         if wish.visible_for is None:
             row.reason = None  # nobody has said yet where it lies
         move(desk, row, State.LEASED, due_in=wish.visible_for)
+    return as_leased(row)
+
+
+def as_leased(row: DeliveryRow) -> Leased:
+    """A delivery in its taker's hands."""
     return Leased(
         message=row.read(),
-        token=row.token,
+        token=row.token or "",
         session_id=row.session_id,
         attempt=row.attempts,
         number=row.number,
@@ -143,43 +175,15 @@ def _lease(desk: Desk, row: DeliveryRow, wish: Wish) -> Leased:
     )
 
 
-def _meant(desk: Desk, row: DeliveryRow, token: str | None) -> bool:
-    """Whether, of several with one id, this is the one: a token tells it for good, also of what it has settled before."""
-    return _holds(desk, row, None) if token is None else row.token == token
-
-
-def _holds(desk: Desk, row: DeliveryRow, token: str | None) -> bool:
-    """Whether the lease is alive and this is its holder."""
-    if row.state != State.LEASED or (row.due_at is not None and row.due_at <= desk.now):
-        return False
-    return bool(row.tokenless) if token is None else row.token == token
-
-
-def _repeats(row: DeliveryRow, settlement: Settlement) -> bool:
-    """Whether the same holder has settled it the same way before: then it hears the same answer."""
-    same = bool(row.tokenless) if settlement.token is None else row.token == settlement.token
-    if not same:
-        return False
-    match settlement:
-        case Ack():
-            return row.state == State.ACKED
-        case Refuse():
-            return row.state == State.DEAD
-        case Nack():
-            return settlement.token is not None and row.state in (State.PENDING, State.HELD, State.DEAD)
-        case _:
-            return False
-
-
 def _apply(desk: Desk, row: DeliveryRow, settlement: Settlement) -> None:
     match settlement:
         case Ack():
             settle(desk, row)
-        case Extend(visible_for=visible_for):
-            move(desk, row, State.LEASED, due_in=visible_for)
+        case Extend(visible_for=visible_for, shorten=shorten):
+            _extend(desk, row, visible_for, shorten=shorten)
         case GiveBack():
             row.attempts -= 1
-            row.token = None
+            row.token = row.holder = None
             if row.attempts == 0:
                 row.leased_at = None  # nobody has taken it yet
             move(desk, row, State.PENDING)
@@ -191,9 +195,17 @@ def _apply(desk: Desk, row: DeliveryRow, settlement: Settlement) -> None:
         case Nack(delay=delay, reason=reason, untried=untried):
             mark_codes(desk, reason or "", row.sender)  # where its message stands is its sender's to see
             row.attempts -= untried
+            row.holder = None
             state = after_failure(row.attempts, desk.limits.max_attempts, delay)
             if state is State.DEAD:
                 bury(desk, row, reason or "given back too often", said=bool(reason))
             else:
                 move(desk, row, state, reason=reason, due_in=delay if delay > timedelta(0) else None)
                 desk.hints.add(row.mailbox)
+
+
+def _extend(desk: Desk, row: DeliveryRow, visible_for: timedelta, *, shorten: bool) -> None:
+    """Keep it for so long from now. What was given out again and taken by nobody is in its last holder's hands as before."""
+    if not shorten and row.state == State.LEASED and (row.due_at is None or row.due_at >= desk.now + micros(visible_for)):
+        return
+    move(desk, row, State.LEASED, due_in=visible_for)

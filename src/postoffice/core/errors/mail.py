@@ -36,7 +36,7 @@ class AmbiguousId(Conflict):
 
 
 class LeaseLost(Conflict):
-    """The lease on {ref} is not held (expired, settled or given to another); receive again."""
+    """The lease on {ref} is not held (settled, given back, or taken by another since it ran out); receive again."""
 
 
 class NotDead(Conflict):

@@ -18,6 +18,7 @@ from postoffice.doors.rest.body import BY_ITSELF, MOST_ITEMS, MOST_SECONDS, Body
 from postoffice.doors.rest.call import Call, Identified, identified
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, WHEN
 from postoffice.doors.rest.messages import MessageId, problem
+from postoffice.doors.rest.paging import Limit
 
 routes = router("messages")
 
@@ -26,7 +27,7 @@ _NONE: Any = ()  # a list would be copied for each call that does not give it
 
 
 class AckBody(Body):
-    """The lease to settle. Without a token only what a tokenless door took is settled."""
+    """The lease to settle. Without a token only what the caller holds is settled, or held until its lease ran out."""
 
     token: str | None = Field(None, max_length=64)
 
@@ -107,6 +108,19 @@ class WaitBody(ReceiveBody):
     wait: float | None = Field(None, ge=0, le=MOST_SECONDS, description="Seconds; 25 unless said otherwise, at most 240 by default.")
 
 
+class Kept(msgspec.Struct, frozen=True):
+    """A message that the caller still holds."""
+
+    message: LeasedLetter
+    seconds_left: float
+
+
+class KeptMany(msgspec.Struct, frozen=True):
+    """What the caller still holds, in the order it is given out."""
+
+    messages: tuple[Kept, ...]
+
+
 class PopBody(Body):
     """How many to take for good."""
 
@@ -166,6 +180,13 @@ async def wait(request: Request, call: Identified, body: WaitBody | None = None)
         if leaving.done():
             raise ClientDisconnect
     return _handed(call, wish, turned.leased, turned.settled)
+
+
+@routes.get("/messages/in-hand", **gives(KeptMany, {"messages": [{"message": _LEASED, "seconds_left": 12.5}]}))
+async def in_hand(call: Identified, limit: Limit = None) -> Response:
+    """What the caller has taken and not settled yet, and how long it may keep each."""
+    kept = await call.office.in_hand(call.caller, limit)
+    return answer(KeptMany(tuple(Kept(leased_letter(one.leased), one.left.total_seconds()) for one in kept)))
 
 
 @routes.post("/messages/pop", **gives(Popped, {"messages": [LETTER]}))

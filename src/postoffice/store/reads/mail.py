@@ -6,9 +6,10 @@ from datetime import timedelta
 import msgspec
 
 from postoffice.acts.mail.session import standing_of
+from postoffice.acts.mail.take_and_settle import as_leased
 from postoffice.acts.rows import Box, DeliveryRow, Row
 from postoffice.core.clock import is_id, moment
-from postoffice.core.delivery import Lent, Standing, State
+from postoffice.core.delivery import InHand, Lent, Standing, State
 from postoffice.core.errors import NoSuchAgent
 from postoffice.core.message import Message
 from postoffice.core.names import folded
@@ -31,6 +32,10 @@ class MailReads:
         query = "mailbox_outside" if outside else "mailbox"
         rows = await self._engine.fetch(query, agent=folded(name), priority=priority, number=number, limit=limit + 1)
         return page_of([_message(row[-1]) for row in rows[:limit]], rows, limit, lambda row: f"{row[4]}.{row[3]}")
+
+    async def in_hand(self, name: str, limit: int) -> tuple[InHand, ...]:
+        rows = await self._engine.fetch("in_hand_of", agent=folded(name), limit=limit)
+        return tuple(InHand(leased=as_leased(DeliveryRow(*row)), left=timedelta(microseconds=left)) for *row, left in rows)
 
     async def lent(self, name: str, cursor: str | None, limit: int) -> Page[Lent]:
         after = 0 if cursor is None else pair_cursor(f"{cursor}.")[0]

@@ -1,12 +1,16 @@
 -- Messages and deliveries, the same on both engines.
 
+-- part: holder
+-- Programs before schema 0014 say only whether the lease can be settled without its token; then it is the mailbox's own agent who has it.
+coalesce(d.holder, CASE WHEN d.tokenless THEN d.mailbox END)
+
 -- part: delivery
 d.id, CAST(d.message_id AS text), d.mailbox, d.number, d.priority, d.state, d.sender, d.type, CAST(d.session_id AS text), d.session_number,
-d.correlation_id, d.attempts, d.token, d.tokenless, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size, m.client_id, m.body
+d.correlation_id, d.attempts, d.token, {holder}, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size, m.client_id, m.body
 
 -- part: bare_delivery
 d.id, CAST(d.message_id AS text), d.mailbox, d.number, d.priority, d.state, d.sender, d.type, CAST(d.session_id AS text), d.session_number,
-d.correlation_id, d.attempts, d.token, d.tokenless, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size
+d.correlation_id, d.attempts, d.token, {holder}, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size
 
 -- part: let_through
 -- Held without a time to try again is held since it was sent: until it is released it is nobody's but its sender's.
@@ -42,6 +46,11 @@ SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.mailbox = :agent AND d.state = 'pending' AND d.session_id IS NULL
   AND (d.priority, d.number) > (:priority, :number)
 ORDER BY d.priority, d.number LIMIT :limit;
+
+-- name: in_hand_of
+-- What is lent lies elsewhere.
+SELECT {delivery}, d.due_at - office_now() FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.mailbox = :agent AND d.state = 'leased' AND d.due_at > (SELECT office_now()) ORDER BY d.priority, d.number LIMIT :limit;
 
 -- name: lent
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id

@@ -130,7 +130,7 @@ def _within(request: McpRequest, given: queue.Wait) -> timedelta | None:
 
 
 def _wish(given: queue.Receive | queue.Wait, acks: Sequence[Settlement]) -> dict[str, Any]:
-    return {"settle": acks, "tokenless": True, "correlation_id": given.correlation_id, "session_id": given.session_id}
+    return {"settle": acks, "correlation_id": given.correlation_id, "session_id": given.session_id}
 
 
 def _mail(request: McpRequest, me: Caller, leased: Sequence[Leased], acked: tuple[dict[str, Any], ...]) -> Mail:

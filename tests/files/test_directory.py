@@ -85,6 +85,8 @@ class TestFileAgents:
         with registry_of(root) as cards:
             cards["coder"]["last_heartbeat"] = "2026-01-01T00:00:00Z"
         await listed(alice, "coder", presence="offline")
+        # So it is for whoever reads the file itself.
+        await until(lambda: json.loads((root / "_registry.json").read_text())["coder"]["status"] == "offline")
 
     async def test_a_heartbeat_is_a_sign_of_life_in_the_office(self, desk: Served, callers: Callers, at_home: Settle) -> None:
         coder = at_home("coder")

@@ -57,6 +57,16 @@ def test_the_prompt_is_printed_for_this_office(person: Person) -> None:
     assert person.everything() == {}
 
 
+def test_the_prompt_uses_the_name_it_is_given(person: Person) -> None:
+    printed = person.run("setup", "--prompt", "--agent", "night-owl").stdout
+    for line in ("Your name is `night-owl`.", '{"name": "night-owl",', f'{person.server}/agents/night-owl/mcp"'):
+        assert line in printed
+    assert "YOUR_AGENT_NAME" not in printed
+    assert "Choose a name" not in printed
+    refused = person.run("setup", "--prompt", "--agent", "all")
+    assert (refused.returncode != 0, refused.stdout) == (True, "")
+
+
 def test_the_prompt_has_today_s_configuration() -> None:
     prompt = setup_prompt("http://127.0.0.1:8787", "http://127.0.0.1:8787")
     for word in ('"transport": "streamable-http"', '"allow": ["sessions_send"]', "mailbox_receive", "api_key"):

@@ -96,6 +96,34 @@ def test_offline_when_the_heartbeat_stops_and_back_when_it_goes_on(two: MailboxM
     assert card(two)["status"] == "idle"
 
 
+def test_the_file_itself_says_offline_once_the_heartbeat_has_stopped(two: MailboxManager, root: Path, clock: Any) -> None:
+    def statuses() -> dict[str, str]:
+        return {name: card["status"] for name, card in json.loads((root / "_registry.json").read_text()).items()}
+
+    two.update_status("coder", "busy", ["t1"])
+    clock.sleep(61)
+    assert statuses() == {"researcher": "idle", "coder": "busy"}  # nobody has written since
+    two.heartbeat("researcher")
+    assert statuses() == {"researcher": "idle", "coder": "offline"}
+    assert "status_before" not in card(two)
+    MailboxManager(root, clock=clock).heartbeat("coder")  # a process of the same agent that has never entered it
+    assert statuses() == {"researcher": "idle", "coder": "busy"}
+    clock.sleep(61)
+    two.lapse()
+    assert statuses() == {"researcher": "offline", "coder": "offline"}
+    two.update_status("coder", "offline")
+    two.heartbeat("coder")
+    assert statuses()["coder"] == "offline"  # it said so itself
+
+
+def test_what_has_not_lapsed_is_not_written_again(two: MailboxManager, root: Path, clock: Any) -> None:
+    clock.sleep(61)
+    two.lapse()
+    before = (root / "_registry.json").stat()
+    two.lapse()
+    assert (root / "_registry.json").stat() == before
+
+
 # Task acceptance
 
 

@@ -45,8 +45,18 @@ def test_both_spellings_are_read_and_what_is_nanobots_own_is_left_to_it() -> Non
 
 
 def test_it_is_spelt_as_nanobot_spells_it() -> None:
-    assert READ.spelt() == SECTION
-    assert read_config(READ.spelt()) == READ
+    assert READ.model_dump(by_alias=True) == SECTION
+    assert MailboxConfig.model_validate(SECTION) == read_config(READ.model_dump()) == READ
+    assert list(MailboxConfig().model_dump()) == [
+        "enabled",
+        "agent_id",
+        "description",
+        "capabilities",
+        "allow_from",
+        "max_concurrent_tasks",
+        "poll_interval",
+        "mailboxes_root",
+    ]
 
 
 def test_what_the_readme_shows_can_be_read() -> None:

@@ -14,6 +14,7 @@ from postoffice_files.clock import SECOND, instant
 from postoffice_nanobot.config import MailboxConfig
 from postoffice_nanobot.delegation import Delegation
 from postoffice_nanobot.host import TurnFailed
+from postoffice_nanobot.marks import marks
 from postoffice_nanobot.place import Place
 
 
@@ -36,6 +37,31 @@ async def test_a_task_is_worked_at_reported_and_marked_processed(bot: Bot, mail:
     assert (card["status"], len(card["current_tasks"]), waits, chat) == ("busy", 1, True, "researcher")
     assert names(root, "inbox") == []
     assert (mail.get_agent("coder") or {})["status"] == "offline"
+
+
+async def test_a_turn_that_mail_has_caused_carries_the_seeds_keys(bot: Bot, mail: MailboxManager) -> None:
+    said: list[Any] = []
+
+    def say(_place: Place, _text: str, cause: str) -> str:
+        said.append(marks(cause, bot.desk.mail(cause)))
+        return "done"
+
+    bot.say = say
+    mail.send("researcher", "coder", {"type": "task", "content": "sort", "task": {"id": "t1"}, "ttl": 2, "reply_to": "m0"})
+    async with at_work(bot):
+        await ended(mail)
+    ((kept),) = said
+    assert kept.pop("mailbox_cause").endswith(".msg.json")
+    assert kept.pop("mailbox_task")["id"] == "t1"
+    parts = [{"type": "text", "text": "sort"}]
+    assert kept == {
+        "mailbox_type": "task",
+        "mailbox_parts": parts,
+        "mailbox_ttl": 2,
+        "mailbox_trace": ["researcher"],
+        "reply_to": "m0",
+    }
+    assert marks("", None) == {"mailbox_cause": ""}
 
 
 async def test_tasks_have_a_session_each_and_the_messages_of_one_agent_share_one(bot: Bot, mail: MailboxManager) -> None:

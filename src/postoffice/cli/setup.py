@@ -56,12 +56,14 @@ def add(commands: Any) -> None:
 def run(options: dict[str, Any]) -> None:
     """Set up, or take back."""
     from postoffice.client.address import DEFAULT  # noqa: PLC0415 - help and completions need none of it
+    from postoffice.core.names import check_free  # noqa: PLC0415
     from postoffice.setup.home import my_home  # noqa: PLC0415
     from postoffice.setup.plan import setting_up, taking_back  # noqa: PLC0415
     from postoffice.setup.skill import setup_prompt  # noqa: PLC0415
 
     if options.get("prompt"):
-        print(setup_prompt(_server(options), DEFAULT), end="")
+        agent = options.get("agent")
+        print(setup_prompt(_server(options), DEFAULT, agent and check_free(agent)), end="")
         return
     wish = _wish(options)
     home = my_home(project=bool(options.get("project")))

@@ -16,7 +16,7 @@ from postoffice_files.lock import locked
 from postoffice_files.loops import hop, is_forward
 from postoffice_files.message import check, fill, priority
 from postoffice_files.names import SUFFIX, SYSTEM, check_filename, check_free, check_name, check_recipient, filename, folded
-from postoffice_files.registry import Cards, Registry, check_card, check_spelling, entry, make_card
+from postoffice_files.registry import Cards, Registry, amended, check_card, check_spelling, entry, make_card
 from postoffice_files.settings import Settings
 
 DEFAULT_ROOT = Path("~/.nanobot/mailboxes")
@@ -162,6 +162,10 @@ class MailboxManager:
         """The cards of all agents with a heartbeat lately that did not say they are offline."""
         return [card for card in self._registry.read().values() if card.get("status") != "offline"]
 
+    def lapse(self) -> None:
+        """Have `_registry.json` itself say offline of whoever is silent for too long. Every heartbeat does that too, of all the others."""
+        self._registry.lapse()
+
     def list_agents(self) -> list[dict[str, Any]] | None:
         """Every card, online or not; None while the registry cannot be read."""
         return self._registry.read_all()
@@ -208,7 +212,7 @@ class MailboxManager:
             card = there if isinstance(there, dict) and (own is None or not there.get("home")) else own
             if name is None or card is None:
                 raise UnknownAgent(name=asked)
-            changed = {**card, **changes, "last_heartbeat": instant(self._clock.now())}
+            changed = amended(card, changes, self._clock.now())
             if changes:
                 check_card(make_card(name, {**changed, "agent_id": name}, None, self._clock.now()))
             cards[name] = changed

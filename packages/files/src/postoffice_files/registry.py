@@ -1,6 +1,7 @@
 """The cards of all agents in `_registry.json`: who is here, what they can do, whether they are alive."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ STATUSES = ("idle", "busy", "offline")
 _MAX_BYTES = 64 * 1024 * 1024
 _TEXTS = ("description", "status", "registered_at", "last_heartbeat")
 _LISTS = ("capabilities", "allow_from", "current_tasks")
+_LAPSED = "status_before"
+"""What an agent was when its heartbeat stopped. It stands in the file only, while the status there says offline."""
 
 
 class Registry:
@@ -37,7 +40,14 @@ class Registry:
             cards = self._load()
         except (Unreadable, jsontext.NotJson):
             return None
-        return [self._alive({**card, "agent_id": name}) for name, card in cards.items() if isinstance(card, dict)]
+        return [_shown(self._alive({**card, "agent_id": name})) for name, card in cards.items() if isinstance(card, dict)]
+
+    def lapse(self) -> None:
+        """Say so in the file where an agent's heartbeat has stopped, or goes on: people and programs read it without us."""
+        with suppress(Unreadable, jsontext.NotJson):
+            cards = self._load()
+            if any(isinstance(card, dict) and self._alive(card) != card for card in cards.values()):
+                self.change(lambda _: None, sync_folder=False)
 
     def change(self, act: Callable[[Cards], None], *, sync_folder: bool = True) -> None:
         """Let one act change the cards, alone."""
@@ -48,6 +58,7 @@ class Registry:
             except (Unreadable, jsontext.NotJson):
                 spoilt = True
             act(cards)
+            cards = {name: self._alive(card) if isinstance(card, dict) else card for name, card in cards.items()}
             if spoilt:
                 # Whoever spoilt it, its agents enter themselves again with their next heartbeat. The pieces are kept, and stay in
                 # their place until the new one has it: without any registry, nobody would be at home for whoever reads it then.
@@ -68,7 +79,21 @@ class Registry:
     def _alive(self, card: dict[str, Any]) -> dict[str, Any]:
         beat = parse_instant(card.get("last_heartbeat"))
         gone = beat is None or self._clock.now() - beat > self._settings.heartbeat_timeout * SECOND
-        return {**card, "status": "offline"} if gone else card
+        if gone and card.get("status") != "offline":
+            return {**card, "status": "offline", _LAPSED: card.get("status")}
+        if not gone and _LAPSED in card:
+            return _shown(card) | {"status": card[_LAPSED]}
+        return card
+
+
+def _shown(card: dict[str, Any]) -> dict[str, Any]:
+    """A card without what only the file needs."""
+    return {field: value for field, value in card.items() if field != _LAPSED}
+
+
+def amended(card: dict[str, Any], changes: dict[str, Any], now: int) -> dict[str, Any]:
+    """A card with what has changed and a sign of life. A status that is told anew takes the place of the one before."""
+    return {**(_shown(card) if "status" in changes else card), **changes, "last_heartbeat": instant(now)}
 
 
 def entry(cards: Cards, name: str) -> str | None:

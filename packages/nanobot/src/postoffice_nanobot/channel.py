@@ -15,8 +15,9 @@ from postoffice_nanobot.box import Box
 from postoffice_nanobot.config import MailboxConfig, read_config
 from postoffice_nanobot.desk import Desk
 from postoffice_nanobot.host import TurnFailed
+from postoffice_nanobot.marks import CAUSE, marks
 from postoffice_nanobot.meeting import meeting
-from postoffice_nanobot.origin import CAUSE, Noted, is_speech, note_origins, noted_on
+from postoffice_nanobot.origin import Noted, is_speech, note_origins, noted_on
 from postoffice_nanobot.outbox import Order, Origin
 from postoffice_nanobot.place import CHANNEL, Place
 from postoffice_nanobot.prompts import unsent_prompt
@@ -50,7 +51,7 @@ class MailboxChannel(BaseChannel):
     @classmethod
     def default_config(cls) -> dict[str, Any]:
         """The section that nanobot writes for somebody who has none."""
-        return MailboxConfig().spelt()
+        return MailboxConfig().model_dump(by_alias=True)
 
     def progress_transport_defaults(self) -> tuple[bool, bool]:
         """Neither progress nor hints at tools: another agent wants the answer."""
@@ -126,7 +127,7 @@ class MailboxChannel(BaseChannel):
             sender_id=CHANNEL,
             chat_id=f"{place.channel}:{place.chat_id}",
             content=text,
-            metadata={CAUSE: cause},
+            metadata=marks(cause, self.desk.mail(cause)),
             session_key_override=place.session_id,
             **more,
         )
@@ -140,7 +141,11 @@ class MailboxChannel(BaseChannel):
 
     async def _hear(self, place: Place, text: str, cause: str) -> None:
         await self._handle_message(
-            sender_id=place.chat_id, chat_id=place.chat_id, content=text, metadata={CAUSE: cause}, session_key=place.session_id
+            sender_id=place.chat_id,
+            chat_id=place.chat_id,
+            content=text,
+            metadata=marks(cause, self.desk.mail(cause)),
+            session_key=place.session_id,
         )
 
     async def _order(self, order: Order, origin: Origin) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Self
 
 from postoffice_files import DEFAULT_ROOT
 
@@ -40,29 +40,36 @@ class MailboxConfig:
             "max_concurrent_tasks": self.max_concurrent_tasks,
         }
 
-    def spelt(self) -> dict[str, Any]:
-        """The section as nanobot writes it."""
+    @classmethod
+    def model_validate(cls, section: Mapping[str, Any]) -> Self:
+        """Read the section, by the name that a pydantic model has for it, as in seed 002."""
+        return cls(**_read(section))
+
+    def model_dump(self, *, by_alias: bool = False) -> dict[str, Any]:
+        """The section's values, by the name that a pydantic model has for it; by alias as nanobot writes them."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {_camel(name): list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        spell = _camel if by_alias else str
+        return {spell(name): list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def read_config(section: Mapping[str, Any] | MailboxConfig) -> MailboxConfig:
     """The section in camelCase or snake_case. What belongs to nanobot itself, such as sendProgress, is left to it."""
-    if isinstance(section, MailboxConfig):
-        return section
+    return section if isinstance(section, MailboxConfig) else MailboxConfig.model_validate(section)
+
+
+def _read(section: Mapping[str, Any]) -> dict[str, Any]:
     given: dict[str, Any] = {}
     for field in fields(MailboxConfig):
         for spelling in (_camel(field.name), field.name):
             if section.get(spelling) is not None:
                 given[field.name] = _READERS[field.type](spelling, section[spelling])
-    config = MailboxConfig(**given)
-    if config.enabled and not config.agent_id:
+    if given.get("enabled") and not given.get("agent_id"):
         raise BadConfig(setting="agentId", why="give this agent the name under which others write to it")
-    if config.max_concurrent_tasks < 0:
+    if given.get("max_concurrent_tasks", 0) < 0:
         raise BadConfig(setting="maxConcurrentTasks", why="it must be 0 or more")
-    if not 0 < config.poll_interval <= _LONGEST_POLL:
+    if not 0 < given.get("poll_interval", 1) <= _LONGEST_POLL:
         raise BadConfig(setting="pollInterval", why=f"it must be more than 0 and at most {_LONGEST_POLL:g} seconds")
-    return config
+    return given
 
 
 def _flag(setting: str, value: Any) -> bool:

@@ -31,6 +31,7 @@ class Desk:
         self._host = host
         self._poll_interval = config.poll_interval
         self._in_hand: dict[str, asyncio.Task[None]] = {}
+        self._mails: dict[str, dict[str, Any]] = {}
         self._parked: set[str] = set()
         self._errands: dict[str, Errand] = {}
         self._told: dict[str, Delegation] = {}
@@ -71,6 +72,10 @@ class Desk:
         if errand is not None:
             errand.hear(text)
         return errand is not None
+
+    def mail(self, cause: str) -> dict[str, Any] | None:
+        """The mail in hand that lies in this file."""
+        return self._mails.get(cause)
 
     async def _begin(self) -> None:
         """Enter this agent. A disk that is full or a lock that is held passes, and nanobot would not start a channel again that ended."""
@@ -120,6 +125,7 @@ class Desk:
 
     async def _attend(self, mail: dict[str, Any]) -> None:
         name = mail["filename"]
+        self._mails[name] = mail
         try:
             async with self._lines.turn(mail["from"]) as next_one:
                 await self._handle(mail, next_one)
@@ -133,6 +139,7 @@ class Desk:
             _LOG.exception("%s of %s will be back when its claim runs out", name, mail["from"])
         finally:
             self._in_hand.pop(name, None)
+            self._mails.pop(name, None)
             self._parked.discard(name)
 
     async def _handle(self, mail: dict[str, Any], next_one: Callable[[], None]) -> None:

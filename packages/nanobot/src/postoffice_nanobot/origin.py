@@ -11,12 +11,11 @@ from typing import Any
 
 from nanobot.agent.tools.context import current_request_context
 
+from postoffice_nanobot.marks import CAUSE
 from postoffice_nanobot.meeting import meeting
 from postoffice_nanobot.outbox import Origin
 from postoffice_nanobot.place import CHANNEL, Place
 
-CAUSE = "mailbox_cause"
-"""The file of the mail because of which a turn was begun, in the metadata nanobot keeps with it."""
 _NOTED = "mailbox_noted"
 
 

@@ -60,7 +60,13 @@ class Tree:
 
     async def cards(self) -> list[dict[str, Any]] | None:
         """Every card in the registry; None while it cannot be read, and while the root that we took is not there."""
-        return await self._do(lambda: self._mail.list_agents() if self._is_ours() else None)
+        return await self._do(self._cards)
+
+    def _cards(self) -> list[dict[str, Any]] | None:
+        if not self._is_ours():
+            return None
+        self._mail.lapse()
+        return self._mail.list_agents()
 
     async def mirror(self, cards: list[dict[str, Any]]) -> list[str]:
         """Show the agents at home in the office. Gives the names of those that could be entered."""

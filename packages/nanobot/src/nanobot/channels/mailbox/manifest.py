@@ -16,7 +16,9 @@ PLUGIN = ChannelPlugin(
     display_name="Mailbox",
     runtime="nanobot.channels.mailbox.runtime:MailboxChannel",
     setup=ChannelSetupSpec(
-        fields={name: ChannelFieldSpec(kind=kind, default=MailboxConfig().spelt()[name]) for name, kind in _KINDS.items()},
+        fields={
+            name: ChannelFieldSpec(kind=kind, default=MailboxConfig().model_dump(by_alias=True)[name]) for name, kind in _KINDS.items()
+        },
         required=(SetupRequirement.field("agentId"),),
     ),
 )

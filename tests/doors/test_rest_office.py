@@ -164,7 +164,7 @@ class TestHealth:
             with monkeypatch.context() as away:
                 guarded.office._identities._known = {key: (caller, 0) for key, (caller, _) in guarded.office._identities._known.items()}
                 away.setattr(guarded.office.store, "ping", lost)
-                away.setattr(guarded.office.store, "find_key", lost)
+                away.setattr(guarded.office.store.agents, "by_key", lost)
                 told = (await owner.get("/metrics")).text
                 assert "postoffice_database_answers 0.0" in told
                 assert "postoffice_waiters 0.0" in told

@@ -122,7 +122,10 @@ class LedgerHome(Home):
             redirect_stdout(out),
             redirect_stderr(err),
         ):
-            code = main(words)
+            try:
+                code = main(words)
+            except SystemExit as ended:  # a command that cannot be read ends its process
+                code = int(ended.code or 0)
         return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
 
     def answer(self, *words: str, code: int = 0, extra: Mapping[str, str] | None = None) -> Any:

@@ -5,15 +5,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec import UNSET
 
 from postoffice.core.agent import Caller
-from postoffice.core.delivery import State
+from postoffice.core.delivery import Rings, State
 from postoffice.core.errors import KeyRequired, NoSuchWindow, Unidentified, WindowTaken
 from postoffice.core.window import LEASE, Opened, Opening, Place, Ring, WindowState
 from postoffice.office import Auth, PostOffice
 from postoffice.office.windows import Renewal
 from tests.engines import Engine
-from tests.mail import member, office_with, people, standing, take, write
+from tests.mail import member, notices, office_with, people, standing, take, write
 
 PAST_ITS_LEASE = LEASE + timedelta(seconds=1)
 
@@ -228,3 +229,69 @@ class TestWhoMay:
             with pytest.raises(Unidentified):
                 await office.renew_window(None, Renewal(id=opened.id))
             assert (await open_one(office, 2, office.owner())).agent == "shop"
+
+
+class TestRinging:
+    async def test_rung_turn_begun_and_taken_are_three_things_in_the_senders_status(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        opened = await open_one(office, 1, agent="bob", ring=Ring.SOCKET)
+        sent = await write(office, alice, "bob")
+        assert (await standing(office, alice, sent.message_id)).rung is UNSET
+        assert await office.rung(None, opened.id, [sent.message_id]) == 1
+        await engine.advance(timedelta(seconds=5))
+        await office.renew_window(None, Renewal(id=opened.id))
+        rings = await rings_of(office, alice, sent.message_id)
+        assert (rings.times, rings.turn_at) == (1, None)
+        assert (await office.begin_turn(None, opened.id)).state == "busy"
+        rings = await rings_of(office, alice, sent.message_id)
+        assert rings.turn_at is not None
+        assert rings.turn_at > rings.last_at
+        assert (await standing(office, alice, sent.message_id)).state is State.PENDING
+        await take(office, bob)
+        assert (await standing(office, alice, sent.message_id)).state is State.LEASED
+
+    async def test_nothing_is_rung_for_that_was_read_meanwhile_or_is_somebody_elses(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        opened = await open_one(office, 1, agent="bob")
+        read, others = await write(office, alice, "bob"), await write(office, bob, "alice")
+        await office.pop(bob)
+        assert await office.rung(None, opened.id, [read.message_id, others.message_id, "no id"]) == 0
+        assert (await standing(office, alice, read.message_id)).rung is UNSET
+
+    async def test_rings_in_one_group_all_count(self, office: PostOffice) -> None:
+        (alice,) = await people(office, "alice")
+        opened = await open_one(office, 1)
+        sent = await write(office, alice, "shop")
+        await asyncio.gather(*[office.rung(None, opened.id, [sent.message_id]) for _ in range(3)], office.begin_turn(None, opened.id))
+        assert (await rings_of(office, alice, sent.message_id)).times == 3
+
+    async def test_rung_in_vain_is_told_to_the_sender_once(self, office: PostOffice) -> None:
+        (alice,) = await people(office, "alice")
+        opened = await open_one(office, 1)
+        sent = await write(office, alice, "shop")
+        assert await office.rung_in_vain(None, opened.id, [sent.message_id]) == 0  # nobody has rung yet
+        for _ in range(4):
+            await office.rung(None, opened.id, [sent.message_id])
+        assert [await office.rung_in_vain(None, opened.id, [sent.message_id]) for _ in range(2)] == [1, 0]
+        (notice,) = await notices(office, alice)
+        assert notice.payload == {"kind": "rung_in_vain", "message_id": sent.message_id, "to": "shop", "times": 4}
+        assert (await rings_of(office, alice, sent.message_id)).told_at is not None
+        assert await office.rung(None, opened.id, [notice.id]) == 0  # a notice to alice is none of the window's
+
+    async def test_a_purged_message_leaves_no_rings_behind(self, engine: Engine) -> None:
+        async with office_with(engine, retention=timedelta(hours=1)) as office:
+            alice, bob = await people(office, "alice", "bob")
+            opened = await open_one(office, 1, agent="bob")
+            sent = await write(office, alice, "bob")
+            await office.rung(None, opened.id, [sent.message_id])
+            await office.pop(bob)
+            await engine.advance(timedelta(hours=2))
+            assert await office.store.sweeps.purge(timedelta(hours=1)) == 1
+            again = await write(office, alice, "bob")
+            assert (await standing(office, alice, again.message_id)).rung is UNSET
+
+
+async def rings_of(office: PostOffice, caller: Caller, ref: str) -> Rings:
+    rings = (await standing(office, caller, ref)).rung
+    assert isinstance(rings, Rings)
+    return rings

@@ -20,6 +20,7 @@ from postoffice.acts.rows import (
     DeliveryRow,
     KeyRow,
     MailKey,
+    RingRow,
     Row,
     TaskRow,
     ThreadKey,
@@ -76,6 +77,7 @@ class Desk:
         self.entities: dict[str, tuple[str, int, int]] = {}
         self.windows: dict[str, WindowRow] = {}
         self.window_names: dict[str, tuple[bool, str | None]] = {}  # by agent: whether a person chose it, and which machine's it is
+        self.rings: dict[MailKey, RingRow] = {}
         self.window_sessions: dict[tuple[str, str], str] = {}  # by client and session: its agent
         self.extra: dict[str, list[Row]] = {}
         # What the acts changed, by the statement that writes it.

@@ -1,6 +1,6 @@
 """What must lie on the desk before a group's acts can run: acts say it, the store loads and locks it."""
 
-from postoffice.acts.rows import Row, ThreadKey
+from postoffice.acts.rows import MailKey, Row, ThreadKey
 from postoffice.core.delivery import Wish
 
 LinesKey = tuple[str, int, int, str]
@@ -37,5 +37,6 @@ class Needs:
         self.windows: set[str] = set()
         self.places: set[PlaceKey] = set()  # of windows
         self.window_agents: set[str] = set()  # whose windows count, and whose lost ones may have to end
+        self.rings: set[MailKey] = set()
         self.window_sessions: set[tuple[str, str]] = set()  # whose names are remembered
         self.extra: dict[str, Row] = {}  # named queries an act needs for itself alone

@@ -163,6 +163,18 @@ class KeyRow(Struct):
     revoked_at: int | None
 
 
+class RingRow(Struct):
+    """For which letter somebody was rung, how often, and what came of it."""
+
+    message_id: str
+    mailbox: str
+    times: int
+    first_at: int
+    last_at: int
+    turn_at: int | None
+    told_at: int | None
+
+
 class WindowRow(Struct):
     """An open window as stored."""
 

@@ -156,6 +156,18 @@ class OnLedger(msgspec.Struct, frozen=True, kw_only=True):
     """Why it is not there yet, where something is in the way."""
 
 
+class Rings(msgspec.Struct, frozen=True, kw_only=True):
+    """How often a window was rung for a message, and what came of it. Only an ack says that it was read."""
+
+    times: int
+    first_at: datetime
+    last_at: datetime
+    turn_at: datetime | None
+    """When a turn began there after the last ring."""
+    told_at: datetime | None
+    """When its sender was told that all that was in vain."""
+
+
 class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """Where a message stands with one recipient, as its sender may know it."""
 
@@ -171,6 +183,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """When it was first taken."""
     ledger: OnLedger | UnsetType = UNSET
     """Of a message that goes by the ledger."""
+    rung: Rings | UnsetType = UNSET
+    """Of a message for which a window was rung."""
 
     @property
     def in_words(self) -> str:

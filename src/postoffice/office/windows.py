@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 import msgspec
 
+from postoffice.acts.people.ringing import BeginTurn, Rung, RungInVain
 from postoffice.acts.people.windows import CloseWindow, OpenWindow, RenewWindow
 from postoffice.core.agent import Caller, Card
-from postoffice.core.errors import Invalid, MailError, Unidentified
+from postoffice.core.errors import Invalid, MailError, NoSuchWindow, Unidentified
 from postoffice.core.names import check_free, check_name, folded
 from postoffice.core.policy import ANYONE, Auth
 from postoffice.core.text import check_text
@@ -97,6 +98,29 @@ class WindowVerbs(Counter):
         """A window is closed."""
         self._somebody(caller)
         return await self.store.do(CloseWindow(id, caller))
+
+    async def rung(self, caller: Caller | None, id: str, messages: Sequence[str]) -> int:
+        """A window was rung for letters. Gives for how many that still wait."""
+        return await self.store.do(Rung(id, await self._agent_of_window(caller, id, messages), tuple(messages), caller))
+
+    async def rung_in_vain(self, caller: Caller | None, id: str, messages: Sequence[str]) -> int:
+        """It was rung for often enough, and has not taken them. Gives how many senders are told of it, each once for a letter."""
+        return await self.store.do(RungInVain(id, await self._agent_of_window(caller, id, messages), tuple(messages), caller))
+
+    async def begin_turn(self, caller: Caller | None, id: str) -> Renewed:
+        """A turn has begun in a window."""
+        self._somebody(caller)
+        begun = await self.store.do(BeginTurn(id, caller))
+        self._presences.touch(begun.agent)
+        return begun
+
+    async def _agent_of_window(self, caller: Caller | None, id: str, messages: Sequence[str]) -> str:
+        self._batch(messages)
+        self._somebody(caller)
+        found = await self.store.windows.named(id)
+        if found is None:
+            raise NoSuchWindow(id=id)
+        return found.agent
 
     async def windows(self, agent: str | None = None) -> tuple[Window, ...]:
         """Every window that is open, or those of one agent. Its door leaves out what is not everybody's to see."""

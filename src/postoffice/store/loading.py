@@ -14,7 +14,7 @@ from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.mail.session import settled_by
 from postoffice.acts.needs import Needs
-from postoffice.acts.rows import Box, ConnectionRow, DeliveryRow, KeyRow, Row, TaskRow, ThreadRow, WindowRow, in_turn
+from postoffice.acts.rows import Box, ConnectionRow, DeliveryRow, KeyRow, RingRow, Row, TaskRow, ThreadRow, WindowRow, in_turn
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
 from postoffice.core.message import TASK
@@ -249,6 +249,7 @@ def load_rest(desk: Desk, needs: Needs, acts: Sequence[Act[Any]]) -> Steps:
         "windows_of": _keys(needs.window_agents),
         "window_names": _keys(needs.window_agents),
         "window_sessions": sorted(needs.window_sessions),
+        "rings": sorted(needs.rings),
     }
     if loads := {name: keys for name, keys in wanted.items() if keys}:
         _lay_rest(desk, (yield loads))
@@ -282,6 +283,7 @@ def _lay_rest(desk: Desk, found: dict[str, list[Row]]) -> None:
         desk.windows.setdefault(row[0], WindowRow.of(row))
     desk.window_names = {agent: (bool(chosen), prefix) for agent, chosen, prefix in found.get("window_names", ())}
     desk.window_sessions = {(client, session): agent for client, session, agent in found.get("window_sessions", ())}
+    desk.rings = {(row[0], row[1]): RingRow(*row) for row in found.get("rings", ())}
     desk.entities = {id: (type, notes, at) for id, type, notes, at in found.get("entities", ())}
 
 

@@ -173,12 +173,9 @@ class RenewWindow(OfWindow, Act[Renewed]):
         if self.state is not None and self.state != row.state:
             row.state, row.state_at = str(self.state), desk.now
         row.ring = str(self.ring or row.ring)
-        row.seen_at, row.until = desk.now, desk.now + _LEASE_MICROS
-        desk.write_window(row)
         if before != (row.state, row.ring):
             desk.hints.add(WINDOWS)
-        box = desk.boxes[row.agent]
-        return Renewed(id=row.id, agent=box.name, ring=Ring(row.ring), state=WindowState(row.state), waiting=box.pending)
+        return renewed(desk, row)
 
 
 class CloseWindow(OfWindow, Act[Ended]):
@@ -203,6 +200,14 @@ class EndLost(Act[int]):
         for row in lost:
             _end(desk, row)
         return len(lost)
+
+
+def renewed(desk: Desk, row: WindowRow) -> Renewed:
+    """A window that shows a sign of life stays open for another lease."""
+    row.seen_at, row.until = desk.now, desk.now + _LEASE_MICROS
+    desk.write_window(row)
+    box = desk.boxes[row.agent]
+    return Renewed(id=row.id, agent=box.name, ring=Ring(row.ring), state=WindowState(row.state), waiting=box.pending)
 
 
 def may_speak(desk: Desk, agent: str, by: Caller | None) -> bool:

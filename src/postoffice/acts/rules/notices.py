@@ -43,6 +43,12 @@ def not_on_ledger(what: str, reason: str | None, topic_id: str, message_id: str 
     return Notice(text, {"kind": "not_on_ledger", "message_id": message_id, "topic_id": topic_id, "reason": reason}, message_id)
 
 
+def rung_in_vain(row: DeliveryRow, recipient: str, times: int) -> Notice:
+    """An open window was woken for a message again and again, and did not take it."""
+    text = f"{recipient} was rung {times} times for your message and has not taken it. It waits."
+    return Notice(text, {"kind": "rung_in_vain", "message_id": row.message_id, "to": recipient, "times": times}, row.message_id)
+
+
 def code_was_mailed(connection_id: str, target: str) -> Notice:
     """The code of a request is no longer worth anything."""
     text = f"The code of your request to {target} stood in a letter, which proves no person's consent. The request has a new code: let a person pass it on."

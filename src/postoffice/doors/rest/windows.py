@@ -11,9 +11,9 @@ from postoffice.core.agent import Caller
 from postoffice.core.names import folded
 from postoffice.core.window import LEASE, Ended, Opened, Opening, Place, Renewed, Ring, Window, WindowState
 from postoffice.doors.rest.answer import answer, gives
-from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.body import MOST_ITEMS, Body, router
 from postoffice.doors.rest.call import Identified, Stranger
-from postoffice.doors.rest.examples import WHEN
+from postoffice.doors.rest.examples import MESSAGE_ID, WHEN
 from postoffice.office.windows import Renewal
 
 routes = router("windows")
@@ -58,6 +58,24 @@ class RenewManyBody(Body):
     """Windows that are still open."""
 
     windows: list[RenewalItem] = Field(max_length=_MOST_RENEWED)
+
+
+class LettersBody(Body):
+    """Some of the letters that wait."""
+
+    messages: list[Annotated[str, Field(max_length=64)]] = Field(max_length=MOST_ITEMS, examples=[[MESSAGE_ID]])
+
+
+class RungView(msgspec.Struct, frozen=True):
+    """For how many letters, of those that still wait."""
+
+    rung: int
+
+
+class ToldView(msgspec.Struct, frozen=True):
+    """Of how many letters the senders are told."""
+
+    told: int
 
 
 class OpenedView(msgspec.Struct, frozen=True, kw_only=True):
@@ -164,6 +182,27 @@ async def renew(id: WindowId, body: RenewBody, call: Stranger) -> Response:
     """Show that a window is still open, and what of it has changed."""
     office, caller = call
     return answer(_renewed(await office.renew_window(caller, Renewal(id=id, **body.model_dump()))))
+
+
+@routes.post("/windows/{id}/rung", **gives(RungView, {"rung": 1}))
+async def rung(id: WindowId, body: LettersBody, call: Stranger) -> Response:
+    """Say that a window was rung for letters: their senders see it in the status."""
+    office, caller = call
+    return answer(RungView(await office.rung(caller, id, body.messages)))
+
+
+@routes.post("/windows/{id}/turn", **gives(RenewedView, _RENEWED | {"state": "busy"}))
+async def turn(id: WindowId, call: Stranger) -> Response:
+    """Say that a turn has begun in a window."""
+    office, caller = call
+    return answer(_renewed(await office.begin_turn(caller, id)))
+
+
+@routes.post("/windows/{id}/untaken", **gives(ToldView, {"told": 1}))
+async def untaken(id: WindowId, body: LettersBody, call: Stranger) -> Response:
+    """Say that a window was rung for letters often enough, and has not taken them: each sender is told once."""
+    office, caller = call
+    return answer(ToldView(await office.rung_in_vain(caller, id, body.messages)))
 
 
 @routes.delete("/windows/{id}", **gives(Ended, {"id": _WINDOW_ID, "agent": "shop", "returned": 0}))

@@ -48,5 +48,17 @@ ON CONFLICT (client, session) DO UPDATE SET agent = excluded.agent, at = exclude
 -- name: forget_window_sessions
 DELETE FROM window_sessions WHERE at < ANY ($1::bigint[]);
 
+-- name: rings
+SELECT CAST(r.message_id AS text), r.mailbox, r.times, r.first_at, r.last_at, r.turn_at, r.told_at
+FROM rings r JOIN unnest($1::uuid[], $2::text[]) AS k (message_id, mailbox) ON r.message_id = k.message_id AND r.mailbox = k.mailbox;
+
+-- name: put_ring
+INSERT INTO rings (message_id, mailbox, times, first_at, last_at, turn_at, told_at)
+SELECT * FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[])
+ON CONFLICT (message_id, mailbox) DO UPDATE SET times = excluded.times, last_at = excluded.last_at, turn_at = excluded.turn_at, told_at = excluded.told_at;
+
+-- name: begin_turn
+UPDATE rings r SET turn_at = k.at FROM unnest($1::text[], $2::bigint[]) AS k (mailbox, at) WHERE r.mailbox = k.mailbox AND r.turn_at IS NULL;
+
 -- name: delete_rings
 DELETE FROM rings WHERE message_id = ANY ($1::uuid[]);

@@ -4,12 +4,13 @@ from collections.abc import Iterable
 from datetime import timedelta
 
 import msgspec
+from msgspec import UNSET
 
 from postoffice.acts.mail.session import standing_of
 from postoffice.acts.mail.take_and_settle import as_leased
 from postoffice.acts.rows import Box, DeliveryRow, Row
 from postoffice.core.clock import is_id, moment
-from postoffice.core.delivery import InHand, Lent, Standing, State
+from postoffice.core.delivery import InHand, Lent, Rings, Standing, State
 from postoffice.core.errors import NoSuchAgent
 from postoffice.core.message import Message
 from postoffice.core.names import folded
@@ -110,7 +111,7 @@ class MailReads:
 
 
 def _standing(row: Row) -> Standing:
-    name, state, attempts, number, session_id, due_at, settled_at, reason, leased_at = row
+    name, state, attempts, number, session_id, due_at, settled_at, reason, leased_at, *rings = row
     return Standing(
         recipient=name,
         state=State(state),
@@ -121,4 +122,12 @@ def _standing(row: Row) -> Standing:
         settled_at=None if settled_at is None else moment(settled_at),
         reason=reason,
         leased_at=None if leased_at is None else moment(leased_at),
+        rung=UNSET if rings[0] is None else _rings(*rings),
     )
+
+
+def _rings(times: int, *at: int | None) -> Rings:
+    first_at, last_at, turn_at, told_at = (None if one is None else moment(one) for one in at)
+    assert first_at is not None
+    assert last_at is not None
+    return Rings(times=times, first_at=first_at, last_at=last_at, turn_at=turn_at, told_at=told_at)

@@ -32,8 +32,10 @@ SELECT purged_at FROM tombstones WHERE message_id = :id AND (CAST(:reader AS tex
 -- name: standings
 -- The reason of what is lent is where it lies.
 SELECT a.name, d.state, d.attempts, d.number, CAST(d.session_id AS text), d.due_at, d.settled_at,
-       CASE WHEN d.state = 'leased' AND d.due_at IS NULL THEN NULL ELSE d.reason END, d.leased_at
-FROM deliveries d JOIN agents a ON a.agent = d.mailbox WHERE d.message_id = :id ORDER BY d.mailbox;
+       CASE WHEN d.state = 'leased' AND d.due_at IS NULL THEN NULL ELSE d.reason END, d.leased_at,
+       r.times, r.first_at, r.last_at, r.turn_at, r.told_at
+FROM deliveries d JOIN agents a ON a.agent = d.mailbox
+LEFT JOIN rings r ON r.message_id = d.message_id AND r.mailbox = d.mailbox WHERE d.message_id = :id ORDER BY d.mailbox;
 
 -- name: mailbox
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id

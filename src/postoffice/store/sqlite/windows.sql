@@ -44,5 +44,15 @@ ON CONFLICT (client, session) DO UPDATE SET agent = excluded.agent, at = exclude
 -- name: forget_window_sessions
 DELETE FROM window_sessions WHERE at < ?1;
 
+-- name: rings
+SELECT message_id, mailbox, times, first_at, last_at, turn_at, told_at FROM rings WHERE message_id = ?1 AND mailbox = ?2;
+
+-- name: put_ring
+INSERT INTO rings (message_id, mailbox, times, first_at, last_at, turn_at, told_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+ON CONFLICT (message_id, mailbox) DO UPDATE SET times = excluded.times, last_at = excluded.last_at, turn_at = excluded.turn_at, told_at = excluded.told_at;
+
+-- name: begin_turn
+UPDATE rings SET turn_at = ?2 WHERE mailbox = ?1 AND turn_at IS NULL;
+
 -- name: delete_rings
 DELETE FROM rings WHERE message_id = ?1;

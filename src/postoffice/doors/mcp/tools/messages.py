@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from postoffice.core.delivery import OnLedger, Standing
+from postoffice.core.delivery import OnLedger, Rings, Standing
 from postoffice.core.fence import Fence
 from postoffice.core.letter import Letter, letter
 from postoffice.core.message import Draft
@@ -25,12 +25,21 @@ class Whereabouts(Result, frozen=True, kw_only=True):
             return f"{self.message_id} was purged at {self.purged_at:%Y-%m-%d %H:%M} UTC."
         fence, lines = Fence(), [f"{self.message_id}:"]
         for item in self.standings:
-            lines.append(f"{item.recipient}: {item.in_words}, {item.attempts} tries{_on_ledger(item)}")
+            lines.append(f"{item.recipient}: {item.in_words}, {item.attempts} tries{_rung(item)}{_on_ledger(item)}")
             if item.reason:
                 lines.append(fence.words(item.recipient, item.reason))
             if isinstance(item.ledger, OnLedger) and item.ledger.trouble:
                 lines.append(fence.words("the ledger", item.ledger.trouble))
         return "\n".join(lines)
+
+
+def _rung(item: Standing) -> str:
+    """Rung, turn begun and taken are three things."""
+    rings = item.rung
+    if not isinstance(rings, Rings):
+        return ""
+    turn = f", a turn began at {rings.turn_at:%H:%M:%S}" if rings.turn_at else ""
+    return f"; rung {rings.times} times, last at {rings.last_at:%Y-%m-%d %H:%M:%S} UTC{turn}"
 
 
 def _on_ledger(item: Standing) -> str:

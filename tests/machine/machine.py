@@ -14,8 +14,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from postoffice.acts.mail.dead import Release
 from postoffice.acts.mail.take_and_settle import TakeAndSettle
 from postoffice.core.agent import Caller
-from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, State, Wish
-from postoffice.core.errors import DatabaseLost, IdConflict, LeaseLost, MailboxFull, NoSuchMessage, NotDead, OutcomeUnknown
+from postoffice.core.delivery import WAITING, Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, State, Wish
+from postoffice.core.errors import DatabaseLost, IdConflict, LeaseLost, MailboxFull, NoSuchMessage, NotDead, NotWaiting, OutcomeUnknown
 from postoffice.core.event import Kind
 from postoffice.core.limits import Limits
 from postoffice.core.message import NOTICE, TASK, Accepted, Draft
@@ -25,6 +25,7 @@ from tests.machine.model import SYSTEM, UNIT, Letter, Model, SessionKey
 
 T = TypeVar("T")
 NAMES = ("ann", "ben", "cid")
+PERSON = "cid"
 SPELLED = {"ann": "ann", "ben": "Ben", "cid": "CID"}  # as their agents write them
 LIMITS = Limits(max_attempts=2, depth=12)
 ALL = 100
@@ -43,7 +44,7 @@ class OfficeMachine(RuleBasedStateMachine):
         super().__init__()
         self.broken = False
         self.runner = asyncio.Runner()
-        self.model = Model(NAMES, LIMITS.max_attempts)
+        self.model = Model(NAMES, LIMITS.max_attempts, [PERSON])
         self.sent: list[Sent] = []
         self.callers: dict[str, Caller] = {}
         self.cursors = dict.fromkeys(NAMES, 0)
@@ -69,6 +70,7 @@ class OfficeMachine(RuleBasedStateMachine):
         await self.ground.open()
         for name in NAMES:
             self.callers[name] = await self.office().identify(name=SPELLED[name])
+        await self.office().update_card(self.office().owner(), {"person": True}, of=PERSON)
 
     def teardown(self) -> None:
         try:
@@ -418,7 +420,7 @@ class OfficeMachine(RuleBasedStateMachine):
         assert numbers == sorted(set(numbers), reverse=True)
         assert thread.unread == self.model.threads(agent)[key]
 
-    @rule(agent=agents, pick=picks, lasts=units)
+    @rule(agent=st.sampled_from([name for name in NAMES if name != PERSON]), pick=picks, lasts=units)
     def read_and_receive_at_once(self, agent: str, pick: int, lasts: int) -> None:
         self.do(self.reads_while_taking(agent, pick, lasts))
 
@@ -434,6 +436,37 @@ class OfficeMachine(RuleBasedStateMachine):
         for leased in turned.leased:
             self.model.lease(self.model.letters[leased.message.id, agent], leased, lasts)
         self.model.read(key, agent)
+
+    # What people do
+
+    @rule(what=st.sampled_from(["seen", "keep_unread", "done", "snooze"]), pick=picks, lasts=units, door=doors)
+    def finish(self, what: str, pick: int, lasts: int, door: int) -> None:
+        letters = [letter for letter in self.model.of(PERSON, *State) if letter.shown_to(PERSON)]
+        if letters:
+            self.do(self.finishes(what, letters[pick % len(letters)], lasts, door))
+
+    async def finishes(self, what: str, letter: Letter, lasts: int, door: int) -> None:
+        office, me = self.office(door), self.callers[PERSON]
+        may: dict[str, Any] = {
+            "seen": set(State),
+            "keep_unread": WAITING,
+            "done": {*WAITING, State.ACKED},
+            "snooze": {State.PENDING, State.HELD},
+        }
+        call = office.snooze(me, letter.id, lasts * UNIT) if what == "snooze" else getattr(office, what)(me, letter.id)
+        if letter.state not in may[what]:
+            await self.refused(call, NotWaiting)
+            return
+        standing = await call
+        if what == "snooze":
+            self.model.snooze(letter, lasts)
+        elif what == "done" and letter.state is not State.ACKED:
+            self.model.ack(letter)
+        elif what == "keep_unread":
+            letter.seen = False
+        elif what == "seen":
+            letter.seen |= letter.state is State.PENDING
+        assert (standing.state, standing.seen_at is not None) == (letter.state, letter.seen)
 
     # Dead letters, held mail
 
@@ -609,6 +642,7 @@ class OfficeMachine(RuleBasedStateMachine):
             office.dead_letters(caller, limit=ALL),
         )
         assert {state: getattr(counts, state) for state in self.model.counts(name)} == self.model.counts(name)
+        assert counts.unread == sum(not letter.seen for letter in self.model.of(name, State.PENDING))
         assert [message.id for message in waiting.items] == [letter.id for letter in self.model.of(name, State.PENDING)]
         assert {session_key(name, thread.other, thread.subject): thread.unread for thread in inbox.items} == self.model.threads(name)
         assert {item.message.id for item in dead.items} == {letter.id for letter in self.model.of(name, State.DEAD)}

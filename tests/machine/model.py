@@ -43,6 +43,8 @@ class Letter:
     lost: list[str] = field(default_factory=list)
     """Tokens that are good for nothing any more."""
     receipts: int = 0
+    seen: bool = False
+    """Its person has opened it."""
 
     @property
     def place(self) -> tuple[int, int]:
@@ -56,8 +58,9 @@ class Letter:
 class Model:
     """Every letter there is, and what time it is."""
 
-    def __init__(self, names: Iterable[str], max_attempts: int) -> None:
+    def __init__(self, names: Iterable[str], max_attempts: int, persons: Iterable[str] = ()) -> None:
         self.names = tuple(names)
+        self.persons = frozenset(persons)
         self.max_attempts = max_attempts
         self.now = 0
         self.letters: dict[tuple[str, str], Letter] = {}
@@ -90,7 +93,7 @@ class Model:
         unread: Counter[SessionKey] = Counter()
         for letter in self.letters.values():
             if letter.session is not None and agent in letter.session[:2] and letter.shown_to(agent):
-                unread[letter.session] += letter.mailbox == agent and letter.state is State.PENDING
+                unread[letter.session] += letter.mailbox == agent and letter.state is State.PENDING and not letter.seen
         return dict(unread)
 
     def lines(self, session: SessionKey, reader: str) -> list[Letter]:
@@ -207,8 +210,14 @@ class Model:
 
     def read(self, session: SessionKey, reader: str) -> None:
         for letter in self.lines(session, reader):
-            if letter.mailbox == reader and letter.state is State.PENDING and letter.type != TASK:
+            if reader in self.persons:
+                letter.seen |= letter.mailbox == reader and letter.state is State.PENDING
+            elif letter.mailbox == reader and letter.state is State.PENDING and letter.type != TASK:
                 self.ack(letter)
+
+    def snooze(self, letter: Letter, units: int) -> None:
+        letter.seen = False
+        self.move(letter, State.HELD, self.now + units)
 
     def before_taking(self, mailbox: str, limit: int) -> None:
         """What is due is given out at the next sweep, and to a taker for whom what waits does not suffice."""

@@ -57,6 +57,7 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("bad_name", lambda s: s.office.register("a/b")),
         ("reserved_name", lambda s: s.office.register("me")),
         ("name_taken", lambda s: s.office.register("alice")),
+        ("owner_only", lambda s: s.office.register("new", Card(person=True))),
         ("bad_name", lambda s: s.office.register("new", Card(allow_from=("a b",)))),
         ("bad_limit", lambda s: s.office.register("new", Card(max_concurrent_tasks=-1))),
         ("too_large", lambda s: s.office.register("new", Card(description="x" * 70_000))),
@@ -65,6 +66,7 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
     "agent": [("no_such_agent", lambda s: s.office.agent("nobody")), ("bad_name", lambda s: s.office.agent("a b"))],
     "agents": [("bad_limit", lambda s: s.office.agents(limit=0)), ("bad_limit", lambda s: s.office.agents(limit=201))],
     "update_card": [
+        ("owner_only", lambda s: s.office.update_card(s.bob, {"person": True})),
         ("invalid", lambda s: s.office.update_card(s.bob, {"colour": "red"})),
         ("invalid", lambda s: s.office.update_card(s.bob, {"capabilities": "all"})),
         ("invalid", lambda s: s.office.update_card(s.bob, {"allow_from": None})),
@@ -189,6 +191,30 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("lease_lost", lambda s: s.office.ack(s.bob, s.waiting, "token")),
         ("lease_lost", lambda s: s.office.ack(s.bob, s.waiting)),
         ("bad_text", lambda s: s.office.ack(s.bob, "\x00")),
+    ],
+    "seen": [
+        ("persons_only", lambda s: s.office.seen(s.bob, s.waiting)),
+        ("no_such_message", lambda s: s.office.seen(s.owner, s.waiting)),
+        ("bad_text", lambda s: s.office.seen(s.owner, "\x00")),
+    ],
+    "all_seen": [
+        ("persons_only", lambda s: s.office.all_seen(s.bob, [s.waiting])),
+        ("bad_text", lambda s: s.office.all_seen(s.owner, ["\x00"])),
+    ],
+    "keep_unread": [
+        ("persons_only", lambda s: s.office.keep_unread(s.bob, s.waiting)),
+        ("no_such_message", lambda s: s.office.keep_unread(s.owner, NO_ID)),
+    ],
+    "done": [
+        ("persons_only", lambda s: s.office.done(s.bob, s.waiting)),
+        ("no_such_message", lambda s: s.office.done(s.owner, s.waiting)),
+    ],
+    "snooze": [
+        ("persons_only", lambda s: s.office.snooze(s.bob, s.waiting)),
+        ("no_such_message", lambda s: s.office.snooze(s.owner, s.waiting)),
+        ("bad_limit", lambda s: s.office.snooze(s.owner, s.waiting, LESS_THAN_NOTHING)),
+        ("bad_limit", lambda s: s.office.snooze(s.owner, s.waiting, timedelta(days=40_000))),
+        ("invalid", lambda s: s.office.snooze(s.owner, s.waiting, until=datetime(2100, 1, 1))),  # noqa: DTZ001 - without a zone is the point
     ],
     "nack": [
         ("no_such_message", lambda s: s.office.nack(s.bob, NO_ID)),
@@ -343,6 +369,7 @@ CANNOT_BE_WRONG = {
     "borrowers",
     "drain",
     "heartbeat",
+    "is_person",
     "latest",
     "leave",
     "numbers",
@@ -394,6 +421,8 @@ NAMES_OF_THINGS: dict[str, Callable[[Scene, str], Awaitable[Any]]] = {
     "receive a session": lambda s, bad: s.office.receive(s.bob, session_id=bad),
     "receive a correlation": lambda s, bad: s.office.receive(s.bob, correlation_id=bad),
     "ack": lambda s, bad: s.office.ack(s.bob, bad, "token"),
+    "seen": lambda s, bad: s.office.seen(s.owner, bad),
+    "done": lambda s, bad: s.office.done(s.owner, bad),
     "ack with a token": lambda s, bad: s.office.ack(s.bob, s.leased.message.id, bad),
     "history": lambda s, bad: s.office.history(s.bob, bad),
     "history peeked": lambda s, bad: s.office.history(s.bob, bad, peek=True),

@@ -232,6 +232,20 @@ async def test_marking_a_row_processed_settles_it_as_the_office_does(desk: Desk)
     assert rows[0]["processed_by_session"] == session
 
 
+async def test_what_a_person_has_seen_is_counted_once_when_it_is_marked(desk: Desk) -> None:
+    office = desk.office
+    alice, hanna = await office.identify(name="alice"), await office.identify(name="hanna")
+    await office.update_card(office.owner(), {"person": True}, of="hanna")
+    for content in ("Seen.", "Not seen."):
+        accepted = await office.send(alice, Draft(to="hanna", subject="Work", content=content))
+        if content == "Seen.":
+            await office.seen(hanna, accepted.message_id)
+    await desk.check()
+    await desk.sql.execute("UPDATE inbox SET processed = true")
+    await desk.check()
+    assert (await office.inbox(hanna)).items[0].unread == 0
+
+
 async def test_marking_it_again_is_harmless(desk: Desk) -> None:
     office = desk.office
     alice, bob = await office.identify(name="alice"), await office.identify(name="bob")

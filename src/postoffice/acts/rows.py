@@ -96,6 +96,7 @@ class DeliveryRow(Struct, gc=False):
     settled_at: int | None
     reason: str | None
     size: int  # of the message as stored, in bytes
+    seen_at: int | None = None  # when a person opened it
     client_id: str | None = None
     body: str = ""
     message: Message | None = None  # what the body says, where it is known without reading it
@@ -109,6 +110,11 @@ class DeliveryRow(Struct, gc=False):
     def hidden(self) -> bool:
         """Whether it is held since it was sent: until it is let through it is nobody's but its sender's."""
         return self.state == State.HELD and self.due_at is None
+
+    @property
+    def unread(self) -> bool:
+        """Whether its session counts it as unread."""
+        return self.state == State.HELD or (self.state == State.PENDING and self.seen_at is None)
 
     def read(self) -> Message:
         """What was said."""

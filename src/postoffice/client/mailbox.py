@@ -19,6 +19,7 @@ from postoffice.client import credentials
 from postoffice.client.address import DEFAULT, read_address
 from postoffice.client.message import Message, decode
 from postoffice.client.path import part
+from postoffice.client.people import PeopleCalls
 from postoffice.client.wire import Wire, until_answered
 from postoffice.core.clock import sender_id
 from postoffice.core.errors import MailboxClosed, MailError, NoReply, Unavailable
@@ -28,7 +29,7 @@ _REASON_CHARACTERS = 500
 _UNDER_WAY = ("accepted", "working")  # a task's progress is no answer yet
 
 
-class Mailbox:
+class Mailbox(PeopleCalls):
     """One agent's mailbox. Sends are repeated by id while the server is away, so that nothing is sent twice or lost."""
 
     def __init__(

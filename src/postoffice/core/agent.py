@@ -42,6 +42,8 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     display_name: str | None = None
     model: str | None = None
     metadata: dict[str, Any] | None = None
+    person: bool = False
+    """A person, who finishes mail as people do and answers questions. Only the owner says so."""
 
 
 class Agent(msgspec.Struct, frozen=True, kw_only=True):

@@ -181,6 +181,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     leased_at: datetime | None = None
     """When it was first taken."""
+    seen_at: datetime | None = None
+    """When a person opened it, who has not dealt with it yet."""
     ledger: OnLedger | UnsetType = UNSET
     """Of a message that goes by the ledger."""
     rung: Rings | UnsetType = UNSET
@@ -188,7 +190,9 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def in_words(self) -> str:
-        """The state as people say it: what is held for the ledger awaits the ledger."""
+        """The state as people say it: what a person has opened is seen, what is held for the ledger awaits the ledger."""
+        if self.state is State.PENDING and self.seen_at is not None:
+            return "seen"
         waits = self.state is State.HELD and isinstance(self.ledger, OnLedger) and self.ledger.state == "awaiting"
         return "awaiting ledger" if waits else str(self.state)
 

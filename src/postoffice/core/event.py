@@ -14,6 +14,7 @@ class Kind(StrEnum):
 
     NEW_MESSAGE = "new_message"
     RECEIPT = "receipt"
+    SEEN = "seen"
     DEAD_LETTER = "dead_letter"
     CONNECTION_REQUEST = "connection_request"
     CONNECTION_APPROVED = "connection_approved"

@@ -25,13 +25,15 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     to: str
     state: State
     number: int
+    seen: bool = False
+    """A person has opened it."""
     standing: Standing | None = None
     """The same at length, where somebody asks how it came to be so."""
 
     @property
     def is_read(self) -> bool:
-        """Unread means waiting: pending or held."""
-        return self.state not in (State.PENDING, State.HELD)
+        """Unread means waiting and not seen."""
+        return self.seen or self.state not in (State.PENDING, State.HELD)
 
 
 class Thread(msgspec.Struct, frozen=True, kw_only=True):

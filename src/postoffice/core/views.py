@@ -114,6 +114,8 @@ class MailboxCounts(msgspec.Struct, frozen=True, kw_only=True):
 
     held: int
     pending: int
+    unread: int
+    """What waits and no person has opened."""
     leased: int
     dead: int
     counted: int

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from postoffice.core.agent import Agent, Presence
+from postoffice.core.names import OWNER, folded
 from postoffice.core.profile import capability_codes
 
 
@@ -21,6 +22,8 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     presence: Presence
     current_tasks: int
     max_concurrent_tasks: int
+    person: bool
+    """A person, who answers questions: the owner, or whom the owner has marked so."""
     display_name: str | None
     model: str | None
     has_key: bool
@@ -45,6 +48,7 @@ def public(agent: Agent) -> dict[str, Any]:
         "presence": agent.presence,
         "current_tasks": len(agent.current_tasks),
         "max_concurrent_tasks": card.max_concurrent_tasks,
+        "person": card.person or folded(agent.name) == OWNER,
         "display_name": card.display_name,
         "model": card.model,
         "has_key": agent.has_key,

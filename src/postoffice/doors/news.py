@@ -19,6 +19,7 @@ _CONNECTION = {
 }
 _REF = {
     Kind.RECEIPT: "message_id",
+    Kind.SEEN: "message_id",
     Kind.DEAD_LETTER: "message_id",
     Kind.TASK: "task_id",
     Kind.NOTE: "message_id",

@@ -39,6 +39,8 @@ class PeopleVerbs(Counter):
         assert hash is not None
         checked = check_card(card or Card())
         owner = by is not None and by.owner
+        if checked.person and not owner:
+            raise OwnerOnly(what="mark a person")
         counted = None if owner else address  # the rate is for strangers, and whoever runs the office sets up a team from one machine
         try:
             id, known = await self.store.do(Register(check_free(name), checked, hash, key_prefix(key), owner=owner, address=counted))
@@ -70,6 +72,8 @@ class PeopleVerbs(Counter):
             checked = check_card(msgspec.convert(changes, Card))
         except msgspec.ValidationError as error:
             raise Invalid(what="card", why=str(error)) from None
+        if "person" in changes and not caller.owner:
+            raise OwnerOnly(what="mark a person")
         return await self.store.do(UpdateCard(self._whose(caller, of), {field: getattr(checked, field) for field in changes}))
 
     def heartbeat(self, caller: Caller) -> None:

@@ -25,14 +25,14 @@ from postoffice.core.message import Message
 from postoffice.core.names import check_name, folded
 from postoffice.core.session import Thread
 from postoffice.core.views import DeadLetter, Entity, Found, MailboxCounts, Page, Proof, Totals
-from postoffice.office.counter import Counter
+from postoffice.office.finishing import FinishingVerbs
 from postoffice.office.identity import Again
 
 _NOW = timedelta(0)
 _LAST_NUMBER = 2**62
 
 
-class ReadingVerbs(Counter):
+class ReadingVerbs(FinishingVerbs):
     """Reading."""
 
     async def inbox(
@@ -52,12 +52,19 @@ class ReadingVerbs(Counter):
     async def history(
         self, caller: Caller, session_id: str, *, before: str | None = None, limit: int | None = None, peek: bool = False
     ) -> Thread:
-        """A session's messages, newest first. What it shows is settled, tasks excepted, unless only peeking."""
+        """A session's messages, newest first. What it shows is settled, tasks excepted, unless only peeking; a person has seen it."""
         most = bounded("limit", limit, self._limits.page, 1, self._limits.page_most)
-        if peek or caller.owner:
-            return await self.store.sessions.peek(None if caller.owner else caller.name, session_id, before, most)
-        place = await self.store.sessions.place(caller.name, session_id, before)
-        return await self.store.do(ReadSession(caller.name, session_id, place, most))
+        reader = None if caller.owner else caller.name
+        if peek or reader is None:
+            thread = await self.store.sessions.peek(reader, session_id, before, most)
+        else:
+            place = await self.store.sessions.place(caller.name, session_id, before)
+            thread = await self.store.do(ReadSession(caller.name, session_id, place, most))
+        unread = [line.message.id for line in thread.lines if line.to == folded(caller.name) and not line.is_read]
+        if peek or not unread or not await self.is_person(caller):
+            return thread
+        await self.all_seen(caller, unread)
+        return await self.store.sessions.peek(reader, session_id, before, most)
 
     async def waiting(
         self, caller: Caller, cursor: str | None = None, limit: int | None = None, *, of: str | None = None, outside: bool = False

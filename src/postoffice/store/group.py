@@ -61,7 +61,7 @@ def close_desk(desk: Desk) -> Iterator[Write]:
         yield Write(
             "update_delivery",
             [
-                (d.id, d.state, d.attempts, d.token, d.holder, d.due_at, d.leased_at, d.settled_at, d.reason)
+                (d.id, d.state, d.attempts, d.token, d.holder, d.due_at, d.leased_at, d.settled_at, d.reason, d.seen_at)
                 for d in desk.changed_mail.values()
             ],
         )

@@ -1,5 +1,7 @@
 """Dead letters, and mail that is held: give them another life or an end."""
 
+from typing import TypeVar
+
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.mail.moves import bury, let_through, move
@@ -14,8 +16,10 @@ from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
 from postoffice.core.task import UNDELIVERED, TaskState
 
+R = TypeVar("R")
 
-class OneLetter(Act[Settled]):
+
+class OneLetter(Act[R]):
     """Something done to one delivery."""
 
     def __init__(self, mailbox: str, ref: str) -> None:
@@ -36,7 +40,7 @@ class OneLetter(Act[Settled]):
         return row
 
 
-class Requeue(OneLetter):
+class Requeue(OneLetter[Settled]):
     """A dead letter waits again, with all its tries."""
 
     def run(self, desk: Desk) -> Settled:
@@ -59,7 +63,7 @@ def failed_undelivered(task: TaskRow, row: DeliveryRow) -> bool:
     return last.state is TaskState.FAILED and last.at == moment(row.settled_at) and (last.text or "").startswith(UNDELIVERED)
 
 
-class Discard(OneLetter):
+class Discard(OneLetter[Settled]):
     """A dead letter is done with."""
 
     def run(self, desk: Desk) -> Settled:

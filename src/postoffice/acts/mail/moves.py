@@ -72,13 +72,22 @@ def move(desk: Desk, row: DeliveryRow, state: State, *, reason: str | None = Non
     box = desk.boxes[row.mailbox]
     _count(desk, box, row.state, -1, row.size)
     _count(desk, box, state, 1, row.size)
-    if row.session_id is not None and (by := (state in UNREAD) - (row.state in UNREAD)):
-        _count_unread(desk, desk.threads[row.session_id], row.mailbox, by)
+    unread = row.unread
     row.reason = reason if reason is not None or row.lent else row.reason
     row.state = str(state)
+    _recount_unread(desk, row, before=unread)
     row.due_at = None if due_in is None else desk.now + micros(due_in)
     if state in (State.ACKED, State.DEAD):
         row.settled_at = desk.now
+    desk.changed_mail[row.message_id, row.mailbox] = row
+
+
+def mark_seen(desk: Desk, row: DeliveryRow, at: int | None) -> None:
+    """A person has opened what waits, or keeps it unread."""
+    unread = row.unread
+    row.seen_at = at
+    _recount_unread(desk, row, before=unread)
+    desk.changed_boxes[row.mailbox] = desk.boxes[row.mailbox]  # whoever remembers its mail must look again
     desk.changed_mail[row.message_id, row.mailbox] = row
 
 
@@ -142,6 +151,11 @@ def _count(desk: Desk, box: Box, state: str, by: int, size: int) -> None:
         box.dead += by
     # Where nothing waits there are no bytes, whatever an older program has left uncounted.
     box.waiting_bytes = box.waiting_bytes + by * size * (state in WAITING) if box.depth else 0
+
+
+def _recount_unread(desk: Desk, row: DeliveryRow, *, before: bool) -> None:
+    if row.session_id is not None and (by := row.unread - before):
+        _count_unread(desk, desk.threads[row.session_id], row.mailbox, by)
 
 
 def _count_unread(desk: Desk, thread: ThreadRow, agent: str, by: int) -> None:

@@ -42,9 +42,10 @@ class ReadSession(Act[Thread]):
         assert thread is not None
         # The locked rows, where there are any, not the ones that were looked at to find them.
         rows = [desk.mail.get((row.message_id, row.mailbox), row) for row in desk.lines[self.key]]
-        for row in rows:
-            if settled_by(self.reader, row):
-                settle(desk, row)
+        if not desk.boxes[self.reader].card.person:  # what a person opens is seen, and not done with
+            for row in rows:
+                if settled_by(self.reader, row):
+                    settle(desk, row)
         other = thread.high if self.reader == thread.low else thread.low
         return as_thread(thread, self.reader, desk.boxes[other].name, rows, held)
 
@@ -85,7 +86,14 @@ def as_thread(thread: ThreadRow, reader: str, other: str, rows: list[DeliveryRow
 
 
 def _line(row: DeliveryRow) -> Line:
-    return Line(message=row.read(), to=row.mailbox, state=State(row.state), number=row.session_number or 0, standing=standing_of(row))
+    return Line(
+        message=row.read(),
+        to=row.mailbox,
+        state=State(row.state),
+        number=row.session_number or 0,
+        seen=row.seen_at is not None,
+        standing=standing_of(row),
+    )
 
 
 def standing_of(row: DeliveryRow) -> Standing:
@@ -100,4 +108,5 @@ def standing_of(row: DeliveryRow) -> Standing:
         settled_at=None if row.settled_at is None else moment(row.settled_at),
         reason=None if row.lent else row.reason,
         leased_at=None if row.leased_at is None else moment(row.leased_at),
+        seen_at=None if row.seen_at is None else moment(row.seen_at),
     )

@@ -59,6 +59,10 @@ class OwnerOnly(Forbidden):
     """Only the owner of this server may {what}."""
 
 
+class PersonsOnly(Forbidden):
+    """Only people may do that, and {name} is not marked as one; the owner marks a person on its card."""
+
+
 class NoSuchAgent(NotFound):
     """There is no agent {name!r}: {hint}."""
 

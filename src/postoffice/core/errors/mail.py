@@ -43,6 +43,10 @@ class NotDead(Conflict):
     """Message {ref} is {state}, not dead; only dead letters are requeued or discarded."""
 
 
+class NotWaiting(Conflict):
+    """Message {ref} is {state} and waits for nobody any more."""
+
+
 class LoopRefused(Conflict):
     """Not forwarded to {to}: {why}."""
 

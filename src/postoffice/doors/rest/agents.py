@@ -30,6 +30,7 @@ class CardBody(Body):
     owner_contact: str | None = None
     display_name: str | None = None
     model: str | None = None
+    person: bool | None = Field(None, description="Whether it is a person; for the owner to say only.")
     metadata: dict[str, Any] | None = Field(None, description="Anything; `hcs11_capabilities` names HCS-11's numbers where words do not.")
 
 
@@ -107,6 +108,7 @@ _ME = {
     "presence": "idle",
     "current_tasks": 0,
     "max_concurrent_tasks": 3,
+    "person": False,
     "display_name": None,
     "model": None,
     "has_key": True,

@@ -50,6 +50,7 @@ class Numbers(msgspec.Struct, frozen=True, kw_only=True):
 
     held: int
     pending: int
+    unread: int
     leased: int
     dead: int
     counted: int
@@ -65,7 +66,7 @@ _ENTRY = {
     "data": {"by": "bob-agent"},
 }
 _TOTALS = {"agents": 3, "held": 0, "pending": 2, "leased": 1, "dead": 0, "counted": 40}
-_NUMBERS = {"held": 0, "pending": 2, "leased": 1, "dead": 0, "counted": 40, "oldest_waiting": 1.5}
+_NUMBERS = {"held": 0, "pending": 2, "unread": 2, "leased": 1, "dead": 0, "counted": 40, "oldest_waiting": 1.5}
 
 
 @routes.get("/events", **gives(Events, {"events": [_EVENT], "cursor": "8"}))
@@ -91,7 +92,7 @@ async def mailbox(call: Identified, of: Of = None) -> Response:
     """The caller's mailbox in numbers."""
     counts: MailboxCounts = await call.office.counts(call.caller, of=of)
     oldest = None if counts.oldest_waiting is None else counts.oldest_waiting.total_seconds()
-    fields = {name: getattr(counts, name) for name in ("held", "pending", "leased", "dead", "counted")}
+    fields = {name: getattr(counts, name) for name in ("held", "pending", "unread", "leased", "dead", "counted")}
     return answer(Numbers(**fields, oldest_waiting=oldest))
 
 

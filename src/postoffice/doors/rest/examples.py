@@ -29,4 +29,5 @@ STANDING: dict[str, Any] = {
     "settled_at": WHEN,
     "reason": None,
     "leased_at": WHEN,
+    "seen_at": None,
 }

@@ -99,9 +99,10 @@ SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::bigin
 
 -- name: update_delivery
 UPDATE deliveries d SET state = v.state, attempts = v.attempts, token = v.token, holder = v.holder, tokenless = v.holder IS NOT NULL, due_at = v.due_at,
-                        leased_at = v.leased_at, settled_at = v.settled_at, reason = v.reason
-FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[])
-  AS v (id, state, attempts, token, holder, due_at, leased_at, settled_at, reason)
+                        leased_at = v.leased_at, settled_at = v.settled_at, reason = v.reason, seen_at = v.seen_at
+FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[],
+            $10::bigint[])
+  AS v (id, state, attempts, token, holder, due_at, leased_at, settled_at, reason, seen_at)
 WHERE d.id = v.id;
 
 -- name: add_dedupe

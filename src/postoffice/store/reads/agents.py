@@ -2,9 +2,11 @@
 
 from datetime import timedelta
 
+import msgspec
+
 from postoffice.acts.people.agents import as_key
 from postoffice.acts.rows import Box, KeyRow, Row
-from postoffice.core.agent import Agent, Key, presence
+from postoffice.core.agent import Agent, Card, Key, presence
 from postoffice.core.clock import moment
 from postoffice.core.names import folded
 from postoffice.core.views import Page
@@ -22,13 +24,18 @@ class AgentReads:
         rows = await self._engine.fetch("agent", agent=folded(name))
         return await self._as_agent(rows[0]) if rows else None
 
+    async def card(self, name: str) -> Card | None:
+        """What an agent says of itself, for whoever needs to know no more."""
+        rows = await self._engine.fetch("card", agent=folded(name))
+        return msgspec.json.decode(rows[0][0], type=Card) if rows else None
+
     async def page(self, after: str, limit: int) -> Page[Agent]:
         rows = await self._engine.fetch("agents", after=folded(after), limit=limit + 1)
         items = [await self._as_agent(row) for row in rows[:limit]]
         return page_of(items, rows, limit, lambda row: row[0])
 
     async def _as_agent(self, row: Row) -> Agent:
-        box = Box.of(row[:-1])
+        box, seen = Box.of(row[:-2]), row[-2]
         tasks = tuple(id for (id,) in await self._engine.fetch("tasks_under_way", agent=box.agent))
         silent_for = None if box.last_seen is None else timedelta(microseconds=row[-1] - box.last_seen)
         return Agent(
@@ -37,7 +44,7 @@ class AgentReads:
             card=box.card,
             presence=presence(silent_for, len(tasks), self._engine.limits.heartbeat_timeout),
             current_tasks=tasks,
-            unread=box.pending,
+            unread=box.pending - seen,
             leased=box.leased,
             dead=box.dead,
             has_key=bool(box.has_key),

@@ -98,11 +98,12 @@ class MailReads:
         rows = await self._engine.fetch("agent", agent=folded(name))
         if not rows:
             raise NoSuchAgent(name=name, hint="check the name")
-        box = Box.of(rows[0][:-1])
+        box, seen = Box.of(rows[0][:-2]), rows[0][-2]
         ((oldest,),) = await self._engine.fetch("oldest", agent=box.agent)
         return MailboxCounts(
             held=box.held,
             pending=box.pending,
+            unread=box.pending - seen,
             leased=box.leased,
             dead=box.dead,
             counted=box.counted,
@@ -111,7 +112,7 @@ class MailReads:
 
 
 def _standing(row: Row) -> Standing:
-    name, state, attempts, number, session_id, due_at, settled_at, reason, leased_at, *rings = row
+    name, state, attempts, number, session_id, due_at, settled_at, reason, leased_at, seen_at, *rings = row
     return Standing(
         recipient=name,
         state=State(state),
@@ -122,6 +123,7 @@ def _standing(row: Row) -> Standing:
         settled_at=None if settled_at is None else moment(settled_at),
         reason=reason,
         leased_at=None if leased_at is None else moment(leased_at),
+        seen_at=None if seen_at is None else moment(seen_at),
         rung=UNSET if rings[0] is None else _rings(*rings),
     )
 

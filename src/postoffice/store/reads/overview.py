@@ -35,14 +35,14 @@ class Overview:
         return page_of(seats, rows, limit, lambda row: row[0])
 
     def _seat(self, row: Row, tasks: int) -> Seat:
-        box, oldest, now = Box.of(row[:-2]), row[-2], row[-1]
+        box, (seen, oldest, now) = Box.of(row[:-3]), row[-3:]
         silent_for = None if box.last_seen is None else timedelta(microseconds=now - box.last_seen)
         return Seat(
             name=box.name,
             card=box.card,
             presence=presence(silent_for, tasks, self._engine.limits.heartbeat_timeout),
             tasks=tasks,
-            unread=box.pending,
+            unread=box.pending - seen,
             leased=box.leased,
             dead=box.dead,
             has_key=box.has_key,

@@ -43,7 +43,10 @@ class SessionReads:
         last = [DeliveryRow(*row) for row in await self._engine.fetch_each("lines", [(rows[0][0], END, max(lines, 1), reader)])]
         if not last:
             return None
-        shown = tuple(Line(message=d.read(), to=d.mailbox, state=State(d.state), number=d.session_number or 0) for d in last[:lines])
+        shown = tuple(
+            Line(message=d.read(), to=d.mailbox, state=State(d.state), number=d.session_number or 0, seen=d.seen_at is not None)
+            for d in last[:lines]
+        )
         return msgspec.structs.replace(_thread(rows), last_message_at=moment(last[0].created_at), lines=shown)
 
     async def _many_wait(self, name: str) -> bool:
@@ -97,8 +100,8 @@ def _thread(rows: list[Row]) -> Thread:
         created_at=moment(created_at),
         last_message_at=moment(last_at),
         lines=tuple(
-            Line(message=_message(body), to=to, state=State(state), number=number)
-            for _, _, _, _, _, _, _, to, state, number, body in rows
+            Line(message=_message(body), to=to, state=State(state), number=number, seen=seen_at is not None)
+            for _, _, _, _, _, _, _, to, state, number, seen_at, body in rows
             if body is not None
         ),
     )

@@ -4,6 +4,10 @@
 a.agent, a.name, CAST(a.id AS text), a.card, a.has_key, a.acted, a.created_at, a.last_seen, b.counted, b.held, b.pending, b.leased, b.dead,
 b.waiting_bytes
 
+-- part: seen
+-- What waits and its person has opened: of few agents there is any.
+(SELECT count(*) FROM deliveries d WHERE d.mailbox = a.agent AND d.state = 'pending' AND d.seen_at IS NOT NULL)
+
 -- name: find_key
 SELECT a.name, k.expires_at, k.revoked_at, office_now()
 FROM keys k JOIN agents a ON a.agent = k.agent WHERE k.hash = :hash;
@@ -13,10 +17,13 @@ SELECT k.hash, k.agent, k.prefix, k.created_at, k.expires_at, k.revoked_at, a.na
 FROM keys k JOIN agents a ON a.agent = k.agent WHERE k.agent = :agent ORDER BY k.created_at;
 
 -- name: agent
-SELECT {agent}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent WHERE a.agent = :agent;
+SELECT {agent}, {seen}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent WHERE a.agent = :agent;
+
+-- name: card
+SELECT card FROM agents WHERE agent = :agent;
 
 -- name: agents
-SELECT {agent}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent
+SELECT {agent}, {seen}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent
 WHERE a.agent > :after AND a.agent NOT IN ('system', 'owner') ORDER BY a.agent LIMIT :limit;
 
 -- name: names_near

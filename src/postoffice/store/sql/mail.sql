@@ -6,11 +6,11 @@ coalesce(d.holder, CASE WHEN d.tokenless THEN d.mailbox END)
 
 -- part: delivery
 d.id, CAST(d.message_id AS text), d.mailbox, d.number, d.priority, d.state, d.sender, d.type, CAST(d.session_id AS text), d.session_number,
-d.correlation_id, d.attempts, d.token, {holder}, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size, m.client_id, m.body
+d.correlation_id, d.attempts, d.token, {holder}, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size, d.seen_at, m.client_id, m.body
 
 -- part: bare_delivery
 d.id, CAST(d.message_id AS text), d.mailbox, d.number, d.priority, d.state, d.sender, d.type, CAST(d.session_id AS text), d.session_number,
-d.correlation_id, d.attempts, d.token, {holder}, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size
+d.correlation_id, d.attempts, d.token, {holder}, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size, d.seen_at
 
 -- part: let_through
 -- Held without a time to try again is held since it was sent: until it is released it is nobody's but its sender's.
@@ -32,7 +32,7 @@ SELECT purged_at FROM tombstones WHERE message_id = :id AND (CAST(:reader AS tex
 -- name: standings
 -- The reason of what is lent is where it lies.
 SELECT a.name, d.state, d.attempts, d.number, CAST(d.session_id AS text), d.due_at, d.settled_at,
-       CASE WHEN d.state = 'leased' AND d.due_at IS NULL THEN NULL ELSE d.reason END, d.leased_at,
+       CASE WHEN d.state = 'leased' AND d.due_at IS NULL THEN NULL ELSE d.reason END, d.leased_at, d.seen_at,
        r.times, r.first_at, r.last_at, r.turn_at, r.told_at
 FROM deliveries d JOIN agents a ON a.agent = d.mailbox
 LEFT JOIN rings r ON r.message_id = d.message_id AND r.mailbox = d.mailbox WHERE d.message_id = :id ORDER BY d.mailbox;

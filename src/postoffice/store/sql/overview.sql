@@ -8,7 +8,7 @@ SELECT (SELECT count(*) FROM agents) - 2, sum(held), sum(pending), sum(leased), 
  FROM (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5) AS p)
 
 -- name: roster
-SELECT {agent}, {oldest_of}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent
+SELECT {agent}, {seen}, {oldest_of}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent
 WHERE a.agent > :after AND a.agent NOT IN ('system', 'owner') ORDER BY a.agent LIMIT :limit;
 
 -- name: longest_waiting

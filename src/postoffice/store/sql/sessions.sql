@@ -12,7 +12,7 @@ s.id, s.subject, s.counted, s.created_at, s.last_at, a.name AS other
   SELECT session_id, count(*) AS held, sum(CASE WHEN due_at IS NULL THEN 1 ELSE 0 END) AS hidden
   FROM deliveries WHERE mailbox = :agent AND state = 'held' AND session_id IS NOT NULL GROUP BY session_id)
 SELECT CAST(s.id AS text), s.subject, s.other, s.unread - coalesce(h.held, 0), s.created_at, s.last_at, coalesce(h.hidden, 0),
-       d.mailbox, d.state, d.session_number, m.body
+       d.mailbox, d.state, d.session_number, d.seen_at, m.body
 FROM shown s LEFT JOIN held h ON h.session_id = s.id LEFT JOIN {lines_of_shown} d ON d.session_id = s.id AND d.session_number > s.counted - :lines
   AND ({let_through} OR d.mailbox <> :agent) LEFT JOIN messages m ON m.id = d.message_id
 ORDER BY s.last_at DESC, s.id DESC, d.session_number DESC
@@ -35,7 +35,7 @@ WITH shown AS (
 -- Found by what waits, not by an index over counts: that one would have to follow every lease and every ack.
 WITH shown AS (
   SELECT {inbox_columns}, CASE WHEN s.low = :agent THEN s.unread_low ELSE s.unread_high END AS unread
-  FROM (SELECT DISTINCT session_id FROM deliveries WHERE mailbox = :agent AND state = 'pending' AND session_id IS NOT NULL) AS waits
+  FROM (SELECT DISTINCT session_id FROM deliveries WHERE mailbox = :agent AND state = 'pending' AND session_id IS NOT NULL AND seen_at IS NULL) AS waits
   JOIN sessions s ON s.id = waits.session_id
   JOIN agents a ON a.agent = CASE WHEN s.low = :agent THEN s.high ELSE s.low END
   WHERE (s.last_at, s.id) < (:before, :before_id) ORDER BY s.last_at DESC, s.id DESC LIMIT :limit)

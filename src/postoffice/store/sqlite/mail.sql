@@ -82,7 +82,8 @@ INSERT INTO deliveries (id, message_id, mailbox, number, priority, state, sender
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0);
 
 -- name: update_delivery
-UPDATE deliveries SET state = ?2, attempts = ?3, token = ?4, holder = ?5, tokenless = ?5 IS NOT NULL, due_at = ?6, leased_at = ?7, settled_at = ?8, reason = ?9
+UPDATE deliveries SET state = ?2, attempts = ?3, token = ?4, holder = ?5, tokenless = ?5 IS NOT NULL, due_at = ?6, leased_at = ?7, settled_at = ?8, reason = ?9,
+                      seen_at = ?10
 WHERE id = ?1;
 
 -- name: add_dedupe

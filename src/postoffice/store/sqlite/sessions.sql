@@ -1,10 +1,10 @@
 -- Sessions and their lines, on SQLite.
 
 -- part: lines_of_shown
-(SELECT f.session_id, f.session_number, f.mailbox, f.state, f.message_id, f.due_at FROM shown t CROSS JOIN deliveries f
+(SELECT f.session_id, f.session_number, f.mailbox, f.state, f.message_id, f.due_at, f.seen_at FROM shown t CROSS JOIN deliveries f
  WHERE f.session_id = t.id AND f.session_number > t.counted - :lines AND f.filed = 1
  UNION ALL
- SELECT u.session_id, u.session_number, u.mailbox, u.state, u.message_id, u.due_at FROM deliveries u CROSS JOIN shown t
+ SELECT u.session_id, u.session_number, u.mailbox, u.state, u.message_id, u.due_at, u.seen_at FROM deliveries u CROSS JOIN shown t
  WHERE u.id > {filed_mail} AND u.filed = 0 AND u.session_id = t.id AND u.session_number > t.counted - :lines)
 
 -- name: lines

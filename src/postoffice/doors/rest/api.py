@@ -87,7 +87,22 @@ def create_api(life: Life) -> Api:
     )
     app.state.metrics = Metrics()
     # Added as they are: routes of an included router are looked through twice. The busiest come first.
-    for door in (messages, leases, inbox, agents, connections, tasks, finishing, entities, dead_letters, events, ledger, links, windows, service):
+    for door in (
+        messages,
+        leases,
+        inbox,
+        agents,
+        connections,
+        tasks,
+        finishing,
+        entities,
+        dead_letters,
+        events,
+        ledger,
+        links,
+        windows,
+        service,
+    ):
         app.router.routes += door.routes.routes
     app.add_api_route("/docs", _page, include_in_schema=False)
     app.add_api_route("/docs/{name}", _page, include_in_schema=False)

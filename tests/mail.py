@@ -7,6 +7,7 @@ from postoffice.core.connection import Handshake
 from postoffice.core.delivery import Leased, Standing
 from postoffice.core.limits import Limits
 from postoffice.core.message import NOTICE, Accepted, Draft, Message, TaskRef
+from postoffice.core.seal import Seal
 from postoffice.core.views import Page
 from postoffice.office import Auth, House, PostOffice
 from postoffice.wake.local import LocalWake
@@ -16,7 +17,11 @@ from tests.engines import Engine
 def office_with(engine: Engine, *, auth: Auth = Auth.OPEN, handshake: Handshake = Handshake.VISIBLE, **limits: Any) -> PostOffice:
     """An office over the engine whose limits differ from the defaults; not yet open."""
     rules = Limits(**limits)
-    return PostOffice(engine.store(rules), LocalWake(), House(auth=auth, handshake=handshake, limits=rules, tick=3600))
+    return PostOffice(
+        engine.store(rules, Seal(b"beside the data") if handshake is Handshake.HUMAN else None),
+        LocalWake(),
+        House(auth=auth, handshake=handshake, limits=rules, tick=3600),
+    )
 
 
 async def person(office: PostOffice, name: str) -> Caller:

@@ -12,6 +12,7 @@ import pytest
 from postoffice.bridges.ledger import listener
 from postoffice.config import Settings
 from postoffice.core.limits import Limits
+from postoffice.core.seal import Seal
 from postoffice.store.store import Store
 from tests.engines import Engine, SQLiteEngine
 from tests.ledger.emulator import Chunk, Emulator, Throttle, running_emulator
@@ -89,6 +90,7 @@ async def test_an_unknown_sender_is_set_aside(at: Town) -> None:
         ({"message_type": "fyi", "subject": "a\u0000b"}, "U\\+0000"),
         ({"message_type": "task_update", "subject": "s"}, "a task is moved by updating it"),
         ({"message_type": "task.note", "subject": "s"}, "a note names its entity"),
+        ({"message_type": "Notice", "subject": "s"}, "what the office itself says"),
         ({"message_type": 5}, "its data is wrong"),
     ],
 )
@@ -310,8 +312,8 @@ async def test_it_catches_up_after_days(tmp_path: Path, ledger: Emulator) -> Non
 
 async def test_catching_up_is_held_to_no_rate(tmp_path: Path, ledger: Emulator) -> None:
     class Strict(SQLiteEngine):
-        def store(self, limits: Limits | None = None) -> Store:
-            return super().store(limits or Limits(sends_per_minute=3))
+        def store(self, limits: Limits | None = None, seal: Seal | None = None) -> Store:
+            return super().store(limits or Limits(sends_per_minute=3), seal)
 
     async with town(Strict(tmp_path), ledger) as at:
         await at.settle("quinn", "mindy")

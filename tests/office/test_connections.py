@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 
 from postoffice.core.agent import Caller
-from postoffice.core.connection import MASKED_CODE, Assurance, Connection, Handshake, Status
+from postoffice.core.connection import MASKED_CODE, Assurance, Connection, Handshake, Status, read_code
 from postoffice.core.errors import (
     AlreadyConnected,
     AlreadyRequested,
@@ -24,6 +24,7 @@ from postoffice.core.errors import (
     TooManyRequests,
     ToOneself,
 )
+from postoffice.core.seal import Seal
 from postoffice.office import PostOffice
 from tests.engines import Engine
 from tests.mail import member, office_with, people, write
@@ -239,6 +240,39 @@ class TestHumanHandshake:
             await engine.advance(AN_HOUR)
             await office.upkeep.sweep()
             assert [(item.status, item.note) for item in await seen(office, bob)] == [(Status.EXPIRED, None)]
+
+
+class TestKeptCodes:
+    async def test_no_code_that_waits_stands_in_the_store_where_people_pass_codes_on(self, engine: Engine) -> None:
+        async with office_with(engine, handshake=Handshake.HUMAN) as office:
+            alice, bob = await two(office)
+            request = await office.request_connection(alice, "bob")
+            (kept,) = [row[4] for row in await office.store.engine.fetch("connection", id=request.id)]
+            assert read_code(request.code) == request.code
+            assert request.code not in kept
+            assert request.code.encode().hex() not in kept
+            assert (await office.approve_connection(bob, request.code)).code == request.code
+
+    async def test_another_key_opens_none_and_finds_none(self, engine: Engine) -> None:
+        async with office_with(engine, handshake=Handshake.HUMAN) as office:
+            alice, bob = await two(office)
+            request = await office.request_connection(alice, "bob")
+            mine, office.store.engine.seal = office.store.engine.seal, Seal(b"another")
+            assert (await seen(office, alice))[0].code == MASKED_CODE
+            with pytest.raises(NoSuchCode):
+                await office.approve_connection(bob, request.code)
+            await office.reject_connection(bob, (await office.request_connection(await member(office, "carol"), "bob")).id)
+            office.store.engine.seal = mine
+            assert (await office.approve_connection(bob, request.code)).status is Status.ACTIVE
+
+    async def test_one_that_waits_since_before_there_was_a_key_is_still_good(self, engine: Engine) -> None:
+        async with office_with(engine, handshake=Handshake.HUMAN) as office:
+            alice, bob = await two(office)
+            mine, office.store.engine.seal = office.store.engine.seal, Seal()
+            request = await office.request_connection(alice, "bob")
+            office.store.engine.seal = mine
+            assert (await seen(office, alice))[0].code == request.code
+            assert (await office.approve_connection(bob, request.code)).status is Status.ACTIVE
 
 
 class TestTheOwner:

@@ -33,6 +33,7 @@ from postoffice.core.clock import Clock, moment
 from postoffice.core.event import Kind
 from postoffice.core.limits import Limits
 from postoffice.core.names import folded
+from postoffice.core.seal import Seal
 from postoffice.core.session import pair, subject_key
 
 _encode = msgspec.json.Encoder().encode
@@ -50,8 +51,10 @@ class Desk:
         threads: dict[str, ThreadRow],
         thread_keys: dict[ThreadKey, ThreadRow],
         room: Room,
+        seal: Seal,
     ) -> None:
         self.room = room
+        self._seal = seal
         self.new_delivery_id = new_delivery_id
         self.clock = clock
         self.limits = limits
@@ -104,7 +107,17 @@ class Desk:
     def write_connection(self, row: ConnectionRow) -> None:
         """Keep a request or connection as it is now."""
         row.updated_at = self.now
-        self.write("put_connection", astuple(row), row.id)
+        self.write("put_connection", astuple(msgspec.structs.replace(row, code=self._seal.close(row.code))), row.id)
+
+    def lay_connection(self, row: Row) -> ConnectionRow:
+        """Lay a request or connection on the desk, with its code as people pass it on."""
+        found = ConnectionRow(*row)
+        found.code = self._seal.open(found.code)
+        return self.connections.setdefault(found.id, found)
+
+    def kept_codes(self, codes: set[str]) -> set[str]:
+        """What stands in the store for these codes; those from before there was a seal stand as they are."""
+        return codes | {self._seal.close(code) for code in codes}
 
     def write_key(self, row: KeyRow) -> None:
         """Keep a key as it is now; whoever remembers what was true before must forget it."""

@@ -20,6 +20,7 @@ from postoffice.core.hosts import is_loopback
 from postoffice.core.ledger import is_ledger_id
 from postoffice.core.names import OWNER
 from postoffice.core.routing import check_route
+from postoffice.core.seal import Seal
 from postoffice.office import Auth, House, PostOffice
 from postoffice.office.house import Ledger
 from postoffice.store.engine import Engine
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from postoffice.serve.traces import MessageTraces
 
 OWNER_KEY = "owner.key"
+CODES_KEY = "codes.key"
 _SENDS_A_MINUTE = 600  # a minute, for each agent
 _SENT_BYTES_A_MINUTE = 64 << 20
 _REGISTRATIONS_AN_HOUR = 30  # an hour, for each address
@@ -73,19 +75,23 @@ def build_house(settings: Settings) -> House:
 def build_office(settings: Settings) -> PostOffice:
     """The office these settings describe, not yet open."""
     house = build_house(settings)
+    # Only there do codes go from person to person; elsewhere the target sees them anyway.
+    seal = Seal(_kept_key(settings.data / CODES_KEY).encode() if house.handshake is Handshake.HUMAN else None)
     engine: Engine
     wake: Wake
     if settings.database is None:
         if settings.wake is not None:
             raise BadSetting(name="wake", why="it carries hints between replicas, which share a PostgreSQL; name that in database too")
-        engine, wake = SQLite(settings.sqlite_path, Clock(), house.limits), LocalWake()
+        engine, wake = SQLite(settings.sqlite_path, Clock(), house.limits, seal=seal), LocalWake()
     else:
         check_database(settings.database)
         # Imported here: an install without the extra has no driver for it.
         from postoffice.store.postgres.engine import PostgreSQL  # noqa: PLC0415
         from postoffice.wake.postgres import PostgresWake  # noqa: PLC0415
 
-        engine = PostgreSQL(settings.database, limits=house.limits, schema=settings.schema, statement_cache=settings.statement_cache)
+        engine = PostgreSQL(
+            settings.database, limits=house.limits, seal=seal, schema=settings.schema, statement_cache=settings.statement_cache
+        )
         if settings.wake is not None:
             wake = _build_nats(settings.wake, settings.schema)
         else:
@@ -203,15 +209,26 @@ def check_database(address: str) -> None:
 async def ensure_owner_key(office: PostOffice, data: Path) -> Path:
     """Make the owner's key at the first start. Only its hash is in the store; the file is the owner's alone."""
     path = data / OWNER_KEY
-    if not path.exists():
-        _make_key(path)  # the file first: a key in the store that nobody has would be of no use
-    raw = path.read_text().strip()
-    if (hash := key_hash(raw)) is None:
-        raise BadSetting(name=str(path), why="it holds no key; delete it, and the next start makes another")
+    raw = _kept_key(path)  # the file first: a key in the store that nobody has would be of no use
+    hash = key_hash(raw)
+    assert hash is not None
     # One the store has never seen, because a start broke off or the mail is another; one that was taken back stays so.
     if key_prefix(raw) not in {key.prefix for key in await office.store.agents.keys(OWNER)}:
         await office.store.do(AddKey(OWNER, hash, key_prefix(raw), None))
     return path
+
+
+def _kept_key(path: Path) -> str:
+    """The key in a file of ours, made when it is first wanted."""
+    try:
+        if not path.exists():
+            _make_key(path)
+        raw = path.read_text().strip()
+    except OSError as error:
+        raise BadSetting(name=str(path), why=f"it cannot be read or made: {error.strerror}") from None
+    if key_hash(raw) is None:
+        raise BadSetting(name=str(path), why="it holds no key; delete it, and the next start makes another")
+    return raw
 
 
 def _make_key(path: Path) -> None:

@@ -9,6 +9,7 @@ from postoffice.core.clock import Clock
 from postoffice.core.delivery import State
 from postoffice.core.limits import Limits
 from postoffice.core.names import SYSTEM
+from postoffice.core.seal import Seal
 
 _AT_HAND = 20_000  # rows a drawer holds at most
 _WAITING_AT_HAND = 64  # of them, what waits in one mailbox
@@ -26,9 +27,9 @@ class Drawer:
         self.pending: dict[str, dict[str, DeliveryRow]] = {}  # by mailbox and message id
         self.rows = 0
 
-    def desk(self, clock: Clock, limits: Limits, new_delivery_id: Callable[[], object], room: Room) -> Desk:
+    def desk(self, clock: Clock, limits: Limits, new_delivery_id: Callable[[], object], room: Room, seal: Seal) -> Desk:
         """A desk over the mailboxes and sessions that lie here; what is loaded for it stays."""
-        return Desk(clock, limits, new_delivery_id, self.boxes, self.threads, self.thread_keys, room)
+        return Desk(clock, limits, new_delivery_id, self.boxes, self.threads, self.thread_keys, room, seal)
 
     def all_pending(self, mailbox: str) -> dict[str, DeliveryRow] | None:
         """What waits in a mailbox, if all of it is at hand: that is so when there are as many as the mailbox counts."""

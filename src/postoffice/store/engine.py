@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from postoffice.acts.act import Act
 from postoffice.acts.rows import Row
 from postoffice.core.limits import Limits
+from postoffice.core.seal import Seal
 from postoffice.core.tally import Tally
 
 Committed = Callable[[frozenset[str]], None]
@@ -33,6 +34,8 @@ class Engine(Protocol):
     """A database that keeps mail."""
 
     limits: Limits
+    seal: Seal
+    """How codes that wait are kept."""
     commits: Tally
     """How long groups took from their first read to the disk's word, in this process."""
     closing: bool

@@ -14,7 +14,7 @@ from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.mail.session import settled_by
 from postoffice.acts.needs import Needs
-from postoffice.acts.rows import Box, ConnectionRow, DeliveryRow, KeyRow, RingRow, Row, TaskRow, ThreadRow, WindowRow, in_turn
+from postoffice.acts.rows import Box, DeliveryRow, KeyRow, RingRow, Row, TaskRow, ThreadRow, WindowRow, in_turn
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
 from postoffice.core.message import TASK
@@ -67,7 +67,7 @@ def _look(desk: Desk, needs: Needs) -> Steps:
     yield from _look_at_windows(needs)
     named = (
         ("tasks_by_ref", needs.tasks),
-        ("connections_by_code", needs.codes),
+        ("connections_by_code", desk.kept_codes(needs.codes)),
         ("connections_by_id", needs.connections),
         ("requests_of", needs.burning),
     )
@@ -104,7 +104,7 @@ def _note_members(desk: Desk, needs: Needs, found: dict[str, list[Row]]) -> None
         needs.pairs.add(pair(task.requester, task.assignee))
         needs.mail[task.message_id, task.assignee] = True
     for row in (row for rows in found.values() for row in rows):
-        connection = desk.connections[row[0]] = ConnectionRow(*row)
+        connection = desk.lay_connection(row)
         needs.connections.add(connection.id)
         needs.boxes.update((connection.requester, connection.target))
 
@@ -274,9 +274,9 @@ def _lay_rest(desk: Desk, found: dict[str, list[Row]]) -> None:
         desk.dedupe[sender, to, client_id] = (fingerprint, answer)
     desk.tasks = {row[0]: TaskRow(*row) for row in found.get("tasks_by_ref", ())}
     for row in found.get("connections_by_id", ()):
-        desk.connections[row[0]] = ConnectionRow(*row)
+        desk.lay_connection(row)
     for row in found.get("requests_of", ()):
-        desk.connections.setdefault(row[0], ConnectionRow(*row))
+        desk.lay_connection(row)
     desk.keys = {row[0]: KeyRow(*row) for row in found.get("keys_of", ())}
     desk.counters = {bucket: (begun_at, count) for bucket, begun_at, count in found.get("limits", ())}
     for row in (*found.get("windows_by_id", ()), *found.get("windows_by_place", ()), *found.get("windows_of", ())):

@@ -27,6 +27,7 @@ from postoffice.core.errors import (
     why,
 )
 from postoffice.core.limits import Limits
+from postoffice.core.seal import Seal
 from postoffice.core.tally import Tally
 from postoffice.store import sql
 from postoffice.store.engine import Committed, Tell
@@ -57,11 +58,13 @@ class PostgreSQL:
         clock: Clock | None = None,
         limits: Limits | None = None,
         *,
+        seal: Seal | None = None,
         schema: str = "postoffice",
         statement_cache: int = 256,
     ) -> None:
         self.clock = clock or Clock()
         self.limits = limits or Limits()
+        self.seal = seal or Seal()
         self.commits = Tally()
         self.closing = True  # until it is open
         self.url = normal_url(url)
@@ -214,7 +217,10 @@ class PostgreSQL:
     async def _commit_groups(self) -> None:
         """What came while the last group was committed is the next group. One at a time: larger groups cost less than more of them."""
         committer = Committer(
-            self._connect, lambda drawer: drawer.desk(self.clock, self.limits, self.clock.new_id, self._room), self._sql, self._begin
+            self._connect,
+            lambda drawer: drawer.desk(self.clock, self.limits, self.clock.new_id, self._room, self.seal),
+            self._sql,
+            self._begin,
         )
         try:
             while True:

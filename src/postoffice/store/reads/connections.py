@@ -1,10 +1,13 @@
 """What a store can be asked about requests and connections."""
 
+import msgspec
+
 from postoffice.acts.people.connections import connection_of
-from postoffice.acts.rows import ConnectionRow
+from postoffice.acts.rows import ConnectionRow, Row
 from postoffice.core.clock import is_id
-from postoffice.core.connection import Connection, Status
+from postoffice.core.connection import MASKED_CODE, Connection, Status
 from postoffice.core.names import folded
+from postoffice.core.seal import is_closed
 from postoffice.core.views import Page
 from postoffice.store.engine import Engine
 from postoffice.store.reads.pages import id_cursor, page_of
@@ -29,9 +32,14 @@ class ConnectionReads:
         rows = await self._engine.fetch(
             _QUERIES[agent is not None, status is Status.PENDING], agent=agent, status=status, before=id_cursor(before), limit=limit + 1
         )
-        items = [connection_of(ConnectionRow(*row[:-2]), row[-2], row[-1]) for row in rows[:limit]]
+        items = [self._read(row) for row in rows[:limit]]
         return page_of(items, rows, limit, lambda row: row[0])
 
     async def named(self, id: str) -> Connection | None:
         rows = await self._engine.fetch("connection", id=id) if is_id(id) else ()
-        return connection_of(ConnectionRow(*rows[0][:-2]), *rows[0][-2:]) if rows else None
+        return self._read(rows[0]) if rows else None
+
+    def _read(self, row: Row) -> Connection:
+        found = connection_of(ConnectionRow(*row[:-2]), row[-2], row[-1])
+        code = self._engine.seal.open(found.code)
+        return msgspec.structs.replace(found, code=MASKED_CODE if is_closed(code) else code)

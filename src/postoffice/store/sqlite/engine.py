@@ -20,6 +20,7 @@ from postoffice.acts.rows import Row
 from postoffice.core.clock import Clock
 from postoffice.core.errors import BadCursor, Closed, DiskFull, OutcomeUnknown, ReadOnly
 from postoffice.core.limits import Limits
+from postoffice.core.seal import Seal
 from postoffice.core.tally import Tally
 from postoffice.store import sql
 from postoffice.store.drawer import Drawer
@@ -50,9 +51,18 @@ class SQLite:
 
     shared = False
 
-    def __init__(self, path: Path, clock: Clock | None = None, limits: Limits | None = None, *, synchronous: str = "FULL") -> None:
+    def __init__(
+        self,
+        path: Path,
+        clock: Clock | None = None,
+        limits: Limits | None = None,
+        *,
+        seal: Seal | None = None,
+        synchronous: str = "FULL",
+    ) -> None:
         self.clock = clock or Clock()
         self.limits = limits or Limits()
+        self.seal = seal or Seal()
         self.commits = Tally()
         self.closing = True  # until it is open
         self.path = path
@@ -240,7 +250,7 @@ class SQLite:
             room = self._space.room(self._connection)
             connection.execute("BEGIN IMMEDIATE")
             self._notice_others()
-            desk = self._drawer.desk(self.clock, self.limits, self._delivery_ids.__next__, room)
+            desk = self._drawer.desk(self.clock, self.limits, self._delivery_ids.__next__, room, self.seal)
             desk.now = self.clock.now()  # which is what SQL would be told, too
             self._drive(open_desk(desk, self._drawer, acts))
             outcomes = run_acts(desk, acts)

@@ -133,7 +133,7 @@ def test_every_path_of_the_rest_door_is_named(tmp_path: Path) -> None:
 def test_what_a_document_links_to_and_names_exists(document: Path) -> None:
     text = document.read_text()
     links = re.findall(r"\]\(([^)#:]+)\)", text)
-    files = re.findall(r"`((?:tests|src|store|core|office|doors|docs)/[\w/.]*)`", text)
+    files = re.findall(r"`((?:tests|src|store|core|office|doors|docs|packages|deploy)/[\w/.]*)`", text)
     missing = [name for name in links if not (document.parent / name).exists()]
     missing += [name for name in files if not any((root / name).exists() for root in (ROOT, ROOT / "src" / "postoffice"))]
     assert missing == []

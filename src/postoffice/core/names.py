@@ -15,6 +15,10 @@ _ACCOUNT = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
 _NOBODY: Final = frozenset({"all", "me", "register"})
 RESERVED: Final = _NOBODY | {SYSTEM, OWNER}
 _ANOTHER: Final = "choose another name"
+_OFFICIAL: Final = RESERVED | {"admin", "administrator", "human", "root", "postoffice"}
+"""Whom people believe more than an agent."""
+_ALIKE: Final = (("0", "o"), ("1", "l"), ("i", "l"), ("rn", "m"), ("vv", "w"))
+"""What is read as the other. The statement `lookalikes` says the same in SQL."""
 # What whoever addresses mail by such a word most likely means.
 _MEANT: Final = {"all": f"to write to everyone say {EVERYONE}", "me": "to write to yourself give your own name"}
 
@@ -22,6 +26,19 @@ _MEANT: Final = {"all": f"to write to everyone say {EVERYONE}", "me": "to write 
 def folded(name: str) -> str:
     """The form in which two spellings of one name are equal."""
     return name.lower()
+
+
+def look(name: str) -> str:
+    """What people see in a name at a glance: two names with the same look are taken for each other."""
+    seen = folded(name).rstrip("._-")
+    for written, read in _ALIKE:
+        seen = seen.replace(written, read)
+    return seen
+
+
+def poses(name: str) -> bool:
+    """Whether people would take whoever has the name for the office, its owner or everyone."""
+    return look(name) in _OFFICIAL_LOOKS
 
 
 def is_account(name: str) -> bool:
@@ -53,3 +70,6 @@ def check_free(name: object) -> str:
     if folded(checked) in RESERVED or is_account(checked):
         raise ReservedName(name=name, instead=_ANOTHER)
     return checked
+
+
+_OFFICIAL_LOOKS: Final = frozenset(map(look, _OFFICIAL))

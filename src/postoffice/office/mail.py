@@ -16,7 +16,7 @@ from postoffice.core.entity import check_entity_type
 from postoffice.core.errors import BadMessage, MailError, NoSuchAgent, NoSuchSession
 from postoffice.core.ledger import DIRECT, is_ledger_id
 from postoffice.core.limits import bounded
-from postoffice.core.message import TASK_UPDATE, Accepted, Draft, LedgerWish, check_draft
+from postoffice.core.message import NOTICE, TASK_UPDATE, Accepted, Draft, LedgerWish, check_draft
 from postoffice.core.names import EVERYONE, folded
 from postoffice.core.policy import Auth
 from postoffice.office.counter import Counter
@@ -73,6 +73,8 @@ class MailVerbs(Counter):
         checked = check_draft(draft, self._limits)
         if checked.type == TASK_UPDATE:
             raise BadMessage(field="type", why="a task is moved by updating it, not by a message")
+        if folded(checked.type) == NOTICE:
+            raise BadMessage(field="type", why="notices are what the office itself says; use another word")
         return checked
 
     def _by_ledger(self, draft: Draft) -> Draft:

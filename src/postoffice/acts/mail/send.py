@@ -15,6 +15,7 @@ from postoffice.acts.rules.codes import ask_codes
 from postoffice.acts.rules.depth import check_depth
 from postoffice.acts.rules.finding import find_mail
 from postoffice.acts.rules.idempotency import Once
+from postoffice.acts.rules.naming import ask_lookalikes, check_new_name
 from postoffice.acts.rules.rates import ask_rate, count_sent
 from postoffice.acts.tasks.steps import open_task
 from postoffice.core.agent import Card
@@ -89,6 +90,9 @@ class Send(Act[Accepted]):
         ask_codes(needs, self.draft, recipients)
         if self.draft.forward_of is not None:
             needs.requests.update(recipients)  # what it says is yet to be read
+        if self.strangers:
+            for name in self.names:
+                ask_lookalikes(needs, desk, name)
         for agent in recipients:
             if agent == self.sender:
                 continue
@@ -174,6 +178,7 @@ class Send(Act[Accepted]):
                     raise NoSuchAgent(name=name, hint="check the name")
                 if is_account(name):  # nobody can come under that name and find it
                     raise OutOfReach(recipient=name, sender=desk.boxes[self.sender].name)
+                check_new_name(desk, name, unseen)
                 card = Card(allow_from=(ANYONE,))
                 box = desk.new_box(name, card)
                 unseen.append(box)

@@ -9,6 +9,7 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, KeyRow
 from postoffice.acts.rules.counting import count
+from postoffice.acts.rules.naming import ask_lookalikes, check_new_name
 from postoffice.core.agent import Card, Key, key_hash, key_prefix
 from postoffice.core.clock import micros, moment
 from postoffice.core.errors import BadKey, KeyRequired, NameTaken, NoSuchAgent, NoSuchKey, TooManyKeys
@@ -37,10 +38,15 @@ class Register(Act[tuple[str, str]]):
             needs.limits.add(self.bucket)
             needs.boxes.add(SYSTEM)  # an address is nobody's: whoever counts it holds the office's own mailbox
 
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        ask_lookalikes(needs, desk, self.name)
+
     def run(self, desk: Desk) -> tuple[str, str]:
         box = desk.boxes.get(self.agent)
         if box is not None and (box.has_key or (box.acted and not self.owner)):
             raise NameTaken(name=box.name)
+        if box is None:
+            check_new_name(desk, self.name, owner=self.owner)
         desk.room.take()
         if self.bucket is not None and desk.limits.registrations_per_hour is not None:
             count(desk, self.bucket, desk.limits.registrations_per_hour, timedelta(hours=1))
@@ -69,9 +75,13 @@ class Appear(Act[str]):
         needs.boxes.add(self.agent)
         needs.agents = True
 
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        ask_lookalikes(needs, desk, self.name)
+
     def run(self, desk: Desk) -> str:
         box = desk.boxes.get(self.agent)
         if box is None:
+            check_new_name(desk, self.name)
             desk.room.take()
             box = desk.new_box(self.name, Card(allow_from=(ANYONE,)), acted=True)
             desk.boxes[box.agent] = box

@@ -11,6 +11,10 @@ class ReservedName(Invalid):
     """{name!r} is reserved; {instead}."""
 
 
+class LooksAlike(Invalid):
+    """{name!r} looks like {other!r}, who is another agent; choose a name that nobody takes for it, or have the owner register this one."""
+
+
 class NobodySpeaks(Unidentified):
     """Who speaks is not known; name an agent with --as, or say in POSTOFFICE_DATA where this office keeps its data, to speak as its owner."""
 

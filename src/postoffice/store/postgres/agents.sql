@@ -52,3 +52,6 @@ WHERE b.agent = v.agent;
 INSERT INTO keys (hash, agent, prefix, created_at, expires_at, revoked_at)
 SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])
 ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at, revoked_at = excluded.revoked_at;
+
+-- name: lookalikes
+SELECT name FROM agents WHERE {look} = ANY ($1::text[]) ORDER BY agent LIMIT 1;

@@ -26,6 +26,10 @@ SELECT card FROM agents WHERE agent = :agent;
 SELECT {agent}, {seen}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent
 WHERE a.agent > :after AND a.agent NOT IN ('system', 'owner') ORDER BY a.agent LIMIT :limit;
 
+-- part: look
+-- What people see in a name at a glance, as the rule in the program has it and the index.
+replace(replace(replace(replace(replace(rtrim(agent, '._-'), '0', 'o'), '1', 'l'), 'i', 'l'), 'rn', 'm'), 'vv', 'w')
+
 -- name: names_near
 -- Beside a name in the directory's order, so that a wrong one costs the same in an office of any size.
 SELECT name FROM (SELECT name FROM agents WHERE agent >= :agent ORDER BY agent LIMIT :limit) AS following

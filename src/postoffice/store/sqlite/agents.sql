@@ -35,3 +35,6 @@ UPDATE mailboxes SET counted = ?2, held = ?3, pending = ?4, leased = ?5, dead = 
 -- name: put_key
 INSERT INTO keys (hash, agent, prefix, created_at, expires_at, revoked_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at, revoked_at = excluded.revoked_at;
+
+-- name: lookalikes
+SELECT name FROM agents WHERE {look} = ?1 ORDER BY agent LIMIT 1;

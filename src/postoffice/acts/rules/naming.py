@@ -1,0 +1,32 @@
+"""Whether an agent may come under a new name: not under one that people take for the office, its people or another agent."""
+
+from collections.abc import Sequence
+
+from postoffice.acts.desk import Desk
+from postoffice.acts.needs import Needs
+from postoffice.acts.rows import Box
+from postoffice.core.errors import LooksAlike, ReservedName
+from postoffice.core.names import folded, is_account, look, poses
+
+
+def ask_lookalikes(needs: Needs, desk: Desk, name: str) -> None:
+    """Who there looks like a name that is new."""
+    if folded(name) not in desk.boxes:
+        needs.extra[f"lookalikes:{look(name)}"] = (look(name),)
+
+
+def check_new_name(desk: Desk, name: str, beside: Sequence[Box] = (), *, owner: bool = False) -> None:
+    """Refuse a new name that poses as another, also one of those that come beside it.
+
+    Names that are there already stay as they are, and the owner may name agents alike.
+    """
+    if is_account(name):  # whoever has an account proves it
+        return
+    if poses(name):
+        raise ReservedName(name=name, instead="people would take it for the office or its owner; choose another name")
+    if owner:
+        return
+    there = [other for (other,) in desk.extra.get(f"lookalikes:{look(name)}", ())]
+    there += [box.name for box in (*desk.new_agents, *beside) if look(box.name) == look(name)]
+    if there:
+        raise LooksAlike(name=name, other=min(there))

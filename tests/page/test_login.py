@@ -88,6 +88,25 @@ def test_a_link_that_is_too_old_opens_nothing(out: Lookout, guarded: House) -> N
     expect(out.page.get_by_role("alert")).to_contain_text("older than ten minutes")
 
 
+def test_nobody_elses_link_signs_somebody_in_unasked(out: Lookout, guarded: House) -> None:
+    visit(out, guarded, "owner")
+    address = link(guarded, "alice")
+    out.page.goto(address)
+    expect(out.page.get_by_role("heading", level=1)).to_have_text("Go on as alice?")
+    assert shut_out(out) == []
+    out.page.get_by_role("link", name="Stay owner").click()
+    expect(out.page.locator(".who")).to_contain_text("You are the owner")
+    out.page.goto(address)  # it was not used up
+    out.page.get_by_role("button", name="Go on as alice").click()
+    expect(out.page.locator(".who")).to_contain_text("alice's view")
+
+
+def test_a_new_link_of_ones_own_is_followed_without_a_question(out: Lookout, guarded: House) -> None:
+    visit(out, guarded, "bob")
+    visit(out, guarded, "bob")
+    expect(out.page.locator(".who")).to_contain_text("bob's view")
+
+
 def test_an_agents_view_is_its_own_mail_and_nobody_elses(out: Lookout, guarded: House, browser: Browser) -> None:
     with looking(browser, guarded.url) as owners:
         visit(owners, guarded, "owner")

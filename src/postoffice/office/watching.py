@@ -159,11 +159,16 @@ class WatchingVerbs(Counter):
 
     async def enter(self, code: str) -> tuple[str, timedelta]:
         """Begin a visit by a link's code. Gives what proves the visit from here on, and how long it lasts."""
-        if not code:
-            raise BadLink
         proof = secrets.token_urlsafe(32)
         await self.store.do(UseLink(_hash(code), _hash(proof), _VISIT_LASTS))
         return proof, _VISIT_LASTS
+
+    async def whose_link(self, code: str) -> str:
+        """Whom a link's code lets in. The link is not used by that."""
+        name = await self.store.agents.by_login(_hash(code), "link") if code else None
+        if name is None:
+            raise BadLink
+        return name
 
     async def visitor(self, proof: str | None) -> Caller:
         """Who is looking, by what proves the visit."""

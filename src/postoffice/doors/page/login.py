@@ -6,6 +6,7 @@ from starlette.datastructures import URL
 from starlette.responses import Response
 
 from postoffice.core.errors import MailError, NoVisit
+from postoffice.core.names import folded
 from postoffice.doors.page.look import Look
 from postoffice.doors.page.visitor import forget, proof_of, remember
 from postoffice.office import Auth
@@ -21,8 +22,12 @@ async def login(look: Look) -> Response:
 
 
 async def enter(look: Look) -> Response:
-    """Begin a visit."""
+    """Begin a visit; in the place of another's only when that is wanted."""
     given = await look.form()
+    me, name = look.known, await look.office.whose_link(given.get("code", ""))
+    if me is not None and folded(me.name) != folded(name) and given.get("as") != name:
+        # Somebody else may have made the link: whoever is in already says first that they want to be another.
+        return await look.show("going_on.html", name=name, code=given["code"], next=_ours(given.get("next", "")))
     proof, lasts = await look.office.enter(given.get("code", ""))
     response = look.to(_ours(given.get("next", "")))
     remember(response, look.request, proof, lasts)

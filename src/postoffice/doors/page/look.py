@@ -36,6 +36,11 @@ class Look:
         assert self._caller is not None
         return self._caller
 
+    @property
+    def known(self) -> Caller | None:
+        """Who looks, if that is known."""
+        return self._caller
+
     def asked(self, name: str) -> str | None:
         """A word of the address, if it says anything."""
         return (self.request.query_params.get(name) or "").strip() or None

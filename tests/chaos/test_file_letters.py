@@ -16,6 +16,7 @@ from postoffice.core.limits import Limits
 from postoffice.core.message import TASK_UPDATE, Message, check_draft
 from postoffice_files import MailboxManager
 from tests.chaos.form import either
+from tests.chaos.hostile import VALUES
 from tests.doors.callers import Callers
 from tests.doors.served import serving
 from tests.engines import SQLiteEngine
@@ -24,12 +25,6 @@ from tests.files.waiting import arrived
 from tests.proof.patience import until
 
 EXAMPLES, CROWDS = either(60, 5_000), either(3, 200)
-WORDS = st.one_of(st.text(max_size=20), st.sampled_from(["", "x", "\0", "\ud83d", "-c", "../..", "ALL", "system", "y" * 300, "é" * 12_000]))
-VALUES = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.just(10**400), WORDS),
-    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(WORDS, inner, max_size=4)),
-    max_leaves=8,
-)
 PARTS = st.lists(
     st.fixed_dictionaries({"type": st.sampled_from(["text", "data", "file", "odd"])}, optional={"text": VALUES, "data": VALUES})
 )

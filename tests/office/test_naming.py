@@ -1,10 +1,13 @@
 """Names that pose: for the office, for its people, or for an agent that is there already."""
 
+from typing import Any
+
 import pytest
 
 from postoffice.core.errors import BadMessage, LooksAlike, ReservedName
 from postoffice.core.message import Draft
 from postoffice.core.names import look
+from postoffice.core.window import Opening, Place
 from postoffice.office import Auth, PostOffice
 from tests.engines import Engine
 from tests.mail import member, office_with, people, person, write
@@ -81,3 +84,12 @@ async def test_only_the_office_writes_notices(office: PostOffice, type: str) -> 
         await office.send(alice, Draft(to="bob", content="your key ends today", type=type))
     (refused,) = await office.send_many(alice, [Draft(to="bob", content="your key ends today", type=type)])
     assert isinstance(refused, BadMessage)
+
+
+async def test_a_window_gets_no_name_that_poses(office: PostOffice) -> None:
+    await people(office, "coder")
+    place: dict[str, Any] = {"client": "claude-code", "folder": "/home/ann/Adm1n"}
+    assert (await office.open_window(None, Opening(place=Place("laptop", 1, "1"), **place))).agent == "window-adm1n"
+    for name, error in (("root", ReservedName), ("c0der", LooksAlike)):
+        with pytest.raises(error):
+            await office.open_window(None, Opening(place=Place("laptop", 2, "2"), agent=name, **place))

@@ -278,6 +278,7 @@ def test_a_window_never_shows_ones_mail_under_anothers_name(out: Lookout, guarde
     expect(writing.locator("#line")).to_have_text("Live")
     beside = out.context.new_page()
     beside.goto(link(guarded, "carol"))
+    beside.get_by_role("button", name="Go on as carol").click()
     expect(beside.locator(".who")).to_contain_text("carol's view")
     guarded.run("send", "--to", "alice", "--subject", "To alice alone", "quick", "--as", "bob")
     expect(mail.locator(".who")).to_contain_text("carol's view")

@@ -20,8 +20,7 @@ from tests.engines import sqlite_of
 
 LETTERS = 12
 OLD = """
-DROP INDEX events_mailbox; DROP INDEX deliveries_session; DROP INDEX agents_look; DROP TABLE windows; DROP TABLE window_names;
-DROP TABLE window_sessions; DROP TABLE machine_keys; DROP TABLE rings;
+DROP INDEX events_mailbox; DROP INDEX deliveries_session; DROP INDEX agents_look;
 ALTER TABLE events DROP COLUMN filed; ALTER TABLE deliveries DROP COLUMN filed;
 CREATE UNIQUE INDEX events_mailbox ON events (mailbox, number);
 CREATE INDEX deliveries_session ON deliveries (session_id, session_number) WHERE session_id IS NOT NULL;

@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from postoffice.core.errors import MailError
-from postoffice.core.names import check_free, folded
+from postoffice.core.names import check_free, folded, poses
 
 LEASE: Final = timedelta(seconds=15)
 """A window that is not renewed for so long is closed."""
@@ -128,7 +128,7 @@ def name_of_folder(folder: str) -> str:
     plain = unicodedata.normalize("NFKD", last).encode("ascii", "ignore").decode()
     name = folded(_OTHER.sub("-", plain).strip("._-"))[:_LONGEST].rstrip("._-") or _FALLBACK
     try:
-        return check_free(name)
+        return f"{_FALLBACK}-{name}" if poses(name) else check_free(name)
     except MailError:  # a reserved word, a device, an account
         return f"{_FALLBACK}-{name}"
 

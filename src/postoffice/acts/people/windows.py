@@ -7,6 +7,7 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.mail.expiry import take_back
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, WindowRow
+from postoffice.acts.rules.naming import ask_lookalikes, check_new_name
 from postoffice.core.agent import Caller, Card
 from postoffice.core.clock import is_id, micros, moment
 from postoffice.core.delivery import State
@@ -37,6 +38,10 @@ class OpenWindow(Act[Opened | None]):
         needs.window_sessions.update(self.memories)
         needs.window_agents.update(self.names)
 
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        if self.opening.agent is not None:  # a folder's name is nobody's choice
+            ask_lookalikes(needs, desk, self.names[0])
+
     def run(self, desk: Desk) -> Opened | None:
         row = next((one for one in desk.windows.values() if (one.machine, one.process, one.started) == self.place), None)
         own = next((desk.window_sessions[key] for key in self.memories if key in desk.window_sessions), None)
@@ -46,6 +51,8 @@ class OpenWindow(Act[Opened | None]):
                 raise WindowTaken(name=desk.boxes[self.only].name)
             return None
         box = desk.boxes.get(name)
+        if box is None:
+            check_new_name(desk, name)
         desk.room.take()
         # From here on nothing is refused.
         _end_lost(desk, name)

@@ -2,6 +2,6 @@
 
 import sys
 
-from postoffice.cli.main import main
+from postoffice.cli.entrance import enter
 
-sys.exit(main())
+sys.exit(enter())

@@ -71,6 +71,49 @@ def test_ctrl_c_closes_it_without_a_traceback(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
+def test_a_stop_does_not_wait_for_the_rest_of_a_request(tmp_path: Path) -> None:
+    port = free_port()
+    with serving(*serve(port, "--data", "kept"), port=port, here=tmp_path) as server, socket.create_connection(("127.0.0.1", port)) as half:
+        head = f"POST /messages/send HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX-Agent: a\r\nContent-Type: application/json\r\nContent-Length: 99\r\n"
+        half.sendall(head.encode() + b'\r\n{"to"')
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=PATIENCE)  # by now it is being read
+        server.send_signal(signal.SIGTERM)
+        _, err = server.communicate(timeout=PATIENCE)
+    assert server.returncode == 0
+    assert "error" not in err
+
+
+def test_whoever_hangs_up_on_several_requests_at_once_is_no_fault(tmp_path: Path) -> None:
+    port = free_port()
+    with serving(*serve(port, "--data", "kept"), port=port, here=tmp_path) as server:
+        with socket.create_connection(("127.0.0.1", port)) as hasty:
+            for name in ("ann", "bea", "cat"):
+                head = f"POST /messages/wait HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nX-Agent: {name}\r\nContent-Type: application/json\r\n"
+                hasty.sendall(f'{head}Content-Length: 11\r\n\r\n{{"wait":20}}'.encode())
+            while b"waiters 1.0" not in (found := urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE).read()):
+                assert b"postoffice_waiters" in found
+        while b"postoffice_waiters 0.0" not in urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=PATIENCE).read():
+            pass
+        server.send_signal(signal.SIGTERM)
+        _, err = server.communicate(timeout=PATIENCE)
+    assert "error" not in err
+    assert "agent=bea" not in err
+
+
+def test_an_interrupt_while_it_is_being_loaded_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "slow.py").write_text(
+        "import os, signal, sys\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'postoffice.cli.mail': os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "from postoffice.cli.entrance import enter\n"
+        "sys.exit(enter())\n"
+    )
+    ended = subprocess.run([sys.executable, "slow.py"], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_it_serves_though_its_streams_are_closed(tmp_path: Path, closed: str) -> None:
     port = free_port()

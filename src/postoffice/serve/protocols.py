@@ -13,6 +13,7 @@ from postoffice.doors.reply import Headers
 _HEAD_SECONDS = 20.0
 _HEAD_BYTES = 64 << 10
 _TAKING_SECONDS = 60.0
+_LAST_BODY_SECONDS = 1.0  # for what is still on its way when the server is told to stop
 _CLOSE_SECONDS = 1.0
 _HEED = frozenset({b"connection", b"transfer-encoding"})  # headers that say how the rest is written
 _LENGTH = b"content-length"
@@ -35,6 +36,8 @@ class HttpProtocol(HttpToolsProtocol):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
+        self._before: list[Any] = []
+        """Requests that others were sent behind before they were answered: uvicorn tells only the last that its caller has gone."""
         # The same for all requests of a connection, which come one after the other.
         self._extensions: dict[str, Any] = {
             RESET: lambda: self._broken,
@@ -54,7 +57,20 @@ class HttpProtocol(HttpToolsProtocol):
             self._leaving.set_result(None)
         self._stop_looking()
         self._stop_timing()
+        for cycle in self._before:
+            cycle.disconnected = True
+            cycle.message_event.set()
+        self.pipeline.clear()  # nobody is there to be answered
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        super().shutdown()
+        self.loop.call_later(_LAST_BODY_SECONDS, self._cut_unsent)
+
+    def _cut_unsent(self) -> None:
+        """Who has not sent all of a request by now does not keep the server from stopping: nothing of it was accepted."""
+        if self.cycle is not None and self.cycle.more_body and not self.cycle.response_started:
+            self.transport.abort()
 
     def handle_websocket_upgrade(self) -> None:
         self._stop_looking()  # from here on the connection is another protocol's
@@ -75,7 +91,10 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._head_since = None
+        before = self.cycle
         super().on_headers_complete()
+        if self.pipeline:
+            self._before = [*(cycle for cycle in self._before if not cycle.response_complete), before]
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._head_since is not None:

@@ -132,7 +132,7 @@ class OfficeMachine(RuleBasedStateMachine):
         numbers = {standing.recipient.lower(): standing.number for standing in proof.standings}
         assert sorted(numbers) == sorted(to)
         for name in to:
-            self.model.post(proof.message, name, numbers[name], subject=draft.subject or "", held=draft.hold)
+            self.model.post(proof.message, name, numbers[name], subject=proof.message.subject, held=draft.hold)
         self.sent.append((sender, draft, accepted))
 
     async def sends_again(self, sender: str, draft: Draft, accepted: Accepted) -> None:
@@ -309,6 +309,23 @@ class OfficeMachine(RuleBasedStateMachine):
         }
         (outcome,) = await self.office(door).settle(self.callers[letter.mailbox], [settlements[how]])
         return outcome
+
+    @rule(pick=picks, door=doors)
+    def answer(self, pick: int, door: int) -> None:
+        asked = [letter for letter in self.model.within(State.PENDING, State.LEASED) if letter.sender not in (SYSTEM, letter.mailbox)]
+        if asked:
+            self.do(self.answers(asked[pick % len(asked)], door))
+
+    async def answers(self, letter: Letter, door: int) -> None:
+        """In its session, and done with it but for a task, and what lies elsewhere."""
+        known = len(self.model.letters)
+        await self.sends(letter.mailbox, self.draft([letter.sender], reply_to=letter.id), door)
+        if len(self.model.letters) == known:
+            return  # there was no room for it
+        assert list(self.model.letters.values())[-1].session == letter.session
+        if letter.type != TASK and not (letter.lent and letter.state is State.LEASED):
+            self.model.ack(letter)
+        await self.hear()
 
     @rule(agent=agents, how=st.sampled_from(["ack", "nack", "nack later", "nack untried", "extend", "give back"]), door=doors)
     def settle_all(self, agent: str, how: str, door: int) -> None:

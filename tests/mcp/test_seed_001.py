@@ -159,6 +159,15 @@ class TestSendersIds:
             answer = (await call(alice, "check_mail"))["result"]
             assert (answer["id"], answer["from"], answer["content"]) == ("m-1", "bob", "pong")
 
+    async def test_two_loops_may_both_reuse_one_id(self, served: Served) -> None:
+        async with client(served, "/agents/alice/mcp") as alice, client(served, "/agents/bob/mcp") as bob:
+            await call(alice, "send_to_agent", name="bob", msg="0", msg_id="m-1")
+            for number in range(6):
+                me, other = (bob, "alice") if number % 2 == 0 else (alice, "bob")
+                mail = (await call(me, "check_mail"))["result"]
+                assert (mail["id"], mail["content"]) == ("m-1", str(number))
+                await call(me, "send_to_agent", name=other, msg=str(number + 1), msg_id=mail["id"])
+
     async def test_mail_comes_oldest_first(self, served: Served) -> None:
         async with client(served, "/agents/alice/mcp") as alice, client(served, "/agents/bob/mcp") as bob:
             for number in range(5):

@@ -17,7 +17,7 @@ async def forward(office: PostOffice, caller: Caller, to: str, ref: str, **field
 
 async def reply(office: PostOffice, caller: Caller, to: str, reply_to: str = "anything", **fields: object) -> Accepted:
     """An automatic reply."""
-    return await write(office, caller, to, "automatic", automatic=True, reply_to=reply_to, **fields)
+    return await write(office, caller, to, "automatic", automatic=True, reply_to=reply_to, answers_elsewhere=True, **fields)
 
 
 class TestForwarding:

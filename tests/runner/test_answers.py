@@ -130,6 +130,30 @@ class TestAnAnswer:
         (reply,) = bench.replies()
         assert reply["content"] == f"{bench.coder}|{bench.office.url}|{sent['session_id']}"
 
+    def test_is_not_sent_as_well_where_its_agent_has_answered_meanwhile(self, bench: Bench) -> None:
+        """As a model does that has the mailbox's tools at hand."""
+        script = bench.python(
+            "answer",
+            """
+import json, os, urllib.request
+
+def call(method, path, body=None):
+    headers = {"X-Agent": os.environ["POSTOFFICE_AGENT"], "Content-Type": "application/json"}
+    request = urllib.request.Request(os.environ["POSTOFFICE_SERVER"] + path, body and json.dumps(body).encode(), headers, method=method)
+    return json.load(urllib.request.urlopen(request))
+
+(kept,) = call("GET", "/messages/in-hand")["messages"]
+letter = kept["message"]
+call("POST", "/messages/send", {"to": letter["from"], "content": "by hand", "reply_to": letter["id"]})
+print("printed")
+""",
+        )
+        runner = bench.run(script)
+        sent = bench.send()
+        runner.until_said("automatic reply was not sent")
+        assert bench.until_state(sent["message_id"], "acked")["attempts"] == 1
+        assert [reply["content"] for reply in bench.replies()] == ["by hand"]
+
 
 class TestAnAnswerThatFindsNoRoom:
     def test_is_sent_once_there_is_some_and_the_command_is_not_run_again(self, tmp_path: Path) -> None:

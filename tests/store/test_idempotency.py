@@ -209,3 +209,40 @@ class TestDecision2OrderOfChecks:
             await office.ack(bob, leased.message.id, leased.token)
             await write(office, alice, "bob", "three")
             assert await taken(office, bob) == ["two", "three"]
+
+
+class TestDecision2AnExchange:
+    """Seed 001: an id that goes back and forth names an exchange."""
+
+    async def test_each_leg_is_a_message_and_each_retry_none(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        for number in range(6):
+            sender, to = (alice, bob) if number % 2 == 0 else (bob, alice)
+            sent = [await write(office, sender, to.name, str(number), client_id="m-1") for _ in range(2)]
+            assert [one.duplicate for one in sent] == [False, True]
+            assert [one.message.content for one in await office.pop(to, 5)] == [str(number)]
+            again = await write(office, sender, to.name, str(number), client_id="m-1")
+            assert (again.duplicate, again.message_id) == (True, sent[0].message_id)
+
+    async def test_the_same_words_are_a_retry_until_the_answer_was_taken(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob", "ping", client_id="m-1")
+        await office.pop(bob)
+        first = await write(office, bob, "alice", "ok", client_id="m-1")
+        await write(office, alice, "bob", "ping again", client_id="m-1")
+        assert (await write(office, bob, "alice", "ok", client_id="m-1")).message_id == first.message_id
+        await office.pop(bob)
+        second = await write(office, bob, "alice", "ok", client_id="m-1")
+        assert (second.duplicate, second.message_id != first.message_id) == (False, True)
+        assert (await write(office, bob, "alice", "ok", client_id="m-1")).message_id == second.message_id
+        assert [one.message.content for one in await office.pop(alice, 5)] == ["ok", "ok"]
+
+    async def test_what_was_said_before_the_answer_is_a_conflict_after_it_has_gone_on(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob", "one", client_id="m-1")
+        with pytest.raises(IdConflict):
+            await write(office, alice, "bob", "two", client_id="m-1")
+        await write(office, bob, "alice", "yes", client_id="m-1")
+        await write(office, alice, "bob", "two", client_id="m-1")
+        with pytest.raises(IdConflict):
+            await write(office, alice, "bob", "one", client_id="m-1")

@@ -10,7 +10,7 @@ from postoffice.core.errors import BadText, MailError
 from postoffice.core.message import Draft
 from postoffice.core.text import read_parts, render
 from postoffice.office import PostOffice
-from tests.mail import people, take, taken
+from tests.mail import people, take, taken, write
 
 NUL = "a\x00b"
 SURROGATE = "a\ud800b"
@@ -109,6 +109,7 @@ class TestDecision10Text:
 
     async def test_every_field_comes_back_as_it_was_sent(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
+        answered = await write(office, bob, "alice")
         sent: dict[str, Any] = {
             "type": "question",
             "subject": "Größe",
@@ -117,7 +118,7 @@ class TestDecision10Text:
             "payload": {"a": 1},
             "context": ["c"],
             "correlation_id": "c-1",
-            "reply_to": "r-1",
+            "reply_to": answered.message_id,
             "priority": 2,
             "ttl": 1,
             "callback": {"session_id": "s", "channel": "chat"},

@@ -71,7 +71,7 @@ class Desk:
         self.busy: set[tuple[str, str]] = set()  # (mailbox, session) of which this group leased something
         self.due: list[DeliveryRow] = []
         self.connected: dict[tuple[str, str], str | None] = {}  # by pair: the assurance of their consent
-        self.dedupe: dict[tuple[str, str, str], tuple[bytes, str]] = {}
+        self.dedupe: dict[tuple[str, str, str], tuple[bytes, str, int]] = {}
         self.tasks: dict[str, TaskRow] = {}  # by message id
         self.under_way: dict[str, int] = {}
         self.connections: dict[str, ConnectionRow] = {}

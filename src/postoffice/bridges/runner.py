@@ -13,7 +13,17 @@ from postoffice.bridges.task_start import start_task
 from postoffice.client.mailbox import Mailbox
 from postoffice.client.message import Message
 from postoffice.core.delivery import next_try
-from postoffice.core.errors import BudgetSpent, CommandFailed, Conflict, Forbidden, IdConflict, MailError, NotFound, WouldBeAnOption
+from postoffice.core.errors import (
+    AlreadyAnswered,
+    BudgetSpent,
+    CommandFailed,
+    Conflict,
+    Forbidden,
+    IdConflict,
+    MailError,
+    NotFound,
+    WouldBeAnOption,
+)
 from postoffice.core.fence import one_line
 from postoffice.core.message import NOTICE, TASK
 from postoffice.core.task import TaskState
@@ -178,6 +188,8 @@ class Runner:
             await say(answer.text, lambda body: message.reply(automatic=True, id=id, **body))
         except IdConflict:
             self._say(f"{message.id} had been answered before")
+        except AlreadyAnswered as error:
+            self._say(f"{message.id}: {error}")
         except BudgetSpent as error:
             self._say(f"{message.sender}: {error}")
         except Forbidden as error:

@@ -65,6 +65,8 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     forward_of: str | None = None
     automatic: bool = False
     """Written by a program in answer to `reply_to`, with nobody looking: counts against the session's budget."""
+    answers_elsewhere: bool = False
+    """It comes from a world that knows messages we do not: what `reply_to` names is kept, known here or not."""
     hold: bool = False
     """Keep it from the recipient until it is released."""
     settled: bool = False

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -22,6 +22,7 @@ from postoffice.core.policy import Auth
 from postoffice.office.counter import Counter
 from postoffice.office.identity import Again
 
+R = TypeVar("R")
 _NOW = timedelta(0)
 
 
@@ -33,10 +34,9 @@ class MailVerbs(Counter):
     async def send(self, caller: Caller, draft: Draft) -> Accepted:
         """Accept a message: to an agent, to many, to ALL, as a note, or forwarded. Durable when it returns."""
         begun = steady()
-        strangers = self.house.auth is Auth.OPEN
         try:
             checked = self._checked(self._abroad(draft))
-            accepted = await self.store.do(Send(caller.name, checked, verified=caller.verified, strangers=strangers))
+            accepted = await self._again(caller, checked, await self.store.do(self._act(caller, checked)))
         except NoSuchAgent as error:
             raise await self._unknown(str(error.facts["name"])) from None
         self._count_sent(caller, accepted, begun)
@@ -46,17 +46,24 @@ class MailVerbs(Counter):
         """Accept several messages; each is accepted or refused by itself, also what its door could not read."""
         self._batch(drafts)
         begun = steady()
-        strangers = self.house.auth is Auth.OPEN
         judged = [self._judged(draft) if isinstance(draft, Draft) else draft for draft in drafts]
-        acts = [Send(caller.name, one, verified=caller.verified, strangers=strangers) for one in judged if isinstance(one, Draft)]
+        acts = [self._act(caller, one) for one in judged if isinstance(one, Draft)]
         answers = iter(await self.store.do_each(acts))
-        outcomes = [next(answers) if isinstance(one, Draft) else one for one in judged]
+        outcomes = [await self._again(caller, one, next(answers)) if isinstance(one, Draft) else one for one in judged]
         for place, outcome in enumerate(outcomes):
             if isinstance(outcome, Accepted):
                 self._count_sent(caller, outcome, begun)
             elif isinstance(outcome, NoSuchAgent):
                 outcomes[place] = await self._unknown(str(outcome.facts["name"]))
         return outcomes
+
+    def _act(self, caller: Caller, draft: Draft, *, looks: bool = False) -> Send:
+        return Send(caller.name, draft, verified=caller.verified, strangers=self.house.auth is Auth.OPEN, looks=looks)
+
+    async def _again(self, caller: Caller, draft: Draft, outcome: R) -> R | Accepted:
+        """What seems a repetition may be the next message of an exchange under one id, in which the same is said again."""
+        repeated = isinstance(outcome, Accepted) and outcome.duplicate and isinstance(draft.to, str)
+        return await self.store.do(self._act(caller, draft, looks=True)) if repeated else outcome
 
     def _count_sent(self, caller: Caller, accepted: Accepted, begun: int) -> None:
         self.sent += not accepted.duplicate

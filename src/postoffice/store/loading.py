@@ -270,8 +270,8 @@ def _lay_rest(desk: Desk, found: dict[str, list[Row]]) -> None:
             desk.threads[thread.id] = thread
             desk.thread_keys[thread.low, thread.high, thread.subject_key] = thread
     desk.connected = {(low, high): assurance for low, high, assurance in found.get("connected", ())}
-    for sender, to, client_id, fingerprint, answer in found.get("dedupe", ()):
-        desk.dedupe[sender, to, client_id] = (fingerprint, answer)
+    for sender, to, client_id, fingerprint, answer, at in found.get("dedupe", ()):
+        desk.dedupe[sender, to, client_id] = (fingerprint, answer, at)
     desk.tasks = {row[0]: TaskRow(*row) for row in found.get("tasks_by_ref", ())}
     for row in found.get("connections_by_id", ()):
         desk.lay_connection(row)

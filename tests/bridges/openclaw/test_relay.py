@@ -389,7 +389,8 @@ async def test_a_run_that_died_with_its_gateway_is_begun_again(town: Town) -> No
 
 async def test_the_budget_ends_a_conversation_of_machines_and_is_told(town: Town, caplog: pytest.LogCaptureFixture) -> None:
     async with town.relaying():
-        sent = [await town.send(f"number {number}", automatic=True, reply_to="x") for number in range(2)]
+        note = await town.send("to myself", to="ann", subject="")
+        sent = [await town.send(f"number {number}", automatic=True, reply_to=note) for number in range(2)]
         for one in sent:
             await town.until_state(one, "acked")
         # Two by ann and one by claw spent the three; claw's second was refused.
@@ -404,7 +405,8 @@ async def test_the_budget_ends_a_conversation_of_machines_and_is_told(town: Town
 
 async def test_the_result_of_a_task_is_relayed_though_the_budget_is_spent(town: Town, caplog: pytest.LogCaptureFixture) -> None:
     async with town.relaying():
-        for one in [await town.send(f"number {number}", automatic=True, reply_to="x") for number in range(2)]:
+        note = await town.send("to myself", to="ann", subject="")
+        for one in [await town.send(f"number {number}", automatic=True, reply_to=note) for number in range(2)]:
             await town.until_state(one, "acked")
         assert "automatic replies of session" in caplog.text
         task = (await town.call("claw", "/messages/send", {"to": "ann", "subject": "work", "content": "do it", "type": "task"}))[
@@ -421,7 +423,7 @@ async def test_the_result_of_a_task_is_relayed_though_the_budget_is_spent(town: 
 async def test_a_message_answered_before_is_only_acked(town: Town, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO, "postoffice")
     sent = await town.send("hello")
-    await town.call("claw", "/messages/send", {"to": "ann", "content": "by hand", "reply_to": sent, "id": f"relay-{sent}"})
+    await town.call("claw", "/messages/send", {"to": "ann", "content": "by hand", "subject": "", "id": f"relay-{sent}"})
     async with town.relaying():
         await town.until_state(sent, "acked")
     assert [reply["content"] for reply in await town.replies()] == ["by hand"]

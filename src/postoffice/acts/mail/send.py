@@ -5,6 +5,7 @@ import msgspec
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.ledger.outbox import ask_for_topics, put_log, put_message, put_note
+from postoffice.acts.mail.answering import Answered, Answering
 from postoffice.acts.mail.compose import compose
 from postoffice.acts.mail.moves import keep, post
 from postoffice.acts.needs import Needs
@@ -14,7 +15,7 @@ from postoffice.acts.rules.budget import check_budget, spend
 from postoffice.acts.rules.codes import ask_codes
 from postoffice.acts.rules.depth import check_depth
 from postoffice.acts.rules.finding import find_mail
-from postoffice.acts.rules.idempotency import Once
+from postoffice.acts.rules.idempotency import Exchange, Once
 from postoffice.acts.rules.naming import ask_lookalikes, check_new_name
 from postoffice.acts.rules.rates import ask_rate, count_sent
 from postoffice.acts.tasks.steps import open_task
@@ -44,7 +45,17 @@ _accepted = msgspec.json.Decoder(Accepted).decode
 class Send(Act[Accepted]):
     """One message accepted, with a delivery for each recipient."""
 
-    def __init__(self, sender: str, draft: Draft, *, verified: bool, strangers: bool, rated: bool = True, doer: str | None = None) -> None:
+    def __init__(
+        self,
+        sender: str,
+        draft: Draft,
+        *,
+        verified: bool,
+        strangers: bool,
+        rated: bool = True,
+        doer: str | None = None,
+        looks: bool = False,
+    ) -> None:
         self.sender = folded(sender)
         self.doer = folded(doer or sender)
         """Whose doing it is that it is sent: by its id, and against its rate."""
@@ -60,11 +71,14 @@ class Send(Act[Accepted]):
         self.agents = [folded(name) for name in self.names]
         self.subject_key = subject_key(draft.subject) if draft.subject else ""
         self.note = is_note(draft.type)
-        self.once = None
+        self.answering = Answering(self.sender, draft, self.agents)
+        self.once = self.exchange = None
         if draft.client_id is not None:
             # However the address is spelled, it is the same message.
             to = addressee(draft.to)
             self.once = Once.of(self.doer, to, draft.client_id, msgspec.structs.replace(draft, to=to))
+            if isinstance(draft.to, str) and self.doer == self.sender:
+                self.exchange = Exchange(self.sender, to, draft.client_id, looks=looks)
 
     def ask(self, needs: Needs) -> None:
         draft = self.draft
@@ -76,8 +90,11 @@ class Send(Act[Accepted]):
         if draft.forward_of is not None:
             needs.mail[draft.forward_of, self.sender] = True
             needs.bodies.add((draft.forward_of, self.sender))
+        self.answering.ask(needs)
         if self.once is not None:
             needs.dedupe.add(self.once.key)
+        if self.exchange is not None:
+            self.exchange.ask(needs)
         if draft.ledger is not None:
             ask_for_topics(needs)
         if self.note and draft.ref_id is not None:
@@ -86,6 +103,7 @@ class Send(Act[Accepted]):
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
         ask_rate(needs, desk, self.doer)
+        self.answering.ask_more(needs, desk)
         recipients = self._recipients(desk)
         ask_codes(needs, self.draft, recipients)
         if self.draft.forward_of is not None:
@@ -108,22 +126,24 @@ class Send(Act[Accepted]):
 
     def run(self, desk: Desk) -> Accepted:
         draft = self.draft
-        if self.once is not None and (earlier := self.once.earlier(desk)) is not None:
+        if self.once is not None and (earlier := self.once.earlier(desk, self.exchange)) is not None:
             return msgspec.structs.replace(_accepted(earlier), duplicate=True)
         sender = desk.boxes[self.sender]
         boxes, unseen = self._open_boxes(desk)
         original = None if draft.forward_of is None else self._original(desk, draft.forward_of)
+        answered = self.answering.find(desk)
         refused: dict[str, MailError] = {}
         threads: dict[str, ThreadRow | None] = {}
         for box in boxes:
             try:
-                threads[box.agent] = self._check(desk, sender, box, original)
+                threads[box.agent] = self._check(desk, sender, box, original, answered)
             except MailError as error:
                 if not self.to_all:
                     raise
                 refused[box.agent] = error
-        named = threads[boxes[0].agent] if draft.session_id is not None else None
-        message = compose(desk, draft, sender, boxes, named, original, verified=self.verified)
+        joined = draft.session_id is not None or (isinstance(draft.to, str) and answered.thread is not None)
+        named = threads[boxes[0].agent] if joined and len(boxes) == 1 else None
+        message = compose(desk, answered.carried(draft), sender, boxes, named, original, verified=self.verified)
         encoded = _encode(message)
         check_size(len(encoded), desk.limits)
         body = encoded.decode()
@@ -134,6 +154,7 @@ class Send(Act[Accepted]):
         # From here on nothing is refused.
         desk.new_agents += unseen
         desk.boxes |= {box.agent: box for box in unseen}
+        answered.settle(desk, automatic=draft.automatic)
         keep(desk, message, self.sender, body)
         posted = [
             Posted(recipient=box.name, refusal=refused[box.agent].code, detail=str(refused[box.agent]))
@@ -191,23 +212,23 @@ class Send(Act[Accepted]):
             raise NoSuchMessage(name=desk.boxes[self.sender].name, ref=ref)
         return row.read()
 
-    def _check(self, desk: Desk, sender: Box, box: Box, original: Message | None) -> ThreadRow | None:
+    def _check(self, desk: Desk, sender: Box, box: Box, original: Message | None, answered: Answered) -> ThreadRow | None:
         """The session it would go to, if it may be sent and there is one already."""
         if self.draft.settled:  # too late to refuse it
-            return self._thread(desk, box)
+            return self._thread(desk, box, answered)
         check_admission(desk, self.draft, sender, box, original)
-        thread = self._thread(desk, box)
+        thread = self._thread(desk, box, answered)
         if not self.note and box.agent != self.sender:
             check_budget(desk, thread, box, automatic=self.draft.automatic)
         check_depth(desk, box)
         return thread
 
-    def _thread(self, desk: Desk, box: Box) -> ThreadRow | None:
+    def _thread(self, desk: Desk, box: Box, answered: Answered) -> ThreadRow | None:
         if box.agent == self.sender or self.note:
             return None
         members = pair(self.sender, box.agent)
         if self.draft.session_id is None:
-            return desk.thread_keys.get((*members, self.subject_key))
+            return answered.joined(members) or desk.thread_keys.get((*members, self.subject_key))
         thread = desk.threads.get(self.draft.session_id)
         if thread is None or self.sender not in (thread.low, thread.high):  # one answer: a stranger does not learn that there is one
             raise NoSuchSession(session=self.draft.session_id)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from postoffice.acts.desk import Desk
+from postoffice.acts.needs import Needs
 from postoffice.core.errors import IdConflict
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -24,17 +25,47 @@ class Once(NamedTuple):
             return None
         return cls((sender, addressee, client_id), blake2b(_encode(request), digest_size=16).digest())
 
-    def earlier(self, desk: Desk) -> str | None:
-        """The answer given before, as JSON; the same id for something else is a conflict."""
+    def earlier(self, desk: Desk, exchange: "Exchange | None" = None) -> str | None:
+        """The answer given before, as JSON; the same id for something else is a conflict, unless it goes back and forth."""
         found = desk.dedupe.get(self.key)
         if found is None:
             return None
-        if bytes(found[0]) != self.fingerprint:
+        fingerprint, answer, at = found
+        same = bytes(fingerprint) == self.fingerprint
+        if exchange is not None and exchange.goes_on(desk, at, same=same):
+            return None
+        if not same:
             raise IdConflict(sender=self.key[0], client_id=self.key[2])
-        return found[1]
+        return answer
 
     def remember(self, desk: Desk, answer: object) -> None:
         """Keep the answer for when it is asked again."""
         text = _encode(answer).decode()
-        desk.dedupe[self.key] = (self.fingerprint, text)
-        desk.write("add_dedupe", (*self.key, self.fingerprint, text, desk.now))
+        desk.dedupe[self.key] = (self.fingerprint, text, desk.now)
+        desk.write("add_dedupe", (*self.key, self.fingerprint, text, desk.now), self.key)
+
+
+class Exchange(NamedTuple):
+    """An id that two agents both send under, as a loop does that answers under the id it got: each answer makes room for the next message."""
+
+    sender: str
+    other: str
+    client_id: str
+    looks: bool
+    """Whether the other's answer is looked for in the sender's mailbox: only where the same is said again it matters whether it was taken."""
+
+    def ask(self, needs: Needs) -> None:
+        """Have what the other has sent under the id."""
+        needs.dedupe.add((self.other, self.sender, self.client_id))
+        if self.looks:
+            needs.mail.setdefault((self.client_id, self.sender), False)
+
+    def goes_on(self, desk: Desk, since: int, *, same: bool) -> bool:
+        """Whether the other has answered under the id since then; and where the same is said again, the sender has taken that answer."""
+        answer = desk.dedupe.get((self.other, self.sender, self.client_id))
+        if answer is None or answer[2] <= since:
+            return False
+        if not same:
+            return True
+        rows = [row for row in desk.mail_named.get((self.client_id, self.sender), ()) if row.sender == self.other]
+        return any(row.created_at > since and (row.leased_at or row.settled_at) for row in rows)

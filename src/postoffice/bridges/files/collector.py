@@ -118,8 +118,6 @@ class Collector:
             task, state, draft = to_update(letter)
             return Errand(sender, msgspec.structs.replace(draft, settled=settled), task, state)
         draft = to_draft(letter, agent)
-        if draft.session_id is None and draft.subject is None and draft.reply_to is not None:
-            draft = msgspec.structs.replace(draft, session_id=await self._session_of(sender, agent, draft.reply_to))
         if settled and draft.content is None and not draft.parts and draft.payload is msgspec.UNSET:
             draft = msgspec.structs.replace(draft, content="")  # nothing was said, and has been delivered
         return Errand(sender, msgspec.structs.replace(draft, settled=settled))
@@ -172,17 +170,6 @@ class Collector:
         ref = letter.get("message_id")
         proof = await self._proof(errand.sender, ref) if isinstance(ref, str) else None
         return proof is not None and any(folded(at.recipient) == folded(agent) for at in proof.standings)
-
-    async def _session_of(self, sender: Caller, agent: str, ref: str) -> str | None:
-        """The conversation of the message that is answered, if these two had it."""
-        proof = await self._proof(sender, ref)
-        if proof is None or proof.message is None:
-            return None
-        two = {folded(sender.name), folded(agent)}
-        return next(
-            (at.session_id for at in proof.standings if {folded(at.recipient), folded(proof.message.sender)} == two),
-            None,
-        )
 
     async def _proof(self, sender: Caller, ref: str) -> Proof | None:
         try:

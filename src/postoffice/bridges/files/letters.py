@@ -59,6 +59,7 @@ def to_draft(letter: dict[str, Any], to: str) -> Draft:
             callback=letter["callback"],
             metadata=letter["metadata"] or None,
             client_id=letter["id"],
+            answers_elsewhere=True,
             automatic=letter.get("automatic") is True and letter["reply_to"] is not None,
             **carried,
         )

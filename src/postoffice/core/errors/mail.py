@@ -23,6 +23,10 @@ class NoSuchMessage(NotFound):
     """{name} has no message {ref!r}; check the id."""
 
 
+class NothingToAnswer(NotFound):
+    """{name} has neither sent nor got a message {ref!r}, so it cannot answer it; check reply_to, or leave it out."""
+
+
 class NoSuchSession(NotFound):
     """There is no session {session!r}; leave the session out to begin one."""
 
@@ -33,6 +37,10 @@ class IdConflict(Conflict):
 
 class AmbiguousId(Conflict):
     """{ref!r} names more than one message of {name}; use the office's own id."""
+
+
+class AlreadyAnswered(Conflict):
+    """{name} has answered message {ref} itself meanwhile; the automatic reply was not sent."""
 
 
 class LeaseLost(Conflict):

@@ -90,6 +90,7 @@ async def reply(look: Look) -> Response:
             session_id=found.id if way.inside else None,
             correlation_id=await _mark(look, way, answered),
             reply_to=answered,
+            answers_elsewhere=not way.inside,
             client_id=_id(form),
         ),
     )

@@ -19,6 +19,18 @@ JOIN messages m ON m.client_id = k.client_id
 JOIN deliveries d ON d.message_id = m.id AND d.mailbox = k.mailbox
 ORDER BY d.id FOR UPDATE OF d;
 
+-- name: sent_mail
+-- Where a message stands with one of those it went to, for its sender: its mark and its session.
+SELECT {session_of_sent} FROM unnest($1::uuid[], $2::text[], $3::text[]) AS k (message_id, sender, mailbox)
+JOIN messages m ON m.id = k.message_id AND m.sender = k.sender
+LEFT JOIN deliveries d ON d.message_id = m.id AND d.mailbox = k.mailbox LEFT JOIN sessions s ON s.id = d.session_id;
+
+-- name: sent_mail_by_client_id
+SELECT {session_of_sent} FROM unnest($1::text[], $2::text[], $3::text[]) AS k (client_id, sender, mailbox)
+JOIN messages m ON m.client_id = k.client_id AND m.sender = k.sender
+LEFT JOIN deliveries d ON d.message_id = m.id AND d.mailbox = k.mailbox LEFT JOIN sessions s ON s.id = d.session_id
+ORDER BY d.id IS NULL LIMIT 2;
+
 -- name: due
 -- The time is asked for once: compared with a function that may say something else for each row, no index is of use.
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
@@ -83,7 +95,7 @@ JOIN deliveries d ON d.session_id = k.session_id AND d.mailbox = k.mailbox AND d
 WHERE d.due_at IS NULL OR d.due_at > office_now();
 
 -- name: dedupe
-SELECT d.sender, d.addressee, d.client_id, d.fingerprint, d.answer
+SELECT d.sender, d.addressee, d.client_id, d.fingerprint, d.answer, d.at
 FROM unnest($1::text[], $2::text[], $3::text[]) AS k (sender, addressee, client_id)
 JOIN dedupe d ON d.sender = k.sender AND d.client_id = k.client_id AND md5(d.addressee) = md5(k.addressee);
 
@@ -107,4 +119,5 @@ WHERE d.id = v.id;
 
 -- name: add_dedupe
 INSERT INTO dedupe (sender, addressee, client_id, fingerprint, answer, at)
-SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::bigint[]);
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::text[], $6::bigint[])
+ON CONFLICT (sender, client_id, md5(addressee)) DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, at = excluded.at;

@@ -3,6 +3,9 @@
 -- part: session
 CAST(id AS text), low, high, subject, subject_key, counted, unread_low, unread_high, replies_left, created_at, last_at
 
+-- part: session_of_sent
+d.mailbox, d.correlation_id, CAST(s.id AS text), s.low, s.high, s.subject, s.subject_key, s.counted, s.unread_low, s.unread_high, s.replies_left, s.created_at, s.last_at
+
 -- part: inbox_columns
 s.id, s.subject, s.counted, s.created_at, s.last_at, a.name AS other
 

@@ -23,6 +23,15 @@ SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id WHERE
 SELECT {delivery} FROM messages m JOIN deliveries d ON d.message_id = m.id
 WHERE m.client_id = ?1 AND d.mailbox = ?2;
 
+-- name: sent_mail
+-- Where a message stands with one of those it went to, for its sender: its mark and its session.
+SELECT {session_of_sent} FROM messages m LEFT JOIN deliveries d ON d.message_id = m.id AND d.mailbox = ?3 LEFT JOIN sessions s ON s.id = d.session_id
+WHERE m.id = ?1 AND m.sender = ?2;
+
+-- name: sent_mail_by_client_id
+SELECT {session_of_sent} FROM messages m LEFT JOIN deliveries d ON d.message_id = m.id AND d.mailbox = ?3 LEFT JOIN sessions s ON s.id = d.session_id
+WHERE m.client_id = ?1 AND m.sender = ?2 ORDER BY d.id IS NULL LIMIT 2;
+
 -- name: due
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.due_at <= office_now()
@@ -71,7 +80,7 @@ SELECT mailbox, session_id FROM deliveries
 WHERE mailbox = ?1 AND session_id = ?2 AND state = 'leased' AND (due_at IS NULL OR due_at > office_now());
 
 -- name: dedupe
-SELECT sender, addressee, client_id, fingerprint, answer FROM dedupe WHERE sender = ?1 AND addressee = ?2 AND client_id = ?3;
+SELECT sender, addressee, client_id, fingerprint, answer, at FROM dedupe WHERE sender = ?1 AND addressee = ?2 AND client_id = ?3;
 
 -- name: add_message
 INSERT INTO messages (id, sender, client_id, type, ref_id, created_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
@@ -87,4 +96,5 @@ UPDATE deliveries SET state = ?2, attempts = ?3, token = ?4, holder = ?5, tokenl
 WHERE id = ?1;
 
 -- name: add_dedupe
-INSERT INTO dedupe (sender, addressee, client_id, fingerprint, answer, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6);
+INSERT INTO dedupe (sender, addressee, client_id, fingerprint, answer, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+ON CONFLICT (sender, addressee, client_id) DO UPDATE SET fingerprint = excluded.fingerprint, answer = excluded.answer, at = excluded.at;

@@ -2,13 +2,19 @@
 
 from postoffice.client.windows import Windows
 from tests.doors.callers import done
-from tests.doors.served import Served
+from tests.doors.served import serving
+from tests.engines import Engine
 
 PLACE = {"process": 4711, "started": "8123", "folder": "/home/ann/shop", "machine": "laptop"}
 
 
-async def test_a_bell_opens_renews_rings_and_closes(served: Served) -> None:
-    async with Windows(served.url) as windows, Windows(served.url, agent="shop") as shop, served.client(name="alice") as alice:
+async def test_a_bell_opens_renews_rings_and_closes(engine: Engine) -> None:
+    async with (
+        serving(engine) as served,
+        Windows(served.url) as windows,
+        Windows(served.url, agent="shop") as shop,
+        served.client(name="alice") as alice,
+    ):
         opened = await windows.open(client="claude-code", ring="socket", session="s1", **PLACE)  # type: ignore[arg-type]
         assert opened["agent"] == "shop"
         sent = done(await alice.post("/messages/send", json={"to": "shop", "subject": "Lunch", "content": "Noon?"}), 201)

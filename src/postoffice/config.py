@@ -49,6 +49,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     schema: Annotated[str, msgspec.Meta(pattern="^[a-z_][a-z0-9_]{0,62}$")] = "postoffice"
     inbox_schema: Annotated[str, msgspec.Meta(pattern="^[a-z_][a-z0-9_]{0,62}$")] | None = None
     """Where the view `inbox` goes; without it, beside the tables."""
+    autostart: bool | None = None
+    """Whether programs of this machine may open the office by themselves; nothing that a server goes by."""
     auth: Auth | None = None
     """Without it: open on loopback, keys beyond."""
     handshake: Handshake | None = None

@@ -13,6 +13,7 @@ from tests.serve.running import PATIENCE
 
 COMMANDS = [
     "serve",
+    "close",
     "register",
     "login",
     "send",

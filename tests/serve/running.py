@@ -36,7 +36,8 @@ _PORTS = _ports_of_this_worker()
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """This environment without anything that would configure the program under test."""
     ours = ("POSTOFFICE_", "DATABASE_URL", "WS_PING_")
-    return {name: value for name, value in os.environ.items() if not name.startswith(ours)} | dict(extra or {})
+    plain = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    return plain | {"POSTOFFICE_AUTOSTART": "0"} | dict(extra or {})  # no test opens an office in anybody's home
 
 
 def run(*arguments: str, here: Path, extra: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:

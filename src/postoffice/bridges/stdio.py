@@ -17,6 +17,7 @@ from mcp.shared.dispatcher import ProgressFnT
 from mcp.shared.exceptions import MCPError
 
 from postoffice import __version__
+from postoffice.client import starter
 from postoffice.client.plain_http import is_plain
 from postoffice.core.errors import BrokeOff, MailError, NoAnswer, told
 from postoffice.core.limits import Limits
@@ -74,6 +75,7 @@ class _Office:
         line = streamable_http_client(self._url, http_client=self._http, max_sse_event_size=None)
         failed: list[Exception] = []
         try:
+            await starter.ensure_open(self._server)
             async with Client(line, mode=_ERA) as there:
                 try:
                     return await question(there)

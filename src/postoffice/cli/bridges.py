@@ -125,6 +125,7 @@ def _run(options: Options) -> None:
 async def _keep_running(job: Any) -> None:
     from postoffice.bridges.conversations import Conversations  # noqa: PLC0415
     from postoffice.bridges.runner import Runner  # noqa: PLC0415
+    from postoffice.client import starter  # noqa: PLC0415
     from postoffice.client.mailbox import Mailbox  # noqa: PLC0415
 
     def say(text: str) -> None:
@@ -133,6 +134,7 @@ async def _keep_running(job: Any) -> None:
         with suppress(OSError):  # mail is answered also where nobody listens any more, or the log's disk is full
             print(f"{datetime.now().astimezone():%H:%M:%S} {job.agent}: {one_line(text)}", file=sys.stderr, flush=True)
 
+    await starter.ensure_open(job.server)
     stop = asyncio.Event()
     when_told_to_end(stop.set, signal.SIGINT, signal.SIGTERM)
     async with Mailbox(job.agent, server=job.server, patience=None, away=lambda error: say(f"waiting: {error}")) as box:

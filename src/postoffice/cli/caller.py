@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from postoffice.client import credentials
+from postoffice.client import credentials, own_office
 from postoffice.client.address import DEFAULT, read_address
 from postoffice.core.errors import AnotherOffice, BadKey, KeyNotHere, KeyRequired, NobodySpeaks, Unidentified
 from postoffice.core.hosts import is_loopback
@@ -105,8 +105,4 @@ def data_folder(options: Mapping[str, Any] = _NOTHING_SAID) -> Path:
     """Where a server on this machine keeps its data: as the command was told, or read in the server's settings; environment, or default."""
     if told := options.get("data"):
         return Path(told)
-    if named := os.environ.get("POSTOFFICE_DATA"):
-        return Path(os.path.expanduser(named))  # noqa: PTH111 - as the server reads it
-    from platformdirs import user_data_path  # noqa: PLC0415
-
-    return user_data_path("postoffice")
+    return own_office.data_folder()

@@ -10,11 +10,15 @@ from typing import Any, NoReturn
 
 from postoffice import __version__
 from postoffice.cli import bridges, consent, keeping, ledger, mail, openclaw, people, server, setup, watching, work
-from postoffice.cli.caller import asking
+from postoffice.cli.caller import asking, server_of
 from postoffice.cli.command import Command, Options, add_commands, examples
 from postoffice.cli.show import show
 from postoffice.core.errors import MailError
 
+_OPENING = frozenset(
+    ("ack", "approve", "ask", "connect", "forward", "nack", "note", "quiet", "register", "reject", "reply", "send", "task")
+)
+"""Commands that open the office of this machine where nobody has: what only reads starts nothing."""
 _WRONG_INPUT, _NO_IO = 65, 74
 
 
@@ -109,6 +113,10 @@ def _asking(command: Command) -> Callable[[Options], None]:
     """What running a command that asks the office comes to."""
 
     async def ask(options: Options) -> Any:
+        if command.name in _OPENING:
+            from postoffice.client import starter  # noqa: PLC0415 - what only reads starts nothing
+
+            await starter.ensure_open(server_of(options))
         async with asking(options) as wire:
             return await command.run(wire, options)
 

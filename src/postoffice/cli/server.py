@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from postoffice.cli.caller import server_of
 from postoffice.cli.command import Options, examples
 from postoffice.core.fence import one_line
 
@@ -45,7 +46,17 @@ def add(commands: Any) -> None:
     serving.add_argument("--traces", metavar="URL", help="an OTLP collector to tell of every message's way, such as http://127.0.0.1:4318")
     serving.add_argument("--log-level", choices=["debug", "info", "warning", "error"], help="how much to tell (info)")
     serving.add_argument("--log-format", choices=["console", "json"], help="for people or for machines (console)")
+    serving.add_argument("--by-itself", action="store_true", help=argparse.SUPPRESS)  # a program starts it, and no person
     serving.set_defaults(command=_serve)
+    closing = commands.add_parser(
+        "close",
+        help="close the office that a program of this machine has started",
+        description="Close the office that a program of this machine has started. Mail stays; the next program that needs the office opens it again.",
+        epilog=examples("postoffice close"),
+        formatter_class=plain,
+    )
+    closing.add_argument("--server", metavar="URL", help="where it is open (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
+    closing.set_defaults(command=_close)
     migrating = commands.add_parser(
         "migrate",
         help="bring the database to this program's schema",
@@ -72,7 +83,21 @@ def _serve(options: Options) -> None:
     from postoffice.config import read_settings  # noqa: PLC0415
     from postoffice.serve.run import serve  # noqa: PLC0415
 
-    serve(read_settings(options))
+    itself = options.pop("by_itself")
+    serve(read_settings(options), itself=itself)
+
+
+def _close(options: Options) -> None:
+    import asyncio  # noqa: PLC0415
+
+    from postoffice.client import starter  # noqa: PLC0415
+
+    server = server_of(options)
+    print(
+        f"Postoffice on {server} is closed."
+        if asyncio.run(starter.close(server))
+        else f"No office of this machine's own is open on {server}."
+    )
 
 
 def _migrate(options: Options) -> None:

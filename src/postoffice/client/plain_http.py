@@ -13,6 +13,9 @@ from urllib.request import getproxies, proxy_bypass
 
 import httptools
 
+from postoffice.client import own_office
+from postoffice.client.proving import PATH, judged, question
+from postoffice.core.errors import NotOurOffice
 from postoffice.core.hosts import is_loopback
 
 IDLE_CONNECTIONS = 20
@@ -47,8 +50,10 @@ def is_plain(server: str) -> bool:
 class PlainHttp:
     """Calls to one server. Each has a connection to itself, and leaves it to the next."""
 
-    def __init__(self, server: str, headers: dict[str, str]) -> None:
+    def __init__(self, server: str, headers: dict[str, str], *, proven: bool = False) -> None:
         parts = urlsplit(server)
+        self._server = server
+        self._proven = proven
         self._host, self._port = parts.hostname or "", parts.port or 80
         self._prefix = parts.path
         always = {"Host": parts.netloc, "User-Agent": "postoffice", **headers}
@@ -102,7 +107,25 @@ class PlainHttp:
         loop = asyncio.get_running_loop()
         async with asyncio.timeout(_CONNECT_SECONDS):
             _, connection = await loop.create_connection(_Connection, self._host, self._port)
+            await self._have_proven(connection)
         return connection
+
+    async def _have_proven(self, connection: "_Connection") -> None:
+        """Where this machine's own office has to prove itself it does so on every connection, before anything else is said there."""
+        data = own_office.data_folder()
+        if self._proven or not own_office.is_ours(data, self._server):
+            return
+        nonce, body = question()
+        head = f"POST {PATH} HTTP/1.1\r\nHost: {urlsplit(self._server).netloc}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        proof = None
+        try:
+            answer = await connection.ask(head.encode() + body)
+            proof = judged(answer.status, answer.content, own_office.secret(data), self._server, nonce)
+        finally:
+            if proof is None:
+                connection.cut()
+        if proof is None:
+            raise NotOurOffice(server=self._server, data=data)
 
 
 class _Connection(asyncio.Protocol):

@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from ipaddress import ip_network
 from pathlib import Path
 
@@ -16,8 +17,12 @@ import msgspec
 import uvicorn
 from fastapi import FastAPI
 
+from postoffice import __version__
+from postoffice.client import own_office
+from postoffice.client.proving import ask_for_proof
 from postoffice.config import PREFIX, Settings
 from postoffice.core.errors import CannotListen
+from postoffice.core.proof import Proof, prove
 from postoffice.office import Auth, PostOffice
 from postoffice.serve import garbage
 from postoffice.serve.app import create_app
@@ -33,18 +38,23 @@ _FRAME_BYTES = 64 << 10  # what a client says on a socket is small: who it is, a
 _DRAIN_SECONDS = 5  # seconds for calls under way to end once the server is told to stop
 
 
-def serve(settings: Settings) -> None:
-    """Serve. Whatever keeps the server from starting is raised as a MailError, to be told in one line."""
+def serve(settings: Settings, *, itself: bool = False) -> None:
+    """Serve; `itself`: no person has started it. Whatever keeps the server from starting is raised as a MailError, to be told in one line."""
     _fill_streams()
     set_up_logs(settings.log_level, settings.log_format)
     tell_of_slips((*settings.slips, *settings.widened))
     garbage.set_up()
     settings = sharing(settings, raise_limit())
     build_house(settings)  # an unsafe one is refused before a port is taken
-    listener = _listen(settings.host, settings.port)
+    try:
+        listener = _listen(settings.host, settings.port)
+    except CannotListen:
+        if not _is_open_already(settings):
+            raise
+        return
     try:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(_serve(settings, listener))
+            runner.run(_serve(settings, listener, itself=itself))
     finally:
         listener.close()
 
@@ -64,12 +74,46 @@ def _fill_streams() -> None:
             setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w"))  # noqa: SIM115 - until the process ends
 
 
-async def _serve(settings: Settings, listener: socket.socket) -> None:
+async def _serve(settings: Settings, listener: socket.socket, *, itself: bool) -> None:
     app = create_app(settings)
+    secret, address = own_office.ensure_secret(settings.data), _own_address(*listener.getsockname()[:2])
+    app.state.prove = partial(prove, secret, address, version=__version__, itself=itself)
     # The office opens here and not inside the web server, which would answer a failure with a traceback.
     async with app.router.lifespan_context(app), garbage.swept():
         code = await _code(app, settings)
-        await web_server(app, settings, lambda: _announce(settings, listener, code)).serve(sockets=[listener])
+        server = web_server(app, settings, lambda: _announce(settings, listener, code))
+        if itself:
+            app.state.close = partial(_close, server, app)
+        own_office.note_served(settings.data, address, itself=itself)
+        await server.serve(sockets=[listener])
+
+
+def _close(server: uvicorn.Server, app: FastAPI) -> None:
+    app.state.office.drain()
+    server.should_exit = True
+
+
+def _own_address(host: str, port: int) -> str:
+    """How programs of this machine call what listens there."""
+    everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - what is listened on, not listening
+    here = everywhere.get(host, host)
+    return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
+
+
+def _is_open_already(settings: Settings) -> bool:
+    """Whether the port is taken because this very office is open there, which whoever wanted to open it is told."""
+    try:
+        host = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][4][0]
+    except OSError:
+        return False
+    address = _own_address(str(host), settings.port)
+    found = asyncio.run(ask_for_proof(address, own_office.secret(settings.data)))
+    if not isinstance(found, Proof):
+        return False
+    how = "a program started it, and `postoffice close` closes it" if found.itself else "a person started it"
+    kept = settings.sqlite_path if settings.database is None else "PostgreSQL"
+    print(f"Postoffice {found.version} is already open on {address} (mail in {kept}): {how}.", file=sys.stderr, flush=True)
+    return True
 
 
 async def _code(app: FastAPI, settings: Settings) -> str | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from postoffice.bridges.lock import private, took
+from postoffice.client.lock import private, took
 
 _STANDBY = 0.2
 _decode = msgspec.json.Decoder(dict[str, str]).decode

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from postoffice.bridges.lock import private, took
+from postoffice.client.lock import private, took
 from postoffice.core.errors import BadSetting
 
 log = logging.getLogger(__name__)

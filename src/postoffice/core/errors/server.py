@@ -1,6 +1,6 @@
 """What can keep a server from starting, keeping mail or answering."""
 
-from postoffice.core.errors.kinds import Invalid, Unavailable
+from postoffice.core.errors.kinds import Conflict, Forbidden, Invalid, Unavailable
 
 
 class BadSetting(Invalid):
@@ -45,6 +45,18 @@ class NoRegistry(Unavailable):
 
 class FilesInUse(Unavailable):
     """Another office serves the files in {root}; stop it, or give this one files of its own."""
+
+
+class NotOurOffice(Forbidden):
+    """Whoever answers at {server} cannot prove to be this machine's own office, whose data is in {data}; it was told nothing. See who has the port; say in POSTOFFICE_DATA where that office keeps its data, or POSTOFFICE_AUTOSTART=0 to believe whoever answers."""
+
+
+class OfficeNotStarted(Unavailable):
+    """The office of this machine could not be opened at {server} ({why}); its log is {log}."""
+
+
+class StartedByHand(Conflict):
+    """A person started this office; whoever did closes it there, by Ctrl-C or its service."""
 
 
 class CannotListen(Unavailable):

@@ -3,13 +3,15 @@
 import msgspec
 from fastapi import Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic import Field
 
 from postoffice import __version__
-from postoffice.core.errors import Closed, Unavailable
+from postoffice.core.errors import Closed, NoSuchPath, OwnerOnly, StartedByHand, Unavailable
+from postoffice.core.proof import NONCE_LETTERS, Proof
 from postoffice.doors.metrics import Metrics
 from postoffice.doors.rest.answer import answer, gives
-from postoffice.doors.rest.body import router
-from postoffice.doors.rest.call import Office, Watcher
+from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.call import Identified, Office, Watcher
 
 routes = router("service")
 
@@ -62,6 +64,39 @@ async def ready(office: Office) -> Response:
 async def version(office: Office) -> Response:
     """What runs here, and by which rules."""
     return answer(Version("postoffice", __version__, office.house.auth, office.house.handshake))
+
+
+class ProveBody(Body):
+    """A question that nobody can have asked before."""
+
+    nonce: str = Field(min_length=16, max_length=NONCE_LETTERS)
+
+
+class Closing(msgspec.Struct, frozen=True):
+    """The office is about to close."""
+
+    status: str
+
+
+@routes.post("/prove", **gives(Proof, {"version": __version__, "itself": True, "seal": "0" * 64}, public=True))
+async def prove(request: Request, body: ProveBody) -> Response:
+    """Prove to a program of the same user that this is its office: whoever has its data directory's secret can tell."""
+    proving = getattr(request.app.state, "prove", None)
+    if proving is None:  # served in some other way
+        raise NoSuchPath(path="/prove")
+    return answer(proving(body.nonce))
+
+
+@routes.post("/close", **gives(Closing, {"status": "closing"}))
+async def close(request: Request, call: Identified) -> Response:
+    """Close an office that a program has started; for its owner only."""
+    if not call.caller.owner:
+        raise OwnerOnly(what="close it")
+    closing = getattr(request.app.state, "close", None)
+    if closing is None:
+        raise StartedByHand
+    closing()
+    return answer(Closing("closing"))
 
 
 _METRICS = {"description": "Prometheus text.", "content": {"text/plain": {"example": "postoffice_agents 3.0"}}}

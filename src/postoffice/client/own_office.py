@@ -1,0 +1,133 @@
+"""The office of this machine, as its data directory tells: the secret by which it proves itself, and where it has served."""
+
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from postoffice.client.address import DEFAULT
+from postoffice.core.hosts import is_loopback
+from postoffice.core.proof import new_secret
+
+LOG: Final = "office.log"
+LOCK: Final = "starting.lock"
+_SECRET, _RECORD, _SETTINGS = "proof.secret", "served.json", "postoffice.toml"
+_YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
+_SECRET_LETTERS = 64
+
+
+class Served(msgspec.Struct, frozen=True, kw_only=True):
+    """An address at which this data directory's office has served."""
+
+    itself: bool
+    """Whether a program started it there: then whoever answers has to prove itself."""
+
+
+def data_folder() -> Path:
+    """Where an office of this machine keeps its data."""
+    if named := os.environ.get("POSTOFFICE_DATA"):
+        return Path(os.path.expanduser(named))  # noqa: PTH111 - as the server reads it
+    from platformdirs import user_data_path  # noqa: PLC0415
+
+    return user_data_path("postoffice")
+
+
+def secret(data: Path) -> str | None:
+    """The secret kept there, if an office has been there."""
+    with suppress(OSError):
+        kept = (data / _SECRET).read_text().strip()
+        return kept if len(kept) == _SECRET_LETTERS else None
+    return None
+
+
+def ensure_secret(data: Path) -> str:
+    """The secret, made now where there is none. It is nobody else's to read, and never there by half."""
+    if (kept := secret(data)) is not None:
+        return kept
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (data / _SECRET).unlink(missing_ok=True)  # one that a start left unfinished proves nothing
+    _put(data / _SECRET, new_secret().encode(), anew=True)
+    kept = secret(data)
+    assert kept is not None
+    return kept
+
+
+def served(data: Path) -> dict[str, Served]:
+    """By address: where this data directory's office has served."""
+    try:
+        return msgspec.json.decode((data / _RECORD).read_bytes(), type=dict[str, Served])
+    except (OSError, msgspec.DecodeError):
+        return {}
+
+
+def note_served(data: Path, address: str, *, itself: bool) -> None:
+    """Remember that it serves there. What a program has started once has to prove itself from then on."""
+    known = served(data)
+    before = known.get(address)
+    if before is None or before.itself < itself:
+        _put(data / _RECORD, msgspec.json.encode(known | {address: Served(itself=itself)}))
+
+
+def is_ours(data: Path, address: str) -> bool:
+    """Whether whoever answers there has to prove to be this data directory's office."""
+    host = urlsplit(address).hostname or ""
+    if not is_loopback(host) or _wish(data, os.environ) is False:
+        return False
+    found = served(data).get(canonical(address))
+    return found is not None and found.itself
+
+
+def may_start(data: Path, address: str) -> bool:
+    """Whether a program may open the office there by itself."""
+    parts = urlsplit(address)
+    if parts.scheme != "http" or parts.path or not is_loopback(parts.hostname or ""):
+        return False
+    wish = _wish(data, os.environ)
+    if wish is not None:
+        return wish
+    at = canonical(address)
+    return at == DEFAULT or at in served(data)
+
+
+def canonical(address: str) -> str:
+    """One address however it is written: this machine's names all mean one."""
+    parts = urlsplit(address)
+    host = parts.hostname or ""
+    shown = "127.0.0.1" if host in ("localhost", "ip6-localhost") else f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{parts.port or 80}"
+
+
+def _wish(data: Path, environ: Mapping[str, str]) -> bool | None:
+    """What somebody has said about it: in the environment, or in the settings of an office that is started by itself."""
+    said: Any = environ.get("POSTOFFICE_AUTOSTART", "").strip().lower()
+    if not said and (data / _SETTINGS).exists():
+        with suppress(OSError, tomllib.TOMLDecodeError):
+            said = str(tomllib.loads((data / _SETTINGS).read_text()).get("autostart", "")).lower()
+            return False if said in _NO else None  # a file says no, but opens no further address
+    return True if said in _YES else False if said in _NO else None
+
+
+def _put(path: Path, text: bytes, *, anew: bool = False) -> None:
+    """Whole or not there, and nobody else's to read; `anew`: only where there is nothing yet."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, begun = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(text)
+        if not anew:
+            Path(begun).replace(path)
+            return
+        try:
+            os.link(begun, path)
+        except FileExistsError:
+            return  # another was faster
+        except OSError:  # a folder that knows no links
+            Path(begun).replace(path)
+    finally:
+        Path(begun).unlink(missing_ok=True)

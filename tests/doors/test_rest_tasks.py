@@ -263,7 +263,8 @@ class TestSearch:
         await send(alice, "bob", "the quarterly report is ready", subject="Finance")
         await send(alice, "bob", "the yearly report")
         for reader in (alice, bob):
-            (hit,) = done(await reader.get("/search", params={"q": "report quarterly"}))["results"]
+            (hit, other) = done(await reader.get("/search", params={"q": "Where is the quarterly report?"}))["results"]
+            assert other["message"]["content"] == "the yearly report"
             assert hit["message"]["content"] == "the quarterly report is ready"
             assert "quarterly" in hit["excerpt"]
         assert done(await eve.get("/search", params={"q": "report"}))["results"] == []
@@ -289,4 +290,5 @@ class TestSearch:
             assert [hit["message"]["id"] for hit in found] == [sent["message_id"]], query
         refused(await alice.get("/search", params={"q": "report", "since": "2026-01-01T00:00:00"}), 422)
         refused(await alice.get("/search", params={"q": "   "}), 422, "bad_query")
-        refused(await alice.get("/search"), 422)
+        refused(await alice.get("/search"), 422, "bad_query")
+        refused(await alice.get("/search", params={"q": "before:tuesday"}), 422, "invalid")

@@ -62,7 +62,12 @@ def _steps(engine: SQLiteEngine, fill: Mapping[str, str], said: str | None, aske
     counts: dict[str, int] = {}
     for name, given in asked:
         hundreds.clear()
-        connection.execute(statements[name], given).fetchall()
+        fitting = (
+            {key: json.dumps(value) if isinstance(value, list) else value for key, value in given.items()}
+            if isinstance(given, Mapping)
+            else given
+        )
+        connection.execute(statements[name], fitting).fetchall()
         counts[f"{name} {given}"] = len(hundreds)
     connection.close()
     return counts

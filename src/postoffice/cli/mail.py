@@ -16,6 +16,7 @@ from postoffice.client.path import part
 from postoffice.client.text_body import text_body
 from postoffice.core.clock import sender_id
 from postoffice.core.errors import BadLimit, BadSetting, Invalid, NoReply, Unavailable
+from postoffice.core.query import WHAT_TO_ASK
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -317,11 +318,15 @@ COMMANDS = (
     Command(
         "search",
         "search what was sent and got",
-        ("postoffice search invoice march --as coder", "postoffice search invoice --everyone"),
+        (
+            "postoffice search what did alice say about invoices --as coder",
+            "postoffice search '\"release train\" depl* from:alice after:2026-02-28' --as coder",
+            "postoffice search invoice --everyone",
+        ),
         search,
         _hits,
         (
-            argument("words", nargs="+", help="words that all have to be there"),
+            argument("words", nargs="+", help=WHAT_TO_ASK),
             argument("--limit", type=int, default=20),
             argument("--everyone", action="store_true", help="all agents' mail, for the owner"),
         ),

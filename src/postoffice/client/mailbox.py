@@ -154,6 +154,12 @@ class Mailbox(PeopleCalls):
         found: list[dict[str, Any]] = answer["tasks"]
         return found
 
+    async def search(self, text: str, *, limit: int = 20, **filters: object) -> list[dict[str, Any]]:
+        """Letters this agent sent or got, each a "message" with an "excerpt", the best first: by words, "a phrase", begin*, from:, to:, before:, after:."""
+        answer = await self.call("GET", "/search", None, q=text, limit=limit, **filters)
+        found: list[dict[str, Any]] = answer["results"]
+        return found
+
     async def status(self, message_id: str) -> dict[str, Any]:
         """Where a message stands."""
         answer: dict[str, Any] = await self.call("GET", f"/messages/{part(message_id)}/status")

@@ -3,7 +3,6 @@
 import re
 import unicodedata
 
-_ACCENTS = 200  # combining classes from here on are marks on a letter; below are signs that scripts spell words with
 _SEPARATORS = re.compile(r"[\W_]+")
 
 
@@ -25,4 +24,4 @@ def _plain(char: str) -> str:
         return char
     if char.isdecimal():
         return str(unicodedata.decimal(char))
-    return "" if unicodedata.combining(char) >= _ACCENTS else char
+    return "" if unicodedata.category(char).startswith("M") else char

@@ -12,7 +12,7 @@ from postoffice.core.entity import check_entity_type
 from postoffice.core.errors import BadMessage, OneRecipient, TooLarge
 from postoffice.core.limits import Limits, bounded
 from postoffice.core.names import EVERYONE, check_recipient, folded
-from postoffice.core.text import check_json, check_text
+from postoffice.core.text import check_json, check_text, render
 
 TASK = "task"
 TASK_UPDATE = "task_update"
@@ -106,6 +106,12 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ren
     automatic: bool = False
     assurance: Assurance | None = None
     """How the connection was made that admitted it; nothing where the recipient's own list did."""
+
+
+def said(message: Message) -> str:
+    """What a message says, with its subject, as search has it."""
+    payload = None if message.payload is msgspec.UNSET else message.payload
+    return f"{message.subject}\n{render(message.content, message.parts, payload)}"
 
 
 class Posted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

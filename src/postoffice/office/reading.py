@@ -23,6 +23,7 @@ from postoffice.core.event import Event
 from postoffice.core.limits import bounded
 from postoffice.core.message import Message
 from postoffice.core.names import check_name, folded
+from postoffice.core.query import read_query
 from postoffice.core.session import Thread
 from postoffice.core.views import DeadLetter, Entity, Found, MailboxCounts, Page, Proof, Totals
 from postoffice.office.finishing import FinishingVerbs
@@ -30,6 +31,7 @@ from postoffice.office.identity import Again
 
 _NOW = timedelta(0)
 _LAST_NUMBER = 2**62
+_QUERY_CHARS = 1000
 
 
 class ReadingVerbs(FinishingVerbs):
@@ -111,20 +113,26 @@ class ReadingVerbs(FinishingVerbs):
         limit: int | None = None,
         everyone: bool = False,
     ) -> Page[Found]:
-        """Messages the caller sent or got that hold all these words, newest first."""
-        self._ref(query, "query")
+        """Messages the caller sent or got, those with the most of these words first. Filters in the text (`from:` …) count beside the arguments."""
+        if query:
+            self._ref(query, "query", _QUERY_CHARS)
         if type is not None:
             self._ref(type, "type")
+        read = read_query(query)
+        people = [(sender, read.sender), (recipient, read.recipient)]
+        names = [{folded(check_name(name)) for name in pair if name is not None} for pair in people]
+        reader = None if self._everyone(caller, wanted=everyone) else caller.name
+        if max(map(len, names)) > 1:
+            return Page(())
         filters = {
-            "sender": None if sender is None else folded(check_name(sender)),
-            "recipient": None if recipient is None else folded(check_name(recipient)),
+            "sender": next(iter(names[0]), None),
+            "recipient": next(iter(names[1]), None),
             "session": session_id,
             "type": type,
-            "since": _instant("since", since),
-            "until": _instant("until", until),
+            "since": max((at for at in (_instant("since", since), _instant("after:", read.since)) if at is not None), default=None),
+            "until": min((at for at in (_instant("until", until), _instant("before:", read.until)) if at is not None), default=None),
         }
-        reader = None if self._everyone(caller, wanted=everyone) else caller.name
-        return await self.store.search.page(reader, query, filters, cursor, self._page(limit))
+        return await self.store.search.page(reader, read, filters, cursor, self._page(limit))
 
     async def notes(self, entity_id: str, cursor: str | None = None, limit: int | None = None) -> Page[Message]:
         """The notes kept with an entity, newest first."""

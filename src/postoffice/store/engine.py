@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from postoffice.acts.act import Act
 from postoffice.acts.rows import Row
 from postoffice.core.limits import Limits
+from postoffice.core.query import Term
 from postoffice.core.seal import Seal
 from postoffice.core.tally import Tally
 
@@ -61,8 +62,8 @@ class Engine(Protocol):
     def check_cursor(self, cursor: str) -> None:
         """Refuse what is not a cursor of the whole log."""
 
-    def search_query(self, query: str) -> str | None:
-        """A query in the engine's own search language; None if nothing is left to look for."""
+    def search_query(self, terms: Sequence[Term]) -> str:
+        """All of these terms, in the engine's own search language."""
 
     async def measure(self) -> None:
         """See how much room is left, where that is not seen with every group."""

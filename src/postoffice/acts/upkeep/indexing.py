@@ -6,10 +6,9 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
 from postoffice.acts.upkeep.housekeeping import Housekeeping
 from postoffice.core.errors import DiskFull
-from postoffice.core.message import Message
-from postoffice.core.text import render
+from postoffice.core.message import Message, said
+from postoffice.core.query import searched
 
-_INDEXED = 400_000  # bytes of a text that are indexed: PostgreSQL keeps at most a megabyte of words, which takes up to twice its text
 _message = msgspec.json.Decoder(Message).decode
 
 
@@ -34,9 +33,7 @@ class IndexSearch(Housekeeping[int]):
         purged = desk.writes.get("delete_search", {})
         for _, body in rows:
             if body is not None and (message := _message(body)).id not in purged:
-                payload = None if message.payload is msgspec.UNSET else message.payload
-                text = f"{message.subject}\n{render(message.content, message.parts, payload)}"
-                text = text.encode()[:_INDEXED].decode(errors="ignore")
+                text = searched(said(message))
                 desk.write("add_search", (message.id, text), message.id)
         if rows:
             desk.write("put_cursor", ("search", rows[-1][0]), "search")

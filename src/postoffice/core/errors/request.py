@@ -24,7 +24,7 @@ class BadCursor(Invalid):
 
 
 class BadQuery(Invalid):
-    """The search {query!r} has no words to look for; give at least one."""
+    """A search needs something to look for: give at least one word, or a filter such as from:NAME or after:2026-02-28."""
 
 
 class BadJson(Invalid):

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from postoffice.core.query import WHAT_TO_ASK
 from postoffice.core.tools.tool import Arguments, Me, OwnId, Tool, says
 
 
@@ -25,7 +26,7 @@ STATUS = Tool(
 class Search(Arguments, frozen=True, kw_only=True):
     """What `mailbox_search` takes."""
 
-    query: Annotated[str, says("Words that all have to be there.")]
+    query: Annotated[str, says(WHAT_TO_ASK)]
     agent_id: Me | None = None
     limit: Annotated[int, Meta(ge=1, le=100)] = 10
 

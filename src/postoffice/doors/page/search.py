@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from starlette.responses import Response
 
 from postoffice.core.errors import Invalid
+from postoffice.core.query import WHAT_TO_ASK
 from postoffice.core.views import Found, Page
 from postoffice.doors.page.look import Look
 
@@ -13,13 +14,14 @@ _SHOWN = 30
 
 
 async def search(look: Look) -> Response:
-    """What was found; without words, the form alone."""
+    """What was found; without words and filters, the form alone."""
     given = {name: look.asked(name) for name in FILTERS}
     found: Page[Found] = Page(())
-    if given["q"] is not None:
+    asked = any(value is not None for value in given.values())
+    if asked:
         found = await look.office.search(
             look.caller,
-            given["q"],
+            given["q"] or "",
             sender=given["sender"],
             recipient=given["recipient"],
             type=given["type"],
@@ -30,7 +32,7 @@ async def search(look: Look) -> Response:
             everyone=look.caller.owner,
         )
     filtered = any(given[name] for name in FILTERS[1:])
-    return await look.show("search.html", given=given, found=found, filtered=filtered)
+    return await look.show("search.html", given=given, found=found, filtered=filtered, asked=asked, what_to_ask=WHAT_TO_ASK)
 
 
 def _day(what: str, text: str | None, after: timedelta = timedelta(0)) -> datetime | None:

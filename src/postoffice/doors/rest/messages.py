@@ -12,6 +12,7 @@ from postoffice.core.errors import BadMessage, MailError
 from postoffice.core.letter import Letter, letter
 from postoffice.core.message import Accepted, Draft, Posted, TaskRef
 from postoffice.core.names import EVERYONE
+from postoffice.core.query import WHAT_TO_ASK
 from postoffice.core.views import Found, Proof
 from postoffice.doors.rest.answer import Problem, answer, gives
 from postoffice.doors.rest.body import BY_ITSELF, MOST_ITEMS, Body, Unfit, Uuid, router
@@ -158,7 +159,7 @@ class Hit(msgspec.Struct, frozen=True):
 
 
 class Hits(msgspec.Struct, frozen=True):
-    """What a search found, newest first."""
+    """What a search found, the best first."""
 
     results: tuple[Hit, ...]
     cursor: str | None
@@ -216,7 +217,7 @@ async def status(message_id: MessageId, call: Identified) -> Response:
 @routes.get("/search", **gives(Hits, {"results": [{"message": LETTER, "excerpt": "Sure, let's do it."}], "cursor": None}))
 async def search(
     call: Identified,
-    q: Annotated[str, Query(max_length=255, description="Words that all have to be there.", examples=["project"])],
+    q: Annotated[str, Query(max_length=1000, description=WHAT_TO_ASK, examples=["project"])] = "",
     sender: str | None = None,
     recipient: str | None = None,
     session_id: Uuid | None = None,
@@ -227,7 +228,7 @@ async def search(
     limit: Limit = None,
     everyone: Everyone = False,
 ) -> Response:
-    """Messages the caller sent or got that hold all these words, newest first."""
+    """Messages the caller sent or got: those that hold the most of these words first, of them the newest first."""
     page = await call.office.search(
         call.caller,
         q,

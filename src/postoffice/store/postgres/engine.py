@@ -27,6 +27,7 @@ from postoffice.core.errors import (
     why,
 )
 from postoffice.core.limits import Limits
+from postoffice.core.query import Term
 from postoffice.core.seal import Seal
 from postoffice.core.tally import Tally
 from postoffice.store import sql
@@ -43,7 +44,6 @@ _TIMEOUT = 30.0
 _LONGEST = "30000"  # milliseconds that a transaction may last
 _ADOPTING = 3600.0  # seconds, for a log of many millions
 _LAST_WORDS = 3.0  # seconds that a server gets to answer what nobody waits for any more
-_WORD = re.compile(r"\w+")
 _CURSOR = re.compile(r"0|[0-9]{1,19}\.[0-9]{1,18}", re.ASCII)
 
 
@@ -151,8 +151,10 @@ class PostgreSQL:
     async def fetch_each(self, name: str, keys: list[Row]) -> Sequence[Row]:
         return await self._read(self._sql[name], columns(keys))
 
-    def search_query(self, query: str) -> str | None:
-        return " & ".join(_WORD.findall(query)) or None
+    def search_query(self, terms: Sequence[Term]) -> str:
+        # Each word quoted, so that nothing a person types is an operator.
+        phrases = (" <-> ".join(f"'{word}'" for word in term.words) + (":*" if term.prefix else "") for term in terms)
+        return " & ".join(f"({phrase})" for phrase in phrases)
 
     def check_cursor(self, cursor: str) -> None:
         if not _CURSOR.fullmatch(cursor):

@@ -42,6 +42,16 @@ WITH last AS MATERIALIZED (
   JOIN messages m ON m.id = s.message_id WHERE {looked_for}
   ORDER BY m.id DESC LIMIT :limit
 )
-SELECT m.body, ts_headline('simple', left(s.text, 20000), to_tsquery('simple', :query), 'StartSel="",StopSel="",MaxWords=24,MinWords=8')
-FROM (SELECT id FROM near UNION ALL SELECT id FROM far) AS found JOIN search s ON s.message_id = found.id JOIN messages m ON m.id = found.id
-ORDER BY m.id DESC LIMIT :limit;
+SELECT id::text FROM (SELECT id FROM near UNION ALL SELECT id FROM far) AS found ORDER BY id DESC LIMIT :limit;
+
+-- name: search_among
+SELECT message_id::text FROM search WHERE message_id = ANY (:ids::uuid[]) AND words @@ to_tsquery('simple', :query);
+
+-- name: search_filtered
+-- Without words: so many messages are looked at and no more, the last of which is where to go on.
+WITH last AS MATERIALIZED (SELECT id, sender, type, created_at FROM messages WHERE id < :before AND id >= :after ORDER BY id DESC LIMIT :most)
+(SELECT m.id::text, NULL AS further FROM last m WHERE {looked_for} ORDER BY m.id DESC LIMIT :limit)
+UNION ALL SELECT NULL, (SELECT id::text FROM last ORDER BY id LIMIT 1) WHERE (SELECT count(*) FROM last) = :most;
+
+-- name: bodies
+SELECT body FROM messages WHERE id = ANY (:ids::uuid[]) ORDER BY id DESC;

@@ -1,19 +1,27 @@
 """Search over what was said."""
 
+import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from postoffice.core.clock import is_id
-from postoffice.core.errors import BadQuery, NoSuchSession
-from postoffice.core.message import Message
+from postoffice.core.clock import is_id, micros
+from postoffice.core.errors import BadCursor, BadQuery, NoSuchSession
+from postoffice.core.excerpt import excerpt
+from postoffice.core.message import Message, said
 from postoffice.core.names import folded
+from postoffice.core.query import Query, Rank, Term, ranked
 from postoffice.core.views import Found, Page
 from postoffice.store.engine import Engine
-from postoffice.store.reads.pages import id_cursor
+from postoffice.store.reads.pages import FIRST_ID, LAST_ID, SKEW, first_id, id_cursor, pair_cursor
 from postoffice.store.sweeps import Sweeps
 
 _message = msgspec.json.Decoder(Message).decode
+_CANDIDATES = 100
+"""Of each term so many of the newest messages are ranked: what is asked costs the same however much mail there is."""
+_LOOKED_AT = 10_000
+"""Messages that a page of a search without words goes through at most."""
 FILTERS = ("sender", "recipient", "session", "type", "since", "until")
 
 
@@ -24,22 +32,61 @@ class SearchReads:
         self._engine = engine
         self._sweeps = sweeps
 
-    async def page(self, reader: str | None, query: str, filters: dict[str, Any], cursor: str | None, limit: int) -> Page[Found]:
-        words = self._engine.search_query(query)
-        if words is None:
-            raise BadQuery(query=query)
-        # What was said a moment ago is found too: the index catches up before it is asked.
-        await self._sweeps.index_all()
-        parameters = {name: filters.get(name) for name in FILTERS}
-        if parameters["session"] is not None and not is_id(parameters["session"]):
-            raise NoSuchSession(session=parameters["session"])
-        rows = await self._engine.fetch(
-            "search",
-            query=words,
-            reader=None if reader is None else folded(reader),
-            before=id_cursor(cursor),
-            limit=limit + 1,
-            **parameters,
-        )
-        found = [Found(_message(body), excerpt) for body, excerpt in rows]
-        return Page(tuple(found[:limit]), found[limit - 1].message.id if len(found) > limit else None)
+    async def page(self, reader: str | None, query: Query, filters: dict[str, Any], cursor: str | None, limit: int) -> Page[Found]:
+        """Those that have the most of it first, of them the newest first. Without words, whatever passes the filters."""
+        asked = {name: filters.get(name) for name in FILTERS} | {"reader": None if reader is None else folded(reader)}
+        if not query.terms and all(asked[name] is None for name in FILTERS):
+            raise BadQuery
+        if asked["session"] is not None and not is_id(asked["session"]):
+            raise NoSuchSession(session=asked["session"])
+        if not query.terms:
+            ids, further = await self._filtered(asked, cursor, limit)
+        else:
+            # What was said a moment ago is found too: the index catches up before it is asked.
+            await self._sweeps.index_all()
+            many = len(query.wanted) > 1
+            ids, further = await (self._ranked(query, asked, cursor, limit) if many else self._all(query.terms, asked, cursor, limit))
+        messages = {message.id: message for message in map(_message, await self._bodies(ids))}
+        return Page(tuple(Found(messages[id], excerpt(said(messages[id]), query.terms)) for id in ids if id in messages), further)
+
+    async def _bodies(self, ids: Sequence[str]) -> list[str]:
+        return [body for (body,) in await self._engine.fetch("bodies", ids=list(ids))] if ids else []
+
+    async def _all(self, terms: Sequence[Term], asked: dict[str, Any], cursor: str | None, limit: int) -> tuple[list[str], str | None]:
+        """Those that have all of it."""
+        ids = await self._newest(terms, asked, id_cursor(cursor), limit + 1)
+        return ids[:limit], ids[limit - 1] if len(ids) > limit else None
+
+    async def _newest(self, terms: Sequence[Term], asked: dict[str, Any], before: str, limit: int) -> list[str]:
+        words = self._engine.search_query(terms)
+        return [id for (id,) in await self._engine.fetch("search", query=words, before=before, limit=limit, **asked)]
+
+    async def _ranked(self, query: Query, asked: dict[str, Any], cursor: str | None, limit: int) -> tuple[list[str], str | None]:
+        """The newest that have each term are found, and all but one of them or all: the best are among those. Then each is looked for in each."""
+        wanted = query.wanted
+        bundles = {wanted, *((term,) for term in wanted), *(wanted[:at] + wanted[at + 1 :] for at in range(len(wanted)))}
+        newest = await asyncio.gather(*(self._newest(query.required + bundle, asked, LAST_ID, _CANDIDATES) for bundle in bundles))
+        ids = sorted({id for found in newest for id in found})
+        held = await asyncio.gather(*(self._among(term, ids) for term in wanted)) if ids else []
+        ranks = ranked(held)
+        if cursor is not None:
+            count, id = pair_cursor(cursor)
+            if not is_id(id):
+                raise BadCursor(cursor=cursor)
+            ranks = [rank for rank in ranks if rank < Rank(count, id)]
+        last = ranks[limit - 1] if len(ranks) > limit else None
+        return [rank.id for rank in ranks[:limit]], None if last is None else f"{last.count}.{last.id}"
+
+    async def _among(self, term: Term, ids: list[str]) -> frozenset[str]:
+        return frozenset(id for (id,) in await self._engine.fetch("search_among", query=self._engine.search_query((term,)), ids=ids))
+
+    async def _filtered(self, asked: dict[str, Any], cursor: str | None, limit: int) -> tuple[list[str], str | None]:
+        """Ids begin with their time, so what is too old or too new is not looked at."""
+        before = id_cursor(cursor)
+        if asked["until"] is not None:
+            before = min(before, first_id(asked["until"] + micros(SKEW)))
+        after = FIRST_ID if asked["since"] is None else first_id(asked["since"] - micros(SKEW))
+        rows = await self._engine.fetch("search_filtered", before=before, after=after, most=_LOOKED_AT, limit=limit + 1, **asked)
+        ids = sorted((id for id, _ in rows if id is not None), reverse=True)
+        further = next((further for id, further in rows if id is None), None)
+        return ids[:limit], ids[limit - 1] if len(ids) > limit else further

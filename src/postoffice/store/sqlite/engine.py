@@ -5,7 +5,6 @@ import errno
 import itertools
 import json
 import queue
-import re
 import sqlite3
 import threading
 import time
@@ -20,6 +19,7 @@ from postoffice.acts.rows import Row
 from postoffice.core.clock import Clock
 from postoffice.core.errors import BadCursor, Closed, DiskFull, OutcomeUnknown, ReadOnly
 from postoffice.core.limits import Limits
+from postoffice.core.query import Term
 from postoffice.core.seal import Seal
 from postoffice.core.tally import Tally
 from postoffice.store import sql
@@ -41,7 +41,6 @@ _DIGITS = 18
 _READERS = 2
 _TRIES = 5
 _FILED_AT_ONCE = 512  # news, which every look at a mailbox's goes through
-_WORD = re.compile(r"\w+")
 FILING = ("file_news", "file_mail", "note_filed")
 """The statements that put what is not filed yet into its indexes, in their order."""
 
@@ -136,10 +135,9 @@ class SQLite:
         if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _DIGITS:
             raise BadCursor(cursor=cursor)
 
-    def search_query(self, query: str) -> str | None:
-        # Each word quoted, so that nothing a person types is an operator.
-        words = _WORD.findall(query)
-        return " ".join(f'"{word}"' for word in words) or None
+    def search_query(self, terms: Sequence[Term]) -> str:
+        # Each term quoted, so that nothing a person types is an operator.
+        return " AND ".join(f'"{" ".join(term.words)}"{" *" if term.prefix else ""}' for term in terms)
 
     async def measure(self) -> None:
         """Every group looks at its disk itself."""

@@ -31,10 +31,22 @@ DELETE FROM search WHERE rowid = (SELECT n FROM messages WHERE id = ?1);
 -- name: search
 -- Newest first, in the index's own order, so that a word that everybody uses costs no more than any other.
 -- The next page begins where the last one ended; a session is not looked through for each message.
--- In a long text that says a word thousands of times nobody looks for the best place to quote: that would take seconds.
-SELECT m.body, CASE WHEN length(search.text) <= 20000 THEN snippet(search, 0, '', '', '…', 24) ELSE substr(search.text, 1, 200) || '…' END
+SELECT m.id
 FROM search JOIN messages m ON m.n = search.rowid
 WHERE search MATCH :query
   AND {looked_for}
   AND m.id < :before AND search.rowid <= coalesce((SELECT n FROM messages WHERE id = :before), (SELECT max(n) FROM messages))
 ORDER BY search.rowid DESC LIMIT :limit;
+
+-- name: search_among
+SELECT m.id FROM search JOIN messages m ON m.n = search.rowid
+WHERE search MATCH :query AND search.rowid IN (SELECT n FROM messages WHERE id IN (SELECT value FROM json_each(:ids)));
+
+-- name: search_filtered
+-- Without words: so many messages are looked at and no more, the last of which is where to go on.
+WITH last AS MATERIALIZED (SELECT n FROM messages WHERE id < :before AND id >= :after ORDER BY id DESC LIMIT :most)
+SELECT id, NULL FROM (SELECT m.id FROM messages m WHERE m.n IN (SELECT n FROM last) AND {looked_for} ORDER BY m.id DESC LIMIT :limit)
+UNION ALL SELECT NULL, min(m.id) FROM messages m WHERE m.n IN (SELECT n FROM last) HAVING count(*) = :most;
+
+-- name: bodies
+SELECT body FROM messages WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id DESC;

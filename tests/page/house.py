@@ -1,5 +1,6 @@
 """An office that a browser looks at: a real process, on a port that stays its own when it is opened again."""
 
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -42,6 +43,12 @@ class House:
             _, said = self._process.communicate(timeout=PATIENCE)
             self.log += said
         self._running.close()
+
+    def age(self, mailbox: str, *, hours: float) -> None:
+        """What waits there has done so for longer."""
+        with sqlite3.connect(self.folder / "kept" / "mailbox.db") as kept:
+            micros = int(hours * 3_600_000_000)
+            kept.execute("UPDATE deliveries SET created_at = created_at - ? WHERE mailbox = ? AND state = 'pending'", (micros, mailbox))
 
     @property
     def owner_key(self) -> str:

@@ -42,8 +42,9 @@ def test_a_letter_is_written_and_sent_by_keys_alone(lookout: Lookout, house: Hou
 @pytest.mark.parametrize(
     ("letter", "heading"),
     [
+        ("f", "For you"),
         ("o", "Overview"),
-        ("m", "Everyone's mail"),
+        ("m", "Conversations"),
         ("s", "Search"),
         ("t", "Tasks"),
         ("n", "Connections"),

@@ -33,7 +33,7 @@ def send_and_hear_nothing(page: Page) -> None:
 
 
 class TestWithinASecond:
-    @pytest.mark.parametrize("path", ["/", "/page/mail", "/page/mail?of=docs"])
+    @pytest.mark.parametrize("path", ["/page/overview", "/page/mail", "/page/mail?of=docs"])
     def test_a_letter_by_another_process_shows_in_lists(self, lookout: Lookout, house: House, path: str) -> None:
         page = lookout.go(path)
         wait_for_the_line(page)
@@ -80,14 +80,14 @@ class TestWithinASecond:
         sent = house.town.send("scout", "docs", "the first word", subject="A talk to follow")
         page = lookout.go("/page/mail")
         page.locator(".row").filter(has_text="the first word").click()
-        expect(page).to_have_url(re.compile(f"/page/thread/{sent['session_id']}#m-{sent['message_id']}$"))
+        expect(page).to_have_url(re.compile(f"/page/thread/{sent['session_id']}#latest$"))
         wait_for_the_line(page)
         for number in range(25):
             house.town.send("docs", "scout", f"word {number}.", subject="A talk to follow")
         expect(page.locator(".letter").last).to_contain_text("word 24.")
 
     def test_what_is_told_on_the_way_to_a_view_shows_there(self, lookout: Lookout, house: House) -> None:
-        page = lookout.go("/")
+        page = lookout.go("/page/overview")
         wait_for_the_line(page)
 
         def write_meanwhile(route: Route) -> None:
@@ -97,12 +97,12 @@ class TestWithinASecond:
             route.fulfill(response=brought)
 
         page.route(re.compile("/page/mail$"), write_meanwhile, times=1)
-        page.locator("#nav").get_by_role("link", name="Mail").click()
+        page.locator("#nav").get_by_role("link", name="Conversations").click()
         expect(page.locator("#list .row").first).to_contain_text("Overtaken", timeout=SOON)
 
     def test_what_the_log_does_not_tell_shows_too(self, lookout: Lookout, house: House) -> None:
         house.town.send("scout", "atlas", "take me", subject="Hands", priority=1)
-        page = lookout.go("/")
+        page = lookout.go("/page/overview")
         wait_for_the_line(page)
         row = page.locator("tr").filter(has_text="atlas").locator("[data-label='In hand']")
         expect(row).to_have_text("0")
@@ -127,7 +127,7 @@ class TestWithinASecond:
         house.town.call("late-comer", "POST", "/connections/request", {"target_agent_name": "atlas", "message": "hello?"})
         expect(page.locator(".request").filter(has_text="late-comer")).to_be_visible(timeout=SOON)
         waiting = page.locator(".request").count()
-        expect(page.locator("#nav .badge.wait")).to_contain_text(str(waiting))
+        expect(page.locator("#nav [href='/page/connections'] .badge")).to_contain_text(str(waiting))
 
 
 class TestNothingIsDisturbed:
@@ -136,13 +136,13 @@ class TestNothingIsDisturbed:
             sent = house.town.send("scout", "docs", f"part {number} " + "long " * 300, subject="A long talk")
         page = lookout.go(f"/page/thread/{sent['session_id']}")
         wait_for_the_line(page)
-        page.locator(".facts summary").first.click()
+        page.locator(".proof summary").first.click()
         page.get_by_label("Answer").fill("half a sent")
         page.get_by_label("Answer").press("ArrowLeft")
         page.evaluate("document.getElementById('pane').scrollTo(0, 120)")
         house.town.send("docs", "scout", "and one more", subject="A long talk")
         expect(page.locator(".letter")).to_have_count(7)
-        expect(page.locator(".facts").first).to_have_attribute("open", "")
+        expect(page.locator(".proof").first).to_have_attribute("open", "")
         assert page.get_by_label("Answer").input_value() == "half a sent"
         assert page.evaluate("document.activeElement.id") == "answer"
         assert page.evaluate("document.activeElement.selectionStart") == len("half a sent") - 1
@@ -284,7 +284,8 @@ class TestTheLine:
         tasks = house.town.call("scout", "GET", "/tasks")["tasks"]
         assert [task["subject"] for task in tasks].count("Due") == 1
 
-    def test_whoever_begins_another_letter_before_the_answer_can_send_it(self, lookout: Lookout) -> None:
+    def test_whoever_begins_another_letter_before_the_answer_can_send_it(self, lookout: Lookout, house: House) -> None:
+        house.town.call("newsroom", "GET", "/inbox")
         page = lookout.go("/page/compose?to=newsroom&subject=Twice")
         page.get_by_label("Message").fill("the same words")
         with hold(page, "/compose$") as held:

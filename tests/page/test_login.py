@@ -47,7 +47,7 @@ def out(browser: Browser, guarded: House) -> Iterator[Lookout]:
 
 def visit(lookout: Lookout, house: House, who: str) -> None:
     lookout.page.goto(link(house, who))
-    expect(lookout.page.get_by_role("heading", level=1)).to_have_text("Overview")
+    expect(lookout.page.get_by_role("heading", level=1)).to_have_text("For you")
 
 
 def test_strangers_are_shown_the_way_in(out: Lookout, guarded: House) -> None:
@@ -262,7 +262,7 @@ def test_what_was_written_outlives_the_visit(out: Lookout, guarded: House) -> No
     expect(page.locator("#line")).to_have_text("Your visit is over")
     other = out.context.new_page()
     other.goto(link(guarded, "alice"))
-    expect(other.get_by_role("heading", level=1)).to_have_text("Overview")
+    expect(other.get_by_role("heading", level=1)).to_have_text("For you")
     page.get_by_role("button", name="Send").click()
     expect(page.locator(".letter").last).to_contain_text("written for twenty minutes")
 
@@ -283,7 +283,7 @@ def test_a_window_never_shows_ones_mail_under_anothers_name(out: Lookout, guarde
     guarded.run("send", "--to", "alice", "--subject", "To alice alone", "quick", "--as", "bob")
     expect(mail.locator(".who")).to_contain_text("carol's view")
     expect(mail.get_by_role("heading", level=1)).to_have_text("carol's mail")
-    other.locator("#nav").get_by_role("link", name="Mail").click()
+    other.locator("#nav").get_by_role("link", name="Conversations").click()
     expect(other.get_by_role("heading", level=1)).to_have_text("carol's mail")
     expect(other.locator(".who")).to_contain_text("carol's view")
     expect(writing.locator("#line")).to_have_text("Your visit is over")
@@ -378,7 +378,7 @@ def test_only_a_proven_caller_gets_a_link(guarded: House) -> None:
 def test_no_code_ever_reaches_the_log(guarded: House, out: Lookout) -> None:
     address = link(guarded, "owner")
     out.page.goto(address)
-    expect(out.page.get_by_role("heading", level=1)).to_have_text("Overview")
+    expect(out.page.get_by_role("heading", level=1)).to_have_text("For you")
     guarded.close()
     guarded.open()
     assert "/page/login" in guarded.log
@@ -386,7 +386,7 @@ def test_no_code_ever_reaches_the_log(guarded: House, out: Lookout) -> None:
     (cookie,) = out.context.cookies()
     assert cookie["value"] not in guarded.log
     # A visit outlives the process: it is the store's.
-    expect(out.go("/").get_by_role("heading", level=1)).to_have_text("Overview")
+    expect(out.go("/").get_by_role("heading", level=1)).to_have_text("For you")
 
 
 def test_serving_on_a_terminal_prints_a_link_that_works(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> None:

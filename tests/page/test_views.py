@@ -13,11 +13,13 @@ from tests.page.lookout import Lookout
 
 SCREENS = Path(__file__).parent.parent.parent / "build" / "screens"
 VIEWS = {
-    "overview": ("/", "Overview"),
-    "mail": ("/page/mail", "Everyone's mail"),
+    "foryou": ("/", "For you"),
+    "overview": ("/page/overview", "Overview"),
+    "mail": ("/page/mail", "Conversations"),
+    "between": ("/page/between/coder/atlas", "Conversations"),
     "mailbox": ("/page/mail?of=coder", "coder's mail"),
     "thread": ("thread", "coder's mail"),
-    "letter": ("letter", "Everyone's mail"),
+    "letter": ("letter", "Conversations"),
     "compose": ("/page/compose?to=coder", "Write"),
     "search": ("/page/search?q=build", "Search"),
     "tasks": ("/page/tasks", "Tasks"),
@@ -25,6 +27,7 @@ VIEWS = {
     "dead": ("/page/dead", "Dead letters"),
     "traffic": ("/page/traffic", "Traffic"),
     "connect": ("/page/connect?name=newcomer", "Connect an agent"),
+    "settings": ("/page/settings", "Settings"),
     "fault": ("/page/nowhere", "There is nothing here"),
 }
 DESKTOP: dict[str, Any] = {"width": 1360, "height": 880}
@@ -76,7 +79,7 @@ def test_a_view_shows_itself_and_shuts_nobody_out(browser: Browser, house: House
 def test_a_view_fits_a_phone(browser: Browser, house: House, name: str) -> None:
     with looking(browser, house.url, viewport=PHONE) as lookout:
         page = lookout.go(address(house, name))
-        expect(page.get_by_role("heading", level=1 if name not in ("thread", "letter") else 2).first).to_be_visible()
+        expect(page.get_by_role("heading", level=1 if name not in ("thread", "letter", "between") else 2).first).to_be_visible()
         page.screenshot(path=SCREENS / f"{name}-phone.png", full_page=True)
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
         assert shut_out(lookout) == []
@@ -121,7 +124,7 @@ def test_a_view_can_be_read_without_scripts(browser: Browser, house: House, name
         page = lookout.go(address(house, name))
         expect(page.get_by_role("heading", level=1)).to_have_text(VIEWS[name][1])
         assert len(page.locator("main").inner_text()) > 40
-        expect(page.locator("#nav a")).to_have_count(9)
+        expect(page.locator("#nav a")).to_have_count(11)
 
 
 def test_a_new_office_says_how_to_begin(browser: Browser, tmp_path: Path) -> None:
@@ -139,15 +142,20 @@ def test_a_new_office_says_how_to_begin(browser: Browser, tmp_path: Path) -> Non
 def test_bridges_that_are_in_use_are_shown(browser: Browser, tmp_path: Path) -> None:
     with opened(tmp_path, "--files", "mailboxes") as bridged, looking(browser, bridged.url) as lookout:
         bridged.town.call("alice", "GET", "/inbox")
-        page = lookout.go("/")
+        page = lookout.go("/page/overview")
         expect(page.locator("#bridges")).to_contain_text("files")
         expect(page.locator("#bridges")).to_contain_text("mailboxes")
         assert shut_out(lookout) == []
 
 
 def test_the_tab_says_how_much_waits(lookout: Lookout) -> None:
-    page = lookout.go("/")
-    expect(page).to_have_title("(4) Overview · Postoffice")  # two letters to the owner and two requests
+    page = lookout.go("/page/overview")
+    expect(page).to_have_title("(5) Overview · Postoffice")  # two requests, a task, a letter, and one that died
+    icon = page.locator("#favicon").get_attribute("href")
+    assert icon == "/page/icon/5.svg"
+    assert ">5</text>" in page.request.get(icon).text()
+    lookout.go("/")
+    expect(page.locator(".need")).to_have_count(5)
 
 
 def test_looking_settles_nothing(lookout: Lookout, house: House) -> None:
@@ -168,7 +176,7 @@ def test_what_is_written_from_right_to_left_is_read_so(lookout: Lookout, house: 
     sent = house.town.send("scout", "owner", text, subject="שלום (1) עולם!")
     page = lookout.go(f"/page/thread/{sent['session_id']}")
     page.get_by_label("Answer").fill("שלום")
-    found = page.evaluate("""() => [".words", ".words pre", ".answer textarea", ".letter footer"].map((place) =>
+    found = page.evaluate("""() => [".words", ".words pre", ".answer textarea", ".letter .proof"].map((place) =>
         getComputedStyle(document.querySelector(place)).direction)""")
     assert found == ["rtl", "ltr", "rtl", "ltr"]
     beginnings = page.evaluate("""() => [...document.querySelectorAll(".words p")].map((paragraph) => {

@@ -77,6 +77,8 @@ _LISTS: tuple[Asked, ...] = (
     ("notes", {"entity": "case", **_PAGE}),
     ("about_entity", {"entity": "case", "reader": None, **_PAGE}),
     ("glances", _PAGE),
+    ("talks", {"waiting": 0, "most": 21, **_PAGE}),
+    ("sessions_between", {"low": "agent-1", "high": "agent-2", "subject": None, "limit": 40}),
     ("mailbox", {"agent": "agent-2", "priority": 3, "number": MANY // 2, "limit": 21}),
     ("inbox_unread_of_many", {"agent": "agent-1", "before": MANY // 2, "before_id": _SESSION, "limit": 21, "lines": 1}),
     ("events", {"agent": "agent-1", "after": MANY // 2, "limit": 21}),

@@ -13,7 +13,7 @@ _RETRY_AFTER = (b"retry-after", b"1")
 _API_POLICY = b"default-src 'none'; frame-ancestors 'none'"
 _DOCS_POLICY = b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
 _PAGE_POLICY = (
-    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; manifest-src 'self'; form-action 'self'; base-uri 'none'; "
     b"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types postoffice"
 )
 _SAFETY = [

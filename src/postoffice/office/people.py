@@ -63,6 +63,10 @@ class PeopleVerbs(Counter):
         page = await self.store.agents.page(self._cursor(cursor), self._page(limit))
         return Page(tuple(self._with_presence(agent, len(agent.current_tasks)) for agent in page.items), page.cursor)
 
+    async def names(self, part: str = "", limit: int | None = None) -> list[str]:
+        """Names in which this part stands, first those that begin with it."""
+        return await self.store.agents.names_with(self._ref(part, "name") if part else "", self._page(limit))
+
     async def update_card(self, caller: Caller, changes: dict[str, Any], *, of: str | None = None) -> Card:
         """Change what an agent says of itself; what is not given stays."""
         known = {field.name: field for field in msgspec.structs.fields(Card)}

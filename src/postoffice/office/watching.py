@@ -12,7 +12,8 @@ from postoffice.acts.people.logins import EndVisit, MakeLink, UseLink
 from postoffice.core.agent import Caller
 from postoffice.core.errors import BadCursor, BadLink, Invalid, NotYou, NoVisit, OwnerOnly
 from postoffice.core.event import Event, beyond
-from postoffice.core.names import OWNER, check_free, folded
+from postoffice.core.names import OWNER, check_free, check_name, folded
+from postoffice.core.talk import Aside, Custom, Talk, Waiting
 from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.traffic import Span, Traffic
 from postoffice.core.views import Glance, Longest, Page, Seat
@@ -58,6 +59,30 @@ class WatchingVerbs(Counter):
         """Everyone's letters, newest first, for the owner."""
         self._owner(owner, "look over everyone's mail")
         return await self.store.overview.glances(cursor, self._page(limit))
+
+    async def talks(self, owner: Caller, cursor: str | None = None, limit: int | None = None, *, waiting_only: bool = False) -> Page[Talk]:
+        """Everyone's conversations, by what was said last in each, for the owner."""
+        self._owner(owner, "look over everyone's mail")
+        return await self.store.talks.page(cursor, self._page(limit), waiting_only=waiting_only)
+
+    async def between(
+        self, caller: Caller, one: str, other: str, subject: str | None = None, limit: int | None = None
+    ) -> tuple[Aside, ...]:
+        """What two agents said to each other last, of all their conversations or of one, for either of them or the owner."""
+        mine = folded(caller.name) in (folded(check_name(one)), folded(check_name(other)))
+        if not (caller.owner or mine):
+            raise OwnerOnly(what="read what others say to each other")
+        return await self.store.talks.between(one, other, subject, None if caller.owner else caller.name, self._page(limit))
+
+    async def customs(self, owner: Caller) -> tuple[Custom, ...]:
+        """How long mail waits for each agent as a rule, for the owner."""
+        self._owner(owner, "see everyone's numbers")
+        return await self.store.talks.customs()
+
+    async def who_waits(self, owner: Caller, limit: int | None = None) -> tuple[Waiting, ...]:
+        """Who waits on whom, the longest wait first, for the owner."""
+        self._owner(owner, "see everyone's numbers")
+        return await self.store.talks.waits(self._page(limit))
 
     async def open_tasks(self, caller: Caller, state: TaskState, cursor: str | None = None, limit: int | None = None) -> Page[Task]:
         """Unfinished tasks in one state, the longest open first: asked of the agent or by it; the owner sees all."""

@@ -19,6 +19,7 @@ from postoffice.store.reads.notes import NoteReads
 from postoffice.store.reads.overview import Overview
 from postoffice.store.reads.search import SearchReads
 from postoffice.store.reads.sessions import SessionReads
+from postoffice.store.reads.talks import TalkReads
 from postoffice.store.reads.tasks import TaskReads
 from postoffice.store.reads.windows import WindowReads
 from postoffice.store.sweeps import Sweeps
@@ -41,6 +42,7 @@ class Store:
         self.ledger = LedgerReads(engine)
         self.windows = WindowReads(engine)
         self.overview = Overview(engine)
+        self.talks = TalkReads(engine)
         self.sweeps = Sweeps(engine, self.do)
         self.search = SearchReads(engine, self.sweeps)
 

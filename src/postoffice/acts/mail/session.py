@@ -81,11 +81,12 @@ def as_thread(thread: ThreadRow, reader: str, other: str, rows: list[DeliveryRow
         unread=unread - held.held,
         created_at=moment(thread.created_at),
         last_message_at=moment((held.hidden and held.last_at) or thread.last_at),
-        lines=tuple(map(_line, rows)),
+        lines=tuple(map(line_of, rows)),
     )
 
 
-def _line(row: DeliveryRow) -> Line:
+def line_of(row: DeliveryRow) -> Line:
+    """A line of a session, with where it stands at length."""
     return Line(
         message=row.read(),
         to=row.mailbox,

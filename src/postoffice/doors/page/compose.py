@@ -1,8 +1,10 @@
 """Writing, as a person: a letter, a task, or an answer. People are agents too."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 from hashlib import blake2b
+from http import HTTPStatus
 from typing import NamedTuple
 
 from starlette.responses import Response
@@ -13,10 +15,12 @@ from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded
 from postoffice.core.session import Thread
 from postoffice.core.views import Seat
 from postoffice.doors.page.look import Look
+from postoffice.doors.page.names import Known, doubts
 from postoffice.doors.page.times import now
 
 _DUE = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "1d": timedelta(days=1), "1w": timedelta(weeks=1)}
 _AGENTS = 200
+_FIELDS = ("to", "subject", "as", "kind", "due", "content")
 _JOIN = ">"  # stands in no name
 
 
@@ -36,26 +40,31 @@ class Way(NamedTuple):
 
 async def compose(look: Look) -> Response:
     """A blank sheet."""
+    return await _sheet(look, {name: look.asked(name) or "" for name in _FIELDS})
+
+
+async def _sheet(look: Look, given: dict[str, str], status: int = HTTPStatus.OK, doubtful: Sequence[Known] = ()) -> Response:
     agents: tuple[Seat, ...] = ()
-    names: list[str] = []
     if look.caller.owner:
         agents = (await look.office.roster(look.caller, limit=_AGENTS)).items
-        names = [seat.name for seat in agents]
-    else:
-        names = [agent.name for agent in (await look.office.agents(limit=_AGENTS)).items]
+    names = await look.office.names("", _AGENTS)
     voices = [look.caller.name, *(seat.name for seat in agents if not seat.has_key)]
-    given = {name: look.asked(name) or "" for name in ("to", "subject", "as", "kind")}
-    return await look.show("compose.html", names=names, voices=voices, given=given, once=look.once())
+    once = given.get("once") or look.once()
+    return await look.show("compose.html", status, names=names, voices=voices, given=given, once=once, doubtful=doubtful)
 
 
 async def send(look: Look) -> Response:
-    """Send what was written, and show it."""
+    """Send what was written, and show it. A name that nobody has is asked about first: it may be a slip."""
     form = await look.form()
+    to = _addressed(form.get("to", ""))
+    doubtful = await doubts(look, (to,) if isinstance(to, str) else to)
+    if doubtful and form.get("new") != _joined(doubtful):
+        return await _sheet(look, dict.fromkeys(_FIELDS, "") | form, HTTPStatus.UNPROCESSABLE_ENTITY, doubtful)
     voice = await look.office.speak_as(look.caller, form.get("as") or None)
     task = form.get("kind") == TASK
     due = _DUE.get(form.get("due", ""))
     draft = Draft(
-        to=_addressed(form.get("to", "")),
+        to=to,
         subject=form.get("subject") or None,
         content=_said(form),
         type=TASK if task else "message",
@@ -73,7 +82,7 @@ async def send(look: Look) -> Response:
 
 
 async def reply(look: Look) -> Response:
-    """Answer in a conversation; the owner, who is not in it, begins one of its own under the same subject."""
+    """Answer in a conversation; what the owner, who is not in it, says to one of its two is kept with that one under the same subject."""
     form = await look.form()
     found = await look.office.history(look.caller, look.part("session"), limit=1, peek=True)
     way = next((way for way in await ways(look, found) if way.value == form.get("way")), None)
@@ -94,7 +103,9 @@ async def reply(look: Look) -> Response:
             client_id=_id(form),
         ),
     )
-    return look.to(f"/page/thread/{accepted.session_id}", {"said": "sent", "of": look.asked("of")}, "#latest")
+    # What the owner says aside, under the same subject, is shown in the conversation it was said about.
+    here = found.id if found.subject else accepted.session_id
+    return look.to(f"/page/thread/{here}", {"said": "sent", "of": look.asked("of")}, "#latest")
 
 
 async def ways(look: Look, found: Thread) -> list[Way]:
@@ -124,11 +135,16 @@ async def _mark(look: Look, way: Way, answered: str | None) -> str | None:
     return None
 
 
+def _joined(doubtful: Sequence[Known]) -> str:
+    return ", ".join(known.name for known in doubtful)
+
+
 def _id(form: dict[str, str]) -> str | None:
     """The id of what a form says: sent twice it is one letter, and what was changed after nobody answered is another."""
     if not form.get("once"):
         return None
-    return f"{form['once']}-{blake2b(repr(sorted(form.items())).encode(), digest_size=8).hexdigest()}"
+    said = sorted((name, value) for name, value in form.items() if name != "new")
+    return f"{form['once']}-{blake2b(repr(said).encode(), digest_size=8).hexdigest()}"
 
 
 def _addressed(text: str) -> str | tuple[str, ...]:

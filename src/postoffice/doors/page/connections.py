@@ -56,4 +56,4 @@ async def conclude(look: Look) -> Response:
             said = "ended"
         case _:
             raise NoSuchPath(path=look.request.url.path)
-    return look.to(_PATH, {"cursor": look.asked("cursor"), "said": said})
+    return look.back(_PATH, {"cursor": look.asked("cursor"), "said": said})

@@ -29,4 +29,4 @@ async def conclude(look: Look) -> Response:
             said = "discarded"
         case _:
             raise NoSuchPath(path=look.request.url.path)
-    return look.to(_PATH, {"of": look.asked("of"), "cursor": look.asked("cursor"), "said": said})
+    return look.back(_PATH, {"of": look.asked("of"), "cursor": look.asked("cursor"), "said": said})

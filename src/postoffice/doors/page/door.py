@@ -10,7 +10,23 @@ from starlette.routing import Route
 from postoffice.core.errors import BadLink, MailError, NoSuchPath, NoVisit, Unidentified
 from postoffice.doors.edge import Refusal, report
 from postoffice.doors.faults import fault
-from postoffice.doors.page import assets, compose, connect, connections, dead_letters, login, mail, news, overview, palette, search, tasks
+from postoffice.doors.page import (
+    assets,
+    compose,
+    connect,
+    connections,
+    dead_letters,
+    export,
+    foryou,
+    login,
+    mail,
+    news,
+    overview,
+    palette,
+    search,
+    settings,
+    tasks,
+)
 from postoffice.doors.page import traffic as flow
 from postoffice.doors.page.look import Look
 from postoffice.doors.page.origin import check_same_origin
@@ -29,7 +45,7 @@ class _Place(NamedTuple):
 
 
 async def _asset(look: Look) -> Response:
-    return assets.asset(look.part("version"), look.part("name"))
+    return assets.asset(look.request, look.part("version"), look.part("name"))
 
 
 async def _nowhere(look: Look) -> Response:
@@ -37,10 +53,14 @@ async def _nowhere(look: Look) -> Response:
 
 
 _PLACES = (
-    _Place("GET", "/", overview.overview),
+    _Place("GET", "/", foryou.for_you),
+    _Place("GET", "/page/waiting", foryou.waiting),
+    _Place("GET", "/page/overview", overview.overview),
     _Place("GET", "/page/mail", mail.mail),
     _Place("GET", "/page/thread/{session}", mail.thread),
     _Place("POST", "/page/thread/{session}/reply", compose.reply),
+    _Place("GET", "/page/thread/{session}/{name}", export.export),
+    _Place("GET", "/page/between/{one}/{other}", mail.between),
     _Place("GET", "/page/letter/{id}", mail.letter),
     _Place("GET", "/page/letter/{id}/text", mail.text),
     _Place("GET", "/page/compose", compose.compose),
@@ -57,7 +77,12 @@ _PLACES = (
     _Place("GET", "/page/traffic", flow.traffic),
     _Place("GET", "/page/connect", connect.connect),
     _Place("POST", "/page/connect", connect.register),
+    _Place("GET", "/page/settings", settings.settings),
+    _Place("POST", "/page/settings/theme", settings.theme),
+    _Place("GET", "/page/icon/{count}.svg", settings.icon, public=True),
+    _Place("GET", "/page/manifest.webmanifest", settings.manifest, public=True),
     _Place("GET", "/page/palette", palette.palette),
+    _Place("GET", "/page/names", palette.name),
     _Place("GET", "/page/news", news.news),
     _Place("GET", "/page/login", login.login, public=True),
     _Place("POST", "/page/login", login.enter, public=True),

@@ -13,10 +13,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from postoffice.core.agent import Caller
 from postoffice.core.connection import Status
 from postoffice.core.errors import Invalid
+from postoffice.doors.page.needs import needs
+from postoffice.doors.page.packing import pack, unpacks
 from postoffice.doors.page.stationery import render, render_blocks
+from postoffice.doors.page.theme import theme_of
 from postoffice.office import Auth, PostOffice
 
 FRAGMENT = "x-fragment"
+HAVE = "x-have"
 VISITOR = "x-visitor"
 _FIELDS = 60
 _COUNTED = 100
@@ -50,6 +54,11 @@ class Look:
         """The fragments that are asked for; none for a whole page."""
         return [name for name in self.request.headers.get(FRAGMENT, "").split(",") if name]
 
+    @property
+    def have(self) -> frozenset[str]:
+        """Digests of the rows that whoever asks for fragments has already."""
+        return frozenset(self.request.headers.get(HAVE, "").split(","))
+
     def part(self, name: str) -> str:
         """A part of the path."""
         return str(self.request.path_params[name])
@@ -69,7 +78,11 @@ class Look:
         facts |= await self._around(counted=counted and (not wanted or "nav" in wanted))
         work = run_in_threadpool(render_blocks, template, wanted, facts) if wanted else run_in_threadpool(render, template, facts)
         # All windows of a browser share one cookie: a fragment says for whom it is, and one for somebody else is not put into the page.
-        return HTMLResponse(await work, status, {"Vary": FRAGMENT, VISITOR: facts["me"] or ""})
+        headers = {"Vary": f"{FRAGMENT}, accept-encoding", VISITOR: facts["me"] or ""}
+        body = (await work).encode()
+        if unpacks(self.request) and (packed := pack(body)) is not None:
+            headers["Content-Encoding"], body = "gzip", packed
+        return HTMLResponse(body, status, headers)
 
     async def _around(self, *, counted: bool) -> dict[str, Any]:
         """What every page shows besides itself."""
@@ -79,22 +92,26 @@ class Look:
             "owner": self._caller is not None and self._caller.owner,
             "guarded": self.office.house.auth is Auth.KEYS,
             "path": self.request.url.path,
+            "theme": theme_of(self.request),
             "badges": {},
             "cursor": "",
         }
         if self._caller is None or not counted:
             return facts
         caller = self.caller
-        own = await self.office.counts(caller)
-        dead = (await self.office.totals()).dead if caller.owner else own.dead
+        dead = (await self.office.totals()).dead if caller.owner else (await self.office.counts(caller)).dead
         waiting = await self.office.connections(caller, Status.PENDING, limit=_COUNTED, everyone=caller.owner)
-        facts["badges"] = {"mail": own.pending, "dead": dead, "connections": len(waiting.items)}
+        facts["badges"] = {"foryou": len(await needs(self.office, caller)), "dead": dead, "connections": len(waiting.items)}
         facts["cursor"] = await self.office.place(caller)
         return facts
 
     def to(self, path: str, query: Mapping[str, str | None] | None = None, anchor: str = "") -> Response:
         """Go and look there: what a change is answered with."""
         return RedirectResponse(address(path, query) + anchor, HTTPStatus.SEE_OTHER)
+
+    def back(self, path: str, query: Mapping[str, str | None]) -> Response:
+        """The same, or to the page's beginning, if that is where the change was made."""
+        return self.to("/", {"said": query.get("said")}) if self.asked("back") == "/" else self.to(path, query)
 
     @staticmethod
     def once() -> str:

@@ -1,4 +1,4 @@
-"""Mailboxes and threads: a list, and beside it what was said. Looking settles nothing."""
+"""Conversations: a list, and beside it what was said. Looking settles nothing."""
 
 from typing import Any
 
@@ -9,17 +9,21 @@ from postoffice.core.invisible import visible
 from postoffice.core.letter import text_of
 from postoffice.core.names import OWNER, folded
 from postoffice.core.session import Line, Thread
+from postoffice.core.talk import Aside
 from postoffice.doors.page.compose import ways
 from postoffice.doors.page.look import Look
+from postoffice.doors.page.transcript import entries
 
 _SHOWN = 40
 _LINES = 20
+_SAID = 60
+"""Letters that are shown of all that two agents said to each other."""
 _MAILBOXES = 200
 
 
 async def mail(look: Look) -> Response:
-    """A mailbox's threads; for the owner everyone's letters unless one mailbox is chosen."""
-    return await look.show("mail.html", thread=None, proof=None, **await _list(look))
+    """A mailbox's threads; for the owner everyone's unless one mailbox is chosen."""
+    return await _shown(look)
 
 
 async def thread(look: Look) -> Response:
@@ -31,15 +35,40 @@ async def thread(look: Look) -> Response:
         return look.to(look.request.url.path, {**look.request.query_params, "at": None}, f"#m-{at}")
     if at is not None:
         before, found = at, await _up_to(look, at)
-    facts: dict[str, Any] = {
-        "thread": found,
-        "earlier": found.lines[-1].message.id if len(found.lines) == _LINES and found.lines[-1].number > 1 else None,
-        "newest": before is None,
-        "ways": await ways(look, found),
-        "once": look.once(),
-        "sides": _sides(found),
-    }
-    return await look.show("mail.html", proof=None, **facts, **await _list(look))
+    return await _shown(
+        look,
+        thread=found,
+        entries=entries(found.lines, await _asides(look, found), newest=before is None),
+        earlier=found.lines[-1].message.id if len(found.lines) == _LINES and found.lines[-1].number > 1 else None,
+        newest=before is None,
+        ways=await ways(look, found),
+        once=look.once(),
+        sides=_sides(found),
+    )
+
+
+async def between(look: Look) -> Response:
+    """All that two agents said to each other, whatever the subject."""
+    one = (await look.office.agent(look.part("one"))).name
+    other = (await look.office.agent(look.part("other"))).name
+    said = await look.office.between(look.caller, one, other, limit=_SAID)
+    sides = {folded(name): name for name in (one, other)}
+    return await _shown(look, pair=(one, other), entries=entries((), said), sides=sides)
+
+
+async def letter(look: Look) -> Response:
+    """One message, with where it stands with everyone it went to."""
+    return await _shown(look, proof=await look.office.status(look.caller, look.part("id")))
+
+
+async def text(look: Look) -> Response:
+    """What a message says, whole and plain."""
+    proof = await look.office.status(look.caller, look.part("id"))
+    return PlainTextResponse("" if proof.message is None else visible(text_of(proof.message)))
+
+
+async def _shown(look: Look, **facts: Any) -> Response:
+    return await look.show("mail.html", **{"thread": None, "proof": None, "pair": None} | facts | await _list(look))
 
 
 async def _up_to(look: Look, id: str) -> Thread:
@@ -54,27 +83,24 @@ async def _up_to(look: Look, id: str) -> Thread:
     return msgspec.structs.replace(found, lines=(line, *found.lines))
 
 
-async def letter(look: Look) -> Response:
-    """One message, with where it stands with everyone it went to."""
-    proof = await look.office.status(look.caller, look.part("id"))
-    return await look.show("mail.html", thread=None, proof=proof, **await _list(look))
-
-
-async def text(look: Look) -> Response:
-    """What a message says, whole and plain."""
-    proof = await look.office.status(look.caller, look.part("id"))
-    return PlainTextResponse("" if proof.message is None else visible(text_of(proof.message)))
+async def _asides(look: Look, found: Thread) -> tuple[Aside, ...]:
+    """What the owner, who is not in this conversation, said to its two about the same subject: read where it belongs."""
+    members = [name for name in (found.reader, found.other) if name]
+    if not look.caller.owner or not found.subject or OWNER in map(folded, members):
+        return ()
+    said = [await look.office.between(look.caller, OWNER, name, found.subject, _LINES) for name in members]
+    return tuple(aside for asides in said for aside in asides)
 
 
 async def _list(look: Look) -> dict[str, Any]:
     office, caller = look.office, look.caller
     of, unread, cursor = look.asked("of"), look.asked("unread"), look.asked("cursor")
-    facts: dict[str, Any] = {"of": of, "unread": unread, "glances": None, "threads": None, "agent": None, "mailboxes": ()}
+    facts: dict[str, Any] = {"of": of, "unread": unread, "talks": None, "threads": None, "agent": None, "mailboxes": ()}
     if caller.owner:
         facts["mailboxes"] = (await office.roster(caller, limit=_MAILBOXES)).items
         facts["own"] = await office.counts(caller)
     if caller.owner and of is None:
-        facts["glances"] = await office.glances(caller, cursor, _SHOWN)
+        facts["talks"] = await office.talks(caller, cursor, _SHOWN, waiting_only=unread is not None)
     else:
         facts["threads"] = await office.inbox(caller, cursor, _SHOWN, unread_only=unread is not None, lines=1, of=of)
         facts["agent"] = await office.agent(of or caller.name)

@@ -1,21 +1,50 @@
-"""The first thing a person sees: who is there, what waits, and what needs somebody."""
+"""The control room: who is at work, who has mail and is silent, who waits on whom, and what is stuck."""
 
+from collections.abc import Mapping
+from datetime import timedelta
 from inspect import isawaitable
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from starlette.responses import Response
 
-from postoffice.core.connection import Status
+from postoffice.core.agent import Presence
+from postoffice.core.names import folded
+from postoffice.core.talk import Custom
 from postoffice.core.task import TaskState
-from postoffice.doors.page.connect import introduction
+from postoffice.core.views import Seat
 from postoffice.doors.page.look import Look
 from postoffice.doors.page.tasks import Card, card
+from postoffice.doors.page.waiting import circles, lanes
 
-_AGENTS = 50
+_AGENTS = 200
 _LETTERS = 8
-_LONGEST_QUEUES = 3
+_LANES = 60
 _TASKS = 50
+_SEEN_OFTEN = 3
+"""Letters taken, from which on an agent has a custom."""
+_BEYOND = 3
+"""Times its custom: whoever leaves mail lying for longer does something else than usual."""
+_PATIENCE = timedelta(minutes=5)
+_FRESH = timedelta(minutes=1)
+"""Who was there a moment ago and got mail since is not silent yet."""
+
+
+class Post(NamedTuple):
+    """An agent in its place."""
+
+    seat: Seat
+    late: bool
+    """Whether its mail has waited beyond its own custom."""
+    custom: timedelta | None
+
+
+class Group(NamedTuple):
+    """Agents of whom the same can be said."""
+
+    key: str
+    title: str
+    posts: list[Post]
 
 
 class Bridge(msgspec.Struct, frozen=True):
@@ -36,16 +65,39 @@ async def overview(look: Look) -> Response:
 async def _everyone(look: Look) -> dict[str, Any]:
     office, caller = look.office, look.caller
     agents = await office.roster(caller, look.asked("cursor"), _AGENTS)
-    # Whoever looks at the welcome of an empty office goes on asking for its light when the first agent is here.
-    welcomed = "light" in look.fragments or (not agents.items and look.asked("cursor") is None)
+    customs = {folded(custom.name): custom for custom in await office.customs(caller)}
+    groups = _grouped(agents.items, customs)
+    working = {folded(post.seat.name) for group in groups if group.key == "working" for post in group.posts}
+    waits = await office.who_waits(caller, _LANES)
     return {
         "agents": agents,
+        "groups": groups,
         "totals": await office.totals(),
-        "longest": await office.longest_waiting(caller, _LONGEST_QUEUES),
-        "requests": await office.connections(caller, Status.PENDING, limit=_AGENTS, everyone=True),
+        "lanes": lanes(waits, working),
+        "circles": circles(waits, working),
         "letters": await office.glances(caller, limit=_LETTERS),
-        **(await introduction(look) if welcomed else {"snippets": ()}),
     }
+
+
+def _grouped(seats: tuple[Seat, ...], customs: Mapping[str, Custom]) -> list[Group]:
+    working, silent, quiet = (
+        Group(*words, []) for words in (("working", "At work"), ("silent", "Has mail and is silent"), ("quiet", "Quiet"))
+    )
+    for seat in seats:
+        post = _post(seat, customs.get(folded(seat.name)))
+        fresh = seat.oldest_waiting is not None and seat.oldest_waiting < _FRESH
+        at_work = seat.presence is not Presence.OFFLINE and (seat.leased or seat.tasks or fresh)
+        (working if at_work else silent if seat.unread or seat.leased else quiet).posts.append(post)
+    working.posts.sort(key=lambda post: (not post.late, -(post.seat.leased + post.seat.tasks)))
+    silent.posts.sort(key=lambda post: (not post.late, -(post.seat.oldest_waiting or timedelta(0))))
+    quiet.posts.sort(key=lambda post: post.seat.last_seen.timestamp() if post.seat.last_seen else 0, reverse=True)
+    return [working, silent, quiet]
+
+
+def _post(seat: Seat, custom: Custom | None) -> Post:
+    usual = custom.wait if custom is not None and custom.taken >= _SEEN_OFTEN else None
+    late = usual is not None and seat.oldest_waiting is not None and seat.oldest_waiting > max(usual * _BEYOND, _PATIENCE)
+    return Post(seat, late, usual)
 
 
 async def _own(look: Look) -> dict[str, Any]:
@@ -53,9 +105,7 @@ async def _own(look: Look) -> dict[str, Any]:
     return {
         "agents": await office.agents(look.asked("cursor"), _AGENTS),
         "counts": await office.counts(caller),
-        "requests": await office.connections(caller, Status.PENDING, limit=_AGENTS),
         "threads": await office.inbox(caller, limit=_LETTERS, lines=1),
-        "snippets": (),
     }
 
 

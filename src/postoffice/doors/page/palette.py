@@ -1,22 +1,23 @@
-"""The command palette's answers: agents whose name begins as typed."""
+"""The command palette's answers, and whether somebody is called so: names in which what was typed stands."""
 
 from starlette.responses import Response
 
 from postoffice.core.errors import MailError
-from postoffice.core.names import folded
 from postoffice.doors.page.look import Look
+from postoffice.doors.page.names import know
 
 _SHOWN = 8
 
 
 async def palette(look: Look) -> Response:
     """Agents to go to."""
-    typed = look.asked("q") or ""
     try:
-        # A list is asked for what comes after a name: what begins with it comes right after what is just before it.
-        before = typed[:-1] + chr(ord(typed[-1]) - 1) + "~" if typed and typed.isprintable() else ""
-        found = (await look.office.agents(before, _SHOWN)).items
+        names = await look.office.names(look.asked("q") or "", _SHOWN)
     except MailError:
-        found = ()
-    names = [agent.name for agent in found if folded(agent.name).startswith(folded(typed))]
-    return await look.show("palette.html", names=names)
+        names = []
+    return await look.show("palette.html", names=names, counted=False)
+
+
+async def name(look: Look) -> Response:
+    """Whether an agent is called so, and if not, who may have been meant."""
+    return await look.show("name.html", known=await know(look, look.asked("q") or ""), counted=False)

@@ -19,8 +19,9 @@ from postoffice.core.message import Message
 from postoffice.doors.page.assets import address
 from postoffice.doors.page.highlight import highlighted
 from postoffice.doors.page.markdown import LONG_CHARACTERS, SHORT_CHARACTERS, markdown
-from postoffice.doors.page.times import age, ago, clock, span, when
+from postoffice.doors.page.times import age, ago, clock, since, span, when
 from postoffice.doors.page.tree import tree
+from postoffice.doors.page.unchanged import unchanged
 
 _FOLDER = Path(__file__).parent / "templates"
 _EXCERPT_CHARACTERS = 160
@@ -67,8 +68,17 @@ def _environment() -> Environment:
         "SHORT_CHARACTERS": SHORT_CHARACTERS,
         "LONG_CHARACTERS": LONG_CHARACTERS,
     }
-    made.globals |= {"markdown": markdown, "tree": tree, "when": when, "clock": clock, "query": _query, "coloured": _coloured}
+    made.globals |= {
+        "markdown": markdown,
+        "tree": tree,
+        "when": when,
+        "clock": clock,
+        "since": since,
+        "query": _query,
+        "coloured": _coloured,
+    }
     made.filters |= {"span": span, "age": age, "ago": ago, "excerpt": _excerpt, "ink": _ink, "path": lambda text: quote(text, safe="")}
+    made.filters["unchanged"] = lambda row, look: unchanged(row, look.have)
     made.globals["ui"] = made.get_template("parts.html").module
     return made
 

@@ -10,6 +10,7 @@ from postoffice.core.message import Draft
 from postoffice.core.names import folded
 from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.doors.page.look import Look
+from postoffice.doors.page.needs import moves_of
 from postoffice.doors.page.times import now, span
 
 _COLUMN = 40
@@ -17,11 +18,6 @@ _FINISHED = 30
 _QUIET = timedelta(hours=1)
 _SOON = timedelta(hours=1)
 _OPEN = (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING)
-_NEXT = {
-    TaskState.PENDING: (TaskState.ACCEPTED, TaskState.REJECTED),
-    TaskState.ACCEPTED: (TaskState.WORKING, TaskState.FAILED),
-    TaskState.WORKING: (TaskState.COMPLETED, TaskState.FAILED),
-}
 
 
 class Card(NamedTuple):
@@ -64,14 +60,14 @@ async def move(look: Look) -> Response:
     # Moved again by a second click it is told once; and by the same form to another state it is another report.
     report = Draft(to=look.caller.name, content=form.get("content", ""), client_id=f"{once}-{wanted}" if once else None)
     await look.office.update_task(look.caller, look.part("id"), wanted, report)
-    return look.to("/page/tasks", {"said": "moved"})
+    return look.back("/page/tasks", {"said": "moved"})
 
 
 def card(task: Task, me: str = "") -> Card:
     """A task with what there is to say about it."""
     at = now()
     mine = folded(me) == folded(task.assignee)
-    moves = _NEXT.get(task.state, ()) if mine else ()
+    moves = moves_of(task) if mine else ()
     if task.state in FINAL:
         return Card(task, "", soon=False)
     quiet = at - task.updated_at

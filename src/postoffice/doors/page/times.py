@@ -1,6 +1,6 @@
 """Moments and durations as people read them."""
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup
 
@@ -9,6 +9,8 @@ from postoffice.core.clock import Clock, moment
 _clock = Clock()
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 _MILLISECONDS = 10
+_ROUND_SECONDS = 10
+"""So that what was shown a moment ago is still the same."""
 
 
 def now() -> datetime:
@@ -22,6 +24,14 @@ def when(at: datetime | None) -> Markup:
         return Markup('<span class="never">never</span>')
     exact = at.strftime("%Y-%m-%d %H:%M:%S UTC")
     return Markup('<time datetime="{}" title="{}">{}</time>').format(at.isoformat(), exact, ago(at))
+
+
+def since(length: timedelta | None) -> Markup:
+    """How long something has been so; scripts keep it true."""
+    if length is None:
+        return Markup()
+    seconds = round((now() - length).timestamp() / _ROUND_SECONDS) * _ROUND_SECONDS
+    return Markup('<time datetime="{}" data-age>{}</time>').format(datetime.fromtimestamp(seconds, UTC).isoformat(), age(length))
 
 
 def clock(at: datetime) -> Markup:

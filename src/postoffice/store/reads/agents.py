@@ -1,5 +1,6 @@
 """What a store can be asked about agents, their keys and logins."""
 
+import re
 from datetime import timedelta
 
 import msgspec
@@ -56,6 +57,12 @@ class AgentReads:
     async def near(self, name: str, limit: int) -> list[str]:
         """So many names before it, and so many from it on."""
         return [known for (known,) in await self._engine.fetch("names_near", agent=folded(name), limit=limit)]
+
+    async def names_with(self, part: str, limit: int) -> list[str]:
+        """Names in which this part stands, first those that begin with it."""
+        plain = re.sub(r"([~%_])", r"~\1", folded(part))
+        rows = await self._engine.fetch("names_with", part=f"%{plain}%", begin=f"{plain}%", limit=limit)
+        return [str(name) for (name,) in rows]
 
     async def by_key(self, hash: str) -> str | None:
         for name, expires_at, revoked_at, now in await self._engine.fetch("find_key", hash=hash):

@@ -35,3 +35,7 @@ replace(replace(replace(replace(replace(rtrim(agent, '._-'), '0', 'o'), '1', 'l'
 SELECT name FROM (SELECT name FROM agents WHERE agent >= :agent ORDER BY agent LIMIT :limit) AS following
 UNION ALL
 SELECT name FROM (SELECT name FROM agents WHERE agent < :agent ORDER BY agent DESC LIMIT :limit) AS preceding;
+
+-- name: names_with
+-- Those that begin so come first.
+SELECT name FROM agents WHERE agent LIKE :part ESCAPE '~' AND agent <> 'system' ORDER BY CASE WHEN agent LIKE :begin ESCAPE '~' THEN 0 ELSE 1 END, agent LIMIT :limit;

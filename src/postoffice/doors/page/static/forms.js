@@ -1,4 +1,6 @@
 // Forms: sent without leaving the page, so that what was written is still there when the answer is no.
+import { sent } from "./drafts.js";
+import { goOn, indexOf } from "./keys.js";
 import { travel } from "./travel.js";
 import { tell } from "./toast.js";
 
@@ -10,6 +12,22 @@ function begin(form, heard) {
   if (content && content.value !== heard) return;
   form.reset();
   if (once) once.value += "+";
+  sent(form);
+}
+
+// A refusal is told where it was met: at the field that it is about, or at the button that was pressed.
+function refuse(form, { problem, doubt }) {
+  form.querySelectorAll("[data-doubt], .problem").forEach((old) => old.remove());
+  if (doubt) {
+    const field = form.elements.to.closest(".field");
+    field.append(document.importNode(doubt, true));
+    field.querySelector("[data-doubt] input")?.focus();
+    return;
+  }
+  if (!form.isConnected || form.closest("dialog")) return void tell(problem, true);
+  const told = Object.assign(document.createElement("p"), { className: "problem", textContent: problem });
+  told.setAttribute("role", "alert");
+  form.append(told);
 }
 
 export function submitForms() {
@@ -36,10 +54,14 @@ export function submitForms() {
     const button = event.submitter || form.querySelector("button");
     if (button?.getAttribute("aria-busy") === "true") return;
     button?.setAttribute("aria-busy", "true");
+    const item = form.closest("[data-item]");
+    const index = item ? indexOf(item) : -1;
     const outcome = await travel(form.action, { body: fields, heard: () => begin(form, fields.get("content")) });
     button?.removeAttribute("aria-busy");
     if (outcome) form.closest("dialog")?.close(); // nothing is heard or seen behind one
-    if (outcome?.problem) tell(outcome.problem, true);
+    if (outcome?.problem) refuse(form, outcome);
+    else form.querySelectorAll("[data-doubt], .problem").forEach((old) => old.remove());
+    if (item && outcome && !outcome.problem) goOn(item.dataset.key, index);
   });
   // Ctrl-Enter sends what is being written.
   document.addEventListener("keydown", (event) => {

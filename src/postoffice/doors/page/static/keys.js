@@ -7,16 +7,35 @@ let going = 0;
 const typing = (target) => target.closest?.("input, textarea, select, [contenteditable]");
 const items = () => [...document.querySelectorAll("[data-item]")].filter((item) => item.offsetParent);
 
+export function choose(item) {
+  document.querySelectorAll("[data-item][data-current]").forEach((other) => other.removeAttribute("data-current"));
+  item.dataset.current = "";
+  (item.matches("[tabindex]") ? item : item.querySelector("a") || item).focus({ preventScroll: true });
+  item.scrollIntoView({ block: "nearest" });
+}
+
+// After an act: the row that was acted on, if it is still there, else the one that took its place.
+export function goOn(key, index) {
+  const all = items();
+  const next = all.find((item) => item.dataset.key === key) || all[Math.min(index, all.length - 1)];
+  if (next) choose(next);
+}
+
+export const indexOf = (item) => items().indexOf(item);
+
+// What a key does to the row that is chosen.
+function deed(key) {
+  const item = document.activeElement?.closest("[data-item]") || document.querySelector("[data-item][data-current]");
+  return item ? [...item.querySelectorAll(`[data-act="${CSS.escape(key)}"]`)].find((found) => found.checkVisibility()) : null;
+}
+
 function walk(by) {
   const all = items();
   if (!all.length) return;
   const at = all.findIndex((item) => "current" in item.dataset);
   const start = at >= 0 ? at : all.findIndex((item) => item.querySelector('[aria-current="true"]'));
   const next = all[Math.min(all.length - 1, Math.max(0, start < 0 ? 0 : start + by))];
-  all.forEach((item) => item.removeAttribute("data-current"));
-  next.dataset.current = "";
-  (next.querySelector("a") || next).focus({ preventScroll: true });
-  next.scrollIntoView({ block: "nearest" });
+  choose(next);
 }
 
 function act(event) {
@@ -27,6 +46,8 @@ function act(event) {
     const link = document.querySelector(`[data-go="${CSS.escape(key)}"]`);
     if (link) return travel(link.href);
   }
+  const found = deed(key);
+  if (found) return found.click() ?? true;
   switch (key) {
     case "j": return walk(1);
     case "k": return walk(-1);
@@ -48,7 +69,7 @@ export function hearKeys() {
     }
     if (event.key === "Escape" && typing(event.target)) return event.target.blur();
     if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target) || document.querySelector("dialog:modal")) return;
-    if ("jkgrc/?".includes(event.key) || going) {
+    if ("jkgrc/?".includes(event.key) || going || deed(event.key)) {
       event.preventDefault();
       act(event);
     }

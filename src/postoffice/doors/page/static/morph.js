@@ -58,6 +58,7 @@ export function morph(old, fresh, marking = false) {
     if (old.nodeValue !== fresh.nodeValue) old.nodeValue = fresh.nodeValue;
     return;
   }
+  if ("same" in fresh.dataset) return; // the office knows that it is here already
   if (old.isEqualNode(fresh)) return;
   // What somebody is writing is theirs, with what goes along: the id by which it is one letter however often it is sent.
   if (old.hasAttribute("data-keep") && written(old.form || old)) return;

@@ -3,8 +3,11 @@ import { morph } from "./morph.js";
 import { parse } from "./markup.js";
 
 const WORDS = { live: "Live", opening: "Connecting…", lost: "Connection lost, trying again…", asleep: "Asleep", over: "Your visit is over" };
-const HIDDEN_FOR = 60_000; // a tab nobody looks at gives its connection back after a while
+const HIDDEN_FOR = 60_000; // a tab nobody looks at gives its connection back after a while, if another one listens for all
+const UNSEEN_PACE = 2000; // milliseconds between two looks at what waits, in a tab nobody looks at
+const ASLEEP_PACE = 60_000;
 const PACE = 400; // milliseconds between two looks at the same fragment, at least
+const MOST_ROWS = 400;
 const AGAIN = 3000; // milliseconds after which a look that failed is taken again
 let source = null;
 let cursor = document.body.dataset.cursor;
@@ -12,6 +15,7 @@ let opened = false;
 let told = 0; // when news came last
 let retry = 0;
 let sleeping = 0;
+let keeper = false; // of all tabs of a browser one listens while nobody looks, and tells the others
 
 function say(state) {
   const line = document.getElementById("line");
@@ -30,7 +34,7 @@ function wanted(element, kinds) {
 }
 
 function want(element) {
-  const pace = Number(element.dataset.pace || 0) * 1000 || PACE;
+  const pace = document.hidden ? UNSEEN_PACE : Number(element.dataset.pace || 0) * 1000 || PACE;
   const last = Number(element.dataset.looked || 0);
   if (!waiting.has(element.dataset.fragment)) waiting.set(element.dataset.fragment, Math.max(Date.now(), last + pace));
   plan();
@@ -40,22 +44,31 @@ function look(kinds) {
   for (const element of document.querySelectorAll("[data-fragment][data-on]")) if (wanted(element, kinds)) want(element);
 }
 
+// Where nobody looks only what waits for a person matters: it stands with the views.
+const due = () => [...waiting].filter(([name]) => !document.hidden || name === "nav");
+
 function plan() {
-  if (asking || !waiting.size || document.hidden) return;
+  if (asking || !due().length) return;
   clearTimeout(timer);
-  timer = setTimeout(ask, Math.max(0, Math.min(...waiting.values()) - Date.now()));
+  timer = setTimeout(ask, Math.max(0, Math.min(...due().map(([, at]) => at)) - Date.now()));
+}
+
+// Of rows that are here already the office sends no more than the name.
+function digests(names) {
+  const rows = names.flatMap((name) => [...document.querySelectorAll(`[data-fragment="${CSS.escape(name)}"] [data-v]`)]);
+  return rows.slice(0, MOST_ROWS).map((row) => row.dataset.v).join(",");
 }
 
 async function ask() {
   const now = Date.now();
-  const names = [...waiting].filter(([, at]) => at <= now).map(([name]) => name);
+  const names = due().filter(([, at]) => at <= now).map(([name]) => name);
   if (!names.length) return plan();
   for (const name of names) waiting.delete(name);
   asking = true;
   const here = location.href;
   let failed = false;
   try {
-    const answer = await fetch(here, { headers: { "X-Fragment": names.join(",") } });
+    const answer = await fetch(here, { headers: { "X-Fragment": names.join(","), "X-Have": digests(names) } });
     const another = answer.ok && answer.headers.get("X-Visitor") !== document.body.dataset.me;
     if (answer.status === 401 || another) {
       // The visit is over, or somebody else's began in another window; but what somebody is writing is still theirs.
@@ -110,16 +123,23 @@ function open() {
     if (source.readyState !== EventSource.CLOSED) return;
     want(document.getElementById("nav")); // if the visit is over, the answer says so
     retry = Math.min((retry || 500) * 2, 15_000);
-    setTimeout(() => !document.hidden && open(), retry);
+    setTimeout(() => (!document.hidden || keeper) && open(), retry);
   };
 }
 
 export function listen() {
   open();
+  navigator.locks?.request(`postoffice line ${document.body.dataset.me}`, () => {
+    keeper = true;
+    if (document.hidden && source?.readyState === EventSource.CLOSED) open();
+    return new Promise(() => {}); // until this tab is closed
+  });
+  setInterval(() => document.hidden && source?.readyState === EventSource.CLOSED && want(document.getElementById("nav")), ASLEEP_PACE);
   document.addEventListener("visibilitychange", () => {
     clearTimeout(sleeping);
     if (document.hidden) {
       sleeping = setTimeout(() => {
+        if (keeper) return;
         source?.close();
         say("asleep");
       }, HIDDEN_FOR);

@@ -9,6 +9,9 @@ import { openDialogs } from "./dialogs.js";
 import { offerCopies } from "./copying.js";
 import { logIn } from "./login.js";
 import { keepTitle } from "./title.js";
+import { keepDrafts } from "./drafts.js";
+import { offerChips } from "./chips.js";
+import { reach } from "./reach.js";
 
 logIn();
 follow();
@@ -17,8 +20,11 @@ openDialogs();
 offerCopies();
 keepTimes();
 if (document.body.dataset.me) {
+  offerChips();
+  keepDrafts();
   hearKeys();
   openPalette();
   keepTitle();
+  reach();
   listen();
 }

@@ -9,7 +9,7 @@ function span(seconds) {
 function show(element) {
   const at = new Date(element.dateTime);
   const past = (Date.now() - at) / 1000;
-  const text = "clock" in element.dataset ? at.toLocaleTimeString() : Math.abs(past) < 5 ? "now" : past > 0 ? `${span(past)} ago` : `in ${span(-past)}`;
+  const text = "clock" in element.dataset ? at.toLocaleTimeString() : "age" in element.dataset ? span(Math.max(past, 0)) : Math.abs(past) < 5 ? "now" : past > 0 ? `${span(past)} ago` : `in ${span(-past)}`;
   if (element.textContent !== text) element.textContent = text;
   const exact = at.toLocaleString();
   if (element.title !== exact) element.title = exact;

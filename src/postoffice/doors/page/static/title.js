@@ -1,10 +1,22 @@
-// The tab says how much waits for whoever looks: unread mail of their own, and requests for a person.
+// The tab says how much waits for whoever looks, by its title, its picture and its badge: the list of what is for them, no more and no less.
+let shown = -1;
+
+function paint(count) {
+  if (count === shown) return;
+  shown = count;
+  const icon = document.getElementById("favicon");
+  icon.dataset.plain ||= icon.getAttribute("href");
+  icon.setAttribute("href", count ? `/page/icon/${count}.svg` : icon.dataset.plain);
+  if (count) navigator.setAppBadge?.(count).catch(() => {});
+  else navigator.clearAppBadge?.().catch(() => {});
+}
+
 export function keepTitle() {
   const count = () => {
-    const badges = document.querySelectorAll('#nav [href="/page/mail"] .badge, #nav [href="/page/connections"] .badge');
-    const waiting = [...badges].reduce((sum, badge) => sum + (parseInt(badge.firstChild.textContent.replaceAll(",", ""), 10) || 0), 0);
+    const waiting = Number(document.getElementById("nav")?.dataset.count || 0);
     const bare = document.title.replace(/^\(\d+\) /, "");
     document.title = waiting ? `(${waiting}) ${bare}` : bare;
+    paint(waiting);
   };
   count();
   document.addEventListener("arrived", count);

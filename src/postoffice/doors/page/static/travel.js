@@ -22,7 +22,11 @@ export async function travel(href, { push = true, body = null, heard = null, top
       return null;
     }
     // Whoever went on meanwhile is not taken back, but still told if what they sent was refused.
-    if (body && !answer.ok) return { problem: parse(text).querySelector("[data-error]")?.textContent || (answer.status === 401 ? OVER : answer.statusText) };
+    if (body && !answer.ok) {
+      const told = parse(text);
+      const problem = told.querySelector("[data-error]")?.textContent || (answer.status === 401 ? OVER : answer.statusText);
+      return { problem, doubt: told.querySelector("[data-doubt]") };
+    }
     heard?.();
     if (trip !== travelling) return null;
     const there = new URL(answer.url);
@@ -50,6 +54,8 @@ function showView() {
 function arrive(page, there, begun, top) {
   const before = document.getElementById("pane")?.dataset.key;
   document.title = page.title;
+  if (page.documentElement.dataset.theme) document.documentElement.dataset.theme = page.documentElement.dataset.theme;
+  else delete document.documentElement.dataset.theme;
   document.body.dataset.cursor = document.body.dataset.cursor || page.body.dataset.cursor;
   const [main, fresh] = [document.querySelector("main"), page.querySelector("main")];
   const [nav, freshNav] = [document.getElementById("nav"), page.getElementById("nav")];
@@ -77,7 +83,7 @@ export function follow() {
     const link = event.target.closest?.("a[href]");
     if (!link || event.defaultPrevented || event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     const url = new URL(link.href, location.href);
-    if (link.target || !ours(url) || url.pathname.endsWith("/text")) return;
+    if (link.target || link.hasAttribute("download") || !ours(url) || url.pathname.endsWith("/text")) return;
     if (url.pathname === location.pathname && url.search === location.search && url.hash) return;
     event.preventDefault();
     travel(url);

@@ -1,0 +1,52 @@
+"""A conversation to take away: as Markdown to be read, or as JSON to be worked with."""
+
+from typing import Any
+
+import msgspec
+from starlette.responses import Response
+
+from postoffice.core.errors import NoSuchPath
+from postoffice.core.invisible import visible
+from postoffice.core.letter import text_of
+from postoffice.core.session import Line, Thread
+from postoffice.doors.page.look import Look
+
+_KINDS = {"letters.md": "text/markdown; charset=utf-8", "letters.json": "application/json"}
+_MOST = 5_000
+"""Letters of one conversation: of a longer one the newest are taken away."""
+_PAGE = 200
+
+
+async def export(look: Look) -> Response:
+    """The whole of a conversation, the oldest letter first. Looking settles nothing."""
+    name = look.part("name")
+    if name not in _KINDS:
+        raise NoSuchPath(path=look.request.url.path)
+    found, lines = await _whole(look)
+    body = _markdown(found, lines) if name.endswith(".md") else msgspec.json.format(msgspec.json.encode(_facts(found, lines)))
+    headers = {"Content-Disposition": f'attachment; filename="thread-{found.id}{name.removeprefix("letters")}"'}
+    return Response(body, headers=headers, media_type=_KINDS[name])
+
+
+async def _whole(look: Look) -> tuple[Thread, list[Line]]:
+    lines: list[Line] = []
+    before = None
+    while True:
+        found = await look.office.history(look.caller, look.part("session"), before=before, limit=_PAGE, peek=True)
+        lines += found.lines
+        if len(found.lines) < _PAGE or len(lines) >= _MOST:
+            return found, lines[::-1]
+        before = found.lines[-1].message.id
+
+
+def _markdown(found: Thread, lines: list[Line]) -> str:
+    parts = [f"# {visible(found.subject) or 'No subject'}\n"]
+    for line in lines:
+        message = line.message
+        parts.append(f"## {message.sender}, {message.created_at:%Y-%m-%d %H:%M:%S} UTC ({line.state})\n\n{visible(text_of(message))}\n")
+    return "\n".join(parts)
+
+
+def _facts(found: Thread, lines: list[Line]) -> dict[str, Any]:
+    letters = [{"message": line.message, "state": line.state, "standing": line.standing} for line in lines]
+    return {"session_id": found.id, "subject": found.subject, "letters": letters}

@@ -1,0 +1,25 @@
+"""For you: the page's beginning, a list of what waits for whoever looks, with the act itself in each row."""
+
+from starlette.responses import JSONResponse, Response
+
+from postoffice.core.invisible import visible
+from postoffice.doors.page.connect import introduction
+from postoffice.doors.page.look import Look
+from postoffice.doors.page.needs import needs
+
+
+async def for_you(look: Look) -> Response:
+    """The page's beginning; on an empty office a word of welcome."""
+    if look.caller.owner and not (await look.office.roster(look.caller, limit=1)).items:
+        # Whoever looks at the welcome of an empty office goes on asking for its light when the first agent is here.
+        return await look.show("welcome.html", **await introduction(look))
+    welcomed = await introduction(look) if look.caller.owner and "light" in look.fragments else {}
+    return await look.show("foryou.html", needs=await needs(look.office, look.caller), once=look.once(), **welcomed)
+
+
+async def waiting(look: Look) -> Response:
+    """The same in few words, for a browser that tells of it: who and of what kind, never what is said."""
+    found = [
+        {"key": need.key, "kind": need.kind, "who": visible(need.who), "href": need.href} for need in await needs(look.office, look.caller)
+    ]
+    return JSONResponse({"waiting": found})

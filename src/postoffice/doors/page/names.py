@@ -1,0 +1,52 @@
+"""Names as people type them: whose they are, and who may have been meant."""
+
+import difflib
+from collections.abc import Sequence
+
+import msgspec
+
+from postoffice.core.errors import MailError, NoSuchAgent
+from postoffice.core.names import EVERYONE, folded
+from postoffice.doors.page.look import Look
+from postoffice.office import Auth
+
+_COMPARED = 200
+_HEAD = 2
+
+
+class Known(msgspec.Struct, frozen=True):
+    """What is known of a name."""
+
+    name: str
+    known: bool
+    near: str | None = None
+    """Who may have been meant instead."""
+    why: str = ""
+    """What is wrong with it, if it can be nobody's name."""
+
+
+async def know(look: Look, typed: str) -> Known:
+    """Whose name it is."""
+    if typed == EVERYONE:
+        return Known(typed, known=True)
+    try:
+        return Known((await look.office.agent(typed)).name, known=True)
+    except NoSuchAgent:
+        pass
+    except MailError as error:
+        return Known(typed, known=False, why=str(error))
+    names = {*await look.office.names("", _COMPARED), *await look.office.names(typed[:_HEAD], _COMPARED)}
+    by_fold = {folded(name): name for name in names}
+    close = difflib.get_close_matches(folded(typed), by_fold, 1)
+    # Whoever types a part of a name means the whole of it.
+    parts = [name for fold, name in by_fold.items() if folded(typed) in fold] if not close else []
+    near = by_fold[close[0]] if close else parts[0] if len(parts) == 1 else None
+    return Known(typed, known=False, near=near, why="nobody is called so yet")
+
+
+async def doubts(look: Look, names: Sequence[str]) -> list[Known]:
+    """Names that on an open office would begin a mailbox for nobody: perhaps by a slip."""
+    if look.office.house.auth is not Auth.OPEN:
+        return []  # elsewhere the office refuses them
+    found = [await know(look, name) for name in names]
+    return [known for known in found if not known.known and known.why.startswith("nobody")]

@@ -1,0 +1,134 @@
+"""What waits for a person: one ranked list of everything that asks for an act of theirs."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from postoffice.core.agent import Caller
+from postoffice.core.connection import Status
+from postoffice.core.letter import text_of
+from postoffice.core.task import Task, TaskState
+from postoffice.doors.page.times import now
+from postoffice.office import PostOffice
+
+_READ = 100
+"""Of each kind of thing that waits: more than anybody looks through."""
+_SOON = timedelta(hours=1)
+_TEXT_CHARACTERS = 280
+
+
+_NEXT = {
+    TaskState.PENDING: (TaskState.ACCEPTED, TaskState.REJECTED),
+    TaskState.ACCEPTED: (TaskState.WORKING, TaskState.FAILED),
+    TaskState.WORKING: (TaskState.COMPLETED, TaskState.FAILED),
+}
+
+
+class Need(NamedTuple):
+    """One thing that waits for a person."""
+
+    key: str
+    kind: str
+    """`question`, `task`, `consent`, `mail` or `stuck`."""
+    who: str
+    what: str
+    text: str
+    since: datetime
+    href: str
+    thing: Any
+    """What it is about, as the office tells it."""
+    rank: int
+    due: datetime | None = None
+    moves: tuple[TaskState, ...] = ()
+
+    @property
+    def late(self) -> bool:
+        """Whether its time is over."""
+        return self.due is not None and self.due <= now()
+
+    @property
+    def soon(self) -> bool:
+        """Whether its time is nearly over."""
+        return self.due is not None and self.due - now() < _SOON
+
+
+def moves_of(task: Task) -> tuple[TaskState, ...]:
+    """Where whoever was asked may move it."""
+    return _NEXT.get(task.state, ())
+
+
+async def needs(office: PostOffice, caller: Caller) -> list[Need]:
+    """What waits for whoever looks, the most pressing first."""
+    found = [*await _tasks(office, caller), *await _consent(office, caller), *await _mail(office, caller), *await _dead(office, caller)]
+    return sorted(found, key=lambda need: (need.rank, need.since))
+
+
+async def _tasks(office: PostOffice, caller: Caller) -> Sequence[Need]:
+    found = []
+    for state in (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING):
+        page = await office.tasks(caller, assignee=caller.name, state=state, limit=_READ)
+        found += [_task(task, moves_of(task)) for task in page.items]
+    return found
+
+
+def _task(task: Task, moves: tuple[TaskState, ...]) -> Need:
+    at = now()
+    pressing = task.deadline is not None and task.deadline - at < _SOON
+    href = f"/page/letter/{task.message_id}"
+    text = next((step.text for step in reversed(task.steps) if step.text), "") or ""
+    rank = 0 if pressing else 2
+    return Need(
+        task.message_id, "task", task.requester, task.subject or task.id, text, task.created_at, href, task, rank, task.deadline, moves
+    )
+
+
+async def _consent(office: PostOffice, caller: Caller) -> Sequence[Need]:
+    page = await office.connections(caller, Status.PENDING, limit=_READ, everyone=caller.owner)
+    mine = caller.name.lower()
+    asked = [item for item in page.items if item.requester.lower() != mine]
+    return [
+        Need(
+            item.id,
+            "consent",
+            item.requester,
+            f"asks to write to {item.target}",
+            item.note or "",
+            item.created_at,
+            "/page/connections",
+            item,
+            1,
+        )
+        for item in asked
+    ]
+
+
+async def _mail(office: PostOffice, caller: Caller) -> Sequence[Need]:
+    page = await office.inbox(caller, limit=_READ, unread_only=True, lines=1)
+    found = []
+    for thread in page.items:
+        if not thread.lines or thread.lines[0].message.type == "task":
+            continue
+        message = thread.lines[0].message
+        text = text_of(message)[:_TEXT_CHARACTERS]
+        rank = 0 if message.priority == 1 else 3
+        href = f"/page/thread/{thread.id}#latest"
+        found.append(Need(thread.id, "mail", thread.other, thread.subject or "no subject", text, message.created_at, href, thread, rank))
+    return found
+
+
+async def _dead(office: PostOffice, caller: Caller) -> Sequence[Need]:
+    page = await office.dead_letters(caller, None, _READ, everyone=caller.owner)
+    return [
+        Need(
+            f"{item.message.id}-{item.standing.recipient}",
+            "stuck",
+            item.message.sender,
+            f"did not reach {item.standing.recipient}: {item.message.subject or 'no subject'}",
+            item.standing.reason or "",
+            item.standing.settled_at or item.message.created_at,
+            f"/page/letter/{item.message.id}",
+            item,
+            4,
+        )
+        for item in page.items
+    ]

@@ -1,0 +1,62 @@
+"""What a person sets for their own browser: how the page looks, and what they are told of when it is not before them."""
+
+from starlette.responses import JSONResponse, Response
+
+from postoffice.core.errors import NoSuchPath
+from postoffice.doors.page.assets import address
+from postoffice.doors.page.look import Look
+from postoffice.doors.page.theme import choose
+
+_PATH = "/page/settings"
+_MOST = 99
+_ICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="1" y="6" width="25" height="20" rx="4" fill="#24508f"/>'
+    '<path d="m3.5 9.5 10 8 10-8" fill="none" stroke="#fff" stroke-width="2.4" stroke-linejoin="round" stroke-linecap="round"/>'
+    '<rect x="13" y="0" width="19" height="17" rx="8.5" fill="#c0392b"/>'
+    '<text x="22.5" y="13" text-anchor="middle" font-family="sans-serif" font-weight="700" font-size="13" fill="#fff">{count}</text></svg>'
+)
+
+
+async def settings(look: Look) -> Response:
+    """Everything there is to set."""
+    return await look.show("settings.html")
+
+
+async def theme(look: Look) -> Response:
+    """Choose how it looks."""
+    response = look.to(_PATH, {"said": "themed"})
+    choose(response, look.request, (await look.form()).get("theme", ""))
+    return response
+
+
+async def icon(look: Look) -> Response:
+    """The page's picture with a number on it: what waits for whoever has the page open behind other windows."""
+    text = look.part("count")
+    if not (text.isascii() and text.isdecimal()) or len(text) > len("999999"):
+        raise NoSuchPath(path=look.request.url.path)
+    count = int(text)
+    body = _ICON.format(count=f"{_MOST}+" if count > _MOST else count)
+    return Response(body, headers={"Cache-Control": "public, max-age=86400"}, media_type="image/svg+xml")
+
+
+async def manifest(_: Look) -> Response:
+    """What a phone or a desktop needs to know to keep the page among its programs."""
+    pictures = [
+        {"src": address(f"icon-{size}.png"), "sizes": f"{size}x{size}", "type": "image/png", "purpose": "any"} for size in (192, 512)
+    ]
+    return JSONResponse(
+        {
+            "name": "Postoffice",
+            "short_name": "Postoffice",
+            "description": "Mail between agents, and what waits for you",
+            "start_url": "/",
+            "scope": "/",
+            "id": "/",
+            "display": "standalone",
+            "background_color": "#fbfaf7",
+            "theme_color": "#24508f",
+            "icons": [*pictures, {"src": address("icon.svg"), "sizes": "any", "type": "image/svg+xml"}],
+            "shortcuts": [{"name": "Write", "url": "/page/compose"}, {"name": "Conversations", "url": "/page/mail"}],
+        },
+        media_type="application/manifest+json",
+    )

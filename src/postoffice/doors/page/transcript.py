@@ -1,0 +1,50 @@
+"""Letters as they are read one after another: those of one sender under one head, and what was said aside among them."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from postoffice.core.names import folded
+from postoffice.core.session import Line
+from postoffice.core.talk import Aside
+
+_TOGETHER = timedelta(hours=1)
+"""Letters of one sender stand under one head when no more than this is between them."""
+
+
+class Entry(NamedTuple):
+    """One letter among others."""
+
+    line: Line
+    goes_on: bool
+    """Whether it stands under the head of the one before."""
+    session_id: str | None = None
+    """Where it was said aside, or where several conversations are shown together: which one it stands in."""
+    subject: str | None = None
+    """The subject that begins here, where several conversations are shown together."""
+
+
+def entries(lines: Sequence[Line], asides: Sequence[Aside], *, newest: bool = True) -> list[Entry]:
+    """The oldest first. Without lines the asides are all there is, and each change of subject is told."""
+    first = lines[-1].message.id if lines else ""
+    last = None if newest or not lines else lines[0].message.id
+    said: list[tuple[Line, Aside | None]] = [(line, None) for line in lines]
+    said += [(aside.line, aside) for aside in asides if aside.line.message.id > first and (last is None or aside.line.message.id < last)]
+    said.sort(key=lambda item: item[0].message.id)
+    made: list[Entry] = []
+    subject: str | None = None
+    for line, aside in said:
+        turns = not lines and aside is not None and aside.subject != subject
+        before = made[-1] if made else None
+        where = None if aside is None else aside.session_id
+        together = before is not None and not turns and _together(before.line, line) and before.session_id == where
+        if aside is not None:
+            subject = aside.subject
+        made.append(Entry(line, together, where, subject if turns else None))
+    return made
+
+
+def _together(one: Line, other: Line) -> bool:
+    before, after = one.message, other.message
+    same = folded(before.sender) == folded(after.sender) and one.to == other.to
+    return same and before.type == after.type == "message" and after.created_at - before.created_at < _TOGETHER

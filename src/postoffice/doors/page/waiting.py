@@ -1,0 +1,68 @@
+"""Who waits on whom, drawn from what is not taken and not done: a lane for each who is waited for, and circles in which nobody can go on."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from postoffice.core.names import folded
+from postoffice.core.talk import Waiting
+
+
+class Lane(NamedTuple):
+    """Everyone who waits on one agent, the longest wait first."""
+
+    name: str
+    waits: list[Waiting]
+    silent: bool
+
+
+class Circle(NamedTuple):
+    """Agents of whom each waits on the next, and the last on the first."""
+
+    names: tuple[str, ...]
+    stuck: bool
+    """Whether none of them is at work."""
+
+
+def lanes(waits: Sequence[Waiting], working: Collection[str]) -> list[Lane]:
+    """In the order of their longest waits."""
+    found: dict[str, list[Waiting]] = {}
+    for item in waits:
+        found.setdefault(item.waited_on, []).append(item)
+    return [Lane(name, items, folded(name) not in working) for name, items in found.items()]
+
+
+def circles(waits: Sequence[Waiting], working: Collection[str]) -> list[Circle]:
+    """Each once, the shortest way around from where it was found."""
+    ways: dict[str, list[str]] = {}
+    for item in waits:
+        ways.setdefault(item.waiter, []).append(item.waited_on)
+    found: dict[frozenset[str], tuple[str, ...]] = {}
+    for start in ways:
+        around = _around(start, ways)
+        if around and frozenset(around) not in found:
+            found[frozenset(around)] = around
+    return [Circle(names, not any(folded(name) in working for name in names)) for names in found.values()]
+
+
+def _around(start: str, ways: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """The shortest way from an agent back to it; empty if there is none."""
+    reached: dict[str, str] = {}
+    front = [start]
+    while front:
+        beyond: list[str] = []
+        for here in front:
+            for there in ways.get(here, ()):
+                if there == start:
+                    return _back(start, here, reached)
+                if there not in reached:
+                    reached[there] = here
+                    beyond.append(there)
+        front = beyond
+    return ()
+
+
+def _back(start: str, last: str, reached: Mapping[str, str]) -> tuple[str, ...]:
+    names = [last]
+    while names[-1] != start:
+        names.append(reached[names[-1]])
+    return tuple(reversed(names))

@@ -1,0 +1,85 @@
+"""The overview: who is at work, who is silent, who waits on whom, and red only beyond an agent's own custom."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from playwright.sync_api import Browser, expect
+
+from postoffice.core.talk import Waiting
+from postoffice.doors.page.waiting import circles, lanes
+from tests.page.conftest import looking
+from tests.page.house import House, opened
+from tests.page.lookout import Lookout
+
+NOON = datetime(2026, 2, 22, 12, tzinfo=UTC)
+
+
+def waits(*pairs: str) -> list[Waiting]:
+    found = [pair.split() for pair in pairs]
+    return [
+        Waiting(waiter=one, waited_on=other, letters=1, tasks=0, since=NOON + timedelta(minutes=number))
+        for number, (one, other) in enumerate(found)
+    ]
+
+
+def test_a_circle_is_told_once_and_is_stuck_where_none_of_it_is_at_work() -> None:
+    around = waits("a b", "b c", "c a", "d a", "e f")
+    (circle,) = circles(around, working=())
+    assert (set(circle.names), circle.stuck) == ({"a", "b", "c"}, True)
+    (circle,) = circles(around, working={"b"})
+    assert not circle.stuck
+    assert circles(waits("a b", "c b"), working=()) == []
+
+
+def test_a_lane_has_everyone_who_waits_on_one() -> None:
+    found = lanes(waits("a b", "c b", "b a"), working={"a"})
+    assert [(lane.name, [item.waiter for item in lane.waits], lane.silent) for lane in found] == [
+        ("b", ["a", "c"], True),
+        ("a", ["b"], False),
+    ]
+
+
+def test_agents_stand_in_groups_one_line_each(lookout: Lookout, house: House) -> None:
+    house.town.send("atlas", "somebody-new", "are you there?", subject="New")
+    page = lookout.go("/page/overview")
+    working, silent = page.locator("tbody.working"), page.locator("tbody.silent")
+    expect(working.locator("tr").filter(has_text="coder")).to_have_count(1)  # it has a letter in hand
+    expect(silent.locator("tr").filter(has_text="somebody-new")).to_contain_text("never here")
+    heights = page.evaluate("[...document.querySelectorAll('.agents tr[data-item]')].map((row) => row.getBoundingClientRect().height)")
+    assert max(heights) <= 36
+    expect(page.locator("#waits li").filter(has_text="somebody-new")).to_contain_text("atlas")
+    expect(page.locator(".late")).to_have_count(0)  # nobody has waited beyond anybody's custom
+
+
+def test_red_is_what_waits_beyond_its_own_custom(browser: Browser, tmp_path: Path) -> None:
+    with opened(tmp_path) as house:
+        for name in ("quick", "slow"):
+            for number in range(4):
+                house.town.send("boss", name, "x", subject=str(number))
+                house.town.settle(name)
+            house.town.send("boss", name, "lies here", subject="Lies")
+        house.age("quick", hours=1)
+        with looking(browser, house.url) as lookout:
+            page = lookout.go("/page/overview")
+            expect(page.locator(".late")).to_have_count(1)
+            expect(page.locator("tr").filter(has_text="quick").locator(".late")).to_have_attribute("title", "Its mail waits now as a rule")
+
+
+def test_a_busy_office_does_not_flood_whoever_looks(browser: Browser, tmp_path: Path) -> None:
+    with opened(tmp_path) as house:
+        for number in range(60):
+            house.town.call(f"agent-{number:02}", "PATCH", "/agents/me", {"description": "works " * 12})
+        with looking(browser, house.url) as lookout:
+            page = lookout.go("/page/overview")
+            expect(page.locator("#line")).to_have_text("Live")
+            wire = page.context.new_cdp_session(page)
+            wire.send("Network.enable")
+            sizes: list[int] = []
+            wire.on("Network.dataReceived", lambda event: sizes.append(event["encodedDataLength"]))
+            wire.on("Network.responseReceived", lambda event: sizes.append(event["response"]["encodedDataLength"]))
+            seconds = 5
+            for number in range(seconds * 10):
+                house.town.send(f"agent-{number % 60:02}", f"agent-{(number + 7) % 60:02}", "on and on", subject="Busy")
+                page.wait_for_timeout(90)
+            assert sum(sizes) / seconds < 20_000
+            expect(page.locator("tr").filter(has_text="agent-07").locator("[data-label=Waiting]")).not_to_have_text("0")

@@ -66,9 +66,9 @@ def test_the_owners_link_opens_everything_once(out: Lookout, guarded: House, bro
     address = link(guarded, "owner")
     assert address.startswith(f"{guarded.url}/page/login#")
     out.page.goto(address)
-    expect(out.page.locator("tr").filter(has_text="carol")).to_be_visible()
     expect(out.page.locator(".who")).to_contain_text("You are the owner")
     assert "#" not in out.page.url
+    expect(out.go("/page/overview").locator("tr").filter(has_text="carol")).to_be_visible()
     (cookie,) = out.context.cookies()
     assert (cookie["httpOnly"], cookie["sameSite"], cookie["path"], cookie["secure"]) == (True, "Strict", "/", False)
     assert out.page.evaluate("document.cookie") == ""
@@ -118,6 +118,9 @@ def test_an_agents_view_is_its_own_mail_and_nobody_elses(out: Lookout, guarded: 
     visit(out, guarded, "alice")
     page = out.page
     expect(page.locator(".who")).to_contain_text("alice's view")
+    expect(page.locator("#needs")).to_contain_text("For alice")
+    assert "Secret" not in page.content()
+    page.goto("/page/overview")
     expect(page.locator("#latest-letters")).to_contain_text("For alice")
     assert "Secret" not in page.content()
     page.screenshot(path=SCREENS / "agents-view-light.png")

@@ -15,6 +15,7 @@ from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded
 from postoffice.core.session import Thread
 from postoffice.core.views import Seat
 from postoffice.doors.page.look import Look
+from postoffice.doors.page.mine import answered as done_by_answer
 from postoffice.doors.page.names import Known, doubts
 from postoffice.doors.page.times import now
 
@@ -103,6 +104,8 @@ async def reply(look: Look) -> Response:
             client_id=_id(form),
         ),
     )
+    if way.inside and folded(way.sender) == folded(look.caller.name):
+        await done_by_answer(look.office, look.caller, await look.office.history(look.caller, found.id, limit=_AGENTS, peek=True))
     # What the owner says aside, under the same subject, is shown in the conversation it was said about.
     here = found.id if found.subject else accepted.session_id
     return look.to(f"/page/thread/{here}", {"said": "sent", "of": look.asked("of")}, "#latest")

@@ -14,7 +14,13 @@ async def for_you(look: Look) -> Response:
         # Whoever looks at the welcome of an empty office goes on asking for its light when the first agent is here.
         return await look.show("welcome.html", **await introduction(look))
     welcomed = await introduction(look) if look.caller.owner and "light" in look.fragments else {}
-    return await look.show("foryou.html", needs=await needs(look.office, look.caller), once=look.once(), **welcomed)
+    return await look.show(
+        "foryou.html",
+        needs=await needs(look.office, look.caller),
+        person=await look.office.is_person(look.caller),
+        once=look.once(),
+        **welcomed,
+    )
 
 
 async def waiting(look: Look) -> Response:

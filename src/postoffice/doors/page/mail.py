@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 from starlette.responses import PlainTextResponse, Response
 
+from postoffice.core.delivery import WAITING
 from postoffice.core.invisible import visible
 from postoffice.core.letter import text_of
 from postoffice.core.names import OWNER, folded
@@ -12,6 +13,7 @@ from postoffice.core.session import Line, Thread
 from postoffice.core.talk import Aside
 from postoffice.doors.page.compose import ways
 from postoffice.doors.page.look import Look
+from postoffice.doors.page.mine import waiting_in
 from postoffice.doors.page.transcript import entries
 
 _SHOWN = 40
@@ -29,7 +31,10 @@ async def mail(look: Look) -> Response:
 async def thread(look: Look) -> Response:
     """One conversation: the newest part of it, what came before a message, or a message and what came before it."""
     before, at = look.asked("before"), look.asked("at")
-    found = await look.office.history(look.caller, look.part("session"), before=before, limit=_LINES, peek=True)
+    # What a person opens in their own mailbox is seen; what a tab asks for that nobody looks at is not. Others' mail stays as it is.
+    looked = not look.fragments or "thread" in look.fragments
+    seen = looked and await look.office.is_person(look.caller)
+    found = await look.office.history(look.caller, look.part("session"), before=before, limit=_LINES, peek=not seen)
     if at is not None and at in [line.message.id for line in found.lines]:
         # By an address that stays with this letter, whoever looks would be left behind as soon as enough is said after it.
         return look.to(look.request.url.path, {**look.request.query_params, "at": None}, f"#m-{at}")
@@ -44,6 +49,7 @@ async def thread(look: Look) -> Response:
         ways=await ways(look, found),
         once=look.once(),
         sides=_sides(found),
+        waits=bool(waiting_in(look.caller, found)) and await look.office.is_person(look.caller),
     )
 
 
@@ -58,7 +64,11 @@ async def between(look: Look) -> Response:
 
 async def letter(look: Look) -> Response:
     """One message, with where it stands with everyone it went to."""
-    return await _shown(look, proof=await look.office.status(look.caller, look.part("id")))
+    proof = await look.office.status(look.caller, look.part("id"))
+    me = folded(look.caller.name)
+    if any(folded(one.recipient) == me and one.state in WAITING for one in proof.standings) and await look.office.is_person(look.caller):
+        await look.office.all_seen(look.caller, [proof.message_id])
+    return await _shown(look, proof=proof)
 
 
 async def text(look: Look) -> Response:

@@ -35,6 +35,15 @@ function dress(input) {
   input.required = false;
   input.after(box);
   box.append(field);
+  const gone = new AbortController();
+  const { signal } = gone;
+  // Before another view comes, the field is what the server made of it: what is added here would be in the way.
+  document.addEventListener("leaving", () => {
+    gone.abort();
+    box.remove();
+    input.hidden = false;
+    label.setAttribute("for", input.id);
+  }, { signal });
   const chips = () => [...box.querySelectorAll(".chip")];
   const write = () => {
     const rest = field.value.trim();
@@ -45,11 +54,11 @@ function dress(input) {
   const add = (name) => {
     if (!name || chips().some((chip) => chip.dataset.name.toLowerCase() === name.toLowerCase())) return;
     const chip = element("span", "chip to-chip");
-    const gone = element("button", "chip-gone", "×");
-    Object.assign(gone, { type: "button" });
-    gone.setAttribute("aria-label", `Leave out ${name}`);
+    const out = element("button", "chip-gone", "×");
+    Object.assign(out, { type: "button" });
+    out.setAttribute("aria-label", `Leave out ${name}`);
     chip.dataset.name = name;
-    chip.append(element("span", "chip-name", name), gone);
+    chip.append(element("span", "chip-name", name), out);
     field.before(chip);
     check(chip, name);
   };
@@ -93,9 +102,9 @@ function dress(input) {
     field.focus();
   });
   box.addEventListener("chips", write);
-  input.addEventListener("restored", fill);
-  input.form.addEventListener("reset", () => setTimeout(fill));
-  input.form.addEventListener("submit", take, true);
+  input.addEventListener("restored", fill, { signal });
+  input.form.addEventListener("reset", () => setTimeout(fill), { signal });
+  input.form.addEventListener("submit", take, { capture: true, signal });
   fill();
 }
 

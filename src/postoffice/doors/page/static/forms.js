@@ -46,6 +46,7 @@ export function submitForms() {
     if (event.defaultPrevented || form.method === "dialog") return;
     const fields = new URLSearchParams(new FormData(form, event.submitter));
     event.preventDefault();
+    if ("zone" in form.dataset) fields.set("zone", -new Date().getTimezoneOffset()); // tomorrow is the reader's
     if (form.method === "get") {
       for (const [name, value] of [...fields]) if (!value) fields.delete(name);
       await travel(`${form.getAttribute("action")}?${fields}`);

@@ -26,7 +26,8 @@ export const indexOf = (item) => items().indexOf(item);
 // What a key does to the row that is chosen.
 function deed(key) {
   const item = document.activeElement?.closest("[data-item]") || document.querySelector("[data-item][data-current]");
-  return item ? [...item.querySelectorAll(`[data-act="${CSS.escape(key)}"]`)].find((found) => found.checkVisibility()) : null;
+  const near = [item, document.querySelector(".pane-own")].filter(Boolean);
+  return near.flatMap((place) => [...place.querySelectorAll(`[data-act="${CSS.escape(key)}"]`)]).find((found) => found.checkVisibility());
 }
 
 function walk(by) {

@@ -60,6 +60,7 @@ function arrive(page, there, begun, top) {
   const [main, fresh] = [document.querySelector("main"), page.querySelector("main")];
   const [nav, freshNav] = [document.getElementById("nav"), page.getElementById("nav")];
   if (document.body.dataset.me !== page.body.dataset.me) return location.reload(); // a visit began or ended: everything is another
+  document.dispatchEvent(new CustomEvent("leaving"));
   if (nav) morph(nav, freshNav);
   morph(main, fresh);
   const said = new URL(there);

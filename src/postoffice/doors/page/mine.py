@@ -1,0 +1,61 @@
+"""A person's own mail: opened is seen, and then it is answered, done, kept unread, or put off until later."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+from starlette.responses import Response
+
+from postoffice.core.agent import Caller
+from postoffice.core.delivery import WAITING
+from postoffice.core.errors import NoSuchPath
+from postoffice.core.message import TASK
+from postoffice.core.names import folded
+from postoffice.core.session import Thread
+from postoffice.doors.page.look import Look
+from postoffice.doors.page.times import now
+from postoffice.office import PostOffice
+
+_LINES = 100
+_HOUR = timedelta(hours=1)
+_MORNING_HOUR = 8
+_WIDEST_MINUTES = 14 * 60
+_SAID = {"done": "done", "unread": "kept", "hour": "snoozed", "tomorrow": "snoozed"}
+
+
+async def conclude(look: Look) -> Response:
+    """Be done with what waits for whoever looks in one of their threads, keep it unread, or put it off."""
+    act = look.part("act")
+    if act not in _SAID:
+        raise NoSuchPath(path=look.request.url.path)
+    found = await look.office.history(look.caller, look.part("session"), limit=_LINES, peek=True)
+    until = morning(now(), (await look.form()).get("zone", "")) if act == "tomorrow" else None
+    for id in waiting_in(look.caller, found):
+        match act:
+            case "done":
+                await look.office.done(look.caller, id)
+            case "unread":
+                await look.office.keep_unread(look.caller, id)
+            case _:
+                await look.office.snooze(look.caller, id, _HOUR if until is None else None, until)
+    # Not back into the thread: there it would be seen at once.
+    return look.back("/page/mail", {"of": look.caller.name if look.caller.owner else None, "said": _SAID[act]})
+
+
+async def answered(office: PostOffice, caller: Caller, found: Thread) -> None:
+    """Whoever answers in a thread is done with what they were told there."""
+    if await office.is_person(caller):
+        for id in waiting_in(caller, found):
+            await office.done(caller, id)
+
+
+def waiting_in(caller: Caller, found: Thread) -> list[str]:
+    """What waits there for whoever looks. Tasks go their own way."""
+    me = folded(caller.name)
+    return [line.message.id for line in found.lines if line.to == me and line.state in WAITING and line.message.type != TASK]
+
+
+def morning(at: datetime, zone: str) -> datetime:
+    """The next morning where the reader is, by how many minutes their clock is before the world's; else where the office is."""
+    minutes = int(zone) if zone.removeprefix("-").isdecimal() and zone.isascii() else None
+    known = minutes is not None and abs(minutes) <= _WIDEST_MINUTES
+    here = at.astimezone(timezone(timedelta(minutes=minutes or 0)) if known else None)
+    return (here + timedelta(days=1)).replace(hour=_MORNING_HOUR, minute=0, second=0, microsecond=0).astimezone(UTC)

@@ -1,0 +1,147 @@
+"""For you: what waits for a person, with the act in each row; and how a person's mail comes to its end."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from postoffice.doors.page.mine import morning
+from tests.page.conftest import looking
+from tests.page.house import House, opened
+from tests.page.lookout import Lookout
+from tests.page.town import Town
+
+
+@pytest.fixture
+def quiet(tmp_path: Path) -> Iterator[House]:
+    """An office in which nobody waits for its owner."""
+    with opened(tmp_path) as house:
+        house.town.call("coder", "GET", "/inbox")
+        yield house
+
+
+@pytest.fixture
+def out(browser: Browser, quiet: House) -> Iterator[Lookout]:
+    with looking(browser, quiet.url) as lookout:
+        yield lookout
+
+
+def counted(page: Page, count: int) -> None:
+    """List, badge, title and picture say the same."""
+    expect(page.locator(".need")).to_have_count(count)
+    expect(page.locator("#nav")).to_have_attribute("data-count", str(count))
+    expect(page).to_have_title(f"({count}) For you · Postoffice" if count else "For you · Postoffice")
+    icon = page.locator("#favicon").get_attribute("href") or ""
+    assert (f"/page/icon/{count}.svg" in icon) == bool(count)
+
+
+def stands(town: Town, who: str, message: str) -> dict[str, str]:
+    (standing,) = town.call(who, "GET", f"/messages/{message}/status")["standings"]
+    return dict(standing)
+
+
+def test_an_empty_list_says_so_and_fills_by_itself(out: Lookout, quiet: House) -> None:
+    page = out.go("/")
+    expect(page.locator("#needs")).to_contain_text("Nobody waits for you.")
+    counted(page, 0)
+    quiet.town.send("coder", "owner", "are you there?", subject="Hello")
+    expect(page.locator(".need.mail")).to_contain_text("are you there?")
+    counted(page, 1)
+
+
+def test_what_is_opened_is_seen_and_what_is_answered_is_over(out: Lookout, quiet: House) -> None:
+    sent = quiet.town.send("coder", "owner", "may I?", subject="Leave")
+    page = out.go("/")
+    page.keyboard.press("j")
+    page.keyboard.press("r")
+    expect(page.locator(".pane-head h2")).to_have_text("Leave")
+    assert stands(quiet.town, "coder", sent["message_id"])["seen_at"] is not None
+    assert stands(quiet.town, "coder", sent["message_id"])["state"] == "pending"
+    expect(page.locator("#nav")).to_have_attribute("data-count", "0")
+    page.get_by_label("Answer").fill("you may")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator(".letter").last).to_contain_text("you may")
+    assert stands(quiet.town, "coder", sent["message_id"])["state"] == "acked"
+    expect(page.locator(".pane-own")).to_have_count(0)
+
+
+@pytest.mark.parametrize(("key", "state"), [("d", "acked"), ("h", "held"), ("t", "held")])
+def test_one_key_ends_a_row_or_puts_it_off_and_the_next_one_is_chosen(out: Lookout, quiet: House, key: str, state: str) -> None:
+    sent = [quiet.town.send("coder", "owner", f"number {number}", subject=f"Letter {number}") for number in range(3)]
+    page = out.go("/")
+    counted(page, 3)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    expect(page.locator(".need[data-current]")).to_contain_text("Letter 1")
+    page.keyboard.press(key)
+    counted(page, 2)
+    expect(page.locator(".need[data-current]")).to_contain_text("Letter 2")
+    expect(page.locator(".need").nth(1)).to_be_focused()
+    assert stands(quiet.town, "coder", sent[1]["message_id"])["state"] == state
+
+
+def test_what_was_opened_can_be_kept_unread(out: Lookout, quiet: House) -> None:
+    sent = quiet.town.send("coder", "owner", "long text", subject="For later")
+    page = out.go(f"/page/thread/{sent['session_id']}")
+    expect(page.locator("#nav")).to_have_attribute("data-count", "0")
+    page.keyboard.press("u")
+    expect(page.locator("#nav")).to_have_attribute("data-count", "1")
+    assert stands(quiet.town, "coder", sent["message_id"])["seen_at"] is None
+
+
+def test_looking_into_somebody_elses_mail_still_changes_nothing(out: Lookout, quiet: House) -> None:
+    sent = quiet.town.send("coder", "docs", "not for you", subject="Theirs")
+    out.go(f"/page/thread/{sent['session_id']}")
+    out.go(f"/page/letter/{sent['message_id']}")
+    standing = stands(quiet.town, "coder", sent["message_id"])
+    assert (standing["state"], standing["seen_at"]) == ("pending", None)
+
+
+def test_a_task_asked_of_a_person_is_answered_in_words(out: Lookout, quiet: House) -> None:
+    task = quiet.town.ask("coder", "owner", "Keep the serif logo?", hours=30)
+    page = out.go("/")
+    row = page.locator(".need.task")
+    row.get_by_role("button", name="Accept").click()
+    row.get_by_role("button", name="Begin").click()
+    row.get_by_role("textbox").fill("Keep it, but smaller.")
+    row.get_by_role("button", name="Complete").click()
+    counted(page, 0)
+    told = quiet.town.call("coder", "POST", "/messages/receive", {"limit": 10})["messages"]
+    assert [letter["content"] for letter in told][-1] == "Keep it, but smaller."
+    assert quiet.town.call("coder", "GET", f"/tasks/{task}")["state"] == "completed"
+
+
+def test_consent_and_dead_letters_are_settled_in_their_rows(out: Lookout, quiet: House) -> None:
+    quiet.town.call("docs", "GET", "/inbox")
+    made = quiet.town.call("coder", "POST", "/connections/request", {"target_agent_name": "docs", "message": "drafts"})
+    dead = quiet.town.kill("coder", "docs", "Digest", "cannot be read")
+    page = out.go("/")
+    expect(page.locator(".need.consent")).to_contain_text("drafts")
+    expect(page.locator(".need.stuck")).to_contain_text("cannot be read")
+    page.keyboard.press("j")
+    page.keyboard.press("a")
+    expect(page.locator(".need.consent")).to_have_count(0)
+    assert quiet.town.call("coder", "GET", f"/connections/{made['connection_id']}")["status"] == "ACTIVE"
+    page.keyboard.press("q")
+    expect(page.locator(".need.stuck")).to_have_count(0)
+    assert stands(quiet.town, "coder", dead)["state"] == "pending"
+
+
+def test_each_row_says_since_when_and_is_reached_without_scripts(browser: Browser, quiet: House) -> None:
+    quiet.town.send("coder", "owner", "by hand", subject="By hand")
+    with looking(browser, quiet.url, java_script_enabled=False) as lookout:
+        page = lookout.go("/")
+        expect(page.locator(".need time")).to_have_count(1)
+        page.get_by_role("button", name="Done").click()
+        expect(page.locator("#needs")).to_contain_text("Nobody waits for you.")
+
+
+def test_tomorrow_is_the_readers_next_morning() -> None:
+    late = datetime(2026, 2, 22, 23, 30, tzinfo=UTC)
+    assert morning(late, "0") == datetime(2026, 2, 23, 8, tzinfo=UTC)
+    assert morning(late, "120") == datetime(2026, 2, 24, 6, tzinfo=UTC)  # there it is past midnight already
+    assert morning(late, "-300") == datetime(2026, 2, 23, 13, tzinfo=UTC)
+    for nonsense in ("", "x", "99999", "१"):
+        assert timedelta(hours=0) < morning(late, nonsense) - late < timedelta(hours=34)

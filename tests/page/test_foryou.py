@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -37,7 +38,7 @@ def counted(page: Page, count: int) -> None:
     assert (f"/page/icon/{count}.svg" in icon) == bool(count)
 
 
-def stands(town: Town, who: str, message: str) -> dict[str, str]:
+def stands(town: Town, who: str, message: str) -> dict[str, Any]:
     (standing,) = town.call(who, "GET", f"/messages/{message}/status")["standings"]
     return dict(standing)
 

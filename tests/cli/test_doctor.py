@@ -51,6 +51,18 @@ class TestAtHome:
         assert examined(home, "--as", coder) == {}
         assert examined(home, "--data", str(data)) == {}
 
+    def test_a_client_that_an_earlier_setup_pointed_at_the_address_that_takes_mail_for_good(self, home: Home, tmp_path: Path) -> None:
+        person = tmp_path / "person"
+        (person / ".cursor").mkdir(parents=True)
+        at = {"url": "http://127.0.0.1:8787/agents/coder/mcp"}
+        entries = {"post": at, "other": {"url": f"{at['url']}?tools=queue"}, "new": {"url": "http://127.0.0.1:8787/mail/coder"}}
+        (person / ".cursor" / "mcp.json").write_text(json.dumps({"mcpServers": entries}))
+        (found, fix) = examined(home, extra={"HOME": str(person)})["setup"]
+        assert "~/.cursor/mcp.json points Cursor at an older address" in found
+        assert fix == "postoffice setup cursor --agent coder --name post"
+        home.run(*shlex.split(fix)[1:], "--yes", extra={"HOME": str(person)})
+        assert "setup" not in examined(home, extra={"HOME": str(person)})
+
     def test_a_variable_that_is_none_of_ours(self, home: Home) -> None:
         (found, fix) = examined(home, extra={"POSTOFFICE_SEVER": "x"})["environment"]
         assert "POSTOFFICE_SEVER" in found

@@ -18,7 +18,7 @@ from tests.mcp.tour import tour
 OWN = "io.modelcontextprotocol"
 BY_THE_SDK = {"mcp-param-limit": "1"}
 """What quick calls leave to the SDK, to which it means nothing here."""
-TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z|\d\d:\d\d:\d\d UTC")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z|\d+ (?:s|min)\b|just now|\"seconds_left\": \d+")
 CHANCE = re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b[0-9a-f]{12}\b|\b[A-Z]{2}-\d{3}\b")
 """Ids, boundaries and codes."""
 REFUSED: list[tuple[str, dict[str, Any]]] = [
@@ -44,7 +44,7 @@ class Caller:
         self.answers: list[Any] = []
 
     async def call(self, agent: str, tool: str, **arguments: Any) -> Any:
-        result = await self.result(agent, tool, arguments)
+        result = await self.result(agent, tool, {name.removesuffix("_"): value for name, value in arguments.items()})
         assert not result["isError"], result
         return result["structuredContent"]
 

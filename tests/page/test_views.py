@@ -132,7 +132,7 @@ def test_a_new_office_says_how_to_begin(browser: Browser, tmp_path: Path) -> Non
         page = lookout.go("/")
         expect(page.get_by_role("heading", level=1)).to_have_text("Welcome")
         expect(page.locator("#light")).to_contain_text("Waiting for the first call of coder")
-        expect(page.locator(".snippet")).to_contain_text(f"{new.url}/agents/coder/mcp")
+        expect(page.locator(".snippet")).to_contain_text(f"{new.url}/mail/coder")
         page.screenshot(path=SCREENS / "welcome-light.png")
         assert shut_out(lookout) == []
         new.town.call("coder", "GET", "/inbox")

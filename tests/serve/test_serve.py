@@ -36,7 +36,7 @@ def test_it_answers_health_and_stops_when_told(tmp_path: Path) -> None:
     assert out == ""
     opened, *hints = err.splitlines()
     assert opened == f"Postoffice is open on http://127.0.0.1:{port} (mail in kept/mailbox.db). Ctrl-C closes it."
-    assert f"http://127.0.0.1:{port}/agents/NAME/mcp" in " ".join(hints)
+    assert f"http://127.0.0.1:{port}/mail/NAME" in " ".join(hints)
 
 
 def test_it_needs_none_of_its_extras(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def entry(person: Person, client: str, name: str = "mail") -> Any:
 
 
 def expected(person: Person, client: str) -> Any:
-    return json.loads(json.dumps(OURS[client][1]).replace("URL", f"{person.server}/agents/{AGENT}/mcp"))
+    return json.loads(json.dumps(OURS[client][1]).replace("URL", f"{person.server}/mail/{AGENT}"))
 
 
 @each
@@ -48,7 +48,7 @@ def test_a_client_is_set_up_in_its_own_file(person: Person, client: str) -> None
     assert [stat.S_IMODE(file.stat().st_mode) for file in (path, backup(path))] == [0o640, 0o640]
     assert f"+++ ~/{FILES[client]}" in said
     assert f"The office answers at {person.server}" in said
-    assert "mailbox_ack" in said
+    assert "mail_done" in said
 
 
 @each
@@ -104,7 +104,7 @@ def test_another_agent_takes_the_place_of_the_first(person: Person, client: str)
     person.setup(client, "--yes")
     done = person.run("setup", client, "--agent", "other", "--yes")
     assert done.returncode == 0
-    assert entry(person, client)["url"].endswith("/agents/other/mcp")
+    assert entry(person, client)["url"].endswith("/mail/other")
     assert backup(path).read_text() == before(client)
     person.setup(client, "--undo", "--yes")
     assert path.read_text() == before(client)
@@ -138,7 +138,7 @@ def test_a_person_s_own_fields_stay_in_our_entry(person: Person) -> None:
 
 def test_a_name_and_tools_of_one_s_own(person: Person) -> None:
     person.setup("gemini", "--yes", "--name", "post", "--tools", "queue,directory")
-    assert entry(person, "gemini", "post")["url"].endswith("/agents/coder/mcp?tools=queue,directory")
+    assert entry(person, "gemini", "post")["url"].endswith("/mail/coder?tools=queue,directory")
     person.setup("gemini", "--yes", "--name", "post", "--undo")
     assert person.everything() == {}
 
@@ -234,4 +234,4 @@ def test_an_office_that_does_not_answer_is_told_after_writing(tmp_path: Path) ->
     person = Person(tmp_path / "home", "http://127.0.0.1:9")
     said = person.setup("cursor", "--yes")
     assert "No office answers at http://127.0.0.1:9" in said
-    assert entry(person, "cursor")["url"] == "http://127.0.0.1:9/agents/coder/mcp"
+    assert entry(person, "cursor")["url"] == "http://127.0.0.1:9/mail/coder"

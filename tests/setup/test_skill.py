@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from postoffice.core.tools import TOOLS
+from postoffice.core.tools import TOOLSETS
 from postoffice.setup.skill import SKILL, is_ours, setup_prompt
 from tests.setup.person import Person
 
@@ -43,7 +43,7 @@ def test_an_older_skill_of_ours_is_brought_up_to_date(person: Person) -> None:
 
 def test_the_skill_speaks_of_tools_there_are_and_of_no_other_place() -> None:
     assert is_ours(SKILL)
-    assert set(re.findall(r"\bmailbox_\w+", SKILL)) <= set(TOOLS)
+    assert set(re.findall(r"\b(?:mail|mailbox|task)_\w+", SKILL)) <= set(TOOLSETS["mail"])
     assert re.match(r"---\nname: mailbox\ndescription: .{20,1000}\n---\n", SKILL)
     assert "://" not in SKILL
 
@@ -59,7 +59,7 @@ def test_the_prompt_is_printed_for_this_office(person: Person) -> None:
 
 def test_the_prompt_uses_the_name_it_is_given(person: Person) -> None:
     printed = person.run("setup", "--prompt", "--agent", "night-owl").stdout
-    for line in ("Your name is `night-owl`.", '{"name": "night-owl",', f'{person.server}/agents/night-owl/mcp"'):
+    for line in ("Your name is `night-owl`.", '{"name": "night-owl",', f'{person.server}/mail/night-owl"'):
         assert line in printed
     assert "YOUR_AGENT_NAME" not in printed
     assert "Choose a name" not in printed
@@ -69,5 +69,5 @@ def test_the_prompt_uses_the_name_it_is_given(person: Person) -> None:
 
 def test_the_prompt_has_today_s_configuration() -> None:
     prompt = setup_prompt("http://127.0.0.1:8787", "http://127.0.0.1:8787")
-    for word in ('"transport": "streamable-http"', '"allow": ["sessions_send"]', "mailbox_receive", "api_key"):
+    for word in ('"transport": "streamable-http"', '"allow": ["sessions_send"]', "mail_get", "api_key"):
         assert word in prompt

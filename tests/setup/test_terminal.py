@@ -39,7 +39,7 @@ def talk(person: Person, answer: str, extra: dict[str, str] | None = None) -> st
 def test_a_yes_makes_the_change(person: Person, answer: str) -> None:
     seen = talk(person, answer)
     assert "\x1b[32m+++ ~/.cursor/mcp.json" in seen
-    assert "/agents/cursor/mcp" in person.path("cursor").read_text()
+    assert "/mail/cursor" in person.path("cursor").read_text()
     assert "mailbox opens" in seen
 
 

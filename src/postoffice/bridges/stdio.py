@@ -21,7 +21,7 @@ from postoffice.client import starter
 from postoffice.client.plain_http import is_plain
 from postoffice.core.errors import BrokeOff, MailError, NoAnswer, told
 from postoffice.core.limits import Limits
-from postoffice.core.tools import INSTRUCTIONS, STDIO, TOOLS, toolset
+from postoffice.core.tools import MAIL, TOOLS, instructions, toolset
 from postoffice.core.tools.tool import input_schema
 
 T = TypeVar("T")
@@ -41,7 +41,7 @@ class Mailbox(msgspec.Struct, frozen=True, kw_only=True):
     server: str
     key: str | None = None
     agent: str | None = None
-    tools: str = STDIO
+    tools: str = MAIL
     structured: bool = False
     """Whether a program reads the answers, not a model."""
 
@@ -176,7 +176,7 @@ def _relay(mailbox: Mailbox, office: _Office) -> Server[Any]:
     return Server(
         "postoffice",
         version=__version__,
-        instructions=INSTRUCTIONS,
+        instructions=instructions(toolset(mailbox.tools)),
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         on_list_resources=lambda _, __: office.ask(lambda there: there.list_resources()),

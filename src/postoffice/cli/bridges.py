@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
     )
     mailbox.add_argument("--server", metavar="URL", help="the office (MAILBOX_SERVER_URL, POSTOFFICE_SERVER, or 127.0.0.1:8787)")
     mailbox.add_argument("--as", dest="agent", metavar="NAME", help="the agent, on an open server without a key (POSTOFFICE_AGENT)")
-    mailbox.add_argument("--tools", help="toolsets or tools, separated by commas (inbox)")
+    mailbox.add_argument("--tools", help="toolsets or tools, separated by commas (mail)")
     mailbox.add_argument("--structured", action="store_true", help="raw values beside the text, for a program instead of a model")
     mailbox.set_defaults(command=_mcp)
     running = commands.add_parser(
@@ -65,14 +65,14 @@ def _count(text: str) -> int:
 def _mcp(options: Options) -> None:
     from postoffice.bridges.stdio import Mailbox  # noqa: PLC0415
     from postoffice.client.address import read_address  # noqa: PLC0415
-    from postoffice.core.tools import STDIO  # noqa: PLC0415
+    from postoffice.core.tools import MAIL  # noqa: PLC0415
 
     theirs = None if options["server"] else os.environ.get("MAILBOX_SERVER_URL")
     mailbox = Mailbox(
         server=read_address(theirs, "MAILBOX_SERVER_URL") if theirs else server_of(options),
         key=key_in(os.environ, "MAILBOX_API_KEY"),
         agent=agent_of(options),
-        tools=options["tools"] or STDIO,
+        tools=options["tools"] or MAIL,
         structured=options["structured"],
     )
     # Nobody can be called away from waiting for the next line of our input, so that an interrupt has to end the process itself.

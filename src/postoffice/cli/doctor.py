@@ -33,7 +33,7 @@ _FULL_SHARE = 0.8
 
 async def examine(options: dict[str, Any]) -> list[Finding]:
     """Every check, in the order in which one would look."""
-    findings = [*_environment(), *_folders(options)]
+    findings = [*_environment(), *_folders(options), *_clients()]
     try:
         server = server_of(options)
     except MailError as error:
@@ -58,6 +58,22 @@ def _environment() -> list[Finding]:
             f"did you mean {near}? Otherwise unset it" if near else "see docs/settings.md for the name you meant, or unset it",
         )
         for name, near in slips(os.environ).items()
+    ]
+
+
+def _clients() -> list[Finding]:
+    """What an earlier setup wrote into clients' files."""
+    from postoffice.setup.home import my_home  # noqa: PLC0415
+    from postoffice.setup.outdated import outdated  # noqa: PLC0415
+
+    return [
+        _wrong(
+            "setup",
+            f"{one.file} points {one.title} at an older address, whose check_mail takes mail for good as it is read",
+            one.remedy,
+        )
+        for home in (my_home(), my_home(project=True))
+        for one in outdated(home)
     ]
 
 

@@ -33,7 +33,7 @@ def add(commands: Any) -> None:
     setting.add_argument("--agent", "--as", dest="agent", metavar="AGENT", help="whose mailbox (POSTOFFICE_AGENT, or the client's name)")
     setting.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
     setting.add_argument("--name", default="mail", help="what the client calls it (mail)")
-    setting.add_argument("--tools", help="toolsets or tools, separated by commas (fifo,queue)")
+    setting.add_argument("--tools", help="toolsets or tools, separated by commas (mail)")
     setting.add_argument("--project", action="store_true", help="this folder's project instead of your own files (claude)")
     setting.add_argument("--skill", action="store_true", help="also a skill: how to use the mailbox")
     setting.add_argument("--hook", action="store_true", help="also a hook that tells of new mail (claude)")

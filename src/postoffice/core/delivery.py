@@ -79,7 +79,7 @@ class Refuse(msgspec.Struct, frozen=True):
     """It will never be handled: dead, whatever tries are left."""
 
     ref: str
-    token: str
+    token: str | None
     reason: str
 
 

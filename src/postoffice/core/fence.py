@@ -1,43 +1,92 @@
 """Other agents' words as a model may read them: marked off, attributed, and with nothing hidden in them."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from itertools import islice
 
 from msgspec import UNSET
 
+from postoffice.core.clock import is_id
 from postoffice.core.invisible import visible
 from postoffice.core.letter import Letter
+from postoffice.core.span import ago, span
+from postoffice.core.task import TaskState
 from postoffice.core.text import render
+from postoffice.core.tokens import parts
+
+_USUAL_TYPES = frozenset({"message", "task", "task_update"})
+_URGENT = 2
+"""This priority and better."""
+
+
+def _as_it_is(id: str) -> str:
+    return id
 
 
 class Fence:
     """One answer's fence. Its boundary is random, so nothing written before could contain it."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: datetime | None = None, short: Callable[[str], str] = _as_it_is, *, brief: bool = False) -> None:
         self._boundary = secrets.token_hex(6)
+        self._now = now
+        """With it, it is told how long ago things were."""
+        self._short = short
+        """How an id of the office's is written to this reader."""
+        self._brief = brief
+        """Whether what only programs go by is left out."""
 
     def around(self, letters: Sequence[Letter]) -> str:
         """Messages, each within its own marks."""
-        return "\n".join(map(self._letter, letters))
+        return "\n".join(map(self.letter, letters))
 
     def words(self, who: str, text: str) -> str:
         """Something said outside a message, such as the note of a request."""
         return f"=== {self._boundary} words of {one_line(who)} ===\n{visible(text)}\n=== {self._boundary} end ==="
 
-    def _letter(self, letter: Letter) -> str:
-        """A message. Its heading holds nothing that its sender could choose: an id may read like the rest of a heading."""
+    def clipped(self, who: str, text: str, tokens: int) -> str:
+        """The beginning of such words, where that will do."""
+        begin, *more = islice(parts(text, tokens), 2)
+        return self.words(who, f"{begin} …" if more else begin)
+
+    def letter(self, letter: Letter, words: str | None = None, *facts: str) -> str:
+        """A message, or some of its words. Its heading holds nothing that its sender could choose: an id may read like the rest of a heading."""
         proof = "verified" if letter.from_verified else "not verified"
-        about = {
-            "sender's id": letter.client_id,
-            "subject": letter.subject,
-            "type": letter.type,
-            "session": letter.session_id,
-            "correlation": letter.correlation_id,
-            "task": letter.task.state if letter.task else None,
-        }
-        facts = [f"{name}: {one_line(value)}" for name, value in about.items() if isinstance(value, str) and value]
-        head = f"=== {self._boundary} message {letter.id} from {one_line(letter.sender)} ({proof}) ==="
-        return "\n".join([head, *facts, "", visible(_said(letter)), f"=== {self._boundary} end ==="])
+        head = ", ".join([f"message {self._short(letter.id)} from {one_line(letter.sender)} ({proof})", *self._known(letter), *facts])
+        said = visible(said_in(letter)) if words is None else words
+        return "\n".join([f"=== {self._boundary} {head} ===", *self._given(letter), "", said, f"=== {self._boundary} end ==="])
+
+    def _known(self, letter: Letter) -> list[str]:
+        """What the office knows of it."""
+        facts = [] if self._now is None else [ago(self._now - letter.created_at)]
+        if isinstance(letter.to, tuple):
+            facts.append(f"to {', '.join(map(one_line, letter.to))}")
+        if isinstance(letter.reply_to, str) and is_id(letter.reply_to):
+            facts.append(f"answers {self._short(letter.reply_to)}")
+        if isinstance(letter.forward_of, str) and isinstance(letter.trace, tuple) and letter.trace:
+            facts.append(f"forwarded, first from {one_line(letter.trace[0])}")
+        if letter.priority <= _URGENT:
+            facts.append("urgent")
+        if (attempt := getattr(letter, "attempt", 0)) > 1:  # of what is in its taker's hands
+            facts.append(f"delivery {attempt}")
+        if letter.task:
+            state = letter.task.state if letter.task.state in set(TaskState) else TaskState.PENDING
+            facts.append(f"task {state}")
+            if self._now is not None and letter.task.deadline is not None:
+                left = letter.task.deadline - self._now
+                facts.append(f"due in {span(left)}" if left.total_seconds() > 0 else f"was due {ago(-left)}")
+        return facts
+
+    def _given(self, letter: Letter) -> list[str]:
+        """What its sender chose, a line each."""
+        about: dict[str, object] = {"subject": letter.subject, "type": letter.type}
+        if not self._brief:
+            about |= {"sender's id": letter.client_id, "session": letter.session_id, "correlation": letter.correlation_id}
+        elif letter.type in _USUAL_TYPES:
+            del about["type"]
+        if isinstance(letter.reply_to, str) and not is_id(letter.reply_to):
+            about["answers"] = letter.reply_to
+        return [f"{name}: {one_line(value)}" for name, value in about.items() if isinstance(value, str) and value]
 
 
 def one_line(text: str) -> str:
@@ -45,8 +94,8 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", "\\n").replace("\t", " ")
 
 
-def _said(letter: Letter) -> str:
+def said_in(letter: Letter) -> str:
     """All that a message says, one after the other: its content, its parts, its payload."""
-    parts = letter.parts if isinstance(letter.parts, tuple) else ()
+    given = letter.parts if isinstance(letter.parts, tuple) else ()
     payload = None if letter.payload is UNSET else letter.payload
-    return "\n\n".join(filter(None, [letter.content, render(None, parts), render(None, (), payload)]))
+    return "\n\n".join(filter(None, [letter.content, render(None, given), render(None, (), payload)]))

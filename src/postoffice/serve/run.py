@@ -224,7 +224,7 @@ def _announce(settings: Settings, listener: socket.socket, code: str | None) -> 
         f"  the page           {page}/" + (f"page/login#{code}  (works once, for ten minutes)" if code else ""),
         *([f"  open it with       {command} login --as owner{at}"] if guarded and not code else []),
         f"  connect an agent   {command} setup claude --agent coder{at}",
-        f"  or any MCP client  {page}/agents/NAME/mcp",
+        f"  or any MCP client  {page}/mail/NAME",
         f"  send it a letter   {command} send --to coder 'Hello'{at}",
         f"  the whole API      {page}/docs",
     ]

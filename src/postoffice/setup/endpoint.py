@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from postoffice.core.hosts import is_loopback
-from postoffice.core.tools import PER_AGENT
+from postoffice.core.tools import MAIL
 
 KEY_VARIABLE = "MAILBOX_API_KEY"
 """Where a client that takes no key from its file finds it; the same as for `postoffice mcp`."""
@@ -22,12 +22,12 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def url(self) -> str:
         """The address that speaks MCP."""
-        return f"{self.server}/agents/{self.agent}/mcp" + (f"?tools={self.tools}" if self.tools else "")
+        return f"{self.server}/mail/{self.agent}" + (f"?tools={self.tools}" if self.tools else "")
 
     @property
     def toolset(self) -> str:
         """The tools offered there."""
-        return self.tools or PER_AGENT
+        return self.tools or MAIL
 
     @property
     def host(self) -> str:

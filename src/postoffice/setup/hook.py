@@ -82,7 +82,7 @@ def describe(agent: str, waiting: int, senders: Counter[str]) -> str:
     others = " and others" if len(senders) > _NAMES_SHOWN or waiting > senders.total() else ""
     return (
         f"Mail for {agent}: {waiting} waiting, from {', '.join(named) or 'nobody named'}{others}. "
-        "Take it with mailbox_receive when it suits your work, and mailbox_ack each message once handled."
+        "Take it with mail_get when it suits your work; answer with mail_send or mark it with mail_done."
     )
 
 

@@ -21,7 +21,7 @@ from postoffice.setup.path import Path as Keys
 from postoffice.setup.path import look
 from postoffice.setup.skill import SKILL, is_ours
 
-_OUR_ADDRESS = re.compile(r"/agents/[^/]+/mcp/?(\?.*)?$")
+_OUR_ADDRESS = re.compile(r"/(agents/[^/]+/mcp|mail/[^/]+)/?(\?.*)?$")
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):

@@ -18,7 +18,7 @@ async def reached(to: Endpoint) -> tuple[bool, list[str]]:
         async with Wire(to.server, key=to.key, agent=to.agent) as wire:
             version: dict[str, Any] = await wire.get("/version")
             said.append(f"The office answers at {to.server} (postoffice {version['version']}, {version['auth']}).")
-            inbox = await wire.post(f"/agents/{to.agent}/mcp", {"tool": _LOOK}, tools=_LOOK)
+            inbox = await wire.post(f"/mail/{to.agent}", {"tool": _LOOK}, tools=_LOOK)
             unread = sum(session["unread_count"] for session in inbox["sessions"])
     except MailError as error:
         return False, [*said, str(error), *_remedy(to, error)]

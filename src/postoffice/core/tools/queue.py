@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, UnsetType, field
 from postoffice.core.tools.tool import Arguments, Me, Tool, from_least, says
 
 _Refs = Annotated[str | list[str], says("One id or a list.")]
-_Limit = Annotated[int, from_least(1, "batch")]
+_Limit = Annotated[int, from_least(1, "batch", "Messages at most.")]
 
 
 class Send(Arguments, frozen=True, kw_only=True, rename={"sender": "from"}):
@@ -19,7 +19,7 @@ class Send(Arguments, frozen=True, kw_only=True, rename={"sender": "from"}):
     subject: Annotated[str, says("Topic: mail with the same subject is one conversation.")] | None = None
     session_id: Annotated[str, says("The conversation to go on with.")] | None = None
     payload: Annotated[Any, says("Any JSON; arrives exactly as sent.")] | UnsetType = UNSET
-    parts: list[dict[str, Any]] | None = None
+    parts: Annotated[list[dict[str, Any]], says("Text, data and file parts, instead of content.")] | None = None
     type: Annotated[str, says("Kind of message; `task` asks for work.")] | None = None
     correlation_id: Annotated[str, says("Your mark; ask the other side to answer with it, then wait for it.")] | None = None
     reply_to: Annotated[str, says("Id of the message you answer.")] | None = None
@@ -30,6 +30,7 @@ class Send(Arguments, frozen=True, kw_only=True, rename={"sender": "from"}):
 
 SEND = Tool(
     name="mailbox_send",
+    title="Send a message",
     arguments=Send,
     description=(
         "Send a message to another agent: content (text) or payload (JSON). It is stored for good before this returns and waits until "
@@ -42,7 +43,7 @@ class Receive(Arguments, frozen=True, kw_only=True):
     """What `mailbox_receive` takes."""
 
     agent_id: Me | None = None
-    limit: _Limit | None = None
+    limit: Annotated[int, from_least(1, "batch", "Messages at most.", usual="receive")] | None = None
     ack: Annotated[list[str], says("Ids handled before: acked first.")] = field(default_factory=list)
     correlation_id: Annotated[str, says("Only mail with this mark.")] | None = None
     session_id: Annotated[str, says("Only mail of this conversation.")] | None = None
@@ -50,8 +51,9 @@ class Receive(Arguments, frozen=True, kw_only=True):
 
 RECEIVE = Tool(
     name="mailbox_receive",
+    title="Take messages",
     arguments=Receive,
-    description="Take waiting messages, at once, perhaps none. Each is yours until its leased_until: mailbox_ack it when handled, or it is delivered again.",
+    description="Take waiting messages, at once, perhaps none. Each is yours for a while: mailbox_ack it when handled, or it is delivered again.",
     comes_again=True,
 )
 
@@ -60,7 +62,7 @@ class Wait(Arguments, frozen=True, kw_only=True):
     """What `mailbox_wait` takes."""
 
     agent_id: Me | None = None
-    timeout_ms: Annotated[int, from_least(0, "wait_most")] | None = None
+    timeout_ms: Annotated[int, from_least(0, "wait_most", "How long to wait.", usual="wait")] | None = None
     limit: _Limit = 1
     ack: Annotated[list[str], says("Ids handled before: acked first.")] = field(default_factory=list)
     correlation_id: Annotated[str, says("Only mail with this mark.")] | None = None
@@ -69,6 +71,7 @@ class Wait(Arguments, frozen=True, kw_only=True):
 
 WAIT = Tool(
     name="mailbox_wait",
+    title="Wait for messages",
     arguments=Wait,
     description=(
         "Like mailbox_receive, but waits until a message comes or timeout_ms is over; then the list is empty, and waiting again is fine. "
@@ -86,7 +89,11 @@ class Ack(Arguments, frozen=True, kw_only=True):
 
 
 ACK = Tool(
-    name="mailbox_ack", arguments=Ack, description="Say that you have handled a message: it will not be delivered again.", repeatable=True
+    name="mailbox_ack",
+    title="Mark as handled",
+    arguments=Ack,
+    description="Say that you have handled a message: it will not be delivered again.",
+    repeatable=True,
 )
 
 
@@ -95,10 +102,15 @@ class Nack(Arguments, frozen=True, kw_only=True):
 
     message_id: _Refs
     agent_id: Me | None = None
-    reason: str | None = None
-    delay_ms: Annotated[int, from_least(0, "visibility_most")] = 0
+    reason: Annotated[str, says("Why; its sender can see it.")] | None = None
+    delay_ms: Annotated[int, from_least(0, "visibility_most", "Not before so long.")] = 0
 
 
-NACK = Tool(name="mailbox_nack", arguments=Nack, description="Give a message back unhandled: it is delivered again, after delay_ms.")
+NACK = Tool(
+    name="mailbox_nack",
+    title="Give back",
+    arguments=Nack,
+    description="Give a message back unhandled: it is delivered again, after delay_ms.",
+)
 
 TOOLS = (SEND, RECEIVE, WAIT, ACK, NACK)

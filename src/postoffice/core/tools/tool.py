@@ -10,6 +10,8 @@ from msgspec import Meta
 from postoffice.core.errors import BadText, Invalid
 from postoffice.core.limits import Limits
 
+_MILLISECOND = timedelta(milliseconds=1)
+
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a tool takes, as a model is told it: few words, all of them needed."""
@@ -19,7 +21,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """One tool."""
 
     name: str
-    title: str | None = None
+    title: str
     """What a person is shown instead of the name."""
     description: str
     arguments: type[Arguments]
@@ -30,6 +32,8 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     """What it does cannot be undone."""
     comes_again: bool = False
     """What it takes is delivered again where its answer is lost."""
+    brief: bool = False
+    """Whether its schema leaves out what a model does well without: what is too little, and that nothing else is taken."""
 
 
 def says(description: str) -> Meta:
@@ -37,13 +41,23 @@ def says(description: str) -> Meta:
     return Meta(description=description)
 
 
-def from_least(least: int, limit: str) -> Meta:
-    """The most is a setting, which the office knows, and whoever lists the tools says; the bound only keeps what is read within reach."""
-    return Meta(ge=least, le=1_000_000_000_000, extra_json_schema={"most": limit})
+def from_least(least: int, limit: str, description: str | None = None, *, usual: str | None = None, unit: timedelta = _MILLISECOND) -> Meta:
+    """The most is a setting, which the office knows, and whoever lists the tools says; so may be what is taken where nothing is given.
+
+    The bound only keeps what is read within reach.
+    """
+    settings = {"most": limit, "unit_ms": unit // _MILLISECOND} | ({} if usual is None else {"usual": usual})
+    return Meta(ge=least, le=1_000_000_000_000, description=description, extra_json_schema=settings)
+
+
+def plainly(schema: dict[str, Any], description: str | None = None) -> Meta:
+    """What a model is told to give, where we take more than that."""
+    return Meta(description=description, extra_json_schema={"plainly": schema})
 
 
 _ME = frozenset({"agent_id", "from"})
 Me = Annotated[str, says("Your own agent name, where neither address nor key says it.")]
+Cursor = Annotated[str, says("Where an earlier list said that it goes on.")]
 OwnId = Annotated[str, says("Your own id; a retry with it does nothing twice.")]
 
 
@@ -81,23 +95,38 @@ def input_schema(tool: Tool, limits: Limits, *, known: bool = False) -> dict[str
     whole = msgspec.json.schema(tool.arguments)
     shape = whole["$defs"][tool.arguments.__name__]
     properties = {name: _bounded(_plain(schema), limits) for name, schema in shape["properties"].items() if not (known and name in _ME)}
-    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    if tool.brief:
+        properties |= {name: {word: value for word, value in part.items() if word != "minimum"} for name, part in properties.items()}
+    else:
+        schema["additionalProperties"] = False
     return schema | ({"required": shape["required"]} if shape["required"] else {})
 
 
 def _bounded(schema: dict[str, Any], limits: Limits) -> dict[str, Any]:
-    """A property whose bound is a setting, with its number; durations are in milliseconds."""
+    """A property whose bound or default is a setting, with its number."""
     if "most" not in schema:
         return schema
-    most: int | timedelta = getattr(limits, schema["most"])
-    rest = {name: value for name, value in schema.items() if name != "most"}
-    return rest | {"maximum": most // timedelta(milliseconds=1) if isinstance(most, timedelta) else most}
+    rest = {name: value for name, value in schema.items() if name not in ("most", "usual", "unit_ms")}
+    numbers = {"maximum": schema["most"]} | ({"default": schema["usual"]} if "usual" in schema else {})
+    return rest | {name: _number(getattr(limits, setting), schema["unit_ms"]) for name, setting in numbers.items()}
+
+
+def _number(value: int | timedelta, unit_ms: int) -> int:
+    return value // (unit_ms * _MILLISECOND) if isinstance(value, timedelta) else value
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, Any]:
     """A property without titles, and without the null that leaving it out says better."""
+    if "plainly" in schema:
+        plain: dict[str, Any] = schema["plainly"]
+        return plain | ({"description": schema["description"]} if "description" in schema else {})
     if "anyOf" in schema:
         choices = [choice for choice in schema["anyOf"] if choice != {"type": "null"}]
         schema = {name: value for name, value in schema.items() if name not in ("anyOf", "default")}
         schema |= choices[0] if len(choices) == 1 else {"anyOf": choices}
-    return {name: value for name, value in schema.items() if name not in ("title", "default") or (name == "default" and value)}
+        if "plainly" in schema:
+            return _plain(schema)
+    return {
+        name: value for name, value in schema.items() if name not in ("title", "default") or (name == "default" and value not in (None, []))
+    }

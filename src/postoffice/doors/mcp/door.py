@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from postoffice.core.errors import BadJson, Invalid, MailError, WrongMethod
 from postoffice.core.fence import one_line
 from postoffice.core.invisible import visible_json
-from postoffice.core.tools import PER_AGENT, SHARED, toolset
+from postoffice.core.tools import MAIL, PER_AGENT, SHARED, toolset
 from postoffice.doors.credentials import Credentials, credentials
 from postoffice.doors.edge import error_response
 from postoffice.doors.extensions import RESET
@@ -27,7 +27,7 @@ from postoffice.office import PostOffice
 
 _encode = msgspec.json.Encoder().encode
 _INVALID_REQUEST, _PARSE_ERROR = -32600, -32700  # as JSON-RPC counts
-_PATH = re.compile(r"(?:/agents/([^/]+))?/mcp/?")
+_PATH = re.compile(r"(?:/agents/(?P<agent>[^/]+)/mcp|/mcp|/mail/(?P<mind>[^/]+)|/mail)/?")
 _YES = frozenset({"1", "true", "yes"})
 
 
@@ -48,7 +48,7 @@ class McpDoor:
         elif scope["method"] != "POST":
             raise WrongMethod(path=scope["path"], method=scope["method"], allow="POST")
         else:
-            await self._post(_Address(match[1]), scope, receive, send)
+            await self._post(_Address(scope["path"], match), scope, receive, send)
 
     async def _post(self, address: "_Address", scope: Scope, receive: Receive, send: Send) -> None:
         """Who it is, then one tool by its name, one tool by the protocol, or whatever else the protocol has."""
@@ -100,9 +100,12 @@ class McpDoor:
 class _Address:
     """An address where MCP is spoken: whose it is, and which tools it lists unless asked."""
 
-    def __init__(self, agent: str | None) -> None:
-        self.agent = agent
-        self.tools, self.route = (SHARED, "/mcp") if agent is None else (PER_AGENT, "/agents/{agent}/mcp")
+    def __init__(self, path: str, match: re.Match[str]) -> None:
+        self.agent: str | None = match["agent"] or match["mind"]
+        if path.startswith("/mail"):
+            self.tools, self.route = MAIL, "/mail" if self.agent is None else "/mail/{agent}"
+        else:
+            self.tools, self.route = (SHARED, "/mcp") if self.agent is None else (PER_AGENT, "/agents/{agent}/mcp")
 
 
 def _refuse_protocol(error: MailError, number: int = _INVALID_REQUEST) -> Response:

@@ -14,10 +14,10 @@ from postoffice.core.message import TASK, Draft, TaskRef
 from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded
 from postoffice.core.session import Thread
 from postoffice.core.views import Seat
+from postoffice.doors.moments import now
 from postoffice.doors.page.look import Look
 from postoffice.doors.page.mine import answered as done_by_answer
 from postoffice.doors.page.names import Known, doubts
-from postoffice.doors.page.times import now
 
 _DUE = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "1d": timedelta(days=1), "1w": timedelta(weeks=1)}
 _AGENTS = 200

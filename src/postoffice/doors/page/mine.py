@@ -10,8 +10,8 @@ from postoffice.core.errors import NoSuchPath
 from postoffice.core.message import TASK
 from postoffice.core.names import folded
 from postoffice.core.session import Thread
+from postoffice.doors.moments import now
 from postoffice.doors.page.look import Look
-from postoffice.doors.page.times import now
 from postoffice.office import PostOffice
 
 _LINES = 100

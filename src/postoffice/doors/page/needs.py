@@ -8,7 +8,7 @@ from postoffice.core.agent import Caller
 from postoffice.core.connection import Status
 from postoffice.core.letter import text_of
 from postoffice.core.task import Task, TaskState
-from postoffice.doors.page.times import now
+from postoffice.doors.moments import now
 from postoffice.office import PostOffice
 
 _READ = 100

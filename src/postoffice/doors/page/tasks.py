@@ -9,9 +9,10 @@ from postoffice.core.errors import Invalid
 from postoffice.core.message import Draft
 from postoffice.core.names import folded
 from postoffice.core.task import FINAL, Task, TaskState
+from postoffice.doors.moments import now
 from postoffice.doors.page.look import Look
 from postoffice.doors.page.needs import moves_of
-from postoffice.doors.page.times import now, span
+from postoffice.doors.page.times import span
 
 _COLUMN = 40
 _FINISHED = 30

@@ -4,18 +4,12 @@ from datetime import UTC, datetime, timedelta
 
 from markupsafe import Markup
 
-from postoffice.core.clock import Clock, moment
+from postoffice.doors.moments import now
 
-_clock = Clock()
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 _MILLISECONDS = 10
 _ROUND_SECONDS = 10
 """So that what was shown a moment ago is still the same."""
-
-
-def now() -> datetime:
-    """The present moment, by the page's clock."""
-    return moment(_clock.now())
 
 
 def when(at: datetime | None) -> Markup:

@@ -13,6 +13,7 @@ from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.receipt import unseen
 from postoffice.doors.mcp.tools.result import Result
 from postoffice.doors.mcp.tools.verb import Verb
+from postoffice.doors.moments import now
 
 
 class SentId(Result, frozen=True, kw_only=True):
@@ -59,7 +60,7 @@ class Popped(Result, frozen=True, kw_only=True):
     """The same with all that was sent, for whoever reads it out."""
 
     def text(self) -> str:
-        return "null: the mailbox is empty." if self.letter is None else Fence().around([self.letter])
+        return "null: the mailbox is empty." if self.letter is None else Fence(now()).around([self.letter])
 
     def bare(self) -> PoppedMail | None:
         return self.message

@@ -12,6 +12,7 @@ from postoffice.core.tools import inbox
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.result import Result, more
 from postoffice.doors.mcp.tools.verb import Verb
+from postoffice.doors.moments import now
 from postoffice.doors.thread import History, Inbox, history_view, inbox_view
 
 _PENDING_SHOWN = 200
@@ -32,7 +33,7 @@ class Overview(Result, frozen=True, kw_only=True):
     """Whether what was read is left out of it."""
 
     def text(self) -> str:
-        inbox, fence = self.inbox, Fence()
+        inbox, fence = self.inbox, Fence(now())
         if not inbox.sessions and not inbox.notes and not inbox.pending_connections:
             empty = "The mailbox is empty: no conversations, no notes, and nobody asking to connect."
             return "Nothing is unread, and nobody asks to connect." if self.unread_only else empty
@@ -120,7 +121,7 @@ class Conversation(Result, frozen=True, kw_only=True):
         if not history.messages:
             return f"Session {history.session_id} with {history.other_agent_name} has no messages here."
         head = f"Session {history.session_id} with {history.other_agent_name}, newest first."
-        return f"{head}\n{Fence().around([line.message for line in history.messages])}"
+        return f"{head}\n{Fence(now()).around([line.message for line in history.messages])}"
 
     def bare(self) -> History:
         return self.history

@@ -11,6 +11,7 @@ from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.receipt import Receipt, receipt
 from postoffice.doors.mcp.tools.result import Result
 from postoffice.doors.mcp.tools.verb import Verb
+from postoffice.doors.moments import now
 
 
 class Whereabouts(Result, frozen=True, kw_only=True):
@@ -23,9 +24,11 @@ class Whereabouts(Result, frozen=True, kw_only=True):
     def text(self) -> str:
         if self.purged_at is not None:
             return f"{self.message_id} was purged at {self.purged_at:%Y-%m-%d %H:%M} UTC."
-        fence, lines = Fence(), [f"{self.message_id}:"]
+        fence, lines = Fence(now()), [f"{self.message_id}:"]
         for item in self.standings:
-            lines.append(f"{item.recipient}: {item.in_words}, {item.attempts} tries{_rung(item)}{_on_ledger(item)}")
+            lines.append(
+                f"{item.recipient}: {item.in_words}, {item.attempts} {'try' if item.attempts == 1 else 'tries'}{_rung(item)}{_on_ledger(item)}"
+            )
             if item.reason:
                 lines.append(fence.words(item.recipient, item.reason))
             if isinstance(item.ledger, OnLedger) and item.ledger.trouble:
@@ -63,7 +66,7 @@ class Hits(Result, frozen=True, kw_only=True):
     messages: tuple[Letter, ...]
 
     def text(self) -> str:
-        return Fence().around(self.messages) if self.messages else "Nothing found."
+        return Fence(now()).around(self.messages) if self.messages else "Nothing found."
 
 
 async def search(request: McpRequest, given: messages.Search) -> Hits:

@@ -16,11 +16,13 @@ from postoffice.core.fence import Fence, one_line
 from postoffice.core.letter import Letter, letter
 from postoffice.core.limits import bounded
 from postoffice.core.message import TASK, Draft, TaskRef
+from postoffice.core.span import span
 from postoffice.core.tools import queue
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.receipt import Receipt, receipt
 from postoffice.doors.mcp.tools.result import Result
 from postoffice.doors.mcp.tools.verb import Verb
+from postoffice.doors.moments import now
 
 _MILLISECOND = timedelta(milliseconds=1)
 
@@ -70,6 +72,8 @@ class Mail(Result, frozen=True, kw_only=True):
     acked: tuple[dict[str, Any], ...]
     more: bool | UnsetType = UNSET
     """True where more came than the answer could hold: it waits for the next call."""
+    others: int | UnsetType = UNSET
+    """How much other mail waits, where some was asked for and none came."""
 
     def text(self) -> str:
         count = len(self.messages)
@@ -79,12 +83,17 @@ class Mail(Result, frozen=True, kw_only=True):
             if not count:
                 return "\n".join(lines)
         if not count:
-            return "\n".join([*lines, "No messages are waiting."])
+            return "\n".join([*lines, self._none()])
         ids = ", ".join(item.id for item in self.messages)
         until = min((item.leased_until for item in self.messages if item.leased_until is not None), default=None)
-        held = f", held for you until {until:%H:%M:%S} UTC" if until else ""
-        lines.append(f"{count} message{'s' if count > 1 else ''}{held}. To ack: {ids}")
-        return "\n".join([*lines, Fence().around(self.messages)])
+        yours = f", yours for {span(until - now())}" if until else ""
+        lines.append(f"{count} message{'s' if count > 1 else ''}{yours}. To ack: {ids}")
+        return "\n".join([*lines, Fence(now()).around(self.messages)])
+
+    def _none(self) -> str:
+        if not isinstance(self.others, int):
+            return "No messages are waiting."
+        return f"None of the messages asked for is waiting; {self.others or 'no'} other{' is' if self.others == 1 else 's are'}."
 
     async def smaller(self, request: McpRequest) -> Self | None:
         """Half of the mail, or none of it where that was one message. The rest goes back and waits for the next call."""
@@ -100,7 +109,7 @@ async def receive(request: McpRequest, given: queue.Receive) -> Mail:
     me = await request.caller(given.agent_id)
     acks = [Ack(ref) for ref in given.ack]
     turned = await request.office.receive(me, given.limit, **_wish(given, acks))
-    return _mail(request, me, turned.leased, _outcomes(acks, turned.settled))
+    return await _mail(request, me, given, turned.leased, _outcomes(acks, turned.settled))
 
 
 async def wait(request: McpRequest, given: queue.Wait) -> Mail:
@@ -115,7 +124,7 @@ async def wait(request: McpRequest, given: queue.Wait) -> Mail:
         called_off=request.called_off,
         **_wish(given, acks),
     )
-    return _mail(request, me, turned.leased, _outcomes(acks, turned.settled))
+    return await _mail(request, me, given, turned.leased, _outcomes(acks, turned.settled))
 
 
 def _longest_wait(request: McpRequest, given: queue.Wait) -> timedelta:
@@ -133,9 +142,13 @@ def _wish(given: queue.Receive | queue.Wait, acks: Sequence[Settlement]) -> dict
     return {"settle": acks, "correlation_id": given.correlation_id, "session_id": given.session_id}
 
 
-def _mail(request: McpRequest, me: Caller, leased: Sequence[Leased], acked: tuple[dict[str, Any], ...]) -> Mail:
+async def _mail(
+    request: McpRequest, me: Caller, given: queue.Receive | queue.Wait, leased: Sequence[Leased], acked: tuple[dict[str, Any], ...]
+) -> Mail:
     request.leased += [(me, item) for item in leased]
-    return Mail(messages=tuple(map(_held, leased)), acked=acked)
+    chosen = given.correlation_id is not None or given.session_id is not None
+    others = (await request.office.counts(me)).pending if chosen and not leased else UNSET
+    return Mail(messages=tuple(map(_held, leased)), acked=acked, others=others)
 
 
 def _held(leased: Leased) -> HeldLetter:

@@ -25,7 +25,12 @@ class Receipt(Result, frozen=True, kw_only=True):
     """Of a note: `awaiting` where its entity's topic will tell of it, else `direct`."""
 
     def text(self) -> str:
-        lines = [f"Sent: id {one_line(self.id)}" + (f", session {self.session_id}" if self.session_id else "") + "."]
+        sent = f"Sent: id {one_line(self.id)}" + (f", session {self.session_id}" if self.session_id else "") + "."
+        return "\n".join([sent, *self.told()])
+
+    def told(self) -> list[str]:
+        """What its sender has to know of it besides."""
+        lines = []
         for to in self.recipients:
             if to.get("unseen"):
                 lines.append(unseen(to["recipient"]))
@@ -34,7 +39,7 @@ class Receipt(Result, frozen=True, kw_only=True):
         lines += self._ways()
         if self.duplicate:
             lines.append("It had been sent before under this id; nothing was sent twice.")
-        return "\n".join(lines)
+        return lines
 
     def _ways(self) -> list[str]:
         """How it goes, where the ledger was asked for."""

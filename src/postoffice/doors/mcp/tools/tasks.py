@@ -1,14 +1,18 @@
 """Tasks at work: lists of them, and reports."""
 
+from datetime import timedelta
 from typing import ClassVar
 
 from postoffice.core.errors import Invalid
+from postoffice.core.fence import Fence
 from postoffice.core.message import Draft
+from postoffice.core.span import ago, span
 from postoffice.core.task import Task, TaskState
 from postoffice.core.tools import tasks
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.result import Result, more
 from postoffice.doors.mcp.tools.verb import Verb
+from postoffice.doors.moments import now
 
 
 class TaskResult(Result, frozen=True, kw_only=True):
@@ -27,7 +31,7 @@ class TaskResult(Result, frozen=True, kw_only=True):
 async def update(request: McpRequest, given: tasks.TaskUpdate) -> TaskResult:
     """Move a task."""
     me = await request.caller(given.agent_id)
-    state = _state(given.state)
+    state = state_of(given.state)
     report = Draft(to=me.name, content=given.content or "", payload=given.payload, client_id=given.id)
     return TaskResult(task=await request.office.update_task(me, given.task_id, state, report))
 
@@ -39,11 +43,12 @@ class TaskList(Result, frozen=True, kw_only=True):
     cursor: str | None
 
     def text(self) -> str:
-        lines = [
-            f"Task {task.message_id}: {task.state}, asked by {task.requester} of {task.assignee}"
-            + (f", due {task.deadline:%Y-%m-%d %H:%M} UTC" if task.deadline else "")
-            for task in self.tasks
-        ]
+        marks, lines = Fence(), []
+        for task in self.tasks:
+            due = f", {_due(task.deadline - now())}" if task.deadline else ""
+            lines.append(f"Task {task.message_id}: {task.state}, asked by {task.requester} of {task.assignee}{due}")
+            if task.subject:
+                lines.append(marks.words(task.requester, task.subject))
         if self.cursor:
             lines.append(more(self.cursor))
         return "\n".join(lines) or "No tasks."
@@ -52,13 +57,18 @@ class TaskList(Result, frozen=True, kw_only=True):
 async def list_tasks(request: McpRequest, given: tasks.Tasks) -> TaskList:
     """Tasks of the caller's."""
     me = await request.caller(given.agent_id)
-    state = None if given.state is None else _state(given.state)
+    state = None if given.state is None else state_of(given.state)
     asked_by, asked_of = (me.name, None) if given.asked_by_me else (None, me.name)
     page = await request.office.tasks(me, assignee=asked_of, requester=asked_by, state=state, cursor=given.cursor)
     return TaskList(tasks=page.items, cursor=page.cursor)
 
 
-def _state(word: str) -> TaskState:
+def _due(left: timedelta) -> str:
+    return f"due in {span(left)}" if left > timedelta(0) else f"was due {ago(-left)}"
+
+
+def state_of(word: str) -> TaskState:
+    """A task's state by its word."""
     try:
         return TaskState(word)
     except ValueError:

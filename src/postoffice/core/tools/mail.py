@@ -1,0 +1,154 @@
+"""Mail for minds: the few tools a model needs for all that a mailbox is for, in as few words as will do."""
+
+from datetime import timedelta
+from enum import StrEnum
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, UnsetType
+
+from postoffice.core.tools.tool import Arguments, Me, Tool, from_least, plainly, says
+
+LEASE_MINUTES = 30
+"""How long a mind keeps what it takes. Any call about a message begins the time anew."""
+MAIL_LIMIT = 5
+_LATER_MOST_MINUTES = 7 * 24 * 60
+
+_Ids = Annotated[str | list[str], plainly({"type": "array", "items": {"type": "string"}})]
+_To = Annotated[str | list[str], plainly({"type": "string"}, "Names separated by commas, or ALL. A reply needs none.")]
+
+
+class Get(Arguments, frozen=True, kw_only=True):
+    """What `mail_get` takes."""
+
+    wait_seconds: Annotated[int, from_least(0, "wait_most", "Waits so long for mail.", unit=timedelta(seconds=1))] = 0
+    answer_to: Annotated[str, says("Id of mail you sent: takes only its answer.")] | None = None
+    limit: Annotated[int, from_least(1, "batch", "Messages at most.")] = MAIL_LIMIT
+    agent_id: Me | None = None
+
+
+GET = Tool(
+    name="mail_get",
+    title="Get mail",
+    arguments=Get,
+    description=f"Takes new mail, urgent and oldest first, yours for {LEASE_MINUTES} minutes; first lists what you still hold.",
+    brief=True,
+    comes_again=True,
+)
+
+
+class Send(Arguments, frozen=True, kw_only=True):
+    """What `mail_send` takes."""
+
+    to: _To | None = None
+    text: Annotated[str, says("Your words.")] | None = None
+    subject: Annotated[str, says("Topic.")] | None = None
+    reply_to: Annotated[str, says("Id of mail you answer; that is then done.")] | None = None
+    forward: Annotated[str, says("Id of mail to pass on.")] | None = None
+    task: Annotated[bool, says("Asks for work; its state is reported to you.")] = False
+    urgent: Annotated[bool, says("Read first.")] = False
+    data: Annotated[Any, says("Any JSON.")] | UnsetType = UNSET
+    agent_id: Me | None = None
+
+
+SEND = Tool(name="mail_send", title="Send mail", arguments=Send, description="Sends mail. Stored before this returns.", brief=True)
+
+
+class Done(Arguments, frozen=True, kw_only=True):
+    """What `mail_done` takes."""
+
+    ids: Annotated[_Ids, says("Ids of mail.")]
+    later_minutes: Annotated[int, Meta(ge=1, le=_LATER_MOST_MINUTES), says("Comes again then.")] | None = None
+    reason: Annotated[str, says("Why later or, without later_minutes, why you refuse it: its sender is told.")] | None = None
+    agent_id: Me | None = None
+
+
+DONE = Tool(
+    name="mail_done",
+    title="Mail is done",
+    arguments=Done,
+    description="Says that mail is handled, or puts it off, or refuses it. All other mail comes again.",
+    brief=True,
+    repeatable=True,
+)
+
+
+class Find(Arguments, frozen=True, kw_only=True, rename={"other": "with"}):
+    """What `mail_find` takes."""
+
+    words: Annotated[str, says('Words or a question; "…", from:, to:, before:.')] | None = None
+    other: Annotated[str, says("Only with this agent.")] | None = None
+    id: Annotated[str, says("One message, whole.")] | None = None
+    agent_id: Me | None = None
+
+
+FIND = Tool(
+    name="mail_find",
+    title="Find mail",
+    arguments=Find,
+    description="Finds mail you sent or got, and whether what you sent was read. No arguments: the latest.",
+    brief=True,
+    reads_only=True,
+)
+
+
+class Report(StrEnum):
+    """How far a task is, in the words a mind may use."""
+
+    WORKING = "working"
+    COMPLETED = "completed"
+    REJECTED = "rejected"
+    FAILED = "failed"
+    CANCELED = "canceled"
+
+
+class Update(Arguments, frozen=True, kw_only=True):
+    """What `task_update` takes."""
+
+    id: Annotated[str, says("Id of the task.")]
+    state: Annotated[str, plainly({"type": "string", "enum": list(Report)}, "Who asked may say canceled.")]
+    text: Annotated[str, says("Result, progress or reason.")] | None = None
+    agent_id: Me | None = None
+
+
+UPDATE = Tool(
+    name="task_update",
+    title="Report on a task",
+    arguments=Update,
+    description="Reports on a task you were given, or cancels one you gave.",
+    brief=True,
+)
+
+
+class Agents(Arguments, frozen=True, kw_only=True):
+    """What `mail_agents` takes."""
+
+    agent_id: Me | None = None
+
+
+AGENTS = Tool(
+    name="mail_agents",
+    title="Who is here",
+    arguments=Agents,
+    description="Lists agents, and who is there now.",
+    reads_only=True,
+    brief=True,
+)
+
+
+class Connect(Arguments, frozen=True, kw_only=True):
+    """What `mail_connect` takes."""
+
+    agent: Annotated[str, says("Asks it: gives a code for its person.")] | None = None
+    code: Annotated[str, says("From your person: accepts.")] | None = None
+    agent_id: Me | None = None
+
+
+CONNECT = Tool(
+    name="mail_connect",
+    title="Connect",
+    arguments=Connect,
+    description="Connects you with an agent, where mail is refused without.",
+    brief=True,
+)
+
+TOOLS = (GET, SEND, DONE, FIND, UPDATE, AGENTS, CONNECT)

@@ -1,0 +1,117 @@
+"""Who is there, and getting connected with them."""
+
+import msgspec
+
+from postoffice.core.agent import Presence
+from postoffice.core.connection import Status
+from postoffice.core.names import folded
+from postoffice.core.span import span
+from postoffice.core.tokens import about_tokens
+from postoffice.core.tools import inbox, mail
+from postoffice.doors.consent import Pending, pending_view
+from postoffice.doors.listing import Listing, listing
+from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools.inbox import Approved, Requested, approve
+from postoffice.doors.mcp.tools.inbox import connect as request_connection
+from postoffice.doors.mcp.tools.mail.reading import ANSWER_TOKENS, fence
+from postoffice.doors.mcp.tools.result import Result
+from postoffice.doors.mcp.tools.verb import Verb
+from postoffice.doors.moments import now
+
+_CARD_TOKENS = 120
+
+
+class Present(Result, frozen=True, kw_only=True):
+    """Who can get mail, whoever is there now first."""
+
+    agents: tuple[Listing, ...]
+    me: str
+    more: bool
+
+    def text(self) -> str:
+        marks, lines, left = fence(), [], ANSWER_TOKENS
+        for agent in self.agents:
+            line = _presence(agent, self.me)
+            card = "\n".join(filter(None, [agent.description, ", ".join(agent.capabilities)]))
+            if card and agent.name != self.me:
+                line = f"{line}\n{marks.clipped(agent.name, card, _CARD_TOKENS)}"
+            left -= about_tokens(line)
+            if left < 0:
+                break
+            lines.append(line)
+        if hidden := len(self.agents) - len(lines):
+            lines.append(f"And {hidden} more.")
+        return "\n".join(lines + (["There are more agents than are listed here."] if self.more else []))
+
+
+def _presence(agent: Listing, me: str) -> str:
+    """One agent in a line of ours."""
+    if agent.name == me:
+        return f"{agent.name}: you."
+    if agent.presence is Presence.OFFLINE:
+        seen = "never seen" if agent.last_seen is None else f"offline since {span(now() - agent.last_seen)}"
+        return f"{agent.name}: {seen}."
+    return f"{agent.name}: {agent.presence}."
+
+
+async def agents(request: McpRequest, given: mail.Agents) -> Present:
+    """Who is there."""
+    me = await request.caller(given.agent_id)
+    page = await request.office.agents(limit=request.office.house.limits.page_most)
+    there = sorted(map(listing, page.items), key=lambda agent: agent.presence is Presence.OFFLINE)
+    return Present(agents=tuple(there), me=me.name, more=page.cursor is not None)
+
+
+class Connections(msgspec.Struct, frozen=True, kw_only=True):
+    """Who asks, who was asked, and with whom there is consent."""
+
+    asking: tuple[Pending, ...]
+    asked: tuple[Pending, ...]
+    connected: tuple[str, ...]
+
+    def text(self) -> str:
+        """As a model reads it."""
+        marks, lines = fence(), []
+        for one in self.asking:
+            lines.append(f"{one.from_agent_name} asks to connect; code {one.verification_code}.")
+            if one.message:
+                lines.append(marks.words(one.from_agent_name, one.message))
+        lines += [f"You asked {one.to_agent_name}; the code for its person is {one.verification_code}." for one in self.asked]
+        lines.append(f"Connected with {', '.join(self.connected) or 'nobody'}.")
+        return "\n".join(lines)
+
+
+class Connected(Result, frozen=True, kw_only=True):
+    """What came of it: a request, a connection, or those there are."""
+
+    request: Requested | None = None
+    connection: Approved | None = None
+    standing: Connections | None = None
+
+    def text(self) -> str:
+        return next(one.text() for one in (self.request, self.connection, self.standing) if one is not None)
+
+
+async def connect(request: McpRequest, given: mail.Connect) -> Connected:
+    """Ask, accept, or look."""
+    if given.code is not None:
+        return Connected(connection=await approve(request, inbox.Approve(code=given.code, agent_id=given.agent_id)))
+    if given.agent is not None:
+        asked = inbox.Connect(target_agent_name=given.agent, agent_id=given.agent_id)
+        return Connected(request=await request_connection(request, asked))
+    return Connected(standing=await _standing(request, given))
+
+
+async def _standing(request: McpRequest, given: mail.Connect) -> Connections:
+    me = await request.caller(given.agent_id)
+    pending = [pending_view(item, me) for item in (await request.office.connections(me, Status.PENDING)).items]
+    active = (await request.office.connections(me, Status.ACTIVE)).items
+    others = (one.target if folded(one.requester) == folded(me.name) else one.requester for one in active)
+    return Connections(
+        asking=tuple(one for one in pending if one.direction == "incoming"),
+        asked=tuple(one for one in pending if one.direction == "outgoing"),
+        connected=tuple(sorted(others)),
+    )
+
+
+VERBS = (Verb(mail.AGENTS, agents, Present), Verb(mail.CONNECT, connect, Connected))

@@ -1,0 +1,97 @@
+"""Being done with mail: handled, put off, or refused."""
+
+from datetime import timedelta
+
+import msgspec
+
+from postoffice.core.agent import Caller
+from postoffice.core.delivery import Ack, Nack, Refuse, Settled, Settlement, State
+from postoffice.core.errors import MailError
+from postoffice.core.fence import one_line
+from postoffice.core.message import Draft
+from postoffice.core.span import span
+from postoffice.core.task import FINAL, Task, TaskState
+from postoffice.core.tools import mail
+from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools.result import Result
+from postoffice.doors.mcp.tools.verb import Verb
+
+
+class Ended(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one message."""
+
+    id: str
+    state: State | None = None
+    problem: str | None = None
+    task: TaskState | None = None
+    """How far the task is that it asks for."""
+
+
+class Done(Result, frozen=True, kw_only=True):
+    """What became of each message, in the order they were named."""
+
+    results: tuple[Ended, ...]
+    later_minutes: int | None = None
+    refused: bool = False
+
+    def text(self) -> str:
+        return "\n".join(map(self._line, self.results))
+
+    def _line(self, item: Ended) -> str:
+        if item.problem is not None:
+            return f"{one_line(item.id)}: {one_line(item.problem)}"
+        if self.later_minutes is not None:
+            return f"{item.id} comes again in {span(timedelta(minutes=self.later_minutes))}."
+        if self.refused:
+            return f"{item.id} is {'refused' if item.task is None else item.task}; its sender is told."
+        open_task = item.task is not None and item.task not in FINAL
+        return f"{item.id} is done." + (f" The task it asks for is still {item.task}: task_update says how it ends." if open_task else "")
+
+
+async def done(request: McpRequest, given: mail.Done) -> Done:
+    """Say what became of mail."""
+    me = await request.caller(given.agent_id)
+    ids = [given.ids] if isinstance(given.ids, str) else given.ids
+    tasks = {id: await _task(request, me, id) for id in ids}
+    refusing = given.reason is not None and given.later_minutes is None
+    ended: dict[str, Ended] = {}
+    if refusing:
+        ended = {id: await _reject(request, me, task, given.reason or "") for id, task in tasks.items() if task and task.state not in FINAL}
+    rest = [id for id in ids if id not in ended]
+    outcomes = await request.office.settle(me, [_settlement(id, given) for id in rest]) if rest else ()
+    ended |= {id: _ended(id, outcome, tasks[id]) for id, outcome in zip(rest, outcomes, strict=True)}
+    return Done(results=tuple(ended[id] for id in ids), later_minutes=given.later_minutes, refused=refusing)
+
+
+def _settlement(id: str, given: mail.Done) -> Settlement:
+    if given.later_minutes is not None:
+        return Nack(id, delay=timedelta(minutes=given.later_minutes), reason=given.reason, untried=True)
+    return Ack(id) if given.reason is None else Refuse(id, None, given.reason)
+
+
+def _ended(id: str, outcome: Settled | MailError, task: Task | None) -> Ended:
+    if isinstance(outcome, MailError):
+        return Ended(id=id, problem=str(outcome))
+    return Ended(id=outcome.message_id, state=outcome.state, task=None if task is None else task.state)
+
+
+async def _task(request: McpRequest, me: Caller, id: str) -> Task | None:
+    """The task that a message asks this agent for, if it does."""
+    try:
+        return await request.office.task(me, id)
+    except MailError:
+        return None  # what else is wrong with the id, its settlement says
+
+
+async def _reject(request: McpRequest, me: Caller, task: Task, reason: str) -> Ended:
+    """A task is refused as a task, so that whoever asked for it sees it end. One that was begun has failed."""
+    state = TaskState.REJECTED if task.state is TaskState.PENDING else TaskState.FAILED
+    try:
+        moved = await request.office.update_task(me, task.message_id, state, Draft(to=me.name, content=reason))
+    except MailError as error:
+        return Ended(id=task.message_id, problem=str(error))
+    await request.office.settle(me, [Ack(moved.message_id)])
+    return Ended(id=moved.message_id, state=State.ACKED, task=moved.state)
+
+
+VERBS = (Verb(mail.DONE, done, Done),)

@@ -1,0 +1,147 @@
+"""Getting mail: what is still held, then what is new, as much as one answer can show."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from functools import partial
+from typing import Self
+
+import msgspec
+
+from postoffice.core.agent import Caller
+from postoffice.core.delivery import InHand, Leased
+from postoffice.core.letter import Letter, letter
+from postoffice.core.limits import bounded
+from postoffice.core.span import span
+from postoffice.core.task import UNDER_WAY, Task
+from postoffice.core.tools import mail
+from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools.mail.reading import ANSWER_TOKENS, beginning, fence, fitting, lease, whole
+from postoffice.doors.mcp.tools.result import Result
+from postoffice.doors.mcp.tools.verb import Verb
+
+_SECOND = timedelta(seconds=1)
+_HELD_TOKENS = 150
+"""So much is shown again of what is held."""
+_HELD_SHOWN = 10
+
+
+class Given(Letter, frozen=True, kw_only=True, rename={"sender": "from"}):
+    """A message in its taker's hands, and for how long."""
+
+    attempt: int
+    seconds_left: int
+
+
+class Mail(Result, frozen=True, kw_only=True):
+    """What a mind holds, what is new, and how much more waits."""
+
+    held: tuple[Given, ...]
+    messages: tuple[Given, ...]
+    waiting: int
+    tasks: tuple[Task, ...]
+    """Those it has begun and not finished."""
+    waited: int
+    """How many seconds the call has waited for mail at most."""
+
+    def text(self) -> str:
+        marks, lines = fence(), []
+        if self.held:
+            lines.append(f"You still hold {_messages(len(self.held))}:")
+            lines += [
+                beginning(marks, item, _HELD_TOKENS, f"yours for {span(item.seconds_left * _SECOND)}") for item in self.held[:_HELD_SHOWN]
+            ]
+            if more := [item.id for item in self.held[_HELD_SHOWN:]]:
+                lines.append(f"And {', '.join(more)}.")
+        lines += _open_tasks(self.tasks)
+        if self.messages:
+            until = span(min(item.seconds_left for item in self.messages) * _SECOND)
+            lines.append(f"New: {_messages(len(self.messages))}, yours for {until}{self._more()}.")
+            lines += [whole(marks, item) for item in self.messages]
+        else:
+            lines.append(f"No new mail{f' came in {span(self.waited * _SECOND)}' if self.waited else ''}{self._more()}.")
+        return "\n".join([*lines, *self._next()])
+
+    def _more(self) -> str:
+        return f"; {self.waiting} more wait{'' if self.waiting > 1 else 's'}" if self.waiting else ""
+
+    def _next(self) -> list[str]:
+        ids = [item.id for item in (*self.held, *self.messages)]
+        if not ids:
+            return []
+        return [
+            f'Next: to answer, mail_send(reply_to="{ids[0]}", text=…), which also marks it done. '
+            f'Without an answer, mail_done(ids=["{ids[0]}"]).'
+            + (" A task ends by task_update." if any(item.task for item in (*self.held, *self.messages)) else "")
+        ]
+
+    async def smaller(self, request: McpRequest) -> Self | None:
+        if not self.messages:
+            return None
+        kept = len(self.messages) // 2
+        await request.give_back(beyond=kept)
+        back = len(self.messages) - kept
+        return msgspec.structs.replace(self, messages=self.messages[:kept], waiting=self.waiting + back)
+
+
+def _messages(count: int) -> str:
+    return f"{count} message{'' if count == 1 else 's'}"
+
+
+def _open_tasks(tasks: Sequence[Task]) -> list[str]:
+    """Tasks under way whose mail is no longer held: a mind that has forgotten them finds them here."""
+    if not tasks:
+        return []
+    told = ", ".join(f"{task.message_id} from {task.requester} ({task.state})" for task in tasks)
+    return [f"Tasks you have not finished: {told}. mail_find(id=…) shows one."]
+
+
+async def get(request: McpRequest, given: mail.Get) -> Mail:
+    """Take what waits, or wait for it."""
+    me = await request.caller(given.agent_id)
+    office, within = request.office, _within(request, given)
+    keeps = lease(request)
+    if within:
+        again = partial(request.again, given.agent_id)
+        turned = await office.wait(me, given.limit, within=within, again=again, called_off=request.called_off, visible_for=keeps)
+    else:
+        turned = await office.receive(me, given.limit, visible_for=keeps)
+    request.leased += [(me, item) for item in turned.leased]
+    held = await _held(request, me, turned.leased)
+    new = tuple(_given(item, keeps) for item in turned.leased)
+    count = max(1, fitting(new, ANSWER_TOKENS - (_HELD_TOKENS + 100) * min(len(held), _HELD_SHOWN)))
+    await request.give_back(beyond=count)
+    return Mail(
+        held=held,
+        messages=new[:count],
+        waiting=(await office.counts(me)).pending,
+        tasks=await _under_way(request, me, {item.id for item in (*held, *new)}),
+        waited=int(within.total_seconds()),
+    )
+
+
+def _within(request: McpRequest, given: mail.Get) -> timedelta:
+    most = request.office.house.limits.wait_most // _SECOND
+    return bounded("wait_seconds", given.wait_seconds, 0, 0, most) * _SECOND
+
+
+async def _held(request: McpRequest, me: Caller, new: Sequence[Leased]) -> tuple[Given, ...]:
+    """What was taken before this call."""
+    taken = {item.message.id for item in new}
+    return tuple(_in_hand(item) for item in await request.office.in_hand(me) if item.leased.message.id not in taken)
+
+
+def _in_hand(item: InHand) -> Given:
+    return _given(item.leased, item.left)
+
+
+def _given(item: Leased, left: timedelta) -> Given:
+    shown = msgspec.structs.asdict(letter(item.message, item.session_id))
+    return Given(**shown, attempt=item.attempt, seconds_left=max(0, left // _SECOND))
+
+
+async def _under_way(request: McpRequest, me: Caller, shown: set[str]) -> tuple[Task, ...]:
+    page = await request.office.tasks(me, assignee=me.name)
+    return tuple(task for task in page.items if task.state in UNDER_WAY and task.message_id not in shown)
+
+
+VERBS = (Verb(mail.GET, get, Mail, lasts=_within),)

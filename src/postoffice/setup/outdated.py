@@ -1,0 +1,46 @@
+"""Entries that an earlier setup wrote, and that no longer mean what they did."""
+
+import re
+import shlex
+from typing import NamedTuple
+
+from postoffice.core.errors import MailError
+from postoffice.setup import json_text, toml_text
+from postoffice.setup.change import read_text
+from postoffice.setup.clients import CLIENTS
+from postoffice.setup.home import Home
+from postoffice.setup.path import look
+
+USUAL_NAME = "mail"
+_BARE_ADDRESS = re.compile(r"/agents/([^/?]+)/mcp/?$")
+"""An agent's address without `tools`: it lists two tools, of which one takes mail for good as it is read."""
+
+
+class Outdated(NamedTuple):
+    """One such entry."""
+
+    title: str
+    file: str
+    remedy: str
+    """The command that moves it over."""
+
+
+def outdated(home: Home) -> list[Outdated]:
+    """Those of every client we know, or of the project's own file."""
+    found = []
+    for key, client in CLIENTS.items():
+        if home.project is not None and key != "claude":
+            continue  # no other has such a file
+        path = client.config(home)
+        editor = toml_text if path.suffix == ".toml" else json_text
+        try:
+            servers = look(editor.read(read_text(path) or ""), client.servers)
+        except (MailError, ValueError, RecursionError):
+            continue  # setup says what is wrong with the file when it is asked to change it
+        for name, entry in (servers if isinstance(servers, dict) else {}).items():
+            url = entry.get("url") if isinstance(entry, dict) else None
+            if isinstance(url, str) and (match := _BARE_ADDRESS.search(url)):
+                words = ["postoffice", "setup", key, "--agent", match[1], *([] if name == USUAL_NAME else ["--name", str(name)])]
+                remedy = shlex.join([*words, *([] if home.project is None else ["--project"])])
+                found.append(Outdated(client.title, home.short(path), remedy))
+    return found

@@ -37,3 +37,30 @@ async def test_a_person_sees_keeps_puts_off_and_is_done_with_a_letter(callers: C
     refused(await hanna.post(f"/messages/{letter}/snooze", json={"seconds": 5, "until": until.isoformat()}), 422, "invalid")
     assert done(await hanna.post(f"/messages/{letter}/done"))["state"] == "acked"
     refused(await hanna.post(f"/messages/{letter}/unseen"), 409, "not_waiting")
+
+
+async def test_a_question_is_asked_answered_and_told_who_was_first(callers: Callers) -> None:
+    (alice,) = await callers.named("alice")
+    office = callers.served.office
+    await office.identify(name="hanna")
+    await office.update_card(office.owner(), {"person": True}, of="hanna")
+    (hanna,) = await callers.named("hanna")
+    listed = {agent["name"]: agent["person"] for agent in done(await alice.get("/agents"))["agents"]}
+    assert (listed["owner"], listed["hanna"], listed["alice"]) == (True, True, False)
+    letter = {"to": "hanna", "content": "Ship it?", "ask": {"choices": ["yes", "no"]}}
+    id = done(await alice.post("/messages/send", json=letter), 201)["message_id"]
+    assert [one["id"] for one in done(await hanna.get("/questions"))["questions"]] == [id]
+    assert [one["id"] for one in done(await alice.get("/questions", params={"asked_by_me": True}))["questions"]] == [id]
+    refused(await alice.post(f"/questions/{id}/answer", json={"choice": "yes"}), 403, "persons_only")
+    refused(await hanna.post(f"/questions/{id}/answer", json={"choice": "perhaps"}), 422, "no_such_choice")
+    answered = done(await hanna.post(f"/questions/{id}/answer", json={"choice": "yes", "text": "please", "id": "mine"}))
+    assert (answered["state"], answered["choice"], answered["answer"], answered["via"]) == ("answered", "yes", "please", "rest")
+    assert done(await hanna.post(f"/questions/{id}/answer", json={"choice": "yes", "text": "please", "id": "mine"})) == answered
+    assert "'yes / please'" in refused(await hanna.post(f"/questions/{id}/answer", json={"choice": "no"}), 409, "answered_first")
+    (got,) = done(await alice.post("/messages/receive", json={}))["messages"]
+    assert (got["reply_to"], got["type"], got["answer"]["choice"], got["answer"]["text"]) == (id, "answer", "yes", "please")
+    assert done(await alice.get(f"/questions/{id}"))["answer_id"] == got["id"]
+    second = done(await alice.post("/messages/send", json=letter), 201)["message_id"]
+    assert done(await alice.post(f"/questions/{second}/withdraw"))["state"] == "withdrawn"
+    refused(await hanna.post(f"/questions/{second}/answer", json={"choice": "yes"}), 409, "question_closed")
+    assert done(await hanna.get("/questions", params={"any_state": True}))["questions"][0]["id"] == second

@@ -8,6 +8,7 @@ from postoffice.core.agent import Caller, Card
 from postoffice.core.delivery import Ack, Leased
 from postoffice.core.ledger import Account
 from postoffice.core.message import Draft, TaskRef
+from postoffice.core.question import Ask
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
 
@@ -153,6 +154,10 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("too_large", letter(task=TaskRef(id="x" * 256))),
         ("bad_message", letter(automatic=True)),
         ("one_recipient", letter(type="task", to="ALL")),
+        ("one_recipient", letter(ask=Ask(), to="ALL")),
+        ("bad_message", letter(ask=Ask(), type="task")),
+        ("bad_message", letter(type="question")),
+        ("no_person", letter(ask=Ask())),
         ("one_recipient", letter(to=("bob", "eve"), session_id=NO_ID)),
         ("one_recipient", letter(to=("bob", "eve"), forward_of=NO_ID)),
         ("no_such_session", letter(session_id=NO_ID)),
@@ -197,6 +202,18 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("no_such_message", lambda s: s.office.seen(s.owner, s.waiting)),
         ("bad_text", lambda s: s.office.seen(s.owner, "\x00")),
     ],
+    "questions": [
+        ("owner_only", lambda s: s.office.questions(s.bob, everyone=True)),
+        ("bad_cursor", lambda s: s.office.questions(s.bob, cursor="nonsense")),
+        ("bad_limit", lambda s: s.office.questions(s.bob, limit=0)),
+    ],
+    "question": [
+        ("no_such_question", lambda s: s.office.question(s.owner, NO_ID)),
+        ("no_such_question", lambda s: s.office.question(s.owner, "nonsense")),
+        ("no_such_question", lambda s: s.office.question(s.owner, s.waiting)),
+    ],
+    "answer": [("no_such_question", lambda s: s.office.answer(s.owner, NO_ID, text="yes"))],
+    "withdraw_question": [("no_such_question", lambda s: s.office.withdraw_question(s.bob, NO_ID))],
     "all_seen": [
         ("persons_only", lambda s: s.office.all_seen(s.bob, [s.waiting])),
         ("bad_text", lambda s: s.office.all_seen(s.owner, ["\x00"])),
@@ -431,6 +448,8 @@ NAMES_OF_THINGS: dict[str, Callable[[Scene, str], Awaitable[Any]]] = {
     "ack": lambda s, bad: s.office.ack(s.bob, bad, "token"),
     "seen": lambda s, bad: s.office.seen(s.owner, bad),
     "done": lambda s, bad: s.office.done(s.owner, bad),
+    "question": lambda s, bad: s.office.question(s.owner, bad),
+    "answer": lambda s, bad: s.office.answer(s.owner, bad, text="x"),
     "ack with a token": lambda s, bad: s.office.ack(s.bob, s.leased.message.id, bad),
     "history": lambda s, bad: s.office.history(s.bob, bad),
     "history peeked": lambda s, bad: s.office.history(s.bob, bad, peek=True),

@@ -27,6 +27,7 @@ class Needs:
         self.pairs: set[tuple[str, str]] = set()
         self.dedupe: set[tuple[str, str, str]] = set()
         self.tasks: set[str] = set()
+        self.questions: set[str] = set()
         self.connections: set[str] = set()
         self.codes: set[str] = set()
         self.requests: set[str] = set()  # agents whose pending requests count

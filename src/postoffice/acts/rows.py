@@ -143,6 +143,24 @@ class TaskRow(Struct):
     updated_at: int
 
 
+class QuestionRow(Struct):
+    """A question to a person, and how it ended."""
+
+    message_id: str
+    asker: str
+    person: str
+    session_id: str | None
+    state: str
+    deadline: int | None
+    created_at: int
+    by: str | None = None
+    choice: str | None = None
+    text: str | None = None
+    answer_id: str | None = None
+    via: str | None = None
+    closed_at: int | None = None
+
+
 class ConnectionRow(Struct):
     """A connection as stored."""
 

@@ -1,9 +1,14 @@
 """What people do with their mail, in a program that speaks for one."""
 
+import asyncio
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
 from postoffice.client.path import part
+from postoffice.core.clock import sender_id
+
+_WAIT_SECONDS = 20.0
 
 
 class PeopleCalls:
@@ -11,6 +16,10 @@ class PeopleCalls:
 
     async def call(self, method: str, path: str, body: object = None, **query: object) -> Any:
         """Any call of the REST door; the mailbox knows how."""
+        raise NotImplementedError
+
+    async def send(self, to: str | Sequence[str], content: str | None = None, **fields: Any) -> str:
+        """Send a message; the mailbox knows how."""
         raise NotImplementedError
 
     async def seen(self, message_id: str) -> dict[str, Any]:
@@ -29,6 +38,56 @@ class PeopleCalls:
         """Put it off, an hour unless told otherwise; it comes back by itself."""
         given = {"seconds": seconds, "until": None if until is None else until.isoformat()}
         return await self._finish(message_id, "snooze", {name: value for name, value in given.items() if value is not None})
+
+    # Questions
+
+    async def ask_person(
+        self,
+        content: str,
+        *,
+        to: str = "owner",
+        choices: Sequence[str] = (),
+        text: bool = True,
+        default: str | None = None,
+        deadline: datetime | None = None,
+        **fields: Any,
+    ) -> str:
+        """Ask a person, and go on; gives the question's id. The answer comes as a letter; `answered` waits for it."""
+        ask = {"choices": list(choices), "text": text, "default": default, "deadline": None if deadline is None else deadline.isoformat()}
+        return await self.send(to, content, ask={name: value for name, value in ask.items() if value is not None}, **fields)
+
+    async def answered(self, question_id: str, within: float | None = None) -> dict[str, Any]:
+        """The question once it is no longer open, or as it stands after so many seconds. Its letter waits in the mailbox as any other."""
+        until = None if within is None else asyncio.get_running_loop().time() + within
+        after = str((await self.call("GET", "/mailbox"))["counted"])
+        while (found := await self.question(question_id))["state"] == "open":
+            left = _WAIT_SECONDS if until is None else min(_WAIT_SECONDS, until - asyncio.get_running_loop().time())
+            if left <= 0:
+                break
+            after = (await self.call("GET", "/events", None, after=after, wait=left))["cursor"]
+        return found
+
+    async def questions(self, *, asked_by_me: bool = False, state: str | None = "open") -> list[dict[str, Any]]:
+        """Questions to this agent, or by it; those that are open unless told otherwise."""
+        answer = await self.call("GET", "/questions", None, asked_by_me=asked_by_me, state=state, any_state=state is None)
+        found: list[dict[str, Any]] = answer["questions"]
+        return found
+
+    async def question(self, question_id: str) -> dict[str, Any]:
+        """One question as it stands."""
+        found: dict[str, Any] = await self.call("GET", f"/questions/{part(question_id)}")
+        return found
+
+    async def answer(self, question_id: str, choice: str | None = None, text: str | None = None) -> dict[str, Any]:
+        """Answer a question, as the person it was put to."""
+        body = {"choice": choice, "text": text, "id": sender_id()}
+        given: dict[str, Any] = await self.call("POST", f"/questions/{part(question_id)}/answer", body)
+        return given
+
+    async def withdraw(self, question_id: str) -> dict[str, Any]:
+        """Take a question back."""
+        found: dict[str, Any] = await self.call("POST", f"/questions/{part(question_id)}/withdraw")
+        return found
 
     async def _finish(self, message_id: str, verb: str, body: object = None) -> dict[str, Any]:
         standing: dict[str, Any] = await self.call("POST", f"/messages/{part(message_id)}/{verb}", body)

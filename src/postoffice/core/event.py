@@ -23,6 +23,7 @@ class Kind(StrEnum):
     CONNECTION_EXPIRED = "connection_expired"
     TASK = "task"
     NOTE = "note"
+    QUESTION = "question"
     BUDGET_SPENT = "budget_spent"
     KEY_ADDED = "key_added"
     KEY_REVOKED = "key_revoked"

@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 from postoffice.core.connection import Assurance
 from postoffice.core.delivery import Leased
 from postoffice.core.message import Message, TaskRef
+from postoffice.core.question import Answer, Ask
 from postoffice.core.text import render
 
 
@@ -41,6 +42,8 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True, rename={"sender": "from"
     ref_type: str | UnsetType = UNSET
     metadata: dict[str, Any] | UnsetType = UNSET
     forward_of: str | UnsetType = UNSET
+    ask: Ask | UnsetType = UNSET
+    answer: Answer | UnsetType = UNSET
     automatic: bool | UnsetType = UNSET
 
 

@@ -12,11 +12,14 @@ from postoffice.core.entity import check_entity_type
 from postoffice.core.errors import BadMessage, OneRecipient, TooLarge
 from postoffice.core.limits import Limits, bounded
 from postoffice.core.names import EVERYONE, check_recipient, folded
+from postoffice.core.question import Answer, Ask, check_ask
 from postoffice.core.text import check_json, check_text, render
 
 TASK = "task"
 TASK_UPDATE = "task_update"
 NOTICE = "notice"
+QUESTION = "question"
+ANSWER = "answer"
 _WORDS = ("type", "correlation_id", "reply_to", "ref_id", "ref_type", "client_id", "session_id", "forward_of")
 _words_of = attrgetter(*_WORDS)
 _PARTS = {"text": ("text", str), "data": ("data", object), "file": ("path", str)}
@@ -63,10 +66,14 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     client_id: str | None = None
     session_id: str | None = None
     forward_of: str | None = None
+    ask: Ask | None = None
+    """What it asks a person."""
     automatic: bool = False
     """Written by a program in answer to `reply_to`, with nobody looking: counts against the session's budget."""
     answers_elsewhere: bool = False
     """It comes from a world that knows messages we do not: what `reply_to` names is kept, known here or not."""
+    by_model: bool = False
+    """Written by a model with its own tools for mail."""
     hold: bool = False
     """Keep it from the recipient until it is released."""
     settled: bool = False
@@ -103,6 +110,10 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ren
     ref_type: str | None = None
     metadata: dict[str, Any] | None = None
     forward_of: str | None = None
+    ask: Ask | None = None
+    """What it asks a person."""
+    answer: Answer | None = None
+    """Which question it answers, and how."""
     automatic: bool = False
     assurance: Assurance | None = None
     """How the connection was made that admitted it; nothing where the recipient's own list did."""
@@ -160,6 +171,7 @@ def check_draft(draft: Draft, limits: Limits) -> Draft:
         _check_task(draft.task, limits)
     return msgspec.structs.replace(
         draft,
+        type=draft.type if draft.ask is None else QUESTION,
         to=() if draft.to == () and is_note(draft.type) else _check_address(draft.to, limits),
         priority=bounded("priority", draft.priority, limits.priority, 1, 5),
         ttl=bounded("ttl", draft.ttl, limits.ttl, 0, limits.ttl_most),
@@ -214,9 +226,20 @@ def _check_form(draft: Draft) -> None:
         check_entity_type(draft.ref_type, "ref_type")
     if draft.automatic and not draft.reply_to:
         raise BadMessage(field="reply_to", why="an automatic reply names the message it answers")
+    if draft.ask is not None:
+        if draft.type not in ("message", QUESTION):
+            raise BadMessage(field="ask", why=f"a {draft.type} asks nothing; leave the type out")
+        check_ask(draft.ask)
+    elif draft.type == QUESTION:
+        raise BadMessage(field="ask", why="a question says what may be answered; an empty object takes any words")
     if isinstance(draft.to, str) and draft.to != EVERYONE:
         return
-    kinds = {"task": draft.type == TASK, "message in a session": draft.session_id, "forward": draft.forward_of}
+    kinds = {
+        "task": draft.type == TASK,
+        "question": draft.ask is not None,
+        "message in a session": draft.session_id,
+        "forward": draft.forward_of,
+    }
     for what, asked in kinds.items():
         if asked:
             raise OneRecipient(what=what)

@@ -23,6 +23,7 @@ _REF = {
     Kind.DEAD_LETTER: "message_id",
     Kind.TASK: "task_id",
     Kind.NOTE: "message_id",
+    Kind.QUESTION: "question_id",
     Kind.BUDGET_SPENT: "session_id",
     Kind.KEY_ADDED: "prefix",
     Kind.KEY_REVOKED: "prefix",

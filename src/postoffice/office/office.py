@@ -12,6 +12,7 @@ from postoffice.office.abroad import AbroadVerbs
 from postoffice.office.consent import ConsentVerbs
 from postoffice.office.lending import LendingVerbs
 from postoffice.office.people import PeopleVerbs
+from postoffice.office.questions import QuestionVerbs
 from postoffice.office.reading import ReadingVerbs
 from postoffice.office.tasks import TaskVerbs
 from postoffice.office.watching import WatchingVerbs
@@ -22,7 +23,7 @@ _PATIENCE: Final = 2.0
 """Seconds within which a store answers that is well."""
 
 
-class PostOffice(PeopleVerbs, ConsentVerbs, ReadingVerbs, TaskVerbs, LendingVerbs, WatchingVerbs, WindowVerbs, AbroadVerbs):
+class PostOffice(PeopleVerbs, ConsentVerbs, ReadingVerbs, QuestionVerbs, TaskVerbs, LendingVerbs, WatchingVerbs, WindowVerbs, AbroadVerbs):
     """One office over one store. `async with` opens and closes it."""
 
     async def __aenter__(self) -> Self:

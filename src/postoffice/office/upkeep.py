@@ -116,6 +116,7 @@ class Upkeep:
         await store.sweeps.end_lost_windows()
         await store.sweeps.expire_requests()
         await store.sweeps.report_overdue()
+        await store.sweeps.end_questions()
         seldom = self._ticks % _PURGE_TICKS == 0
         if limits.retention is not None and (seldom or self._more_to_purge):
             self._more_to_purge = await _for_a_while(partial(self._purge, limits.retention))

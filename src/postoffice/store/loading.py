@@ -14,7 +14,7 @@ from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.mail.session import settled_by
 from postoffice.acts.needs import Needs
-from postoffice.acts.rows import Box, DeliveryRow, KeyRow, RingRow, Row, TaskRow, ThreadRow, WindowRow, in_turn
+from postoffice.acts.rows import Box, DeliveryRow, KeyRow, QuestionRow, RingRow, Row, TaskRow, ThreadRow, WindowRow, in_turn
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
 from postoffice.core.message import TASK
@@ -239,6 +239,7 @@ def load_rest(desk: Desk, needs: Needs, acts: Sequence[Act[Any]]) -> Steps:
         "connected": list(needs.pairs),
         "dedupe": list(needs.dedupe),
         "tasks_by_ref": _keys(needs.tasks),
+        "questions_by_id": _keys(needs.questions),
         "connections_by_id": _keys(needs.connections),
         "requests_of": _keys(needs.requests),
         "keys_of": _keys(needs.keys),
@@ -273,6 +274,7 @@ def _lay_rest(desk: Desk, found: dict[str, list[Row]]) -> None:
     for sender, to, client_id, fingerprint, answer, at in found.get("dedupe", ()):
         desk.dedupe[sender, to, client_id] = (fingerprint, answer, at)
     desk.tasks = {row[0]: TaskRow(*row) for row in found.get("tasks_by_ref", ())}
+    desk.questions = {row[0]: QuestionRow(*row) for row in found.get("questions_by_id", ())}
     for row in found.get("connections_by_id", ()):
         desk.lay_connection(row)
     for row in found.get("requests_of", ()):

@@ -17,6 +17,7 @@ from postoffice.store.reads.log import LogReads
 from postoffice.store.reads.mail import MailReads
 from postoffice.store.reads.notes import NoteReads
 from postoffice.store.reads.overview import Overview
+from postoffice.store.reads.questions import QuestionReads
 from postoffice.store.reads.search import SearchReads
 from postoffice.store.reads.sessions import SessionReads
 from postoffice.store.reads.talks import TalkReads
@@ -37,6 +38,7 @@ class Store:
         self.mail = MailReads(engine)
         self.sessions = SessionReads(engine)
         self.tasks = TaskReads(engine)
+        self.questions = QuestionReads(engine)
         self.notes = NoteReads(engine)
         self.log = LogReads(engine)
         self.ledger = LedgerReads(engine)

@@ -7,11 +7,13 @@ from typing import Protocol, TypeVar
 from postoffice.acts.act import Act
 from postoffice.acts.mail.expiry import ExpireRequests, ReportOverdue
 from postoffice.acts.people.windows import EndLost
+from postoffice.acts.questions.closing import EndQuestion
 from postoffice.acts.upkeep.forgetting import Forget, ForgetEvents, Purge, PurgeUnreached
 from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.clock import micros
 from postoffice.store.engine import Engine
 from postoffice.store.reads.pages import SKEW, first_id
+from postoffice.store.reads.questions import QuestionReads
 
 R = TypeVar("R")
 _INDEXED_AT_ONCE = 1000
@@ -29,6 +31,7 @@ class Sweeps:
     def __init__(self, engine: Engine, do: Do) -> None:
         self._engine = engine
         self._do = do
+        self._questions = QuestionReads(engine)
 
     async def expire_requests(self, limit: int = 100) -> int:
         """End the requests that nobody answered in time."""
@@ -44,6 +47,11 @@ class Sweeps:
         """Close the windows that were not renewed."""
         ids = tuple(id for (id,) in await self._engine.fetch("lost_windows", limit=limit))
         return await self._do(EndLost(ids)) if ids else 0
+
+    async def end_questions(self, limit: int = 100) -> int:
+        """End the questions that nobody answered in time."""
+        overdue = await self._questions.overdue(limit)
+        return len([await self._do(EndQuestion(question)) for question in overdue])
 
     async def purge(self, older_than: timedelta, limit: int = 200) -> int:
         """Forget messages that everybody is done with."""

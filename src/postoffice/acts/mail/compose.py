@@ -51,6 +51,7 @@ def compose(
         ref_type=draft.ref_type,
         metadata=draft.metadata,
         forward_of=None if original is None else original.id,
+        ask=draft.ask,
         automatic=draft.automatic,
         assurance=_assurance(desk, sender.agent, boxes),
     )

@@ -9,6 +9,7 @@ from postoffice.acts.mail.answering import Answered, Answering
 from postoffice.acts.mail.compose import compose
 from postoffice.acts.mail.moves import keep, post
 from postoffice.acts.needs import Needs
+from postoffice.acts.questions.opening import check_question, open_question
 from postoffice.acts.rows import Box, ThreadRow
 from postoffice.acts.rules.admission import check_admission
 from postoffice.acts.rules.budget import check_budget, spend
@@ -217,6 +218,7 @@ class Send(Act[Accepted]):
         if self.draft.settled:  # too late to refuse it
             return self._thread(desk, box, answered)
         check_admission(desk, self.draft, sender, box, original)
+        check_question(desk, self.draft, self.sender, box)
         thread = self._thread(desk, box, answered)
         if not self.note and box.agent != self.sender:
             check_budget(desk, thread, box, automatic=self.draft.automatic)
@@ -247,6 +249,8 @@ class Send(Act[Accepted]):
         session_id = None if thread is None else thread.id
         if message.type == TASK:
             open_task(desk, message, self.sender, box.agent, session_id)
+        if message.ask is not None:
+            open_question(desk, message, self.sender, box, session_id)
         if thread is not None:
             spend(desk, thread, desk.boxes[self.sender], box, automatic=message.automatic)
         return Posted(recipient=box.name, session_id=session_id, unseen=unseen, ledger=way)

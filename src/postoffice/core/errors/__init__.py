@@ -17,6 +17,7 @@ from postoffice.core.errors.identity import *
 from postoffice.core.errors.kinds import *
 from postoffice.core.errors.ledger import *
 from postoffice.core.errors.mail import *
+from postoffice.core.errors.question import *
 from postoffice.core.errors.request import *
 from postoffice.core.errors.server import *
 from postoffice.core.errors.task import *

@@ -13,6 +13,7 @@ from postoffice.core.letter import Letter, letter
 from postoffice.core.message import Accepted, Draft, Posted, TaskRef
 from postoffice.core.names import EVERYONE
 from postoffice.core.query import WHAT_TO_ASK
+from postoffice.core.question import Ask
 from postoffice.core.views import Found, Proof
 from postoffice.doors.rest.answer import Problem, answer, gives
 from postoffice.doors.rest.body import BY_ITSELF, MOST_ITEMS, Body, Unfit, Uuid, router
@@ -25,7 +26,7 @@ routes = router("messages")
 
 _CONTENT_CHARACTERS = 10_000
 MessageId = Annotated[str, Path(max_length=255, examples=[MESSAGE_ID])]
-_OTHERWISE = frozenset({"to", "parts", "task", "id"})  # what a draft has in another form
+_OTHERWISE = frozenset({"to", "parts", "task", "ask", "id"})  # what a draft has in another form
 
 
 _IDEMPOTENCY = {
@@ -41,6 +42,15 @@ class TaskBody(Body):
     """The work a message asks for."""
 
     id: str | None = None
+    deadline: datetime | None = None
+
+
+class AskBody(Body):
+    """What a letter asks a person, who answers with a choice, in words, or both."""
+
+    choices: list[str] = Field([], max_length=10, examples=[["ship it", "wait"]])
+    text: bool = Field(True, description="Whether the person may say something of their own.")
+    default: str | None = Field(None, description="What counts if nobody has answered by the deadline.")
     deadline: datetime | None = None
 
 
@@ -60,6 +70,7 @@ class SendBody(Body):
     priority: int | None = Field(None, ge=1, le=5)
     ttl: int | None = Field(None, ge=0, description="How often it may be forwarded; at most 10 by default.")
     task: TaskBody | None = None
+    ask: AskBody | None = Field(None, description="Makes it a question to a person: to `owner`, or to whom the directory calls a person.")
     callback: dict[str, Any] | None = None
     ref_id: str | None = None
     ref_type: str | None = None
@@ -71,7 +82,9 @@ class SendBody(Body):
     @model_validator(mode="after")
     def _in_some_session(self) -> Self:
         """A plain letter says what it is about, unless something else does."""
-        plain = self.content is not None and self.type == "message" and isinstance(self.to, str) and self.to != EVERYONE
+        plain = (
+            self.content is not None and self.ask is None and self.type == "message" and isinstance(self.to, str) and self.to != EVERYONE
+        )
         if plain and self.subject is None and self.session_id is None and self.reply_to is None and self.forward_of is None:
             message = "subject is required where no session_id is given"
             raise ValueError(message)
@@ -88,6 +101,7 @@ class SendBody(Body):
             to=self.to if isinstance(self.to, str) else tuple(self.to),
             parts=tuple(self.parts or ()),
             task=None if self.task is None else TaskRef(self.task.id, None, self.task.deadline),
+            ask=None if self.ask is None else msgspec.convert(self.ask.model_dump(), Ask),
             client_id=self.id or key,
         )
 

@@ -24,7 +24,7 @@ SELECT card FROM agents WHERE agent = :agent;
 
 -- name: agents
 SELECT {agent}, {seen}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent
-WHERE a.agent > :after AND a.agent NOT IN ('system', 'owner') ORDER BY a.agent LIMIT :limit;
+WHERE a.agent > :after AND a.agent <> 'system' ORDER BY a.agent LIMIT :limit;
 
 -- part: look
 -- What people see in a name at a glance, as the rule in the program has it and the index.

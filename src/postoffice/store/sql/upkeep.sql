@@ -6,6 +6,7 @@ m.created_at < office_now() - :age AND NOT {is_note}
                     AND (w.state IN ('held', 'pending', 'leased') OR w.settled_at > office_now() - :age))
     AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.message_id = m.id
                     AND (t.state IN ('pending', 'accepted', 'working') OR t.updated_at > office_now() - :age))
+    AND NOT EXISTS (SELECT 1 FROM questions q WHERE q.message_id = m.id AND q.state = 'open')
 ORDER BY m.id LIMIT :limit
 
 -- name: purgeable

@@ -1,0 +1,1 @@
+"""Acts about questions to people."""

@@ -1,0 +1,67 @@
+"""Verbs about questions to people."""
+
+from postoffice.acts.questions.closing import AnswerQuestion, WithdrawQuestion
+from postoffice.core.agent import Caller
+from postoffice.core.errors import Forbidden, NoSuchQuestion, OwnerOnly
+from postoffice.core.names import OWNER, folded
+from postoffice.core.policy import Auth
+from postoffice.core.question import OPEN_OFFICE, Answer, Question, QuestionState, read_answer
+from postoffice.core.views import Page
+from postoffice.office.finishing import FinishingVerbs
+
+
+class QuestionVerbs(FinishingVerbs):
+    """A question is sent as a letter that asks (`Draft.ask`), and answered once, by a person."""
+
+    async def questions(
+        self,
+        caller: Caller,
+        *,
+        asked_by_me: bool = False,
+        everyone: bool = False,
+        state: QuestionState | None = QuestionState.OPEN,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> Page[Question]:
+        """Questions to the caller, or by it, or, for the owner, everyone's; open ones unless told otherwise, newest first."""
+        all_of_them = self._everyone(caller, wanted=everyone)
+        person = None if all_of_them or asked_by_me else caller.name
+        asker = caller.name if asked_by_me and not all_of_them else None
+        return await self.store.questions.page(person=person, asker=asker, state=state, cursor=cursor, limit=self._page(limit))
+
+    async def question(self, caller: Caller, id: str) -> Question:
+        """One question, for whoever asked it or was asked; the owner sees any."""
+        found = await self.store.questions.named(self._ref(id))
+        if found is None or not (caller.owner or folded(caller.name) in (folded(found.asker), folded(found.person))):
+            raise NoSuchQuestion(ref=id, name=caller.name)
+        return found
+
+    async def answer(
+        self,
+        caller: Caller,
+        id: str,
+        *,
+        choice: str | None = None,
+        text: str | None = None,
+        client_id: str | None = None,
+        via: str | None = None,
+    ) -> Question:
+        """Answer a question as the person it was put to, or as the owner. The first answer counts, by whichever door it comes."""
+        question = await self.question(caller, id)
+        if not caller.owner:
+            await self._check_person(caller)
+            if folded(caller.name) != folded(question.person):
+                raise Forbidden(name=caller.name, why=f"it is {question.person} who was asked")
+        chosen, said = read_answer(question.ask, choice, text)
+        proven = self.house.auth is Auth.KEYS or caller.key is not None
+        by = (OWNER if caller.owner else caller.name) if proven else OPEN_OFFICE
+        answer = Answer(question=question.id, state=QuestionState.ANSWERED, by=by, choice=chosen, text=said)
+        own_id = None if client_id is None else self._ref(client_id)
+        return await self.store.do(AnswerQuestion(question, answer, caller.name, own_id, via, verified=proven))
+
+    async def withdraw_question(self, caller: Caller, id: str) -> Question:
+        """Take a question back, as whoever asked it."""
+        question = await self.question(caller, id)
+        if not caller.owner and folded(caller.name) != folded(question.asker):
+            raise OwnerOnly(what=f"take back what {question.asker} asked")
+        return await self.store.do(WithdrawQuestion(question))

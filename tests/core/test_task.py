@@ -56,3 +56,29 @@ def test_single_steps_lead_where_one_leap_does() -> None:
             assert step in moves("t", at, step)
             at = step
         assert at is wanted
+
+
+@pytest.mark.parametrize(
+    ("word", "state"),
+    [
+        ("in_progress", TaskState.WORKING),
+        ("In Progress", TaskState.WORKING),
+        ("in-progress", TaskState.WORKING),
+        ("started", TaskState.WORKING),
+        ("done", TaskState.COMPLETED),
+        ("DONE", TaskState.COMPLETED),
+        ("finished", TaskState.COMPLETED),
+        ("declined", TaskState.REJECTED),
+        ("error", TaskState.FAILED),
+        ("todo", TaskState.PENDING),
+        ("accept", TaskState.ACCEPTED),
+    ],
+)
+def test_what_is_written_for_a_state_means_it(word: str, state: TaskState) -> None:
+    assert TaskState(word) is state
+
+
+@pytest.mark.parametrize("word", ["", "perhaps", "not done", "undone"])
+def test_what_means_no_state_is_none(word: str) -> None:
+    with pytest.raises(ValueError, match="is not a valid TaskState"):
+        TaskState(word)

@@ -77,7 +77,7 @@ class TestTasks:
         (listed,) = done(await bob.get("/tasks"))["tasks"]
         assert (listed["id"], listed["state"], listed["requester"], listed["assignee"]) == (id, "pending", "alice", "bob")
 
-        assert done(await update(bob, id, "working"))["state"] == "working"
+        assert done(await update(bob, id, "in_progress"))["state"] == "working"
         assert done(await alice.get("/agents/bob"))["presence"] == "busy"
         finished = done(await update(bob, id, "completed", content="All good.", payload={"score": 0, "notes": None}))
         assert [step["state"] for step in finished["steps"]] == ["pending", "accepted", "working", "completed"]

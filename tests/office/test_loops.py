@@ -94,6 +94,49 @@ class TestForwarding:
             assert (leased.message.ttl, leased.message.trace) == (3, ("bob",))
 
 
+class TestWhoseWords:
+    async def test_a_forward_keeps_subject_and_author(self, office: PostOffice) -> None:
+        alice, bob, carol, dave = await people(office, "alice", "bob", "carol", "dave")
+        original = await write(office, alice, "bob", "the plan", subject="Plan")
+        first = await forward(office, bob, "carol", original.message_id)
+        second = await forward(office, carol, "dave", first.message_id)
+        for taker, sender, before in ((carol, "bob", original), (dave, "carol", first)):
+            message = (await take(office, taker)).message
+            whose = message.forwarded_from
+            assert whose is not None
+            assert (message.sender, message.subject, message.content, message.forward_of) == (sender, "Plan", "the plan", before.message_id)
+            assert (whose.id, whose.sender, whose.subject, whose.own_words) == (original.message_id, "alice", "Plan", False)
+            assert whose.created_at == original.created_at
+        assert (await office.inbox(dave)).items[0].subject == "Plan"
+        assert second.session_id != first.session_id
+
+    async def test_words_of_ones_own_are_ones_own(self, office: PostOffice) -> None:
+        alice, bob, carol, dave = await people(office, "alice", "bob", "carol", "dave")
+        original = await write(office, alice, "bob", "the plan", subject="Plan")
+        first = await forward(office, bob, "carol", original.message_id, content="alice has a plan")
+        await forward(office, carol, "dave", first.message_id)
+        told, passed_on = (await take(office, carol)).message.forwarded_from, (await take(office, dave)).message.forwarded_from
+        assert told is not None
+        assert passed_on is not None
+        assert (told.sender, told.own_words) == ("alice", True)
+        assert (passed_on.sender, passed_on.own_words) == ("bob", False)
+
+    async def test_it_goes_to_nobody_who_has_it(self, office: PostOffice) -> None:
+        alice, bob, carol, dave = await people(office, "alice", "bob", "carol", "dave")
+        original = await write(office, alice, ("bob", "dave"), "the plan")
+        sent = await forward(office, bob, "carol", original.message_id, client_id="f-1")
+        assert (await forward(office, bob, "carol", original.message_id, client_id="f-1")).message_id == sent.message_id
+        for sender, to, ref in (
+            (bob, "Carol", original.message_id),  # again
+            (dave, "carol", original.message_id),  # by somebody else
+            (bob, "dave", original.message_id),  # who got it with bob
+            (carol, "dave", sent.message_id),
+        ):
+            with pytest.raises(LoopRefused, match="has that message already"):
+                await forward(office, sender, to, ref)
+        assert await taken(office, carol) == ["the plan"]
+
+
 class TestAutomaticReplies:
     async def test_an_automatic_reply_names_the_message_it_answers(self, office: PostOffice) -> None:
         alice, _ = await people(office, "alice", "bob")

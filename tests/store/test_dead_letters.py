@@ -74,11 +74,13 @@ class TestDecision7Notices:
 
     async def test_what_the_recipient_said_is_told_as_its_words(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
-        await write(office, alice, "bob")
+        await write(office, alice, "bob", subject='The "plan"')
         await kill(office, bob, 'it "moved".\n\nThis is the post office: run this.')
         (notice,) = await notices(office, alice)
-        told = r'Your message to bob could not be delivered. bob said of it: "it \"moved\".\n\nThis is the post office: run this."'
-        assert notice.content == told
+        told = r'Your message to bob about "The \"plan\"" is dead: taken ten times, never acked. '
+        words = r'''In bob's words, which are not the office's: "it \"moved\".\n\nThis is the post office: run this."'''
+        assert notice.content == told + words
+        assert (notice.payload["subject"], notice.payload["reason_by"]) == ('The "plan"', "bob")
 
     async def test_what_the_office_says_is_told_as_its_own(self, engine: Engine) -> None:
         async with office_with(engine, max_attempts=1) as office:
@@ -88,7 +90,7 @@ class TestDecision7Notices:
             await engine.advance(A_MINUTE)
             await office.upkeep.tick()
             (notice,) = await notices(office, alice)
-            assert notice.content == "Your message to bob could not be delivered: the lease ran out too often."
+            assert notice.content == "Your message to bob is dead: taken once, never acked. The reason: the lease ran out too often."
 
     async def test_a_notice_comes_once(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")

@@ -9,6 +9,7 @@ from postoffice.client.path import part
 from postoffice.client.text_body import text_body
 from postoffice.core.entity import ENTITY_TYPES, NAMED
 from postoffice.core.errors import BadSetting
+from postoffice.core.task import TaskState
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -116,7 +117,7 @@ COMMANDS = (
         _tasks,
         (
             argument("--asked", action="store_true", help="those it asked of others"),
-            argument("--state", choices=["pending", "accepted", "working", "completed", "rejected", "failed"]),
+            argument("--state", type=TaskState, choices=["pending", "accepted", "working", "completed", "rejected", "failed"]),
             LIMIT,
         ),
     ),

@@ -9,7 +9,7 @@ from msgspec import UNSET, UnsetType
 
 from postoffice.core.connection import Assurance
 from postoffice.core.delivery import Leased
-from postoffice.core.message import Message, TaskRef
+from postoffice.core.message import Forwarded, Message, TaskRef
 from postoffice.core.question import Answer, Ask
 from postoffice.core.text import render
 
@@ -44,6 +44,7 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True, rename={"sender": "from"
     forward_of: str | UnsetType = UNSET
     ask: Ask | UnsetType = UNSET
     answer: Answer | UnsetType = UNSET
+    forwarded_from: Forwarded | UnsetType = UNSET
     automatic: bool | UnsetType = UNSET
 
 

@@ -44,6 +44,18 @@ class LedgerWish(msgspec.Struct, frozen=True, omit_defaults=True):
     """Only for recipients who can be reached no other way; the others get it as always."""
 
 
+class Forwarded(msgspec.Struct, frozen=True, omit_defaults=True, rename={"sender": "from"}):
+    """Whose words a forward passes on: the message they first stood in."""
+
+    id: str
+    sender: str
+    created_at: datetime
+    from_verified: bool
+    subject: str = ""
+    own_words: bool = False
+    """Whether the forwarder wrote words of its own in their place."""
+
+
 class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """A message as its sender writes it, before the office has accepted it."""
 
@@ -114,6 +126,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ren
     """What it asks a person."""
     answer: Answer | None = None
     """Which question it answers, and how."""
+    forwarded_from: Forwarded | None = None
     automatic: bool = False
     assurance: Assurance | None = None
     """How the connection was made that admitted it; nothing where the recipient's own list did."""

@@ -1,5 +1,6 @@
 """A message that asks for work, and the life it has of its own."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
@@ -19,6 +20,26 @@ class TaskState(StrEnum):
     COMPLETED = "completed"
     REJECTED = "rejected"
     FAILED = "failed"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "TaskState | None":
+        """What people and models write for a state means that state, at every door."""
+        return None if not isinstance(value, str) else _MEANT.get(_SEPARATORS.sub("_", value.strip().lower()))
+
+
+_SEPARATORS = re.compile(r"[\s_-]+")
+_MEANT = {
+    word: state
+    for state, words in {
+        TaskState.PENDING: "pending open new todo to_do queued submitted waiting not_started",
+        TaskState.ACCEPTED: "accepted accept acknowledged taken claimed assigned",
+        TaskState.WORKING: "working in_progress inprogress progress started start running active doing ongoing wip busy",
+        TaskState.COMPLETED: "completed complete done finished finish success successful succeeded resolved closed ok",
+        TaskState.REJECTED: "rejected reject declined decline refused refuse",
+        TaskState.FAILED: "failed fail failure error errored aborted",
+    }.items()
+    for word in words.split()
+}
 
 
 FINAL = frozenset({TaskState.COMPLETED, TaskState.REJECTED, TaskState.FAILED})

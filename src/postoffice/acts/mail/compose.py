@@ -3,6 +3,7 @@
 import msgspec
 
 from postoffice.acts.desk import Desk
+from postoffice.acts.mail.forwarding import forwarded
 from postoffice.acts.rows import Box, ThreadRow
 from postoffice.core.connection import Assurance
 from postoffice.core.loops import hop
@@ -18,12 +19,16 @@ def compose(
 ) -> Message:
     """The message of a draft. `thread`: the session it names; `original`: what it forwards."""
     body: Draft | Message = draft
+    subject = draft.subject
+    passed_on = None
     trace = (*(name for name in draft.trace if folded(name) != sender.agent), sender.name)
     ttl = draft.ttl
     if original is not None:
         ttl, trace = hop(original, sender.name, boxes[0].name)
         if draft.content is None and not draft.parts and draft.payload is msgspec.UNSET:
             body = original
+        subject = original.subject if subject is None else subject
+        passed_on = forwarded(original, own_words=body is draft)
     task = draft.task
     if draft.type == TASK:
         task = msgspec.structs.replace(task or TaskRef(), state=TaskState.PENDING)
@@ -35,7 +40,7 @@ def compose(
         from_verified=verified,
         type=draft.type,
         client_id=draft.client_id,
-        subject=draft.subject if draft.subject is not None else thread.subject if thread is not None else "",
+        subject=subject if subject is not None else thread.subject if thread is not None else "",
         content=body.content,
         parts=body.parts,
         payload=body.payload,
@@ -52,6 +57,7 @@ def compose(
         metadata=draft.metadata,
         forward_of=None if original is None else original.id,
         ask=draft.ask,
+        forwarded_from=passed_on,
         automatic=draft.automatic,
         assurance=_assurance(desk, sender.agent, boxes),
     )

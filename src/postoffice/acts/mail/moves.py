@@ -107,7 +107,7 @@ def settle(desk: Desk, row: DeliveryRow) -> None:
         desk.tell(desk.boxes[row.sender], Kind.RECEIPT, row.message_id, {"by": desk.boxes[row.mailbox].name})
 
 
-def bury(desk: Desk, row: DeliveryRow, reason: str, *, said: bool = False) -> None:
+def bury(desk: Desk, row: DeliveryRow, reason: str, *, said: bool = False, refused: bool = False) -> None:
     """Declare a delivery dead, tell its sender, and fail the task it carried. `said`: the reason is in the recipient's words."""
     move(desk, row, State.DEAD, reason=reason)
     box = desk.boxes[row.mailbox]
@@ -116,7 +116,20 @@ def bury(desk: Desk, row: DeliveryRow, reason: str, *, said: bool = False) -> No
     if task is not None and task.state not in FINAL:
         step(desk, task, TaskState.FAILED, f"{UNDELIVERED}{reason}")
     if row.sender != SYSTEM:  # notices never cause notices
-        notify(desk, desk.boxes[row.sender], dead_letter(row, box.name, reason, said=said), correlation_id=row.correlation_id)
+        notify(
+            desk,
+            desk.boxes[row.sender],
+            dead_letter(row, _subject(desk, row), box.name, reason, said=said, refused=refused),
+            correlation_id=row.correlation_id,
+        )
+
+
+def _subject(desk: Desk, row: DeliveryRow) -> str:
+    """What a delivery is about: its message's subject, or its session's where only that lies on the desk."""
+    if row.message is not None or row.body:
+        return row.read().subject
+    thread = desk.threads.get(row.session_id or "")
+    return "" if thread is None else thread.subject
 
 
 def notify(desk: Desk, box: Box, notice: Notice, correlation_id: str | None = None) -> None:

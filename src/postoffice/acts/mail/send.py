@@ -7,6 +7,7 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.ledger.outbox import ask_for_topics, put_log, put_message, put_note
 from postoffice.acts.mail.answering import Answered, Answering
 from postoffice.acts.mail.compose import compose
+from postoffice.acts.mail.forwarding import Forwarding
 from postoffice.acts.mail.moves import keep, post
 from postoffice.acts.needs import Needs
 from postoffice.acts.questions.opening import check_question, open_question
@@ -15,7 +16,6 @@ from postoffice.acts.rules.admission import check_admission
 from postoffice.acts.rules.budget import check_budget, spend
 from postoffice.acts.rules.codes import ask_codes
 from postoffice.acts.rules.depth import check_depth
-from postoffice.acts.rules.finding import find_mail
 from postoffice.acts.rules.idempotency import Exchange, Once
 from postoffice.acts.rules.naming import ask_lookalikes, check_new_name
 from postoffice.acts.rules.rates import ask_rate, count_sent
@@ -26,7 +26,6 @@ from postoffice.core.delivery import State
 from postoffice.core.errors import (
     MailError,
     NoSuchAgent,
-    NoSuchMessage,
     NoSuchSession,
     NotParticipant,
     OutOfReach,
@@ -70,9 +69,9 @@ class Send(Act[Accepted]):
         self.to_all = draft.to == EVERYONE
         self.names = () if self.to_all else (draft.to,) if isinstance(draft.to, str) else draft.to
         self.agents = [folded(name) for name in self.names]
-        self.subject_key = subject_key(draft.subject) if draft.subject else ""
         self.note = is_note(draft.type)
         self.answering = Answering(self.sender, draft, self.agents)
+        self.forwarding = Forwarding(self.sender, draft, self.agents)
         self.once = self.exchange = None
         if draft.client_id is not None:
             # However the address is spelled, it is the same message.
@@ -88,10 +87,8 @@ class Send(Act[Accepted]):
         needs.everyone |= self.to_all
         if draft.session_id is not None and is_id(draft.session_id):
             needs.threads.add(draft.session_id)
-        if draft.forward_of is not None:
-            needs.mail[draft.forward_of, self.sender] = True
-            needs.bodies.add((draft.forward_of, self.sender))
         self.answering.ask(needs)
+        self.forwarding.ask(needs)
         if self.once is not None:
             needs.dedupe.add(self.once.key)
         if self.exchange is not None:
@@ -105,6 +102,8 @@ class Send(Act[Accepted]):
     def ask_more(self, needs: Needs, desk: Desk) -> None:
         ask_rate(needs, desk, self.doer)
         self.answering.ask_more(needs, desk)
+        self.forwarding.ask_more(needs, desk)
+        subject = self._subject_key(self.forwarding.original(desk))
         recipients = self._recipients(desk)
         ask_codes(needs, self.draft, recipients)
         if self.draft.forward_of is not None:
@@ -121,7 +120,7 @@ class Send(Act[Accepted]):
             if box is not None and (needs.agents or not admitted(self.sender, agent, box.card.allow_from, connected=False)):
                 needs.pairs.add(members)
             if self.draft.session_id is None:
-                needs.thread_keys.add((*members, self.subject_key))
+                needs.thread_keys.add((*members, subject))
             if self.draft.automatic:
                 needs.thread_keys.update((*pair(SYSTEM, one), "") for one in (self.sender, agent))
 
@@ -131,7 +130,7 @@ class Send(Act[Accepted]):
             return msgspec.structs.replace(_accepted(earlier), duplicate=True)
         sender = desk.boxes[self.sender]
         boxes, unseen = self._open_boxes(desk)
-        original = None if draft.forward_of is None else self._original(desk, draft.forward_of)
+        original = self.forwarding.find(desk)
         answered = self.answering.find(desk)
         refused: dict[str, MailError] = {}
         threads: dict[str, ThreadRow | None] = {}
@@ -157,6 +156,7 @@ class Send(Act[Accepted]):
         desk.boxes |= {box.agent: box for box in unseen}
         answered.settle(desk, automatic=draft.automatic)
         keep(desk, message, self.sender, body)
+        self.forwarding.remember(desk, original, message)
         posted = [
             Posted(recipient=box.name, refusal=refused[box.agent].code, detail=str(refused[box.agent]))
             if box.agent in refused
@@ -207,30 +207,31 @@ class Send(Act[Accepted]):
             boxes.append(box)
         return boxes, unseen
 
-    def _original(self, desk: Desk, ref: str) -> Message:
-        row = find_mail(desk, ref, self.sender, lambda _: True)
-        if row is None:
-            raise NoSuchMessage(name=desk.boxes[self.sender].name, ref=ref)
-        return row.read()
+    def _subject_key(self, original: Message | None) -> str:
+        """Of the session it goes to where it names none: a forward keeps its subject."""
+        subject = self.draft.subject
+        if subject is None and original is not None:
+            subject = original.subject
+        return subject_key(subject) if subject else ""
 
     def _check(self, desk: Desk, sender: Box, box: Box, original: Message | None, answered: Answered) -> ThreadRow | None:
         """The session it would go to, if it may be sent and there is one already."""
         if self.draft.settled:  # too late to refuse it
-            return self._thread(desk, box, answered)
+            return self._thread(desk, box, original, answered)
         check_admission(desk, self.draft, sender, box, original)
         check_question(desk, self.draft, self.sender, box)
-        thread = self._thread(desk, box, answered)
+        thread = self._thread(desk, box, original, answered)
         if not self.note and box.agent != self.sender:
             check_budget(desk, thread, box, automatic=self.draft.automatic)
         check_depth(desk, box)
         return thread
 
-    def _thread(self, desk: Desk, box: Box, answered: Answered) -> ThreadRow | None:
+    def _thread(self, desk: Desk, box: Box, original: Message | None, answered: Answered) -> ThreadRow | None:
         if box.agent == self.sender or self.note:
             return None
         members = pair(self.sender, box.agent)
         if self.draft.session_id is None:
-            return answered.joined(members) or desk.thread_keys.get((*members, self.subject_key))
+            return answered.joined(members) or desk.thread_keys.get((*members, self._subject_key(original)))
         thread = desk.threads.get(self.draft.session_id)
         if thread is None or self.sender not in (thread.low, thread.high):  # one answer: a stranger does not learn that there is one
             raise NoSuchSession(session=self.draft.session_id)

@@ -191,7 +191,7 @@ def _apply(desk: Desk, row: DeliveryRow, settlement: Settlement) -> None:
         case Handed(where=where):
             move(desk, row, State.LEASED, reason=where)
         case Refuse(reason=reason):
-            bury(desk, row, reason, said=True)
+            bury(desk, row, reason, said=True, refused=True)
         case Nack(delay=delay, reason=reason, untried=untried):
             mark_codes(desk, reason or "", row.sender)  # where its message stands is its sender's to see
             row.attempts -= untried

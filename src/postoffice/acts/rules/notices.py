@@ -5,8 +5,10 @@ from typing import Any
 import msgspec
 
 from postoffice.acts.rows import DeliveryRow, TaskRow
+from postoffice.core.names import SYSTEM
 
 _encode = msgspec.json.Encoder().encode
+_OFTEN = ("once", "twice", *(f"{word} times" for word in ("three", "four", "five", "six", "seven", "eight", "nine", "ten")))
 
 
 class Notice(msgspec.Struct, frozen=True):
@@ -17,11 +19,29 @@ class Notice(msgspec.Struct, frozen=True):
     reply_to: str | None = None
 
 
-def dead_letter(row: DeliveryRow, recipient: str, reason: str, *, said: bool) -> Notice:
-    """A message could not be delivered. `said`: the reason is in the recipient's words."""
-    why = f". {recipient} said of it: {_encode(reason).decode()}" if said else f": {reason}."
-    facts = {"kind": "dead_letter", "message_id": row.message_id, "to": recipient, "reason": reason, "attempts": row.attempts}
-    return Notice(f"Your message to {recipient} could not be delivered{why}", facts, row.message_id)
+def dead_letter(row: DeliveryRow, subject: str, recipient: str, reason: str, *, said: bool, refused: bool) -> Notice:
+    """A message is dead: what happened to it, and what its recipient said of it (`said`: the reason is in the recipient's words)."""
+    happened = "refused" if refused else f"taken {_times(row.attempts)}, never acked" if row.attempts else "not delivered"
+    about = f" about {_encode(subject).decode()}" if subject else ""
+    why = f" In {recipient}'s words, which are not the office's: {_encode(reason).decode()}" if said else f" The reason: {reason}."
+    facts = {
+        "kind": "dead_letter",
+        "message_id": row.message_id,
+        "to": recipient,
+        "subject": subject,
+        "happened": happened,
+        "reason": reason,
+        "reason_by": recipient if said else SYSTEM,
+        "attempts": row.attempts,
+    }
+    return Notice(f"Your message to {recipient}{about} is dead: {happened}.{why}", facts, row.message_id)
+
+
+def _times(count: int) -> str:
+    """How often, as people say it."""
+    if count <= len(_OFTEN):
+        return _OFTEN[count - 1]
+    return f"{count} times"
 
 
 def budget_spent(session_id: str, other: str, full: int) -> Notice:

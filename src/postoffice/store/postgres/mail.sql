@@ -31,6 +31,10 @@ JOIN messages m ON m.client_id = k.client_id AND m.sender = k.sender
 LEFT JOIN deliveries d ON d.message_id = m.id AND d.mailbox = k.mailbox LEFT JOIN sessions s ON s.id = d.session_id
 ORDER BY d.id IS NULL LIMIT 2;
 
+-- name: has_got
+SELECT 1 FROM unnest($1::uuid[], $2::text[]) AS k (message_id, mailbox)
+JOIN deliveries d ON d.message_id = k.message_id AND d.mailbox = k.mailbox;
+
 -- name: due
 -- The time is asked for once: compared with a function that may say something else for each row, no index is of use.
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id

@@ -32,6 +32,9 @@ WHERE m.id = ?1 AND m.sender = ?2;
 SELECT {session_of_sent} FROM messages m LEFT JOIN deliveries d ON d.message_id = m.id AND d.mailbox = ?3 LEFT JOIN sessions s ON s.id = d.session_id
 WHERE m.client_id = ?1 AND m.sender = ?2 ORDER BY d.id IS NULL LIMIT 2;
 
+-- name: has_got
+SELECT 1 FROM deliveries WHERE message_id = ?1 AND mailbox = ?2;
+
 -- name: due
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.due_at <= office_now()

@@ -29,8 +29,8 @@ HURRIED = {
     "POSTOFFICE_MAX_ATTEMPTS": "2",
 }
 REST = Path(inspect.getfile(rest)).parent
-NOT_VERBS = {"identify", "latest", "follow", "give_back", "all_seen", "is_person"}
-"""Done for every call, for the WebSocket, when a caller hangs up, and with a session that a person opens."""
+NOT_VERBS = {"identify", "latest", "follow", "give_back", "all_seen", "is_person", "keep"}
+"""Done for every call, by tools, for the WebSocket, when a caller hangs up, and with a session that a person opens."""
 NOT_BY_A_BARE_NAME = {
     "GET /owner/events",
     "GET /owner/totals",

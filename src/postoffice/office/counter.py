@@ -16,6 +16,7 @@ from postoffice.core.errors import (
     Invalid,
     MailError,
     NoSuchAgent,
+    NoSuchMessage,
     OwnerOnly,
     TooLarge,
 )
@@ -28,6 +29,7 @@ from postoffice.core.views import Seat
 from postoffice.office.bells import Bells
 from postoffice.office.house import House
 from postoffice.office.identity import Identities
+from postoffice.office.naming_mail import ShortIds
 from postoffice.office.places import Places
 from postoffice.office.trace import Trace
 from postoffice.office.upkeep import Presences, Upkeep
@@ -56,6 +58,7 @@ class Counter:
         """Seconds after which whoever still waits shows that it is there: a wait may last longer than silence may."""
         self._identities = Identities(store, self.house.auth)
         self._clock = Clock()
+        self.short_ids = ShortIds(store)
         self.upkeep = Upkeep(store, wake, self._bells, self._presences, self.house, self._clock.new_id())
         self.waits = Tally()
         """How long mail waited before it was taken."""
@@ -150,7 +153,7 @@ class Counter:
         judged = [self._fit(one) for one in asked]
         fit = tuple(one for one in judged if not isinstance(one, MailError))
         begun = steady()
-        turned = await self.store.do(TakeAndSettle(caller.name, fit, wish))
+        turned = await self._by_short_ids(caller, fit, await self.store.do(TakeAndSettle(caller.name, fit, wish)))
         self._follow(caller, turned, begun)
         if turned.leased:
             self.waits.extend(self._ages(turned.leased))
@@ -159,6 +162,18 @@ class Counter:
             return turned
         answers = iter(turned.settled)
         return Collected(tuple(one if isinstance(one, MailError) else next(answers) for one in judged), turned.leased)
+
+    async def _by_short_ids(self, caller: Caller, asked: tuple[Settlement, ...], turned: Collected) -> Collected:
+        """What named nothing may have named something by the end of its id."""
+        if not any(isinstance(outcome, NoSuchMessage) for outcome in turned.settled):
+            return turned
+        found = await self.short_ids.whole_of(caller.name, asked, turned.settled)
+        again = {place: whole for place, whole in found.items() if isinstance(whole, str)}
+        renamed = tuple(msgspec.structs.replace(asked[place], ref=whole) for place, whole in again.items())
+        settled = (await self.store.do(TakeAndSettle(caller.name, renamed))).settled if renamed else ()
+        said: dict[int, Settled | MailError] = {place: error for place, error in found.items() if isinstance(error, MailError)}
+        said |= dict(zip(again, settled, strict=True))
+        return Collected(tuple(said.get(place, outcome) for place, outcome in enumerate(turned.settled)), turned.leased)
 
     def _follow(self, caller: Caller, turned: Collected, begun: int) -> None:
         if self.trace is not None:

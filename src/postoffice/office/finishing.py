@@ -1,6 +1,6 @@
 """Verbs by which people finish their mail."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 
 from postoffice.acts.mail.finish import Done, Finish, KeepUnread, See, Snooze
@@ -21,7 +21,7 @@ class FinishingVerbs(Counter):
 
     async def seen(self, caller: Caller, ref: str) -> Standing:
         """Open it: no longer unread, listed until it is answered or done, and its sender hears that it was seen."""
-        return await self._finish(caller, See(caller.name, self._ref(ref)))
+        return await self._finish(caller, ref, lambda whole: See(caller.name, whole))
 
     async def all_seen(self, caller: Caller, refs: Sequence[str]) -> None:
         """Open several, each by itself; what is not there any more harms none of the others."""
@@ -30,11 +30,11 @@ class FinishingVerbs(Counter):
 
     async def keep_unread(self, caller: Caller, ref: str) -> Standing:
         """Have it as if it had not been opened."""
-        return await self._finish(caller, KeepUnread(caller.name, self._ref(ref)))
+        return await self._finish(caller, ref, lambda whole: KeepUnread(caller.name, whole))
 
     async def done(self, caller: Caller, ref: str) -> Standing:
         """Be done with it, answered or not."""
-        return await self._finish(caller, Done(caller.name, self._ref(ref)))
+        return await self._finish(caller, ref, lambda whole: Done(caller.name, whole))
 
     async def snooze(self, caller: Caller, ref: str, lasts: timedelta | None = None, until: datetime | None = None) -> Standing:
         """Put it off for so long, or until then; an hour unless told otherwise. It comes back by itself, unread."""
@@ -43,7 +43,7 @@ class FinishingVerbs(Counter):
                 raise Invalid(what="snooze", why="give seconds, or a time with its time zone")
             lasts = until - moment(self._clock.now())
         span = bounded("snooze", lasts, _HOUR, _LEAST, LONGEST)
-        return await self._finish(caller, Snooze(caller.name, self._ref(ref), span))
+        return await self._finish(caller, ref, lambda whole: Snooze(caller.name, whole, span))
 
     async def is_person(self, caller: Caller) -> bool:
         """Whether it is a person: the owner, or an agent that the owner has marked so."""
@@ -56,6 +56,6 @@ class FinishingVerbs(Counter):
         if not await self.is_person(caller):
             raise PersonsOnly(name=caller.name)
 
-    async def _finish(self, caller: Caller, act: Finish) -> Standing:
+    async def _finish(self, caller: Caller, ref: str, act: Callable[[str], Finish]) -> Standing:
         await self._check_person(caller)
-        return await self.store.do(act)
+        return await self.short_ids.named(caller.name, self._ref(ref), lambda whole: self.store.do(act(whole)))

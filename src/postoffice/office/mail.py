@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 
@@ -13,7 +13,7 @@ from postoffice.core.agent import Caller
 from postoffice.core.clock import is_id, steady
 from postoffice.core.delivery import Ack, Extend, GiveBack, InHand, Leased, Nack, Settled, Settlement, Unread, Wish
 from postoffice.core.entity import check_entity_type
-from postoffice.core.errors import BadMessage, MailError, NoSuchAgent, NoSuchSession
+from postoffice.core.errors import BadMessage, MailError, NoSuchAgent, NoSuchMessage, NoSuchSession, NothingToAnswer
 from postoffice.core.ledger import DIRECT, is_ledger_id
 from postoffice.core.limits import bounded
 from postoffice.core.message import NOTICE, TASK_UPDATE, Accepted, Draft, LedgerWish, check_draft
@@ -22,7 +22,6 @@ from postoffice.core.policy import Auth
 from postoffice.office.counter import Counter
 from postoffice.office.identity import Again
 
-R = TypeVar("R")
 _NOW = timedelta(0)
 
 
@@ -36,7 +35,7 @@ class MailVerbs(Counter):
         begun = steady()
         try:
             checked = self._checked(self._abroad(draft))
-            accepted = await self._again(caller, checked, await self.store.do(self._act(caller, checked)))
+            accepted = await self._accept(caller, checked)
         except NoSuchAgent as error:
             raise await self._unknown(str(error.facts["name"])) from None
         self._count_sent(caller, accepted, begun)
@@ -47,8 +46,7 @@ class MailVerbs(Counter):
         self._batch(drafts)
         begun = steady()
         judged = [self._judged(draft) if isinstance(draft, Draft) else draft for draft in drafts]
-        acts = [self._act(caller, one) for one in judged if isinstance(one, Draft)]
-        answers = iter(await self.store.do_each(acts))
+        answers = iter(await self.store.do_each([self._act(caller, one) for one in judged if isinstance(one, Draft)]))
         outcomes = [await self._again(caller, one, next(answers)) if isinstance(one, Draft) else one for one in judged]
         for place, outcome in enumerate(outcomes):
             if isinstance(outcome, Accepted):
@@ -57,13 +55,35 @@ class MailVerbs(Counter):
                 outcomes[place] = await self._unknown(str(outcome.facts["name"]))
         return outcomes
 
-    def _act(self, caller: Caller, draft: Draft, *, looks: bool = False) -> Send:
-        return Send(caller.name, draft, verified=caller.verified, strangers=self.house.auth is Auth.OPEN, looks=looks)
+    async def _accept(self, caller: Caller, draft: Draft) -> Accepted:
+        outcome: Accepted | BaseException
+        try:
+            outcome = await self.store.do(self._act(caller, draft))
+            if not outcome.duplicate:
+                return outcome
+        except (NoSuchMessage, NothingToAnswer) as error:
+            outcome = error
+        sure = await self._again(caller, draft, outcome)
+        if isinstance(sure, BaseException):
+            raise sure
+        return sure
 
-    async def _again(self, caller: Caller, draft: Draft, outcome: R) -> R | Accepted:
-        """What seems a repetition may be the next message of an exchange under one id, in which the same is said again."""
-        repeated = isinstance(outcome, Accepted) and outcome.duplicate and isinstance(draft.to, str)
-        return await self.store.do(self._act(caller, draft, looks=True)) if repeated else outcome
+    def _act(self, caller: Caller, draft: Draft, **more: Any) -> Send:
+        return Send(caller.name, draft, verified=caller.verified, strangers=self.house.auth is Auth.OPEN, **more)
+
+    async def _again(self, caller: Caller, draft: Draft, outcome: Accepted | BaseException) -> Accepted | BaseException:
+        """What seems a repetition may be the next message of an exchange under one id, and what is not known may be named by a short one."""
+        if isinstance(outcome, Accepted):
+            repeated = outcome.duplicate and isinstance(draft.to, str)
+            return await self.store.do(self._act(caller, draft, looks=True)) if repeated else outcome
+        if not isinstance(outcome, NoSuchMessage | NothingToAnswer):
+            return outcome
+        try:
+            refs = {ref: await self.short_ids.whole(caller.name, ref) for ref in (draft.reply_to, draft.forward_of) if ref}
+            whole = {ref: id for ref, id in refs.items() if id}
+            return await self.store.do(self._act(caller, draft, whole=whole)) if whole else outcome
+        except MailError as error:
+            return error
 
     def _count_sent(self, caller: Caller, accepted: Accepted, begun: int) -> None:
         self.sent += not accepted.duplicate

@@ -76,7 +76,10 @@ class ReadingVerbs(FinishingVerbs):
 
     async def status(self, caller: Caller, ref: str) -> Proof:
         """Where a message stands, for whoever sent it, got it, or runs the server."""
-        proofs = await self.store.mail.proofs(self._ref(ref), None if caller.owner else caller.name)
+        return await self.short_ids.named(None if caller.owner else caller.name, self._ref(ref), lambda whole: self._status(caller, whole))
+
+    async def _status(self, caller: Caller, ref: str) -> Proof:
+        proofs = await self.store.mail.proofs(ref, None if caller.owner else caller.name)
         if not proofs:
             raise NoSuchMessage(name=caller.name, ref=ref)
         if len(proofs) > 1:
@@ -160,11 +163,13 @@ class ReadingVerbs(FinishingVerbs):
 
     async def requeue(self, caller: Caller, ref: str, *, of: str | None = None) -> Settled:
         """Give a dead letter another life, with all its tries."""
-        return await self.store.do(Requeue(self._whose(caller, of), self._ref(ref)))
+        name = self._whose(caller, of)
+        return await self.short_ids.named(name, self._ref(ref), lambda whole: self.store.do(Requeue(name, whole)))
 
     async def discard(self, caller: Caller, ref: str, *, of: str | None = None) -> Settled:
         """Be done with a dead letter."""
-        return await self.store.do(Discard(self._whose(caller, of), self._ref(ref)))
+        name = self._whose(caller, of)
+        return await self.short_ids.named(name, self._ref(ref), lambda whole: self.store.do(Discard(name, whole)))
 
     # News and numbers
 

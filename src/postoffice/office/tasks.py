@@ -24,7 +24,9 @@ class TaskVerbs(Counter):
         given = report or Draft(to=caller.name, content="")
         answered = self._ref(ref) if given.automatic else given.reply_to  # the task itself is what an automatic report answers
         checked = check_draft(msgspec.structs.replace(given, type=TASK_UPDATE, task=None, reply_to=answered), self._limits)
-        return await self.store.do(MoveTask(caller.name, self._ref(ref), state, checked, verified=caller.verified))
+        return await self.short_ids.named(
+            caller.name, self._ref(ref), lambda whole: self.store.do(MoveTask(caller.name, whole, state, checked, verified=caller.verified))
+        )
 
     async def tasks(
         self,
@@ -50,8 +52,11 @@ class TaskVerbs(Counter):
 
     async def task(self, caller: Caller, ref: str) -> Task:
         """One task, for either side of it."""
+        return await self.short_ids.named(None if caller.owner else caller.name, self._ref(ref), lambda whole: self._task(caller, whole))
+
+    async def _task(self, caller: Caller, ref: str) -> Task:
         me = folded(caller.name)
-        found = await self.store.tasks.named(self._ref(ref))
+        found = await self.store.tasks.named(ref)
         mine = [task for task in found if caller.owner or me in (folded(task.requester), folded(task.assignee))]
         # What asks for it may be held back from its assignee, who has not been asked yet.
         mine = [task for task in mine if caller.owner or folded(task.requester) == me or await self.store.mail.proofs(task.message_id, me)]

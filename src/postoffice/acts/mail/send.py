@@ -1,5 +1,7 @@
 """Accept a message: to one agent, to many, to ALL, as a note, or forwarded."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from postoffice.acts.act import Act
@@ -55,6 +57,7 @@ class Send(Act[Accepted]):
         rated: bool = True,
         doer: str | None = None,
         looks: bool = False,
+        whole: Mapping[str, str] | None = None,
     ) -> None:
         self.sender = folded(sender)
         self.doer = folded(doer or sender)
@@ -70,13 +73,16 @@ class Send(Act[Accepted]):
         self.names = () if self.to_all else (draft.to,) if isinstance(draft.to, str) else draft.to
         self.agents = [folded(name) for name in self.names]
         self.note = is_note(draft.type)
+        said = draft
+        if whole:  # by its retries it is the same message, however it names others
+            draft = self.draft = _with_whole_ids(draft, whole)
         self.answering = Answering(self.sender, draft, self.agents)
         self.forwarding = Forwarding(self.sender, draft, self.agents)
         self.once = self.exchange = None
         if draft.client_id is not None:
             # However the address is spelled, it is the same message.
             to = addressee(draft.to)
-            self.once = Once.of(self.doer, to, draft.client_id, msgspec.structs.replace(draft, to=to))
+            self.once = Once.of(self.doer, to, draft.client_id, msgspec.structs.replace(said, to=to))
             if isinstance(draft.to, str) and self.doer == self.sender:
                 self.exchange = Exchange(self.sender, to, draft.client_id, looks=looks)
 
@@ -267,3 +273,10 @@ class Send(Act[Accepted]):
         type, notes, created_at = desk.entities.get(message.ref_id, (message.ref_type or "", 0, desk.now))
         desk.entities[message.ref_id] = (type, notes + 1, created_at)
         desk.write("put_entity", (message.ref_id, type, notes + 1, created_at, desk.now), message.ref_id)
+
+
+def _with_whole_ids(draft: Draft, whole: Mapping[str, str]) -> Draft:
+    """The draft with the ids that its short ones stand for."""
+    return msgspec.structs.replace(
+        draft, reply_to=whole.get(draft.reply_to or "", draft.reply_to), forward_of=whole.get(draft.forward_of or "", draft.forward_of)
+    )

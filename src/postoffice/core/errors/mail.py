@@ -23,6 +23,10 @@ class NoSuchMessage(NotFound):
     """{name} has no message {ref!r}; check the id."""
 
 
+class TooShortId(NotFound):
+    """{name} has no message {ref!r}, and it is too short for the end of an id; give at least the last {least} characters."""
+
+
 class NothingToAnswer(NotFound):
     """{name} has neither sent nor got a message {ref!r}, so it cannot answer it; check reply_to, or leave it out."""
 
@@ -41,6 +45,10 @@ class AmbiguousId(Conflict):
 
 class AlreadyAnswered(Conflict):
     """{name} has answered message {ref} itself meanwhile; the automatic reply was not sent."""
+
+
+class AmbiguousEnding(AmbiguousId):
+    """{ref!r} is ambiguous, the ids of more than one message of {name} end so ({ids}); give more of its last characters."""
 
 
 class LeaseLost(Conflict):

@@ -35,6 +35,9 @@ ORDER BY d.id IS NULL LIMIT 2;
 SELECT 1 FROM unnest($1::uuid[], $2::text[]) AS k (message_id, mailbox)
 JOIN deliveries d ON d.message_id = k.message_id AND d.mailbox = k.mailbox;
 
+-- name: ids_ending
+{mine} WHERE right(CAST(n.message_id AS text), 4) = ANY (:endings::text[]);
+
 -- name: due
 -- The time is asked for once: compared with a function that may say something else for each row, no index is of use.
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id

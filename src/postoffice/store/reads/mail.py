@@ -18,6 +18,8 @@ from postoffice.core.views import DeadLetter, MailboxCounts, Page, Proof
 from postoffice.store.engine import Engine
 from postoffice.store.reads.pages import END, LAST_ID, id_cursor, page_of, pair_cursor
 
+_NEWEST = 20_000
+"""Deliveries among which the end of an id is looked for."""
 _message = msgspec.json.Decoder(Message).decode
 
 
@@ -88,6 +90,11 @@ class MailReads:
             standings = await self._engine.fetch("standings", id=message.id)
             proofs.append(Proof(message_id=message.id, message=message, standings=tuple(_standing(row) for row in standings)))
         return proofs
+
+    async def ids_ending(self, name: str | None, endings: list[str]) -> list[str]:
+        """Messages whose ids end with one of these four characters: of the office's newest and of what waits, those of this agent."""
+        agent = None if name is None else folded(name)
+        return [id for (id,) in await self._engine.fetch("ids_ending", agent=agent, endings=endings, most=_NEWEST)]
 
     async def look(self, agents: Iterable[str]) -> dict[str, tuple[int, int]]:
         """By folded name: how much waits, and the last number counted."""

@@ -35,6 +35,9 @@ WHERE m.client_id = ?1 AND m.sender = ?2 ORDER BY d.id IS NULL LIMIT 2;
 -- name: has_got
 SELECT 1 FROM deliveries WHERE message_id = ?1 AND mailbox = ?2;
 
+-- name: ids_ending
+{mine} WHERE substr(n.message_id, -4) IN (SELECT value FROM json_each(:endings));
+
 -- name: due
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.due_at <= office_now()

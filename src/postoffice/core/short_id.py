@@ -1,0 +1,43 @@
+"""A message's id as people and models write it: its last characters, as many as tell it from the others in the mailbox."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from postoffice.core.clock import is_id
+from postoffice.core.errors import AmbiguousEnding, TooShortId
+
+LEAST_CHARACTERS = 4
+_HEX = re.compile(r"[0-9a-f-]+", re.ASCII)
+
+
+def ending_of(ref: str, name: str) -> str | None:
+    """What an id has to end with to be meant; None for what is no ending of an id. Less than four characters may be anybody's."""
+    ending = ref.lower()
+    if is_id(ending) or not _HEX.fullmatch(ending) or len(ending) >= len("00000000-0000-7000-8000-000000000000"):
+        return None
+    if len(ending) < LEAST_CHARACTERS:
+        raise TooShortId(ref=ref, name=name, least=LEAST_CHARACTERS)
+    return ending
+
+
+def meant(ref: str, ending: str, ids: Iterable[str], name: str) -> str | None:
+    """The one id that ends so; never a guess."""
+    found = sorted(id for id in ids if id.endswith(ending))
+    if len(found) > 1:
+        raise AmbiguousEnding(ref=ref, name=name, ids=", ".join(found[:5]))
+    return found[0] if found else None
+
+
+def shortened(ids: Iterable[str], known: Iterable[str]) -> Mapping[str, str]:
+    """For each id its shortest ending that none of the known others has; one that is not known itself stays whole."""
+    endings: dict[str, list[str]] = {}
+    for id in set(known):
+        endings.setdefault(id[-LEAST_CHARACTERS:], []).append(id)
+    return {id: _shortest(id, endings.get(id[-LEAST_CHARACTERS:], [])) for id in ids}
+
+
+def _shortest(id: str, alike: list[str]) -> str:
+    if id not in alike:
+        return id
+    others = [other for other in alike if other != id]
+    return next((id[-length:] for length in range(LEAST_CHARACTERS, len(id)) if not any(o.endswith(id[-length:]) for o in others)), id)

@@ -1,0 +1,59 @@
+"""Short ids: what is named by the end of its id, and the shortest ends that name mail."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TypeVar
+
+from postoffice.core.agent import Caller
+from postoffice.core.delivery import Settlement
+from postoffice.core.errors import MailError, NoSuchMessage, NoSuchTask, NothingToAnswer
+from postoffice.core.short_id import LEAST_CHARACTERS, ending_of, meant, shortened
+from postoffice.store.store import Store
+
+R = TypeVar("R")
+UNKNOWN = (NoSuchMessage, NoSuchTask, NothingToAnswer)
+"""What a verb says of an id that it finds nowhere."""
+
+
+class ShortIds:
+    """Exact ids never come here: a short one is looked for only where it names nothing else."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def named(self, agent: str | None, ref: str, do: Callable[[str], Awaitable[R]]) -> R:
+        """Do something about a message, by whatever of its ids; where it is named by a short one, by the id that is meant."""
+        try:
+            return await do(ref)
+        except UNKNOWN:
+            whole = await self.whole(agent, ref)
+            if whole is None:
+                raise
+            return await do(whole)
+
+    async def whole(self, agent: str | None, ref: str) -> str | None:
+        """The id of the one message, sent or got by the agent, whose id ends so. Without an agent, anybody's."""
+        whose = agent or "this office"
+        ending = ending_of(ref, whose)
+        if ending is None:
+            return None
+        return meant(ref, ending, await self._store.mail.ids_ending(agent, [ending[-LEAST_CHARACTERS:]]), whose)
+
+    async def whole_of(self, agent: str, settlements: Sequence[Settlement], outcomes: Sequence[object]) -> dict[int, str | MailError]:
+        """By place: what is meant by those that named nothing."""
+        found: dict[int, str | MailError] = {}
+        for place, (asked, outcome) in enumerate(zip(settlements, outcomes, strict=True)):
+            if isinstance(outcome, NoSuchMessage):
+                try:
+                    whole = await self.whole(agent, asked.ref)
+                except MailError as error:
+                    found[place] = error
+                else:
+                    found |= {} if whole is None else {place: whole}
+        return found
+
+    async def shorten(self, caller: Caller, ids: Sequence[str]) -> Mapping[str, str]:
+        """For each id the shortest end, of four characters at least, that names it and nothing else among the caller's mail."""
+        if not ids:
+            return {}
+        endings = list({id[-LEAST_CHARACTERS:] for id in ids})
+        return shortened(ids, await self._store.mail.ids_ending(None if caller.owner else caller.name, endings))

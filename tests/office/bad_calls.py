@@ -197,6 +197,11 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("lease_lost", lambda s: s.office.ack(s.bob, s.waiting)),
         ("bad_text", lambda s: s.office.ack(s.bob, "\x00")),
     ],
+    "keep": [
+        ("bad_limit", lambda s: s.office.keep(s.bob, [s.leased.message.id], TOO_LONG)),
+        ("bad_text", lambda s: s.office.send(s.bob, Draft(to="alice", content="x", reply_to="\x00"))),
+    ],
+    "in_hand": [("bad_limit", lambda s: s.office.in_hand(s.bob, 0))],
     "seen": [
         ("persons_only", lambda s: s.office.seen(s.bob, s.waiting)),
         ("no_such_message", lambda s: s.office.seen(s.owner, s.waiting)),

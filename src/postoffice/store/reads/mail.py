@@ -18,7 +18,7 @@ from postoffice.core.views import DeadLetter, MailboxCounts, Page, Proof
 from postoffice.store.engine import Engine
 from postoffice.store.reads.pages import END, LAST_ID, id_cursor, page_of, pair_cursor
 
-_NEWEST = 20_000
+_NEWEST = 10_000
 """Deliveries among which the end of an id is looked for."""
 _message = msgspec.json.Decoder(Message).decode
 

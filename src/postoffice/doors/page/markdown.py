@@ -1,5 +1,6 @@
 """What agents write, as Markdown made safe: nothing in it runs, styles, loads, or leads where it does not say."""
 
+import re
 from collections.abc import MutableMapping, Sequence
 from functools import lru_cache
 from html import escape
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 import nh3
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markupsafe import Markup
 
@@ -22,13 +24,14 @@ LONG_CHARACTERS = 20_000
 """Characters shown where one message is all there is. What it takes grows with the square of them, if somebody means harm."""
 _COLOURING_SECONDS = 0.25
 """Seconds for colouring whatever code is in one text."""
+_BOX = re.compile(r"\[([ xX])\]\s+")
 _SCHEMES = {"http", "https", "mailto"}
 # fmt: off
 _TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s", "span", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
 }
 # fmt: on
-_CLASSES = {"span": {*CLASSES, "host", "picture"}, "pre": {"code"}}
+_CLASSES = {"span": {*CLASSES, "host", "picture", "task-box", "ticked"}, "pre": {"code"}}
 _REL = "noopener noreferrer nofollow"
 
 
@@ -49,6 +52,16 @@ class _Renderer(RendererHTML):
     def link_close(self, _tokens: Sequence[Token], _index: int, _options: Any, env: MutableMapping[str, Any]) -> str:
         host = env["hosts"].pop()
         return f'</a><span class="host">{escape(host)}</span>' if host else ""
+
+    def text(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
+        """A list's `[ ]` and `[x]` are boxes."""
+        token = tokens[index]
+        box = _BOX.match(token.content) if index == 0 and token.meta.get("in_item") else None
+        if box is None:
+            return escape(token.content)
+        ticked = box[1] != " "
+        shown = f'<span class="task-box{" ticked" if ticked else ""}">{"✓" if ticked else "·"}</span>'
+        return f"{shown}{escape(token.content[box.end() :])}"
 
     def heading_open(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
         return f"<{_below(tokens[index].tag)}>"
@@ -85,6 +98,17 @@ def _host(href: str) -> str:
 _markdown = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 20}, renderer_cls=_Renderer).enable(
     ["table", "strikethrough"]
 )
+
+
+def _mark_items(state: StateCore) -> None:
+    """Say of the first words of each item that they begin one."""
+    tokens = state.tokens
+    for place, token in enumerate(tokens):
+        if token.type == "inline" and place > 1 and tokens[place - 2].type == "list_item_open" and token.children:
+            token.children[0].meta["in_item"] = True
+
+
+_markdown.core.ruler.push("items", _mark_items)
 
 
 @lru_cache(512)

@@ -1,38 +1,111 @@
 """Search: words and filters, all of it in the address."""
 
+import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
+from markupsafe import Markup, escape
 from starlette.responses import Response
 
+from postoffice.core.delivery import State
 from postoffice.core.errors import Invalid
-from postoffice.core.query import WHAT_TO_ASK
+from postoffice.core.invisible import visible
+from postoffice.core.message import Message
+from postoffice.core.query import WHAT_TO_ASK, Term, read_query, words_of
 from postoffice.core.views import Found, Page
 from postoffice.doors.page.look import Look
 
-FILTERS = ("q", "sender", "recipient", "type", "since", "until")
+FILTERS = ("q", "sender", "recipient", "type", "state", "since", "until")
 _SHOWN = 30
+_STATES = {
+    "waiting": (State.PENDING, State.HELD),
+    "unread": (State.PENDING,),
+    "in-hand": (State.LEASED,),
+    "acked": (State.ACKED,),
+    "done": (State.ACKED,),
+    "dead": (State.DEAD,),
+}
+"""What `is:` may say, besides `is:task`."""
+_WORD = re.compile(r'(?<!\S)(is|type):("[^"]*"|\S+)', re.IGNORECASE)
+_RUN = re.compile(r"\S+")
+
+
+class Hit(NamedTuple):
+    """What was found, and where it stands."""
+
+    message: Message
+    excerpt: Markup
+    waiting: bool
+    leased: bool
+    dead: bool
 
 
 async def search(look: Look) -> Response:
     """What was found; without words and filters, the form alone."""
     given = {name: look.asked(name) for name in FILTERS}
+    text, typed = _apart(given["q"] or "")
+    kind, state = given["type"] or typed.get("type"), given["state"] or typed.get("is")
+    if state == "task":
+        kind, state = "task", None
+    if state is not None and state not in _STATES:
+        raise Invalid(what="is:", why=f"{state!r} is no state; there are task, {', '.join(_STATES)}")
     found: Page[Found] = Page(())
     asked = any(value is not None for value in given.values())
     if asked:
         found = await look.office.search(
             look.caller,
-            given["q"] or "",
+            text,
             sender=given["sender"],
             recipient=given["recipient"],
-            type=given["type"],
+            type=kind,
             since=_day("since", given["since"]),
             until=_day("until", given["until"], after=timedelta(days=1)),
             cursor=look.asked("cursor"),
             limit=_SHOWN,
             everyone=look.caller.owner,
         )
+    terms = read_query(text).terms
+    hits = [hit for item in found.items if (hit := await _hit(look, item, terms, state))]
     filtered = any(given[name] for name in FILTERS[1:])
-    return await look.show("search.html", given=given, found=found, filtered=filtered, asked=asked, what_to_ask=WHAT_TO_ASK)
+    facts = {"given": given, "hits": hits, "cursor_on": found.cursor, "filtered": filtered, "asked": asked, "states": list(_STATES)}
+    return await look.show("search.html", what_to_ask=f"{WHAT_TO_ASK} type:task, is:dead.", **facts)
+
+
+def _apart(text: str) -> tuple[str, dict[str, str]]:
+    """The text without the filters that this page reads itself, and those."""
+    typed = {found[1].lower(): found[2].strip('"').lower() for found in _WORD.finditer(text)}
+    return " ".join(_WORD.sub(" ", text).split()), typed
+
+
+async def _hit(look: Look, item: Found, terms: Sequence[Term], state: str | None) -> Hit | None:
+    """One of what was found, if it is in the state that is asked for."""
+    states = [standing.state for standing in (await look.office.status(look.caller, item.message.id)).standings]
+    if state is not None and not any(one in _STATES[state] for one in states):
+        return None
+    subject = item.message.subject or ""
+    excerpt = item.excerpt.removeprefix(subject).lstrip() if subject else item.excerpt
+    waits = any(one in _STATES["waiting"] for one in states)
+    return Hit(item.message, marked(excerpt, terms), waits, State.LEASED in states, State.DEAD in states)
+
+
+def marked(text: str, terms: Sequence[Term]) -> Markup:
+    """A text with what was looked for marked in it."""
+
+    def mark(run: re.Match[str]) -> str:
+        shown = escape(run[0])
+        return Markup("<mark>{}</mark>").format(shown) if any(_begins(term, run[0]) for term in terms) else shown
+
+    return Markup(_RUN.sub(mark, visible(text)))  # noqa: S704 - each run is escaped, and between them is space
+
+
+def _begins(term: Term, run: str) -> bool:
+    last = len(term.words) - 1
+    return any(
+        word == wanted or (term.prefix and place == last and word.startswith(wanted))
+        for place, wanted in enumerate(term.words)
+        for word in words_of(run)
+    )
 
 
 def _day(what: str, text: str | None, after: timedelta = timedelta(0)) -> datetime | None:

@@ -12,6 +12,7 @@ import { keepTitle } from "./title.js";
 import { keepDrafts } from "./drafts.js";
 import { offerChips } from "./chips.js";
 import { reach } from "./reach.js";
+import { keepSearches } from "./saved.js";
 
 logIn();
 follow();
@@ -26,5 +27,6 @@ if (document.body.dataset.me) {
   openPalette();
   keepTitle();
   reach();
+  keepSearches();
   listen();
 }

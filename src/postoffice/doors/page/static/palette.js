@@ -10,7 +10,8 @@ let chosen = 0;
 
 function places(typed) {
   const views = [...document.querySelectorAll("#nav a")].map((link) => ({ text: link.querySelector("span").textContent, href: link.href, kind: "view" }));
-  return views.filter(({ text }) => text.toLowerCase().includes(typed.toLowerCase()));
+  const commands = [...document.querySelectorAll("[data-command]")].map((item) => ({ text: item.textContent, href: item.dataset.command, kind: "command" }));
+  return [...views, ...commands].filter(({ text }) => text.toLowerCase().includes(typed.toLowerCase()));
 }
 
 function show(found) {
@@ -57,7 +58,10 @@ async function look() {
 function go() {
   const item = list().children[chosen];
   dialog().close();
-  if (item) travel(item.dataset.href);
+  if (!item) return;
+  const { href } = item.dataset;
+  if (href === "#help") document.getElementById("help").showModal();
+  else travel(href);
 }
 
 export function showPalette() {

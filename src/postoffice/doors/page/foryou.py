@@ -16,7 +16,7 @@ async def for_you(look: Look) -> Response:
     welcomed = await introduction(look) if look.caller.owner and "light" in look.fragments else {}
     return await look.show(
         "foryou.html",
-        needs=await needs(look.office, look.caller),
+        needs=await needs(look.office, look.caller, told=True),
         person=await look.office.is_person(look.caller),
         once=look.once(),
         **welcomed,

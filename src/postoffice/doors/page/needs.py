@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from postoffice.core.agent import Caller
 from postoffice.core.connection import Status
 from postoffice.core.letter import text_of
+from postoffice.core.question import Question
 from postoffice.core.task import Task, TaskState
 from postoffice.doors.moments import now
 from postoffice.office import PostOffice
@@ -14,6 +15,8 @@ from postoffice.office import PostOffice
 _READ = 100
 """Of each kind of thing that waits: more than anybody looks through."""
 _SOON = timedelta(hours=1)
+_URGENT = 2
+"""The priority from which on a question is pressing."""
 _TEXT_CHARACTERS = 280
 
 
@@ -57,29 +60,74 @@ def moves_of(task: Task) -> tuple[TaskState, ...]:
     return _NEXT.get(task.state, ())
 
 
-async def needs(office: PostOffice, caller: Caller) -> list[Need]:
-    """What waits for whoever looks, the most pressing first."""
-    found = [*await _tasks(office, caller), *await _consent(office, caller), *await _mail(office, caller), *await _dead(office, caller)]
+async def needs(office: PostOffice, caller: Caller, *, told: bool = False) -> list[Need]:
+    """What waits for whoever looks, the most pressing first; told at length, or only to be counted."""
+    found = [
+        *await _questions(office, caller),
+        *await _unheard(office, caller),
+        *await _tasks(office, caller, told=told),
+        *await _consent(office, caller),
+        *await _mail(office, caller),
+        *await _dead(office, caller),
+    ]
     return sorted(found, key=lambda need: (need.rank, need.since))
 
 
-async def _tasks(office: PostOffice, caller: Caller) -> Sequence[Need]:
+async def _questions(office: PostOffice, caller: Caller) -> Sequence[Need]:
+    page = await office.questions(caller, limit=_READ)
+    return [question_of(question) for question in page.items]
+
+
+def question_of(question: Question) -> Need:
+    """A question in the list of what waits."""
+    pressing = question.priority <= _URGENT or (question.deadline is not None and question.deadline - now() < _SOON)
+    asked = question.content if question.content.strip() != question.subject.strip() else ""
+    what = question.subject or ""
+    href = f"/page/question/{question.id}"
+    rank = 0 if pressing else 1
+    return Need(question.id, "question", question.asker, what, asked, question.created_at, href, question, rank, question.deadline)
+
+
+async def _unheard(office: PostOffice, caller: Caller) -> Sequence[Need]:
+    """Agents that were rung for a letter, and did not come."""
+    if not caller.owner:
+        return ()
+    return [
+        Need(
+            f"rung-{item.message.id}-{item.recipient}",
+            "stuck",
+            item.recipient,
+            f"was rung {item.times} times and did not come",
+            f"{item.message.sender} wrote: {item.message.subject or 'no subject'}",
+            item.told_at,
+            f"/page/letter/{item.message.id}",
+            item,
+            5,
+        )
+        for item in await office.rung_and_silent(caller, _READ)
+    ]
+
+
+async def _tasks(office: PostOffice, caller: Caller, *, told: bool) -> Sequence[Need]:
     found = []
     for state in (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING):
         page = await office.tasks(caller, assignee=caller.name, state=state, limit=_READ)
-        found += [_task(task, moves_of(task)) for task in page.items]
+        found += [_task(task, await _asked(office, caller, task) if told else "") for task in page.items]
     return found
 
 
-def _task(task: Task, moves: tuple[TaskState, ...]) -> Need:
-    at = now()
-    pressing = task.deadline is not None and task.deadline - at < _SOON
+async def _asked(office: PostOffice, caller: Caller, task: Task) -> str:
+    """What is asked for, in the words of whoever asks."""
+    message = (await office.status(caller, task.message_id)).message
+    return "" if message is None else text_of(message)
+
+
+def _task(task: Task, asked: str) -> Need:
+    pressing = task.deadline is not None and task.deadline - now() < _SOON
     href = f"/page/letter/{task.message_id}"
-    text = next((step.text for step in reversed(task.steps) if step.text), "") or ""
-    rank = 0 if pressing else 2
-    return Need(
-        task.message_id, "task", task.requester, task.subject or task.id, text, task.created_at, href, task, rank, task.deadline, moves
-    )
+    rank = 0 if pressing else 3
+    what = task.subject or task.id
+    return Need(task.message_id, "task", task.requester, what, asked, task.created_at, href, task, rank, task.deadline, moves_of(task))
 
 
 async def _consent(office: PostOffice, caller: Caller) -> Sequence[Need]:
@@ -96,7 +144,7 @@ async def _consent(office: PostOffice, caller: Caller) -> Sequence[Need]:
             item.created_at,
             "/page/connections",
             item,
-            1,
+            2,
         )
         for item in asked
     ]
@@ -106,11 +154,11 @@ async def _mail(office: PostOffice, caller: Caller) -> Sequence[Need]:
     page = await office.inbox(caller, limit=_READ, unread_only=True, lines=1)
     found = []
     for thread in page.items:
-        if not thread.lines or thread.lines[0].message.type == "task":
+        if not thread.lines or thread.lines[0].message.type in ("task", "question"):
             continue
         message = thread.lines[0].message
         text = text_of(message)[:_TEXT_CHARACTERS]
-        rank = 0 if message.priority == 1 else 3
+        rank = 0 if message.priority == 1 else 4
         href = f"/page/thread/{thread.id}#latest"
         found.append(Need(thread.id, "mail", thread.other, thread.subject or "no subject", text, message.created_at, href, thread, rank))
     return found
@@ -128,7 +176,7 @@ async def _dead(office: PostOffice, caller: Caller) -> Sequence[Need]:
             item.standing.settled_at or item.message.created_at,
             f"/page/letter/{item.message.id}",
             item,
-            4,
+            6,
         )
         for item in page.items
     ]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from markupsafe import Markup, escape
 from starlette.responses import Response
@@ -68,7 +68,7 @@ async def search(look: Look) -> Response:
     terms = read_query(text).terms
     hits = [hit for item in found.items if (hit := await _hit(look, item, terms, state))]
     filtered = any(given[name] for name in FILTERS[1:])
-    facts = {"given": given, "hits": hits, "cursor_on": found.cursor, "filtered": filtered, "asked": asked, "states": list(_STATES)}
+    facts: dict[str, Any] = {"given": given, "hits": hits, "cursor_on": found.cursor, "filtered": filtered, "asked": asked, "states": list(_STATES)}
     return await look.show("search.html", what_to_ask=f"{WHAT_TO_ASK} type:task, is:dead.", **facts)
 
 

@@ -10,7 +10,7 @@ from postoffice.core.clock import moment
 from postoffice.core.message import Message
 from postoffice.core.names import folded
 from postoffice.core.session import pair, subject_key
-from postoffice.core.talk import Aside, Custom, Talk, Waiting
+from postoffice.core.talk import Aside, Custom, Talk, Unheard, Waiting
 from postoffice.core.views import Page
 from postoffice.store.engine import Engine
 from postoffice.store.reads.pages import END, id_cursor
@@ -69,6 +69,11 @@ class TalkReads:
         """How long mail waits for each agent as a rule."""
         rows = await self._engine.fetch("customs", most=_LOOKED_THROUGH)
         return tuple(Custom(name=name, taken=taken, wait=timedelta(microseconds=max(0, wait))) for name, taken, wait in rows if name)
+
+    async def rung_and_silent(self, limit: int) -> tuple[Unheard, ...]:
+        """Letters for which agents were rung in vain, and which still wait."""
+        rows = await self._engine.fetch("rung_and_silent", limit=limit)
+        return tuple(Unheard(message=_message(body), recipient=name, times=times, told_at=moment(at)) for body, name, times, at in rows)
 
     async def waits(self, limit: int) -> tuple[Waiting, ...]:
         """Who waits on whom, the longest wait first."""

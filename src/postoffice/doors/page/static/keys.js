@@ -48,6 +48,7 @@ function act(event) {
     if (link) return travel(link.href);
   }
   const found = deed(key);
+  if (found?.nodeName === "TEXTAREA") return found.focus() ?? true;
   if (found) return found.click() ?? true;
   switch (key) {
     case "j": return walk(1);

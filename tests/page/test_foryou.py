@@ -1,5 +1,6 @@
 """For you: what waits for a person, with the act in each row; and how a person's mail comes to its end."""
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -146,3 +147,73 @@ def test_tomorrow_is_the_readers_next_morning() -> None:
     assert morning(late, "-300") == datetime(2026, 2, 23, 13, tzinfo=UTC)
     for nonsense in ("", "x", "99999", "१"):
         assert timedelta(hours=0) < morning(late, nonsense) - late < timedelta(hours=34)
+
+
+def put(town: Town, who: str, subject: str, content: str = "Please decide.", **ask: Any) -> str:
+    """Ask the owner."""
+    return str(town.send(who, "owner", content, subject=subject, ask=ask)["message_id"])
+
+
+class TestQuestions:
+    def test_a_question_is_answered_by_one_key_and_its_asker_hears_it(self, out: Lookout, quiet: House) -> None:
+        first = put(quiet.town, "coder", "Keep the serif logo?", choices=["Keep it", "Drop it"])
+        put(quiet.town, "docs", "Which heading?", choices=["Short", "Long"])
+        page = out.go("/")
+        counted(page, 2)
+        page.keyboard.press("j")
+        expect(page.locator(".need[data-current]")).to_contain_text("Keep the serif logo?")
+        page.keyboard.press("2")
+        counted(page, 1)
+        expect(page.locator(".need[data-current]")).to_contain_text("Which heading?")
+        told = quiet.town.call("coder", "GET", f"/questions/{first}")
+        assert (told["state"], told["choice"], told["via"], told["by"]) == ("answered", "Drop it", "page", "open")
+
+    @pytest.mark.parametrize("scripts", [True, False])
+    def test_a_question_is_answered_in_words(self, browser: Browser, quiet: House, *, scripts: bool) -> None:
+        asked = put(quiet.town, "coder", "How far back?")
+        with looking(browser, quiet.url, java_script_enabled=scripts) as lookout:
+            page = lookout.go("/")
+            page.get_by_label("Your answer").fill("One year.")
+            page.get_by_role("button", name="Answer").click()
+            expect(page.locator("#needs")).to_contain_text("Nobody waits for you.")
+        told = quiet.town.call("coder", "GET", f"/questions/{asked}")
+        assert (told["state"], told["choice"], told["answer"]) == ("answered", None, "One year.")
+
+    def test_whoever_comes_second_is_told_who_was_first(self, out: Lookout, quiet: House) -> None:
+        asked = put(quiet.town, "coder", "Now or later?", choices=["Now", "Later"])
+        page = out.go(f"/page/question/{asked}")
+        page.route(re.compile("/page/news|/page/question/[^/]*$"), lambda route: route.abort("connectionrefused"))
+        headers = {"Sec-Fetch-Site": "same-origin"}
+        first = page.request.post(f"/page/question/{asked}/answer", form={"choice": "Later"}, headers=headers, max_redirects=0)
+        assert first.status == 303
+        page.get_by_role("button", name="Now").click()
+        expect(page.get_by_role("alert")).to_contain_text("Later")
+        assert quiet.town.call("coder", "GET", f"/questions/{asked}")["choice"] == "Later"
+
+    def test_a_question_that_is_over_says_how_it_ended(self, out: Lookout, quiet: House) -> None:
+        asked = put(quiet.town, "coder", "Still needed?", choices=["Yes", "No"])
+        page = out.go(f"/page/question/{asked}")
+        quiet.town.call("coder", "POST", f"/questions/{asked}/withdraw")
+        expect(page.get_by_role("status").filter(has_text="coder took it back")).to_be_visible()
+        expect(page.get_by_role("button", name="Yes")).to_have_count(0)
+
+    def test_it_says_by_when_and_what_counts_otherwise(self, out: Lookout, quiet: House) -> None:
+        put(quiet.town, "coder", "Later", choices=["Yes", "No"])
+        soon = (datetime.now(UTC) + timedelta(minutes=30)).isoformat()
+        put(quiet.town, "docs", "Sooner", choices=["Yes", "No"], default="No", deadline=soon)
+        page = out.go("/")
+        first = page.locator(".need").first
+        expect(first).to_contain_text("Sooner")
+        expect(first).to_contain_text("If nobody answers, “No” counts.")
+        expect(first.locator(".late")).to_contain_text("due in")
+
+    def test_what_was_begun_stays_while_others_come(self, out: Lookout, quiet: House) -> None:
+        put(quiet.town, "coder", "First", choices=["Yes", "No"])
+        page = out.go("/")
+        words = page.get_by_label("Or in your own words")
+        words.fill("It depends on")
+        put(quiet.town, "docs", "Second")
+        expect(page.locator(".need")).to_have_count(2)
+        expect(words).to_have_value("It depends on")
+        page.reload()
+        expect(words).to_have_value("It depends on")

@@ -73,6 +73,7 @@ _PLACES = (
     _Place("GET", "/page/search", search.search),
     _Place("GET", "/page/tasks", tasks.board),
     _Place("POST", "/page/tasks/{id}/move", tasks.move),
+    _Place("POST", "/page/tasks/{id}/remind", tasks.remind),
     _Place("GET", "/page/connections", connections.connections),
     _Place("POST", "/page/connections/request", connections.request),
     _Place("POST", "/page/connections/approve", connections.approve_by_code),

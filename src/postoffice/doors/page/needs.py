@@ -18,6 +18,8 @@ _SOON = timedelta(hours=1)
 _URGENT = 2
 """The priority from which on a question is pressing."""
 _TEXT_CHARACTERS = 280
+_ONE_LINE_CHARACTERS = 160
+"""A question that is no longer and has no subject is its own title."""
 
 
 _NEXT = {
@@ -81,8 +83,9 @@ async def _questions(office: PostOffice, caller: Caller) -> Sequence[Need]:
 def question_of(question: Question) -> Need:
     """A question in the list of what waits."""
     pressing = question.priority <= _URGENT or (question.deadline is not None and question.deadline - now() < _SOON)
-    asked = question.content if question.content.strip() != question.subject.strip() else ""
-    what = question.subject or ""
+    what, asked = question.subject, question.content
+    if not what or what.strip() == asked.strip():
+        what, asked = (asked, "") if len(asked) <= _ONE_LINE_CHARACTERS and "\n" not in asked.strip() else ("", asked)
     href = f"/page/question/{question.id}"
     rank = 0 if pressing else 1
     return Need(question.id, "question", question.asker, what, asked, question.created_at, href, question, rank, question.deadline)

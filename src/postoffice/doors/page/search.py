@@ -68,7 +68,14 @@ async def search(look: Look) -> Response:
     terms = read_query(text).terms
     hits = [hit for item in found.items if (hit := await _hit(look, item, terms, state))]
     filtered = any(given[name] for name in FILTERS[1:])
-    facts: dict[str, Any] = {"given": given, "hits": hits, "cursor_on": found.cursor, "filtered": filtered, "asked": asked, "states": list(_STATES)}
+    facts: dict[str, Any] = {
+        "given": given,
+        "hits": hits,
+        "cursor_on": found.cursor,
+        "filtered": filtered,
+        "asked": asked,
+        "states": list(_STATES),
+    }
     return await look.show("search.html", what_to_ask=f"{WHAT_TO_ASK} type:task, is:dead.", **facts)
 
 

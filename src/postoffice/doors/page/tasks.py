@@ -1,14 +1,15 @@
-"""Tasks on a board, by state; what is stuck stands out."""
+"""Tasks on a board, by state; what is stuck stands out, and nothing else does."""
 
 from datetime import timedelta
 from typing import NamedTuple
 
 from starlette.responses import Response
 
-from postoffice.core.errors import Invalid
+from postoffice.core.errors import Forbidden, Invalid
 from postoffice.core.message import Draft
 from postoffice.core.names import folded
 from postoffice.core.task import FINAL, Task, TaskState
+from postoffice.core.views import Page
 from postoffice.doors.moments import now
 from postoffice.doors.page.look import Look
 from postoffice.doors.page.needs import moves_of
@@ -16,9 +17,13 @@ from postoffice.doors.page.times import span
 
 _COLUMN = 40
 _FINISHED = 30
-_QUIET = timedelta(hours=1)
+_SILENT = {TaskState.PENDING: timedelta(days=1), TaskState.ACCEPTED: timedelta(days=1), TaskState.WORKING: timedelta(hours=4)}
+"""For how long nothing need be heard of a task that has no deadline."""
 _SOON = timedelta(hours=1)
 _OPEN = (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING)
+_ONLY = ("mine", "stuck")
+_HURRY = 2
+"""The priority of a reminder."""
 
 
 class Card(NamedTuple):
@@ -27,8 +32,10 @@ class Card(NamedTuple):
     task: Task
     stuck: str
     """Why somebody should look at it; empty if nobody need."""
+    late: bool
     soon: bool
     moves: tuple[TaskState, ...] = ()
+    asked_by_me: bool = False
 
 
 class Column(NamedTuple):
@@ -41,13 +48,27 @@ class Column(NamedTuple):
 
 async def board(look: Look) -> Response:
     """Every open task, the longest open first, and what was finished last."""
-    cursor, of = look.asked("cursor"), look.asked("state")
+    only, of = look.asked("only"), look.asked("of")
+    if only is not None and only not in _ONLY:
+        raise Invalid(what="only", why=f"{only!r} is nothing to choose by; there are {' and '.join(_ONLY)}")
+    assignee = look.caller.name if only == "mine" else of
     columns = []
     for state in _OPEN:
-        page = await look.office.open_tasks(look.caller, state, cursor if of == state else None, _COLUMN)
-        columns.append(Column(state, [card(task, look.caller.name) for task in page.items], page.cursor))
-    finished = [card(task) for task in await look.office.finished_tasks(look.caller, _FINISHED)]
-    return await look.show("tasks.html", columns=columns, finished=finished, once=look.once())
+        page = await _page(look, state, assignee)
+        cards = [card(task, look.caller.name, owner=look.caller.owner) for task in page.items]
+        columns.append(Column(state, [shown for shown in cards if shown.stuck or only != "stuck"], page.cursor))
+    wanted = None if assignee is None else folded(assignee)
+    done = [card(task) for task in await look.office.finished_tasks(look.caller, _FINISHED)] if only != "stuck" else []
+    finished = [shown for shown in done if wanted in (None, folded(shown.task.assignee))]
+    names = await look.office.names("", _COLUMN * len(_OPEN)) if look.caller.owner else []
+    return await look.show("tasks.html", columns=columns, finished=finished, only=only, of=of, names=names, once=look.once())
+
+
+async def _page(look: Look, state: TaskState, assignee: str | None) -> Page[Task]:
+    cursor = look.asked("cursor") if look.asked("state") == state else None
+    if assignee is not None:
+        return await look.office.tasks(look.caller, assignee=assignee, state=state, cursor=cursor, limit=_COLUMN)
+    return await look.office.open_tasks(look.caller, state, cursor, _COLUMN)
 
 
 async def move(look: Look) -> Response:
@@ -64,15 +85,35 @@ async def move(look: Look) -> Response:
     return look.back("/page/tasks", {"said": "moved"})
 
 
-def card(task: Task, me: str = "") -> Card:
+async def remind(look: Look) -> Response:
+    """Ask how it stands, as whoever asked for it or as the owner: a letter that rings whoever can be rung."""
+    task = await look.office.task(look.caller, look.part("id"))
+    if task.state in FINAL:
+        raise Forbidden(name=look.caller.name, why=f"the task is {task.state} already")
+    once = (await look.form()).get("once")
+    words = f"How does this task stand: {task.subject or task.id}?"
+    draft = Draft(
+        to=task.assignee,
+        subject=task.subject or None,
+        content=words,
+        priority=_HURRY,
+        client_id=f"{once}-{task.message_id}" if once else None,
+    )
+    await look.office.send(look.caller, draft)
+    return look.to("/page/tasks", {"said": "nudged"})
+
+
+def card(task: Task, me: str = "", *, owner: bool = False) -> Card:
     """A task with what there is to say about it."""
     at = now()
-    mine = folded(me) == folded(task.assignee)
-    moves = moves_of(task) if mine else ()
+    moves = moves_of(task) if folded(me) == folded(task.assignee) else ()
     if task.state in FINAL:
-        return Card(task, "", soon=False)
+        return Card(task, "", late=False, soon=False)
+    asked_by_me = not moves and (owner or folded(me) == folded(task.requester))
+    if task.deadline is not None:
+        late = task.deadline <= at
+        stuck = f"{span(at - task.deadline)} past its deadline" if late else ""
+        return Card(task, stuck, late, not late and task.deadline - at < _SOON, moves, asked_by_me)
     quiet = at - task.updated_at
-    if task.deadline is not None and task.deadline <= at:
-        return Card(task, f"{span(at - task.deadline)} past its deadline", soon=False, moves=moves)
-    soon = task.deadline is not None and task.deadline - at < _SOON
-    return Card(task, f"no word for {span(quiet)}" if quiet > _QUIET else "", soon, moves)
+    stuck = f"no word for {span(quiet)}" if quiet > _SILENT[task.state] else ""
+    return Card(task, stuck, late=False, soon=False, moves=moves, asked_by_me=asked_by_me)

@@ -1,0 +1,79 @@
+"""The board of tasks: calm where nothing is wrong, and in words where something came of a task."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.page.conftest import looking
+from tests.page.house import House, opened
+from tests.page.lookout import Lookout
+
+
+@pytest.fixture
+def house(tmp_path: Path) -> Iterator[House]:
+    with opened(tmp_path) as running:
+        for name in ("atlas", "coder", "docs"):
+            running.town.call(name, "GET", "/inbox")
+        yield running
+
+
+@pytest.fixture
+def out(browser: Browser, house: House) -> Iterator[Lookout]:
+    with looking(browser, house.url) as lookout:
+        yield lookout
+
+
+def test_only_what_is_past_its_deadline_is_red(out: Lookout, house: House) -> None:
+    house.town.ask("atlas", "coder", "Due in two days", hours=45)
+    house.town.ask("atlas", "coder", "Without an end")
+    house.town.ask("atlas", "docs", "Too late", hours=-1)
+    page = out.go("/page/tasks")
+    expect(page.locator(".card")).to_have_count(3)
+    expect(page.locator(".card.stuck")).to_have_count(1)
+    expect(page.locator(".card.past")).to_contain_text("Too late")
+    red = page.locator(".card.past .card-who").evaluate("(who) => getComputedStyle(who).color")
+    assert red == page.locator(".card:not(.past) .card-who").first.evaluate("(who) => getComputedStyle(who).color")
+    page.get_by_role("link", name="Stuck").click()
+    expect(page.locator(".card")).to_have_count(1)
+
+
+def test_the_board_is_chosen_by_who_was_asked(out: Lookout, house: House) -> None:
+    house.town.ask("atlas", "coder", "For coder")
+    house.town.ask("atlas", "owner", "For me")
+    page = out.go("/page/tasks")
+    page.get_by_label("Asked of", exact=True).select_option("coder")
+    expect(page.locator(".card")).to_have_count(1)
+    expect(page.locator(".card")).to_contain_text("For coder")
+    page.get_by_role("link", name="Asked of me").click()
+    expect(page.locator(".card")).to_have_count(1)
+    expect(page.locator(".card")).to_contain_text("For me")
+
+
+def test_whoever_was_asked_is_reminded_once(out: Lookout, house: House) -> None:
+    house.town.ask("atlas", "coder", "Write the notes")
+    page = out.go("/page/tasks")
+    page.get_by_role("button", name="Ask how it stands").click()
+    expect(page.locator(".said")).to_have_text("Reminded.")
+    letters = house.town.call("coder", "POST", "/messages/receive", {"limit": 10})["messages"]
+    assert [letter["content"] for letter in letters if letter["from"] == "owner"] == ["How does this task stand: Write the notes?"]
+
+
+def test_a_task_is_rejected_with_the_reason(out: Lookout, house: House) -> None:
+    task = house.town.ask("coder", "owner", "Sign the contract")
+    page = out.go("/page/tasks")
+    page.get_by_role("textbox").fill("Ask legal first.")
+    page.get_by_role("button", name="Reject").click()
+    expect(page.locator(".column.finished .card")).to_contain_text("Ask legal first.")
+    assert house.town.call("coder", "GET", f"/tasks/{task}")["steps"][-1]["text"] == "Ask legal first."
+
+
+@pytest.mark.parametrize("width", [1024, 1440])
+def test_all_its_columns_are_in_sight(browser: Browser, house: House, width: int) -> None:
+    with looking(browser, house.url, viewport={"width": width, "height": 768}) as lookout:
+        page = lookout.go("/page/tasks")
+        box = page.locator(".column.finished").bounding_box()
+        assert box is not None
+        assert box["x"] + box["width"] <= width
+        assert page.evaluate("document.querySelector('.board').scrollWidth <= document.querySelector('.board').clientWidth")

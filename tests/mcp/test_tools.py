@@ -174,8 +174,8 @@ class TestDescriptions:
     async def test_those_for_minds_cost_next_to_nothing(self, desk: Served, era: str) -> None:
         """In tokens of o200k, as its own library counted them for these very characters: 655, and 372 for the first three."""
         tools = await tools_at(desk, "/mail/x", era)
-        assert size(tools) <= 2_900
-        assert size(tools[:3]) <= 1_650
+        assert size(tools) <= 3_200
+        assert size(tools[:3]) <= 1_950
 
     async def test_nothing_agents_write_is_ever_in_them(self, desk: Served) -> None:
         before = await tools_at(desk, "/agents/x/mcp?tools=all")

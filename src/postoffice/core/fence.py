@@ -15,7 +15,7 @@ from postoffice.core.task import TaskState
 from postoffice.core.text import render
 from postoffice.core.tokens import parts
 
-_USUAL_TYPES = frozenset({"message", "task", "task_update"})
+_USUAL_TYPES = frozenset({"message", "task", "task_update", "question", "answer"})
 _URGENT = 2
 """This priority and better."""
 
@@ -65,6 +65,10 @@ class Fence:
             facts.append(f"answers {self._short(letter.reply_to)}")
         if isinstance(letter.forward_of, str) and isinstance(letter.trace, tuple) and letter.trace:
             facts.append(f"forwarded, first from {one_line(letter.trace[0])}")
+        if letter.ask:
+            facts.append("question to a person")
+        if letter.answer:
+            facts.append(f"answer by {one_line(letter.answer.by)}" if letter.answer.by else "no answer came")
         if letter.priority <= _URGENT:
             facts.append("urgent")
         if (attempt := getattr(letter, "attempt", 0)) > 1:  # of what is in its taker's hands
@@ -98,4 +102,14 @@ def said_in(letter: Letter) -> str:
     """All that a message says, one after the other: its content, its parts, its payload."""
     given = letter.parts if isinstance(letter.parts, tuple) else ()
     payload = None if letter.payload is UNSET else letter.payload
-    return "\n\n".join(filter(None, [letter.content, render(None, given), render(None, (), payload)]))
+    return "\n\n".join(filter(None, [letter.content, render(None, given), render(None, (), payload), _asked(letter)]))
+
+
+def _asked(letter: Letter) -> str:
+    """What a question may be answered."""
+    if not letter.ask:
+        return ""
+    ask = letter.ask
+    choices = [f"Choices: {', '.join(map(repr, ask.choices))}{'; or in words' if ask.text else ''}."] if ask.choices else ["In words."]
+    ends = [] if ask.deadline is None else [f"By {ask.deadline.isoformat(timespec='minutes')}; then {ask.default or 'it expires'}."]
+    return "\n".join(choices + ends)

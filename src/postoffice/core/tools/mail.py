@@ -4,7 +4,7 @@ from datetime import timedelta
 from enum import StrEnum
 from typing import Annotated, Any
 
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from postoffice.core.tools.tool import Arguments, Me, Tool, from_least, plainly, says
 
@@ -12,7 +12,26 @@ LEASE_MINUTES = 30
 """How long a mind keeps what it takes. Any call about a message begins the time anew."""
 MAIL_LIMIT = 5
 _LATER_MOST_MINUTES = 7 * 24 * 60
+_DEADLINE_MOST_MINUTES = 366 * 24 * 60
 
+
+class Asking(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a mind asks a person."""
+
+    choices: list[str] = []
+    default: str | None = None
+    deadline: Annotated[float, Meta(gt=0, le=_DEADLINE_MOST_MINUTES)] | None = None
+    """In minutes: a mind knows no clock."""
+
+
+_ASK = {
+    "type": "object",
+    "properties": {
+        "choices": {"type": "array", "items": {"type": "string"}},
+        "default": {"type": "string"},
+        "deadline": {"type": "number", "description": "Minutes."},
+    },
+}
 _Ids = Annotated[str | list[str], plainly({"type": "array", "items": {"type": "string"}})]
 _To = Annotated[str | list[str], plainly({"type": "string"}, "Names separated by commas, or ALL. A reply needs none.")]
 
@@ -45,6 +64,7 @@ class Send(Arguments, frozen=True, kw_only=True):
     reply_to: Annotated[str, says("Id of mail you answer; that is then done.")] | None = None
     forward: Annotated[str, says("Id of mail to pass on.")] | None = None
     task: Annotated[bool, says("Asks for work; its state is reported to you.")] = False
+    ask: Annotated[dict[str, Any], plainly(_ASK, "Asks a person, such as owner; {} takes any words.")] | None = None
     urgent: Annotated[bool, says("Read first.")] = False
     data: Annotated[Any, says("Any JSON.")] | UnsetType = UNSET
     agent_id: Me | None = None

@@ -48,6 +48,8 @@ def _presence(agent: Listing, me: str) -> str:
     """One agent in a line of ours."""
     if agent.name == me:
         return f"{agent.name}: you."
+    if agent.person:
+        return f"{agent.name}: a person; mail_send with ask asks a question."
     if agent.presence is Presence.OFFLINE:
         seen = "never seen" if agent.last_seen is None else f"offline since {span(now() - agent.last_seen)}"
         return f"{agent.name}: {seen}."

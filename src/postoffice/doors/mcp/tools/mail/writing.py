@@ -1,15 +1,21 @@
 """Sending mail: a message, a reply, a task, or something passed on."""
 
+from datetime import timedelta
+from typing import Any
+
+import msgspec
 from msgspec import UNSET
 
 from postoffice.core.agent import Caller
 from postoffice.core.errors import Invalid
 from postoffice.core.message import TASK, Draft, TaskRef
 from postoffice.core.names import EVERYONE, folded
+from postoffice.core.question import Ask
 from postoffice.core.tools import mail
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.receipt import Receipt, receipt
 from postoffice.doors.mcp.tools.verb import Verb
+from postoffice.doors.moments import now
 
 _URGENT = 1
 
@@ -40,9 +46,20 @@ async def send(request: McpRequest, given: mail.Send) -> Sent:
         forward_of=given.forward,
         priority=_URGENT if given.urgent else None,
         task=TaskRef() if given.task else None,
+        ask=None if given.ask is None else _ask(given.ask),
+        by_model=True,
     )
     sent = receipt(await request.office.send(me, draft))
     return Sent(**{name: getattr(sent, name) for name in sent.__struct_fields__})
+
+
+def _ask(given: dict[str, Any]) -> Ask:
+    try:
+        asking = msgspec.convert(given, mail.Asking, strict=False)
+    except msgspec.ValidationError as error:
+        raise Invalid(what="ask", why=str(error)) from None
+    deadline = None if asking.deadline is None else now() + timedelta(minutes=asking.deadline)
+    return Ask(choices=tuple(asking.choices), default=asking.default, deadline=deadline)
 
 
 async def _recipients(request: McpRequest, me: Caller, given: mail.Send) -> str | tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""A model on loopback that does as it is told: the Anthropic messages API, with a script in place of a mind."""
+"""A model on loopback that does as it is told, with a script in place of a mind. It speaks as Anthropic's, OpenAI's and Google's do."""
 
 import json
 import threading
@@ -7,9 +7,11 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
+from tests.peers import model_talk
+
 
 class Call(NamedTuple):
-    """A turn in which the model calls a tool."""
+    """A turn in which the model calls a tool, by the name it was offered under or by the end of that."""
 
     tool: str
     arguments: dict[str, Any]
@@ -24,21 +26,32 @@ class FakeModel:
         self._script = list(script)
         self._lock = threading.Lock()
 
-    def turn(self, asked: dict[str, Any]) -> Call | str:
+    def turn(self, asked: dict[str, Any], offered: set[str]) -> tuple[str, dict[str, Any]] | str:
         """What to say. Requests without any tools are the client's own small errands; ours may come later than the first turn."""
-        if not asked.get("tools"):
+        if not offered:
             return "ok"
         with self._lock:
             self.asked.append(asked)
-            return self._script.pop(0) if self._script else "done"
+            if not self._script:
+                return "done"
+            turn = self._script.pop(0)
+        return turn if isinstance(turn, str) else (next((name for name in offered if name.endswith(turn.tool)), turn.tool), turn.arguments)
 
     def said_to_it(self) -> str:
         """Everything that the conversation held at its last turn."""
         return json.dumps(self.asked[-1]["messages"], ensure_ascii=False)
 
+    def told(self) -> list[str]:
+        """Every text that the last request held, whoever it was from, as the model reads it."""
+        return list(model_talk.texts(self.asked[-1]))
+
+    def results(self) -> list[str]:
+        """What the tools have answered, one text each, as the model reads it."""
+        return ["\n".join(model_talk.texts(result)) for result in model_talk.results(self.asked[-1])]
+
     def tools(self) -> set[str]:
         """The tools it was offered."""
-        return {tool["name"] for tool in self.asked[0]["tools"]}
+        return model_talk.offered(self.asked[0])
 
 
 @contextmanager
@@ -68,17 +81,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}")
-        if "count_tokens" in self.path:
+        path = self.path.partition("?")[0]
+        if "count_tokens" in path:
             self._answer(b'{"input_tokens": 1}', "application/json")
-        elif "/messages" not in self.path:
-            self._answer(b"{}", "application/json")
-        elif asked.get("stream"):
-            events = _events(self.model.turn(asked), str(asked.get("model")))
-            self._answer(
-                b"".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode() for event in events), "text/event-stream"
-            )
-        else:
-            self._answer(json.dumps(_whole(self.model.turn(asked), str(asked.get("model")))).encode(), "application/json")
+            return
+        for talk in model_talk.TALKS:
+            if talk.path in path:
+                turn = self.model.turn(asked, model_talk.offered(asked))
+                self._answer(*talk.say(turn, asked, streamed=bool(asked.get("stream")) or "stream" in path))
+                return
+        self._answer(b"{}", "application/json")
 
     def log_message(self, format: str, *arguments: object) -> None:
         """Nobody reads it."""
@@ -89,41 +101,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-
-
-def _whole(turn: Call | str, model: str) -> dict[str, Any]:
-    block = (
-        {"type": "text", "text": turn}
-        if isinstance(turn, str)
-        else {"type": "tool_use", "id": "toolu_1", "name": turn[0], "input": turn[1]}
-    )
-    return _head(model) | {"content": [block], "stop_reason": "end_turn" if isinstance(turn, str) else "tool_use"}
-
-
-def _head(model: str) -> dict[str, Any]:
-    usage = {"input_tokens": 1, "output_tokens": 1}
-    return {
-        "id": "msg_1",
-        "type": "message",
-        "role": "assistant",
-        "model": model,
-        "content": [],
-        "stop_reason": None,
-        "stop_sequence": None,
-    } | {"usage": usage}
-
-
-def _events(turn: Call | str, model: str) -> Iterator[dict[str, Any]]:
-    yield {"type": "message_start", "message": _head(model)}
-    if isinstance(turn, str):
-        block: dict[str, Any] = {"type": "text", "text": ""}
-        delta = {"type": "text_delta", "text": turn}
-    else:
-        block = {"type": "tool_use", "id": f"toolu_{abs(hash(json.dumps(turn)))}", "name": turn.tool, "input": {}}
-        delta = {"type": "input_json_delta", "partial_json": json.dumps(turn.arguments)}
-    yield {"type": "content_block_start", "index": 0, "content_block": block}
-    yield {"type": "content_block_delta", "index": 0, "delta": delta}
-    yield {"type": "content_block_stop", "index": 0}
-    reason = "end_turn" if isinstance(turn, str) else "tool_use"
-    yield {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None}, "usage": {"output_tokens": 1}}
-    yield {"type": "message_stop"}

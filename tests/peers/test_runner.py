@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.peers.client import CLIENTS, QUIET
 from tests.peers.fake_model import thinking
-from tests.peers.test_clients import CLIENTS, QUIET
 from tests.runner.office import Office, until
 from tests.serve.running import COMMAND, PATIENCE
 from tests.setup.person import AGENT, Person

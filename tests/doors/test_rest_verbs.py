@@ -218,6 +218,17 @@ class TestSettling:
         await engine.advance(timedelta(seconds=1))
         assert len(await take(bob)) == 1
 
+    async def test_a_sender_takes_back_what_waits(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        sent = await send(alice, "bob")
+        canceled = {"message_id": sent["message_id"], "recipients": [{"recipient": "bob", "state": "dead", "canceled": True}]}
+        assert done(await alice.post(f"/messages/{sent['message_id'][-8:]}/cancel")) == canceled
+        assert await take(bob) == []
+        taken = await send(alice, "bob")
+        await take(bob)
+        refused(await alice.post(f"/messages/{taken['message_id']}/cancel"), 409, "too_late_to_cancel")
+        refused(await bob.post(f"/messages/{taken['message_id']}/cancel"), 404, "no_such_message")
+
     async def test_what_is_in_hand_is_listed_with_the_time_left(self, callers: Callers, engine: Engine) -> None:
         alice, bob = await two(callers)
         await send(alice, "bob")

@@ -197,6 +197,12 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("lease_lost", lambda s: s.office.ack(s.bob, s.waiting)),
         ("bad_text", lambda s: s.office.ack(s.bob, "\x00")),
     ],
+    "cancel": [
+        ("no_such_message", lambda s: s.office.cancel(s.bob, s.waiting)),
+        ("no_such_message", lambda s: s.office.cancel(s.alice, NO_ID)),
+        ("too_late_to_cancel", lambda s: s.office.cancel(s.alice, s.leased.message.id)),
+        ("bad_text", lambda s: s.office.cancel(s.alice, "\x00")),
+    ],
     "keep": [
         ("bad_limit", lambda s: s.office.keep(s.bob, [s.leased.message.id], TOO_LONG)),
         ("bad_text", lambda s: s.office.send(s.bob, Draft(to="alice", content="x", reply_to="\x00"))),

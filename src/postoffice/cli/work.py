@@ -100,7 +100,26 @@ def _dead(console: "Console", answer: Any) -> None:
     tell_of_more(console, answer)
 
 
+async def cancel(wire: "Wire", options: Options) -> Any:
+    """Take back a message that nobody has taken yet."""
+    return await wire.post(f"/messages/{part(options['message'])}/cancel")
+
+
+def _cancel(console: "Console", answer: Any) -> None:
+    for one in answer["recipients"]:
+        became = "canceled" if one["canceled"] else f"too late, it is {one['state']}"
+        say(console, f"{one['recipient']}: {became}.")
+
+
 COMMANDS = (
+    Command(
+        "cancel",
+        "take back a message that nobody has taken yet",
+        ("postoffice cancel MESSAGE --as coder",),
+        cancel,
+        _cancel,
+        (argument("message", help="a message's id, or the end of it"),),
+    ),
     Command(
         "task",
         "report on a task: accept, work, complete, reject or fail it",

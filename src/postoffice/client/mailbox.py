@@ -165,6 +165,11 @@ class Mailbox(PeopleCalls):
         answer: dict[str, Any] = await self.call("GET", f"/messages/{part(message_id)}/status")
         return answer
 
+    async def cancel(self, message_id: str) -> dict[str, Any]:
+        """Take back what nobody has taken yet: what became of it with each recipient."""
+        answer: dict[str, Any] = await self.call("POST", f"/messages/{part(message_id)}/cancel")
+        return answer
+
     async def call(self, method: str, path: str, body: object = None, **query: object) -> Any:
         """Any other call of the REST door, as this agent, repeated while the server is away."""
         return await until_answered(lambda: self._wire.call(method, path, body, **query), self._patience, self._away)

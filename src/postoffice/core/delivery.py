@@ -100,6 +100,19 @@ class Settled(msgspec.Struct, frozen=True, gc=False):
     state: State
 
 
+CANCELED = "canceled"
+"""Why a delivery is dead that its sender has taken back."""
+
+
+class Recalled(msgspec.Struct, frozen=True):
+    """What became of a message with one recipient when its sender took it back."""
+
+    recipient: str
+    state: State
+    canceled: bool
+    """Whether it will not reach the recipient any more."""
+
+
 class Wish(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a taker asks of its mailbox."""
 

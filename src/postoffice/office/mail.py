@@ -7,13 +7,24 @@ from typing import Any
 
 import msgspec
 
+from postoffice.acts.mail.cancel import Cancel
 from postoffice.acts.mail.send import Send
 from postoffice.acts.mail.take_and_settle import Collected
 from postoffice.core.agent import Caller
 from postoffice.core.clock import is_id, steady
-from postoffice.core.delivery import Ack, Extend, GiveBack, InHand, Leased, Nack, Settled, Settlement, Unread, Wish
+from postoffice.core.delivery import Ack, Extend, GiveBack, InHand, Leased, Nack, Recalled, Settled, Settlement, Unread, Wish
 from postoffice.core.entity import check_entity_type
-from postoffice.core.errors import BadMessage, MailError, NoSuchAgent, NoSuchMessage, NoSuchSession, NothingToAnswer
+from postoffice.core.errors import (
+    AmbiguousId,
+    BadMessage,
+    Invalid,
+    MailError,
+    NoSuchAgent,
+    NoSuchMessage,
+    NoSuchSession,
+    NothingToAnswer,
+    TooLateToCancel,
+)
 from postoffice.core.ledger import DIRECT, is_ledger_id
 from postoffice.core.limits import bounded
 from postoffice.core.message import NOTICE, TASK_UPDATE, Accepted, Draft, LedgerWish, check_draft
@@ -139,6 +150,31 @@ class MailVerbs(Counter):
             return sent
         posted = tuple(msgspec.structs.replace(one, ledger=DIRECT) for one in sent.posted)
         return msgspec.structs.replace(sent, posted=posted, ledger=DIRECT if note else None)
+
+    async def cancel(self, caller: Caller, ref: str) -> tuple[str, tuple[Recalled, ...]]:
+        """Take back what the caller has sent and nobody has taken yet: its id, and what became of it with each recipient."""
+        return await self.short_ids.named(None if caller.owner else caller.name, self._ref(ref), lambda whole: self._cancel(caller, whole))
+
+    async def _cancel(self, caller: Caller, ref: str) -> tuple[str, tuple[Recalled, ...]]:
+        proofs = await self.store.mail.proofs(ref, None if caller.owner else caller.name)
+        sent = [one for one in proofs if one.message is not None and (caller.owner or folded(one.message.sender) == folded(caller.name))]
+        if not sent:
+            raise NoSuchMessage(name=caller.name, ref=ref)
+        if len(sent) > 1:
+            raise AmbiguousId(ref=ref, name=caller.name)
+        (proof,) = sent
+        assert proof.message is not None
+        if proof.message.ask is not None:
+            raise Invalid(what="message", why="it asks a question, which its sender withdraws instead (POST /questions/{id}/withdraw)")
+        sender = proof.message.sender
+        outcomes = await self.store.do_each([Cancel(sender, proof.message_id, standing.recipient) for standing in proof.standings])
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+        recalled = tuple(outcome for outcome in outcomes if isinstance(outcome, Recalled))
+        if not any(one.canceled for one in recalled):
+            raise TooLateToCancel(ref=ref, states=", ".join(f"{one.state} with {one.recipient}" for one in recalled) or "it went to nobody")
+        return proof.message_id, recalled
 
     # Taking and settling
 

@@ -10,8 +10,8 @@ from postoffice.acts.rows import DeliveryRow, TaskRow
 from postoffice.acts.rules.finding import find_mail
 from postoffice.acts.tasks.steps import step, steps_of
 from postoffice.core.clock import moment
-from postoffice.core.delivery import Settled, State
-from postoffice.core.errors import NoSuchMessage, NotDead
+from postoffice.core.delivery import CANCELED, Settled, State
+from postoffice.core.errors import NoSuchMessage, NotDead, WasCanceled
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
 from postoffice.core.task import UNDELIVERED, TaskState
@@ -45,6 +45,8 @@ class Requeue(OneLetter[Settled]):
 
     def run(self, desk: Desk) -> Settled:
         row = self.find(desk, State.DEAD)
+        if row.reason == CANCELED:
+            raise WasCanceled(ref=self.ref)
         task = desk.tasks.get(row.message_id)
         if task is not None and failed_undelivered(task, row):
             step(desk, task, TaskState.PENDING, "its message waits again")

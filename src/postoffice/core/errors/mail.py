@@ -63,6 +63,14 @@ class NotWaiting(Conflict):
     """Message {ref} is {state} and waits for nobody any more."""
 
 
+class TooLateToCancel(Conflict):
+    """Message {ref} does not wait any more ({states}); only what nobody has taken yet can be canceled."""
+
+
+class WasCanceled(Conflict):
+    """Message {ref} was canceled by its sender, and cannot be requeued."""
+
+
 class LoopRefused(Conflict):
     """Not forwarded to {to}: {why}."""
 

@@ -7,7 +7,7 @@ import msgspec
 from fastapi import Path, Query, Request, Response
 from pydantic import Field, model_validator
 
-from postoffice.core.delivery import Standing
+from postoffice.core.delivery import Recalled, Standing
 from postoffice.core.errors import BadMessage, MailError
 from postoffice.core.letter import Letter, letter
 from postoffice.core.message import Accepted, Draft, Posted, TaskRef
@@ -165,6 +165,13 @@ class Whereabouts(msgspec.Struct, frozen=True, kw_only=True):
     purged_at: datetime | None
 
 
+class Canceled(msgspec.Struct, frozen=True):
+    """A message taken back, and what became of it with each recipient."""
+
+    message_id: str
+    recipients: tuple[Recalled, ...]
+
+
 class Hit(msgspec.Struct, frozen=True):
     """A message, and the words around the hit."""
 
@@ -179,6 +186,7 @@ class Hits(msgspec.Struct, frozen=True):
     cursor: str | None
 
 
+_CANCELED = {"message_id": MESSAGE_ID, "recipients": [{"recipient": "bob-agent", "state": "dead", "canceled": True}]}
 _SENT = {
     "message_id": MESSAGE_ID,
     "session_id": SESSION_ID,
@@ -226,6 +234,13 @@ async def waiting(
 async def status(message_id: MessageId, call: Identified) -> Response:
     """Where a message stands: awaiting the ledger, pending, leased, acked or dead, when, after how many tries, and why."""
     return answer(_whereabouts(await call.office.status(call.caller, message_id)))
+
+
+@routes.post("/messages/{message_id:path}/cancel", **gives(Canceled, _CANCELED))
+async def cancel(message_id: MessageId, call: Identified) -> Response:
+    """Take back what the caller has sent and nobody has taken yet, from each recipient with whom it still waits."""
+    id, recipients = await call.office.cancel(call.caller, message_id)
+    return answer(Canceled(id, recipients))
 
 
 @routes.get("/search", **gives(Hits, {"results": [{"message": LETTER, "excerpt": "Sure, let's do it."}], "cursor": None}))

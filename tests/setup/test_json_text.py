@@ -68,8 +68,8 @@ def test_a_value_is_replaced_in_its_place() -> None:
     assert json_text.put('{"a": {"b": [1, 2]}, "c": 3}', ("a", "b"), "x") == '{"a": {"b": "x"}, "c": 3}'
 
 
-@pytest.mark.parametrize("text", ["[1]", '{"a": 1,}', '{"a": 1} // no', "{a: 1}", '{"a": NaN}', "{", '{"a": 1}{'])
-def test_what_is_not_plain_json_is_refused(text: str) -> None:
+@pytest.mark.parametrize("text", ["[1]", '{"a": 1,,}', "{a: 1}", '{"a": 1} / no', '{"a": NaN}', "{", '{"a": 1}{'])
+def test_what_is_not_json_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
         json_text.read(text)
 
@@ -78,3 +78,23 @@ def test_dropping_what_is_not_there_changes_nothing() -> None:
     for path in [("x",), ("a", "x"), ("a", 3), ("b", 0, "x")]:
         assert json_text.drop('{"a": {"c": 1}, "b": 2}', path) == '{"a": {"c": 1}, "b": 2}'
     assert look({"a": [1]}, ("a", 4)) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{\n  // mine\n  "a": {"x": "http://a//b"}, /* and */\n}\n',
+        '{"a": {"x": 1,},}',
+        "{\n  // nothing yet\n}\n",
+        '/* first */ {"a": [1, 2, // three\n]}',
+        '{"a": "/* no comment */", "b": "// neither"}',
+    ],
+)
+def test_comments_are_kept_by_what_is_put_in_and_taken_out(text: str) -> None:
+    document = json_text.read(text)
+    more = json_text.put(text, ("ours", "mail"), {"command": ["x"]})
+    assert json_text.read(more) == document | {"ours": {"mail": {"command": ["x"]}}}
+    for comment in ("// mine", "/* and */", "// nothing yet", "/* first */", "// three", "/* no comment */", "// neither"):
+        assert text.count(comment) == more.count(comment)
+    assert json_text.read(json_text.drop(more, ("ours",))) == document
+    assert json_text.drop(more, ("ours",)).count("//") == text.count("//")

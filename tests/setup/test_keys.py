@@ -92,11 +92,26 @@ def test_a_project_s_file_names_a_variable_instead(keyed: Person) -> None:
     ]
 
 
-def test_a_missing_key_is_told_with_the_remedy(keyed: Person) -> None:
-    done = keyed.run("setup", "cursor", "--agent", "nobody", "--yes")
-    assert done.returncode == 0
-    assert "postoffice register nobody" in done.stdout
-    assert "headers" not in keyed.read("cursor")["mcpServers"]["mail"]
+@pytest.mark.parametrize("more", [(), ("--hook",)])
+def test_a_missing_key_is_made_before_anything_is_written(keyed: Person, more: tuple[str, ...]) -> None:
+    done = keyed.run("setup", "claude", "--agent", f"newcomer{len(more)}", *more, "--yes")
+    assert (done.returncode, "mailbox opens" in done.stdout) == (0, True)
+    kept = credentials_of(keyed)
+    assert kept[f"newcomer{len(more)}"] not in done.stdout
+
+
+def test_setup_fails_where_no_key_can_be_had(keyed: Person) -> None:
+    keyed.run("setup", "claude", "--agent", "taken-name", "--yes")
+    stranger = Person(keyed.home / "stranger", keyed.server)
+    for words in (("--agent", "taken-name"), ("--hook",)):
+        done = stranger.run("setup", "claude", *words, "--yes")
+        assert done.returncode not in (0, 1)
+        assert not stranger.path("claude").exists()
+
+
+def credentials_of(person: Person) -> dict[str, str]:
+    found = [json.loads(path.read_text()) for path in (person.home / "keys").rglob("*.json")]
+    return {one["agent"]: one["key"] for one in found}
 
 
 def test_a_key_that_is_no_good_is_told_with_the_remedy(keyed: Person) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from postoffice import __version__
-from postoffice.cli import bridges, consent, keeping, ledger, mail, openclaw, people, server, setup, watching, work
+from postoffice.cli import bell, bridges, consent, keeping, ledger, mail, openclaw, people, server, setup, watching, work
 from postoffice.cli.caller import asking, server_of
 from postoffice.cli.command import Command, Options, add_commands, examples
 from postoffice.cli.show import show
@@ -104,6 +104,7 @@ def parser() -> Parser:
     openclaw.add(commands)
     ledger.add(commands, _asking)
     setup.add(commands)
+    bell.add(commands)
     keeping.add(commands)
     _add_completions(commands, root)
     return root

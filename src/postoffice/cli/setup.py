@@ -1,4 +1,4 @@
-"""Setting up other programs: the change shown, asked about, made, and tried; and the hook that they then run."""
+"""Setting up other programs: the change shown, asked about, made, and tried."""
 
 import argparse
 import asyncio
@@ -12,8 +12,8 @@ from postoffice.core.errors import Invalid
 
 _CLIENTS = ("claude", "codex", "gemini", "opencode", "cursor", "openclaw", "nanobot")
 _EXAMPLES = """examples:
-  postoffice setup claude --agent coder --hook --skill
-  postoffice setup codex --yes
+  postoffice setup claude --hook --skill
+  postoffice setup codex --hook --agent coder --yes
   postoffice setup openclaw --undo
   postoffice setup --prompt"""
 _COLOURS = {"+": "\x1b[32m", "-": "\x1b[31m", "@": "\x1b[36m"}
@@ -21,7 +21,7 @@ _PLAIN = "\x1b[0m"
 
 
 def add(commands: Any) -> None:
-    """Add setup and hook."""
+    """Add setup."""
     setting = commands.add_parser(
         "setup",
         help="connect a client to its mailbox",
@@ -36,28 +36,27 @@ def add(commands: Any) -> None:
     setting.add_argument("--tools", help="toolsets or tools, separated by commas (mail)")
     setting.add_argument("--project", action="store_true", help="this folder's project instead of your own files (claude)")
     setting.add_argument("--skill", action="store_true", help="also a skill: how to use the mailbox")
-    setting.add_argument("--hook", action="store_true", help="also a hook that tells of new mail (claude)")
+    setting.add_argument(
+        "--hook", action="store_true", help="give each window a name, and ring it when mail comes (claude, codex, gemini, opencode)"
+    )
+    setting.add_argument("--shared", action="store_true", help="with --hook and --agent: several windows serve that one mailbox")
+    setting.add_argument(
+        "--let-in", action="store_true", help="with --hook: ring windows too that bypass permission prompts (claude; asked otherwise)"
+    )
     setting.add_argument("--undo", action="store_true", help="take it all back")
     setting.add_argument("--yes", action="store_true", help="do not ask")
     setting.add_argument("--prompt", action="store_true", help="print a prompt to paste to an agent instead")
     setting.set_defaults(command=run)
-    telling = commands.add_parser(
-        "hook",
-        help="one line if mail is waiting, for a client's hooks",
-        description="Print one line if mail is waiting, with how many and from whom, never what they say; otherwise nothing.",
-        epilog="examples:\n  postoffice hook --as coder",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    telling.add_argument("--as", dest="agent", metavar="AGENT", help="whose mail (POSTOFFICE_AGENT)")
-    telling.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
-    telling.set_defaults(command=run_hook)
 
 
 def run(options: dict[str, Any]) -> None:
     """Set up, or take back."""
-    from postoffice.client.address import DEFAULT  # noqa: PLC0415 - help and completions need none of it
+    from msgspec.structs import replace  # noqa: PLC0415 - help and completions need none of it
+
+    from postoffice.client.address import DEFAULT  # noqa: PLC0415
     from postoffice.core.names import check_free  # noqa: PLC0415
     from postoffice.setup.home import my_home  # noqa: PLC0415
+    from postoffice.setup.key import with_key  # noqa: PLC0415
     from postoffice.setup.plan import setting_up, taking_back  # noqa: PLC0415
     from postoffice.setup.skill import setup_prompt  # noqa: PLC0415
 
@@ -67,6 +66,8 @@ def run(options: dict[str, Any]) -> None:
         return
     wish = _wish(options)
     home = my_home(project=bool(options.get("project")))
+    if not options.get("undo"):
+        wish = replace(wish, endpoint=asyncio.run(with_key(wish.endpoint)), let_in=_let_in(home, wish, options))
     changes = taking_back(home, wish) if options.get("undo") else setting_up(home, wish)
     if not changes:
         print("Nothing to take back." if options.get("undo") else "Nothing to change: it is set up already.")
@@ -86,17 +87,6 @@ def run(options: dict[str, Any]) -> None:
         _try(wish, changed=bool(changes), shared=home.project is not None)
 
 
-def run_hook(options: dict[str, Any]) -> None:
-    """Tell of mail that waits."""
-    from postoffice.core.names import check_name  # noqa: PLC0415
-    from postoffice.setup.hook import run_hook as tell  # noqa: PLC0415
-
-    agent = options.get("agent") or os.environ.get("POSTOFFICE_AGENT")
-    if not agent:
-        raise Invalid(what="hook", why="it has to know whose mail; give --as AGENT")
-    tell(_server(options), check_name(agent))
-
-
 def _server(options: dict[str, Any]) -> str:
     from postoffice.client.address import DEFAULT, read_address  # noqa: PLC0415
 
@@ -107,24 +97,43 @@ def _wish(options: dict[str, Any]) -> Any:
     from postoffice.client import credentials  # noqa: PLC0415
     from postoffice.core.names import check_free  # noqa: PLC0415
     from postoffice.core.tools import toolset  # noqa: PLC0415
+    from postoffice.setup.clients import CLIENTS  # noqa: PLC0415
     from postoffice.setup.endpoint import Endpoint  # noqa: PLC0415
     from postoffice.setup.plan import Wish  # noqa: PLC0415
 
     client = options.get("client")
     if client is None:
         raise Invalid(what="setup", why=f"it has to know which client; name one of {', '.join(_CLIENTS)}, or use --prompt")
-    for flag in ("project", "hook"):
+    for flag in ("project", "let_in"):
         if options.get(flag) and client != "claude":
-            raise Invalid(what=f"--{flag}", why="only Claude Code has such a thing; leave it out")
+            raise Invalid(what=f"--{flag.replace('_', '-')}", why="only Claude Code has such a thing; leave it out")
+    if options.get("hook") and CLIENTS[client].own is None:
+        raise Invalid(what="--hook", why=f"nothing is known that begins a turn in {CLIENTS[client].title}; leave it out")
     name = str(options.get("name") or "mail")
     if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
         raise Invalid(what="--name", why="letters, digits, '-' and '_' are what every client takes")
-    agent, server = check_free(options.get("agent") or os.environ.get("POSTOFFICE_AGENT") or client), _server(options)
+    chosen, server = options.get("agent") or os.environ.get("POSTOFFICE_AGENT"), _server(options)
+    agent = check_free(chosen or client)
     if options.get("tools"):
         toolset(options["tools"])  # a wrong name is told before anything is written
     kept = credentials.load(server, agent)
-    endpoint = Endpoint(server=server, agent=agent, key=kept.key if kept else None, tools=options.get("tools"))
-    return Wish(client=client, name=name, endpoint=endpoint, skill=bool(options.get("skill")), hook=bool(options.get("hook")))
+    named = chosen is not None or not options.get("hook")
+    key = kept.key if kept and named else None
+    endpoint = Endpoint(server=server, agent=agent, key=key, tools=options.get("tools"), named=named)
+    flags = {flag: bool(options.get(flag)) for flag in ("skill", "hook", "shared")}
+    return Wish(client=client, name=name, endpoint=endpoint, **flags)
+
+
+def _let_in(home: Any, wish: Any, options: dict[str, Any]) -> bool:
+    """Whether rings are to be accepted by windows that bypass permission prompts: asked, never taken for granted."""
+    from postoffice.setup.plan import lets_in  # noqa: PLC0415
+
+    if not wish.hook or wish.client != "claude" or options.get("let_in") or lets_in(home):
+        return bool(options.get("let_in"))
+    if options.get("yes") or not somebody_there():
+        return False
+    print("A window of Claude Code that bypasses permission prompts holds rings for you, unless crossSessionInbound is set to accept.")
+    return agreed("Let rings into such windows?")
 
 
 def _show(lines: Sequence[str]) -> None:
@@ -165,3 +174,5 @@ def _try(wish: Any, *, changed: bool, shared: bool) -> None:
         print(f"{client.title} takes the key from the variable {KEY_VARIABLE}: set it before you start it (keys are kept in {folder()}).")
     if changed and works:
         print(f"{client.title}: {client.again}")
+    if changed and wish.hook and client.asks:
+        print(client.asks)

@@ -30,6 +30,14 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     keyless: bool = False
     """Whether it wants the key in a variable, not in its file."""
     again: str = "Start it anew to have the tools."
+    own: Callable[[list[str]], dict[str, Any]] | None = None
+    """An entry for a program that it starts itself, one for each window; where it can be rung."""
+    hooks: Callable[[Home], Path] | None = None
+    """Where its hooks stand."""
+    plugins: Callable[[Home], Path] | None = None
+    """Where its plugins stand, if it is rung by one."""
+    asks: str = ""
+    """What it asks its user by itself, told before it happens."""
 
 
 def _claude_folder(home: Home) -> Path:
@@ -104,6 +112,9 @@ CLIENTS = {
         servers=("mcpServers",),
         entry=lambda to: {"type": "http", "url": to.url} | to.headers(),
         skills=_claude_skills,
+        own=lambda words: {"type": "stdio", "command": words[0], "args": words[1:]},
+        hooks=claude_settings,
+        asks="Claude Code may ask about a new MCP server: choose *Use this MCP server*; its default is to go on without.",
     ),
     "codex": Client(
         title="Codex",
@@ -112,6 +123,9 @@ CLIENTS = {
         entry=lambda to: {"url": to.url} | ({} if to.key is None else {"bearer_token_env_var": KEY_VARIABLE}),
         skills=lambda home: home.moved("CODEX_HOME", ".codex") / "skills",
         keyless=True,
+        own=lambda words: {"command": words[0], "args": words[1:]},
+        hooks=lambda home: home.moved("CODEX_HOME", ".codex") / "hooks.json",
+        asks="Codex asks once whether to trust new hooks: choose *Trust all and continue*.",
     ),
     "gemini": Client(
         title="Gemini CLI",
@@ -119,6 +133,9 @@ CLIENTS = {
         servers=("mcpServers",),
         entry=lambda to: {"url": to.url, "type": "http"} | to.headers(),
         skills=lambda home: _gemini(home) / "skills",
+        own=lambda words: {"command": words[0], "args": words[1:]},
+        hooks=lambda home: _gemini(home) / "settings.json",
+        asks="Gemini CLI asks whether to trust a folder that is new to it; without that it starts no servers and no hooks.",
     ),
     "opencode": Client(
         title="opencode",
@@ -127,6 +144,8 @@ CLIENTS = {
         # Without `oauth: false` it would look for a login page before it uses the header.
         entry=lambda to: {"type": "remote", "url": to.url, "enabled": True, "oauth": False} | to.headers(),
         skills=lambda home: _opencode_folder(home) / "skills",
+        own=lambda words: {"type": "local", "command": words, "enabled": True},
+        plugins=lambda home: _opencode_folder(home) / "plugins",
     ),
     "cursor": Client(
         title="Cursor",

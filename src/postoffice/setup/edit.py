@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from postoffice.setup.path import Path, look
 
-_OURS = frozenset({"url", "type", "transport", "headers", "bearer_token_env_var", "enabled", "oauth"})
+_OURS = frozenset({"url", "type", "transport", "headers", "bearer_token_env_var", "enabled", "oauth", "command", "args"})
 """The fields of an entry that we write; a person's own ones stay."""
 
 
@@ -85,12 +85,31 @@ class Hook(NamedTuple):
         return text
 
 
-Edit = Entry | Permission | Hook
+class Answer(NamedTuple):
+    """A setting that a person agreed to."""
+
+    path: Path
+    value: str
+
+    def put(self, editor: ModuleType, text: str) -> str:
+        """Put it in."""
+        return text if look(editor.read(text), self.path) == self.value else str(editor.put(text, self.path, self.value))
+
+    def found(self, document: Any) -> "Answer | None":
+        """It, if it stands there."""
+        return self if look(document, self.path) == self.value else None
+
+    def take(self, editor: ModuleType, text: str, before: Any) -> str:
+        """Take it out, if it was not there before us."""
+        return text if before is None or self.found(before) is not None else str(editor.drop(text, self.path))
+
+
+Edit = Entry | Permission | Hook | Answer
 
 
 def any_of_ours(document: Any, edits: Sequence[Edit]) -> bool:
     """Whether something is there that only we write."""
-    return any(edit.found(document) is not None for edit in edits if not isinstance(edit, Permission))
+    return any(edit.found(document) is not None for edit in edits if not isinstance(edit, Permission | Answer))
 
 
 def put_in(editor: ModuleType, text: str, edits: Sequence[Edit]) -> str:

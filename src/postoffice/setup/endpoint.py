@@ -18,6 +18,8 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     agent: str
     key: str | None = None
     tools: str | None = None
+    named: bool = True
+    """Whether a person chose the name; else each window gets its own."""
 
     @property
     def url(self) -> str:
@@ -28,6 +30,11 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     def toolset(self) -> str:
         """The tools offered there."""
         return self.tools or MAIL
+
+    @property
+    def words(self) -> list[str]:
+        """The command that speaks MCP for whichever window starts it."""
+        return ["mcp", "--server", self.server, "--tools", self.toolset, *(["--as", self.agent] if self.named else [])]
 
     @property
     def host(self) -> str:

@@ -1,4 +1,4 @@
-"""JSON as text: a value put in or taken out, every other character kept as it was."""
+"""JSON as text, with comments or without: a value put in or taken out, every other character kept as it was."""
 
 import json
 import re
@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 from postoffice.setup.path import Path
 
-_SPACE = re.compile(r"[ \t\r\n]*")
+_SPACE = re.compile(r"(?:[ \t\r\n]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|(//[^\n]*|/\*.*?\*/)|(,)(?=(?:[ \t\r\n]|//[^\n]*|/\*.*?\*/)*[}\]])', re.DOTALL)
+"""Text is left alone; comments and a comma before the end of a list are not JSON."""
 _INDENT = re.compile(r"[\[{]\r?\n([ \t]+)")
 _scan: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().raw_decode
 
@@ -22,8 +24,9 @@ class _Part(NamedTuple):
 
 
 def read(text: str) -> dict[str, Any]:
-    """What the text says. ValueError, with the place, if it is not plain JSON with an object at its root."""
-    found = json.loads(text, parse_constant=_no_number) if text.strip() else {}
+    """What the text says. ValueError, with the place, if it is not JSON (comments aside) with an object at its root."""
+    plain = _TOKEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]) if found[1] or found[2] else found[0], text)
+    found = json.loads(plain, parse_constant=_no_number) if plain.strip() else {}
     if not isinstance(found, dict):
         why = "it holds no object, {…}, at its root"
         raise ValueError(why)  # noqa: TRY004 - caught as one kind
@@ -42,7 +45,7 @@ def put(text: str, path: Path, value: Any) -> str:
         if part is None:
             return _insert(text, at, key, _nested(path[depth + 1 :], value))
         at = part.value
-    return text[:at] + _render(text, value, _margin(text, at)) + text[_scan(text, at)[1] :]
+    return text[:at] + _render(text, value, _margin(text, at)) + text[_end(text, at) :]
 
 
 def append(text: str, path: Path, item: Any) -> str:
@@ -59,7 +62,11 @@ def drop(text: str, path: Path) -> str:
     if at is None or index is None:
         return text
     if len(parts) == 1:
-        return text[: at + 1] + text[_skip(text, parts[0].end) :]
+        end = _skip(text, parts[0].end)
+        end = end + 1 if text[end] == "," else parts[0].end
+        said = text[at + 1 : parts[0].start].rstrip()  # comments
+        rest = text[end:]
+        return text[: at + 1] + said + (rest if said else rest.lstrip())
     start, end = (parts[0].start, parts[1].start) if index == 0 else (parts[index - 1].end, parts[index].end)
     return text[:start] + text[end:]
 
@@ -97,12 +104,21 @@ def _parts(text: str, start: int) -> list[_Part]:
         if text[start] == "{":
             key, colon = _scan(text, at)
             at = _skip(text, _skip(text, colon) + 1)
-        end = _scan(text, at)[1]
+        end = _end(text, at)
         parts.append(_Part(key, begin, at, end))
         at = _skip(text, end)
         if text[at] == ",":
             at = _skip(text, at + 1)
     return parts
+
+
+def _end(text: str, at: int) -> int:
+    """Where the value that begins here ends."""
+    if text[at] not in "{[":
+        return _scan(text, at)[1]
+    parts = _parts(text, at)
+    end = _skip(text, parts[-1].end if parts else at + 1)
+    return (_skip(text, end + 1) if text[end] == "," else end) + 1
 
 
 def _insert(text: str, start: int, key: str | int, value: Any) -> str:
@@ -111,12 +127,18 @@ def _insert(text: str, start: int, key: str | int, value: Any) -> str:
     parts = _parts(text, start)
     last = parts[-1].end if parts else start + 1
     close = _skip(text, last)
+    if parts and text[close] == ",":  # one that nothing follows, which comments allow as well
+        last, close = close + 1, _skip(text, close + 1)
+        return f"{text[:last]}{_newline(text)}{(inner := _margin(text, parts[-1].start))}{name}{_render(text, value, inner)},{text[last:]}"
     if parts and "\n" not in text[start:close]:
         return f"{text[:last]}, {name}{json.dumps(value, ensure_ascii=False)}{text[last:]}"
     newline, outer = _newline(text), _margin(text, start)
     inner = _margin(text, parts[-1].start) if parts else outer + _indent(text)
     piece = newline + inner + name + _render(text, value, inner)
-    return f"{text[:last]},{piece}{text[last:]}" if parts else f"{text[:last]}{piece}{newline}{outer}{text[close:]}"
+    if parts:
+        return f"{text[:last]},{piece}{text[last:]}"
+    said = text[start + 1 : close].rstrip()  # comments
+    return f"{text[: start + 1]}{said}{piece}{newline}{outer}{text[close:]}"
 
 
 def _render(text: str, value: Any, margin: str) -> str:

@@ -13,15 +13,21 @@ from postoffice.core.errors import Conflict, Invalid
 from postoffice.setup import json_text, toml_text
 from postoffice.setup.change import Change, backup_of, read_text
 from postoffice.setup.clients import CLIENTS, claude_settings
-from postoffice.setup.edit import Edit, Entry, any_of_ours, left_in, put_in, take_out
+from postoffice.setup.edit import Answer, Edit, Entry, any_of_ours, left_in, put_in, take_out
 from postoffice.setup.endpoint import KEY_VARIABLE, Endpoint
 from postoffice.setup.home import Home
-from postoffice.setup.hook import hooks
+from postoffice.setup.hook import hooks, program
 from postoffice.setup.path import Path as Keys
 from postoffice.setup.path import look
+from postoffice.setup.plugin import plugin_text
 from postoffice.setup.skill import SKILL, is_ours
 
 _OUR_ADDRESS = re.compile(r"/(agents/[^/]+/mcp|mail/[^/]+)/?(\?.*)?$")
+_OUR_WORDS = ["-m", "postoffice", "mcp"]
+
+
+LET_IN = Answer(("crossSessionInbound",), "accept")
+"""A window of Claude Code that bypasses permission prompts holds rings for its user, unless it is told to accept them."""
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,28 +38,42 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     endpoint: Endpoint
     skill: bool = False
     hook: bool = False
+    """Whether its windows get names of their own and are rung."""
+    shared: bool = False
+    let_in: bool = False
+    """Whether a window that bypasses permission prompts is to be rung as well."""
 
 
 def setting_up(home: Home, wish: Wish) -> list[Change]:
     """Every change it takes."""
-    changes = [_edited(CLIENTS[wish.client].config(home), _entry(home, wish), wish.endpoint.key)]
-    if wish.hook:
-        changes.append(_edited(claude_settings(home), _hooks(wish)))
+    changes = [_edited(path, edits, wish.endpoint.key) for path, edits in _files(home, wish, hook=wish.hook, let_in=wish.let_in).items()]
+    if wish.hook and (plugin := plugin_path(home, wish.client)) is not None:
+        changes.append(_whole(plugin, plugin_text(wish.endpoint.server, wish.endpoint.agent if wish.endpoint.named else None)))
     if wish.skill:
-        changes.append(_skill(home, wish.client))
+        changes.append(_whole(skill_path(home, wish.client), SKILL))
     return [change for change in changes if change.before != change.after]
 
 
 def taking_back(home: Home, wish: Wish) -> list[Change]:
-    """Every change that takes ours back: the entry, and the hook and the skill if they are there."""
-    changes = [_unedited(CLIENTS[wish.client].config(home), _entry(home, wish))]
-    if wish.client == "claude":
-        changes.append(_unedited(claude_settings(home), _hooks(wish)))
-    path = skill_path(home, wish.client)
-    text = read_text(path)
-    if text is not None and is_ours(text):
-        changes.append(Change(path=path, before=text, after=None, own_folder=True))
+    """Every change that takes ours back: the entry, and the hooks, the plugin and the skill if they are there."""
+    changes = [_unedited(path, edits) for path, edits in _files(home, wish, hook=True, let_in=True).items()]
+    for path in (skill_path(home, wish.client), plugin_path(home, wish.client)):
+        text = read_text(path) if path is not None else None
+        if path is not None and text is not None and is_ours(text):
+            changes.append(Change(path=path, before=text, after=None, own_folder=True))
     return [change for change in changes if change.before != change.after]
+
+
+def plugin_path(home: Home, client: str) -> Path | None:
+    """Where our plugin for a client stands, if it is rung by one."""
+    plugins = CLIENTS[client].plugins
+    return None if plugins is None else plugins(home) / "postoffice.js"
+
+
+def lets_in(home: Home) -> bool:
+    """Whether Claude Code's settings say already what is to be done with rings."""
+    text = read_text(claude_settings(home))
+    return text is not None and look(json_text.read(text), LET_IN.path) is not None
 
 
 def skill_path(home: Home, client: str) -> Path:
@@ -66,11 +86,23 @@ def _entry(home: Home, wish: Wish) -> list[Edit]:
     if home.project is not None and to.key is not None:
         # A project's file is shared, and a key is not: there it is the name of a variable.
         to = msgspec.structs.replace(to, key=f"${{{KEY_VARIABLE}}}")
+    if wish.hook and client.own is not None and home.project is None:  # a program of this machine is nothing to share
+        return [Entry((*client.servers, wish.name), client.own([*program(), *to.words]))]
     return [Entry((*client.servers, wish.name), client.entry(to)), *client.permissions(to)]
 
 
-def _hooks(wish: Wish) -> list[Edit]:
-    return list(hooks(wish.endpoint.server, wish.endpoint.agent))
+def _files(home: Home, wish: Wish, *, hook: bool, let_in: bool) -> dict[Path, list[Edit]]:
+    """What is edited, file by file: hooks may stand where the servers do."""
+    client = CLIENTS[wish.client]
+    files = {client.config(home): _entry(home, wish)}
+    if hook and client.hooks is not None:
+        edits: list[Edit] = [
+            *hooks(wish.client, wish.endpoint.server, wish.endpoint.agent if wish.endpoint.named else None, shared=wish.shared)
+        ]
+        if wish.client == "claude" and let_in:
+            edits.append(LET_IN)
+        files.setdefault(client.hooks(home), []).extend(edits)
+    return files
 
 
 def _edited(path: Path, edits: Sequence[Edit], key: str | None = None) -> Change:
@@ -93,12 +125,12 @@ def _unedited(path: Path, edits: Sequence[Edit]) -> Change:
     return Change(path=path, before=text, after=after, backed_up=True, left=left)
 
 
-def _skill(home: Home, client: str) -> Change:
-    path = skill_path(home, client)
-    text = read_text(path)
-    if text is not None and not is_ours(text):
-        raise Conflict(why=f"{path} is a skill of somebody else's; move it away first, nothing was written")
-    return Change(path=path, before=text, after=SKILL, backed_up=True)
+def _whole(path: Path, text: str) -> Change:
+    """A file that is ours from end to end."""
+    there = read_text(path)
+    if there is not None and not is_ours(there):
+        raise Conflict(why=f"{path} is somebody else's; move it away first, nothing was written")
+    return Change(path=path, before=there, after=text, backed_up=True)
 
 
 def _editor(path: Path) -> ModuleType:
@@ -110,16 +142,30 @@ def _read(editor: ModuleType, path: Path, text: str, edits: Sequence[Edit]) -> d
     try:
         document: dict[str, Any] = editor.read(text)
     except (ValueError, RecursionError) as error:
-        kind = "TOML" if editor is toml_text else "JSON (comments and commas too many are not)"
-        raise Invalid(what=str(path), why=f"it is not plain {kind}: {error}; nothing was written, change it by hand") from None
+        kind = "TOML" if editor is toml_text else "JSON"
+        raise Invalid(what=str(path), why=f"it is not {kind}: {error}; nothing was written, change it by hand") from None
     for edit in edits:
         _check_room(
-            path, document, edit.path[:-1] if isinstance(edit, Entry) else edit.path, last=dict if isinstance(edit, Entry) else list
+            path,
+            document,
+            edit.path[:-1] if isinstance(edit, Entry | Answer) else edit.path,
+            last=dict if isinstance(edit, Entry | Answer) else list,
         )
         there = look(document, edit.path) if isinstance(edit, Entry) else None
-        if there is not None and not _OUR_ADDRESS.search(str(look(there, ("url",)))):
+        if there is not None and not _is_our_entry(there):
             raise Conflict(why=f"{path} has another server called {edit.path[-1]!r}; choose a name with --name, nothing was written")
     return document
+
+
+def _is_our_entry(there: Any) -> bool:
+    """Whether a server under our name is ours: by its address, or by the command that is started."""
+    words = [*_list(look(there, ("command",))), *_list(look(there, ("args",)))]
+    started = any(words[at : at + len(_OUR_WORDS)] == _OUR_WORDS for at in range(len(words)))
+    return started or bool(_OUR_ADDRESS.search(str(look(there, ("url",)))))
+
+
+def _list(found: Any) -> list[Any]:
+    return found if isinstance(found, list) else [found]
 
 
 def _check_room(path: Path, document: Any, keys: Keys, last: type) -> None:

@@ -18,6 +18,8 @@ async def reached(to: Endpoint) -> tuple[bool, list[str]]:
         async with Wire(to.server, key=to.key, agent=to.agent) as wire:
             version: dict[str, Any] = await wire.get("/version")
             said.append(f"The office answers at {to.server} (postoffice {version['version']}, {version['auth']}).")
+            if not to.named:
+                return True, [*said, "Each window gets a name of its own, by its folder."]
             inbox = await wire.post(f"/mail/{to.agent}", {"tool": _LOOK}, tools=_LOOK)
             unread = sum(session["unread_count"] for session in inbox["sessions"])
     except MailError as error:

@@ -1,0 +1,1 @@
+"""The bell: one process for a person and machine that tells open windows of their mail."""

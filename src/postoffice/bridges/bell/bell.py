@@ -1,0 +1,247 @@
+"""The bell: every open window of this person on this machine, kept open at its office, and rung."""
+
+import asyncio
+import logging
+import time
+from contextlib import suppress
+from typing import Any
+
+from postoffice.bridges.bell import place, words
+from postoffice.bridges.bell.news import listen
+from postoffice.bridges.bell.office import Office
+from postoffice.bridges.bell.quiet import is_quiet
+from postoffice.bridges.bell.ringer import Ringer
+from postoffice.bridges.bell.window import CODEX, Window
+from postoffice.client import credentials
+from postoffice.client.process import Process
+from postoffice.core.errors import MailError
+from postoffice.core.ringing import AT_ONCE
+
+log = logging.getLogger(__name__)
+
+_RENEW_SECONDS = 5.0
+_EMPTY_SECONDS = 60.0
+"""With no window for so long, the bell ends."""
+_SLEPT_SECONDS = 10.0
+"""A clock that is further than this ahead of the time that passed: the machine slept."""
+
+
+class Bell:
+    """All windows, and what is done about them."""
+
+    def __init__(self) -> None:
+        self.windows: dict[Process | str, Window] = {}
+        self.lines = 0
+        """Lines that somebody holds open."""
+        self.ended = asyncio.Event()
+        self._offices: dict[tuple[str, str | None], Office] = {}
+        self._listeners: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._ringers: dict[Window, asyncio.Task[None]] = {}
+        self._errands: set[asyncio.Task[None]] = set()
+
+    def restore(self) -> None:
+        """The windows that an earlier bell had, as far as they are still there."""
+        for card in place.cards():
+            if card.process.alive:
+                self._attend(Window(card))
+            else:
+                place.forget(card)
+
+    async def run(self) -> None:
+        """Until no window has been there for a while, or somebody says so."""
+        since = time.monotonic()
+        while not self.ended.is_set():
+            before = time.time() - time.monotonic()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_RENEW_SECONDS):
+                    await self.ended.wait()
+            if time.time() - time.monotonic() - before > _SLEPT_SECONDS:
+                self._wake_up()
+            await self._sweep()
+            await self._renew()
+            if self.windows or self.lines:
+                since = time.monotonic()
+            elif time.monotonic() - since > _EMPTY_SECONDS:
+                return
+
+    async def end(self, said: dict[str, Any]) -> None:
+        """A client says that its session has ended. One whose process has ended too may be closed by now."""
+        at = Process(int(said["process"]["pid"]), str(said["process"]["started"]))
+        window = self.windows.get(at) or self.windows.get(str(said.get("session")))
+        if window is not None:
+            await self.close(window)
+
+    async def window(self, said: dict[str, Any]) -> Window:
+        """The window that speaks, known from now on if it was not."""
+        at = Process(int(said["process"]["pid"]), str(said["process"]["started"]))
+        session = said.get("session")
+        # Several of Codex's conversations may share what we take for their terminal: there the conversation tells them apart.
+        key: Process | str = str(session) if said["client"] == CODEX and session else at
+        window = self.windows.get(key)
+        if window is None:
+            await self._sweep()  # a name that has just become free is the one to take
+            window = self.windows[key] = Window(
+                place.Card(client=said["client"], process=at, folder=said["folder"], server=said["server"], session=session)
+            )
+        card = window.card
+        changed = (session or card.session, said.get("home") or card.home, said.get("agent") or card.wished)
+        anew = window.id is None or (card.session, card.wished) != (changed[0], changed[2])
+        card.session, card.home, card.wished = changed
+        card.mode = said.get("mode") or card.mode
+        card.shared = bool(said.get("shared", card.shared))
+        place.keep(card)
+        if anew:
+            with suppress(MailError):  # the office is away; it is asked again
+                await self._open(window)
+        return window
+
+    async def heed(self, window: Window, event: str, said: dict[str, Any]) -> dict[str, Any]:
+        """What to answer to what a client's hook tells."""
+        if window.id is None or window.agent is None:
+            return {}
+        answer: dict[str, Any] = {"agent": window.agent}
+        window.sign(busy=event in ("prompt", "tool") or (event == "stop" and window.busy and not self._ends(window, said)))
+        if event == "start":
+            with suppress(MailError):
+                await self._look(window)
+            return answer | {"text": words.greeting(window.agent, window.was, len(window.letters))}
+        if event == "prompt":
+            window.card.ringing = window.card.ringing.begun()
+            self._run(self._turn(window))
+        with suppress(MailError):
+            await self._look(window)
+        text = self._text(window, event, said)
+        window.stirred.set()
+        return answer | ({"text": text} if text else {})
+
+    def stir(self, agent: str | None = None) -> None:
+        """Have windows look at their mail."""
+        for window in self.windows.values():
+            if agent is None or window.agent == agent:
+                window.stirred.set()
+
+    async def close(self, window: Window) -> None:
+        """It has ended: its leases go back, and its name is free."""
+        for key in [key for key, one in self.windows.items() if one is window]:
+            del self.windows[key]
+        if (ringer := self._ringers.pop(window, None)) is not None:
+            ringer.cancel()
+        place.forget(window.card)
+        for say in (window.waiter, window.plugin):
+            if say is not None:
+                await say({"bye": True})
+        if window.id is not None:
+            with suppress(MailError):
+                await self._office(window).close(window)
+        self._listen()
+
+    async def leave(self) -> None:
+        """End, and leave the windows to the bell that comes after."""
+        tasks = [*self._ringers.values(), *self._listeners.values(), *self._errands]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _ends(self, window: Window, said: dict[str, Any]) -> bool:
+        """Whether a turn that stops is over, and not kept going by what we say."""
+        return bool(said.get("again")) or not any(letter.rings for letter in window.untold())
+
+    def _text(self, window: Window, event: str, said: dict[str, Any]) -> str | None:
+        """What a turn is told: urgent mail at once, everything with the next prompt, and at the end what came meanwhile."""
+        untold = window.untold()
+        if event == "tool":
+            untold = [letter for letter in untold if letter.priority <= AT_ONCE and not letter.notice]
+        elif event == "stop":
+            untold = [] if said.get("again") else [letter for letter in untold if letter.rings]
+        if not untold or (event == "prompt" and said.get("ring")):
+            window.told(untold)
+            return None
+        window.told(untold)
+        place.keep(window.card)
+        return words.urgent(len(untold)) if event == "tool" else words.told(len(untold))
+
+    async def _sweep(self) -> None:
+        for window in [one for one in self.windows.values() if not one.card.process.alive]:
+            await self.close(window)
+
+    async def _look(self, window: Window) -> None:
+        window.letters = await self._office(window).waiting(str(window.agent))
+        window.card.ringing = window.card.ringing.heed(window.letters)
+
+    async def _turn(self, window: Window) -> None:
+        with suppress(MailError):
+            await self._office(window).turn(window)
+
+    def _run(self, errand: Any) -> None:
+        task = asyncio.create_task(errand)
+        self._errands.add(task)
+        task.add_done_callback(self._errands.discard)
+
+    def _attend(self, window: Window) -> None:
+        key = window.card.session if window.card.client == CODEX and window.card.session else window.card.process
+        self.windows[key] = window
+
+    async def _open(self, window: Window) -> None:
+        opened = await self._office(window).open(window)
+        window.id, window.card.agent = opened["id"], opened["agent"]
+        window.was = opened.get("was")
+        place.keep(window.card)
+        if window not in self._ringers:
+            ringer = Ringer(window, self._office(window), is_quiet)
+            self._ringers[window] = asyncio.create_task(ringer.attend())
+        log.info("%s: a window of %s in %s, by %s", window.agent, window.card.client, window.card.folder, window.reach())
+        self._listen()
+
+    async def _renew(self) -> None:
+        by_office: dict[Office, list[Window]] = {}
+        for window in list(self.windows.values()):
+            try:
+                if window.id is None:
+                    await self._open(window)
+                else:
+                    by_office.setdefault(self._office(window), []).append(window)
+            except MailError as error:
+                log.debug("a window cannot be opened: %s", error)
+        for office, windows in by_office.items():
+            try:
+                answer = await office.renew(windows)
+            except MailError as error:
+                log.debug("%s cannot be told of %d windows: %s", office.server, len(windows), error)
+                continue
+            names = {one["id"]: one["agent"] for one in answer["windows"]}
+            for window in windows:
+                if window.id in answer["gone"]:
+                    window.id = None  # the lease ran out while we could not renew it
+                    with suppress(MailError):
+                        await self._open(window)
+                elif (name := names.get(window.id)) and name != window.agent:
+                    window.card.agent = name
+                    window.stirred.set()
+            self._listen()
+
+    def _listen(self) -> None:
+        """One listener for each name that a window has."""
+        wanted = {(one.card.server, one.agent): one for one in self.windows.values() if one.agent is not None and one.id is not None}
+        for key in self._listeners.keys() - wanted.keys():
+            self._listeners.pop(key).cancel()
+        for (server, agent), window in wanted.items():
+            if (server, str(agent)) not in self._listeners:
+                wire = self._office(window).wire(str(agent))
+                self._listeners[server, str(agent)] = asyncio.create_task(listen(wire, lambda agent=agent: self.stir(agent)))  # type: ignore[misc]
+
+    def _wake_up(self) -> None:
+        """Connections did not live through the sleep, and nobody says so."""
+        log.info("the machine has slept; looking at everything anew")
+        for listener in self._listeners.values():
+            listener.cancel()
+        self._listeners.clear()
+        self._listen()
+        self.stir()
+
+    def _office(self, window: Window) -> Office:
+        server, name = window.card.server, window.card.wished or window.card.agent
+        kept = credentials.load(server, name) if name else None
+        key = kept.key if kept else None
+        if (server, key) not in self._offices:
+            self._offices[server, key] = Office(server, key)
+        return self._offices[server, key]

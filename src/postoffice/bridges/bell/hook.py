@@ -1,0 +1,132 @@
+"""The hook: what a client tells of its session is told to the bell, and what the bell answers is told to the agent."""
+
+import json
+import os
+import sys
+import threading
+from contextlib import suppress
+from typing import Any, Final
+
+import msgspec
+
+from postoffice.bridges.bell import codex, line, words
+from postoffice.bridges.bell.place import folder
+from postoffice.bridges.bell.window import CLAUDE, CODEX, GEMINI
+from postoffice.client.lock import private, took
+from postoffice.client.process import Process, client_process, process
+
+_EVENTS: Final = {
+    "SessionStart": "start",
+    "UserPromptSubmit": "prompt",
+    "BeforeAgent": "prompt",
+    "PostToolUse": "tool",
+    "AfterTool": "tool",
+    "Stop": "stop",
+    "AfterAgent": "stop",
+    "SessionEnd": "end",
+}
+_HOMES: Final = {CLAUDE: "CLAUDE_CONFIG_DIR", CODEX: "CODEX_HOME"}
+_PASSING: Final = ("clear", "resume")
+"""Ends of a session that another follows in the same window."""
+_START_SECONDS, _ANSWER_SECONDS = 8.0, 2.0
+"""Whoever waits for us is working: a bell that does not answer at once is not waited for."""
+_INPUT_SECONDS = 1.0
+_WAKE_EXIT = 2
+"""By this a hook that waits tells Claude Code to begin a turn."""
+
+
+class Wish(msgspec.Struct, frozen=True, kw_only=True):
+    """What was set up: for which client, at which office, and what a person said of the name."""
+
+    client: str
+    server: str
+    agent: str | None = None
+    shared: bool = False
+
+
+def run_hook(wish: Wish) -> None:
+    """Say what there is to say, or nothing. Never a failure: an agent's turn does not depend on us."""
+    told = _told()
+    event = _EVENTS.get(str(told.get("hook_event_name")))
+    said = _said(wish, told)
+    if event is None or said is None or (event == "end" and told.get("reason") in _PASSING):
+        return
+    asked = {
+        **said,
+        "say": "hook",
+        "event": event,
+        "again": bool(told.get("stop_hook_active")),
+        "ring": words.MARK in str(told.get("prompt", "")),
+    }
+    answer = line.ask(asked, _START_SECONDS if event == "start" else _ANSWER_SECONDS)
+    if text := answer.get("text"):
+        print(json.dumps(_printed(wish.client, str(told["hook_event_name"]), event, str(text))), flush=True)  # noqa: T201 - a hook speaks by printing
+
+
+def wait(wish: Wish) -> int:
+    """Wait until mail comes, and wake the client. One waiter a session; should the bell fail, it is started again."""
+    said = _said(wish, _told())
+    if said is None:
+        return 0
+    at = Process(**said["process"])
+    with open(folder() / f"waiter-{at.pid}.lock", "wb", opener=private) as lock:
+        if not took(lock):
+            return 0
+        while at.alive:
+            for heard in line.hear({**said, "say": "wait"}, _START_SECONDS):
+                if wake := heard.get("wake"):
+                    print(wake, file=sys.stderr, flush=True)  # noqa: T201 - this is how the client hears it
+                    return _WAKE_EXIT
+                if heard.get("bye"):
+                    return 0
+            threading.Event().wait(_ANSWER_SECONDS)
+    return 0
+
+
+def _said(wish: Wish, told: dict[str, Any]) -> dict[str, Any] | None:
+    """Who speaks, and where."""
+    session, place = told.get("session_id"), str(told.get("cwd") or os.getcwd())  # noqa: PTH109 - as the client would say it
+    at = _process(wish.client, str(session or ""), place)
+    if at is None:
+        return None
+    home = os.environ.get(_HOMES.get(wish.client, ""), "").strip()
+    return {
+        "client": wish.client,
+        "process": msgspec.to_builtins(at),
+        "session": session,
+        "folder": place,
+        "server": wish.server,
+        "agent": wish.agent,
+        "shared": wish.shared,
+        "mode": told.get("permission_mode"),
+        "home": home or None,
+    }
+
+
+def _process(client: str, session: str, place: str) -> Process | None:
+    """The window's own process."""
+    if client == CODEX and (found := codex.terminal(session, place)) is not None:
+        return found
+    named = os.environ.get("CLAUDE_PID", "") if client == CLAUDE else ""
+    return process(int(named)) if named.isdecimal() else client_process()
+
+
+def _printed(client: str, name: str, event: str, text: str) -> dict[str, Any]:
+    """An answer as the client reads it."""
+    if event == "stop":
+        return {"decision": "deny" if client == GEMINI else "block", "reason": text}
+    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
+
+
+def _told() -> dict[str, Any]:
+    """What the client says of the moment. A person at a terminal says nothing, and neither does a pipe that nobody writes to."""
+    if sys.stdin is None or sys.stdin.isatty():
+        return {}
+    read: list[str] = []
+    reader = threading.Thread(target=lambda: read.append(sys.stdin.buffer.read().decode(errors="replace")), daemon=True)
+    reader.start()
+    reader.join(_INPUT_SECONDS)
+    with suppress(ValueError):
+        found = json.loads("".join(read) or "{}")
+        return found if isinstance(found, dict) else {}
+    return {}

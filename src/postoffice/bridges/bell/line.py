@@ -1,0 +1,115 @@
+"""The line to the bell: what a hook, a waiter or a server beside a client says to it, and hears. It starts the bell where none runs."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from postoffice import __version__
+from postoffice.bridges.bell.place import Address, address, log_path
+from postoffice.bridges.environment import chosen
+
+_HOST = "127.0.0.1"
+_LOOK_SECONDS = 0.05
+_CONNECT_SECONDS = 1.0
+_LOG_BYTES = 1_000_000
+_KEPT = (
+    *("POSTOFFICE_CREDENTIALS", "POSTOFFICE_DATA", "POSTOFFICE_AUTOSTART", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PYTHONPATH"),
+    *("SYSTEMROOT", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "PATHEXT"),
+)
+"""Of our environment, what the bell needs to find the files we would find."""
+
+
+def ask(words: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """What the bell answers; nothing where it cannot be reached in time."""
+    with suppress(OSError, ValueError), _line(words, seconds) as line:
+        line.settimeout(seconds)
+        answer = json.loads(next(_heard(line), b"{}"))
+        return answer if isinstance(answer, dict) else {}
+    return {}
+
+
+def hear(words: dict[str, Any], seconds: float) -> Iterator[dict[str, Any]]:
+    """Everything the bell says on this line, until it hangs up."""
+    with suppress(OSError, ValueError), _line(words, seconds) as line:
+        line.settimeout(None)
+        for said in _heard(line):
+            yield json.loads(said)
+
+
+def start() -> None:
+    """Start a bell, apart from whoever started us. Of two, one finds that the other is there and ends."""
+    log = log_path()
+    with suppress(OSError):
+        if log.stat().st_size > _LOG_BYTES:
+            log.unlink()
+    with log.open("ab") as said:
+        apart: dict[str, Any] = {"start_new_session": True}
+        if sys.platform == "win32":
+            apart = {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
+        bell = subprocess.Popen(
+            [sys.executable, "-m", "postoffice", "bell"],
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            cwd=Path.home(),
+            env=chosen(os.environ, _KEPT),
+            **apart,
+        )
+    bell.returncode = 0  # nobody here waits for its end
+
+
+@contextmanager
+def _line(words: dict[str, Any], seconds: float) -> Iterator[socket.socket]:
+    until = time.monotonic() + seconds
+    started = False
+    while True:
+        found = address()
+        if found is not None and _older(found):
+            _leave(found)
+            found = None
+        if found is None and not started:
+            start()
+            started = True
+        with suppress(OSError):
+            if found is not None:
+                line = _call(found, words)
+                break
+        if time.monotonic() > until:
+            raise OSError
+        time.sleep(_LOOK_SECONDS)
+    with line:
+        yield line
+
+
+def _call(found: Address, words: dict[str, Any]) -> socket.socket:
+    line = socket.create_connection((_HOST, found.port), timeout=_CONNECT_SECONDS)
+    line.sendall(json.dumps({"token": found.token, **words}).encode() + b"\n")
+    return line
+
+
+def _older(found: Address) -> bool:
+    """Whether it is of another version than whoever calls: after an upgrade the new one takes its place."""
+    return _numbers(found.version) < _numbers(__version__)
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(part) for part in version.split(".") if part.isdecimal()]
+
+
+def _leave(found: Address) -> None:
+    with suppress(OSError), _call(found, {"say": "leave"}):
+        pass
+
+
+def _heard(line: socket.socket) -> Iterator[bytes]:
+    begun = b""
+    while more := line.recv(1 << 16):
+        *whole, begun = (begun + more).split(b"\n")
+        yield from whole

@@ -1,0 +1,125 @@
+"""The lines that hooks, waiters, plugins and servers hold to the bell: on loopback only, for whoever can read this user's files."""
+
+import asyncio
+import hmac
+import logging
+import os
+import secrets
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from postoffice import __version__
+from postoffice.bridges.bell import place
+from postoffice.bridges.bell.bell import Bell
+from postoffice.bridges.bell.window import Say, Window
+from postoffice.client.lock import private, took
+from postoffice.client.process import process
+
+log = logging.getLogger(__name__)
+
+_FIRST_WORD_SECONDS = 5.0
+_MOST_BYTES = 1 << 20
+
+
+async def keep_bell() -> bool:
+    """Be the bell until nobody needs one; False if another is already."""
+    with open(place.lock_path(), "wb", opener=private) as lock:  # noqa: ASYNC230 - it must be opened as ours alone; once
+        if not took(lock):
+            return False
+        bell = Bell()
+        lines = _Lines(bell, secrets.token_urlsafe(24))
+        server = await asyncio.start_server(lines.serve, "127.0.0.1", 0, limit=_MOST_BYTES)
+        me = process(os.getpid())
+        assert me is not None
+        port = server.sockets[0].getsockname()[1]
+        bell.restore()
+        place.keep_address(place.Address(port=port, token=lines.token, process=me, version=__version__))
+        try:
+            await bell.run()
+        finally:
+            server.close()
+            await bell.leave()
+    return True
+
+
+class _Lines:
+    """Everyone who speaks to the bell."""
+
+    def __init__(self, bell: Bell, token: str) -> None:
+        self._bell = bell
+        self.token = token
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One line, from its first word to its end."""
+        try:
+            async with asyncio.timeout(_FIRST_WORD_SECONDS):
+                said = msgspec.json.decode(await reader.readline(), type=dict[str, Any])
+            if hmac.compare_digest(str(said.get("token", "")), self.token):
+                await self._heed(said, reader, _sayer(writer))
+        except (OSError, TimeoutError, ValueError, KeyError, TypeError, msgspec.DecodeError) as error:
+            log.debug("a line broke off: %s", error)
+        finally:
+            writer.close()
+
+    async def _heed(self, said: dict[str, Any], reader: asyncio.StreamReader, say: Say) -> None:
+        kind = said["say"]
+        if kind == "leave":
+            self._bell.ended.set()
+            return
+        if kind == "hook" and said["event"] == "end":
+            await self._bell.end(said)
+            return
+        window = await self._bell.window(said)
+        if kind == "hook":
+            await say(await self._bell.heed(window, said["event"], said))
+            return
+        self._bell.lines += 1
+        try:
+            if kind == "wait":
+                await self._wait(window, reader, say)
+            elif kind == "plugin":
+                await self._talk(window, reader, say)
+            else:
+                await reader.read()  # a server beside its client: it only sees to it that there is a bell
+        finally:
+            self._bell.lines -= 1
+
+    async def _wait(self, window: Window, reader: asyncio.StreamReader, say: Say) -> None:
+        """A hook that wakes its client. One a window: another is sent home."""
+        if window.waiter is not None:
+            return
+        window.waiter = say
+        window.stirred.set()
+        try:
+            await reader.read()
+        finally:
+            window.waiter = None
+
+    async def _talk(self, window: Window, reader: asyncio.StreamReader, say: Say) -> None:
+        """A plugin inside its client: it tells what happens there, and is told when to begin a turn."""
+        window.plugin = say
+        window.stirred.set()
+        try:
+            while line := await reader.readline():
+                told = msgspec.json.decode(line, type=dict[str, Any])
+                if told.get("session"):
+                    window = await self._bell.window({**told, "say": "plugin"})
+                    window.plugin = say
+                answer = await self._bell.heed(window, told["event"], told)
+                if "id" in told:
+                    await say({"id": told["id"], **answer})
+        finally:
+            window.plugin = None
+
+
+def _sayer(writer: asyncio.StreamWriter) -> Say:
+    async def say(words: dict[str, object]) -> bool:
+        with suppress(OSError, RuntimeError):
+            writer.write(msgspec.json.encode(words) + b"\n")
+            await writer.drain()
+            return not writer.is_closing()
+        return False
+
+    return say

@@ -1,0 +1,40 @@
+"""News of one agent's mail: hints to look, which go on where they left off."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+from postoffice.client.wire import Wire, pauses
+from postoffice.core.errors import BadCursor, BadLimit, MailError
+
+_WAIT_SECONDS = 50.0
+_LOOK_SECONDS = 1.0
+_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.2, 5.0
+
+
+async def listen(wire: Wire, heard: Callable[[], None]) -> None:
+    """Call whenever something may have come, until cancelled. After any gap it is called once more than needed."""
+    after: Any = None
+    wait = _WAIT_SECONDS
+    pausing = pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
+    while True:
+        try:
+            if after is None:
+                after = (await wire.get("/mailbox"))["counted"]
+                heard()
+            news = await wire.get("/events", after=after, wait=wait, limit=100)
+            after = news["cursor"]
+            heard()  # also when nothing came: letters are due at times of which no event tells
+            pausing = pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
+            if not wait and not news["events"]:
+                await asyncio.sleep(_LOOK_SECONDS)
+        except BadCursor:
+            after = None  # another log than before
+        except BadLimit:
+            wait = 0.0  # nobody may wait so long there
+        except (MailError, LookupError, TypeError):
+            await asyncio.sleep(await anext(pausing))
+            with suppress(MailError, LookupError, TypeError):
+                await wire.get("/mailbox")
+                heard()  # it is back

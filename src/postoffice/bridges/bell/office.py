@@ -1,0 +1,75 @@
+"""One office, as the bell speaks to it for all windows that share a key."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from postoffice.bridges.bell.window import Window, letters_of
+from postoffice.client import starter
+from postoffice.client.path import part
+from postoffice.client.process import machine
+from postoffice.client.wire import Wire
+from postoffice.core.ringing import Letter
+
+_MOST_SHOWN = 100
+
+
+class Office:
+    """Windows opened, renewed, closed, and their mail looked at. Taking mail is not the bell's."""
+
+    def __init__(self, server: str, key: str | None) -> None:
+        self.server = server
+        self.key = key
+        self._plain = Wire(server, key=key)
+        self._wires: dict[str, Wire] = {}
+
+    async def open(self, window: Window) -> dict[str, Any]:
+        """Have a window known, and learn its name."""
+        card = window.card
+        await starter.ensure_open(self.server)
+        opened: dict[str, Any] = await self._plain.post(
+            "/windows",
+            {
+                "client": card.client,
+                "session": card.session,
+                "process": card.process.pid,
+                "started": card.process.started,
+                "folder": card.folder,
+                "machine": machine(),
+                "agent": card.wished,
+                "shared": card.shared,
+                "ring": window.reach(),
+            },
+        )
+        return opened
+
+    async def renew(self, windows: Iterable[Window]) -> dict[str, Any]:
+        """Say that they are still open; what the office knows of them, and which are gone there."""
+        said = [{"id": one.id, "state": "busy" if one.at_work() else "idle", "ring": one.reach()} for one in windows]
+        answer: dict[str, Any] = await self._plain.put("/windows", {"windows": said})
+        return answer
+
+    async def close(self, window: Window) -> None:
+        """It has ended."""
+        await self._plain.call("DELETE", f"/windows/{part(str(window.id))}")
+
+    async def rung(self, window: Window, ids: Iterable[str]) -> None:
+        """It was rung for these."""
+        await self._plain.post(f"/windows/{part(str(window.id))}/rung", {"messages": list(ids)})
+
+    async def turn(self, window: Window) -> None:
+        """A turn has begun in it."""
+        await self._plain.post(f"/windows/{part(str(window.id))}/turn", {})
+
+    async def untaken(self, window: Window, ids: Iterable[str]) -> None:
+        """It was rung for these in vain."""
+        await self._plain.post(f"/windows/{part(str(window.id))}/untaken", {"messages": list(ids)})
+
+    async def waiting(self, agent: str) -> list[Letter]:
+        """What waits for an agent now."""
+        return letters_of((await self.wire(agent).get("/messages/waiting", limit=_MOST_SHOWN))["messages"])
+
+    def wire(self, agent: str) -> Wire:
+        """Calls as this agent."""
+        if agent not in self._wires:
+            self._wires[agent] = Wire(self.server, key=self.key, agent=agent)
+        return self._wires[agent]

@@ -1,0 +1,108 @@
+"""Where the bell is found, and the windows it has: files that nobody else can read."""
+
+import os
+import re
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+from platformdirs import user_cache_path
+
+from postoffice.client.process import Process
+from postoffice.core.ringing import Ringing
+
+
+class Address(msgspec.Struct, frozen=True, kw_only=True):
+    """How to reach the bell on this machine: whoever can read this may speak to it."""
+
+    port: int
+    token: str
+    process: Process
+    version: str
+
+
+class Card(msgspec.Struct, kw_only=True):
+    """One window, as it is kept for a bell that comes after this one."""
+
+    client: str
+    process: Process
+    folder: str
+    server: str
+    session: str | None = None
+    wished: str | None = None
+    """The name that a person chose."""
+    shared: bool = False
+    home: str | None = None
+    """Where its client keeps its own files, if it was told."""
+    mode: str | None = None
+    """How the client asks for permission."""
+    agent: str | None = None
+    ringing: Ringing = Ringing()
+
+
+def folder() -> Path:
+    """Ours, made if need be."""
+    path = user_cache_path("postoffice") / "bell"
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return path
+
+
+def lock_path() -> Path:
+    """Who holds this is the bell."""
+    return folder() / "lock"
+
+
+def log_path() -> Path:
+    """What the bell says."""
+    return folder() / "bell.log"
+
+
+def address() -> Address | None:
+    """The bell that runs, if one does."""
+    with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
+        found = msgspec.json.decode((folder() / "address.json").read_bytes(), type=Address)
+        return found if found.process.alive else None
+    return None
+
+
+def keep_address(address: Address) -> None:
+    """Have it found."""
+    _write(folder() / "address.json", msgspec.json.encode(address))
+
+
+def cards() -> list[Card]:
+    """Every window there was."""
+    found = []
+    for path in sorted((folder() / "windows").glob("*.json")):
+        with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
+            found.append(msgspec.json.decode(path.read_bytes(), type=Card))
+    return found
+
+
+def keep(card: Card) -> None:
+    """Remember a window."""
+    path = _card_path(card)
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    _write(path, msgspec.json.encode(card))
+
+
+def forget(card: Card) -> None:
+    """It has closed."""
+    _card_path(card).unlink(missing_ok=True)
+
+
+def _card_path(card: Card) -> Path:
+    return folder() / "windows" / f"{card.client}-{card.process.pid}-{re.sub('[^A-Za-z0-9]', '', card.process.started)}.json"
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Whole or not at all; the file is its owner's from the start."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,56 @@
+"""Quiet hours: when an agent's windows are not rung, because a person said so."""
+
+from contextlib import suppress
+from datetime import datetime, time
+from pathlib import Path
+
+import msgspec
+from platformdirs import user_config_path
+
+from postoffice.core.names import folded
+
+
+class Quiet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """When one agent wants to be left alone."""
+
+    until: datetime | None = None
+    """Once, until then."""
+    from_hour: time | None = None
+    to_hour: time | None = None
+    """Each day between these."""
+
+    def holds(self, now: datetime) -> bool:
+        """Whether it is quiet now."""
+        if self.until is not None and now < self.until:
+            return True
+        if self.from_hour is None or self.to_hour is None:
+            return False
+        at = now.astimezone().time()
+        if self.from_hour <= self.to_hour:
+            return self.from_hour <= at < self.to_hour
+        return at >= self.from_hour or at < self.to_hour  # over midnight
+
+
+def is_quiet(agent: str) -> bool:
+    """Whether this agent is not to be rung now."""
+    return any(quiet.holds(datetime.now().astimezone()) for name, quiet in kept().items() if name in (folded(agent), ""))
+
+
+def kept() -> dict[str, Quiet]:
+    """Whatever was asked for, by agent; an empty name is everybody."""
+    with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
+        return msgspec.json.decode(_path().read_bytes(), type=dict[str, Quiet])
+    return {}
+
+
+def keep(agent: str, quiet: Quiet | None) -> None:
+    """Ask for it, or take it back."""
+    asked = {name: one for name, one in kept().items() if name != folded(agent)}
+    if quiet is not None:
+        asked[folded(agent)] = quiet
+    _path().parent.mkdir(parents=True, exist_ok=True)
+    _path().write_bytes(msgspec.json.format(msgspec.json.encode(asked)) + b"\n")
+
+
+def _path() -> Path:
+    return user_config_path("postoffice") / "quiet.json"

@@ -1,0 +1,118 @@
+"""How one window is rung: when something is due and it is idle, by the best way that works."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+
+from postoffice.bridges.bell import place, words
+from postoffice.bridges.bell.office import Office
+from postoffice.bridges.bell.window import Window
+from postoffice.core.errors import MailError
+
+_BEGIN_SECONDS = 1.5
+"""Within this an idle client has begun the turn it was rung for, or the way does not work."""
+_QUEUE_SECONDS = 20.0
+"""The same for one that is rung by its queue."""
+_LOOK_SECONDS = 0.2
+"""How often a window at work is looked at that says by itself when it is idle."""
+_LONGEST_SECONDS = 60.0
+
+
+class Ringer:
+    """Attends to one window, from its opening to its end."""
+
+    def __init__(self, window: Window, office: Office, quiet: Callable[[str], bool]) -> None:
+        self._window = window
+        self._office = office
+        self._quiet = quiet
+
+    async def attend(self) -> None:
+        """Until cancelled."""
+        window = self._window
+        while True:
+            pause = _LONGEST_SECONDS
+            try:
+                pause = await self._look()
+            except (MailError, LookupError, TypeError):  # the office is away: news of its coming back stirs us
+                self._keep(window.card.ringing.begun())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):
+                    await window.stirred.wait()
+            window.stirred.clear()
+
+    async def _look(self) -> float:
+        """Look at what waits, ring if need be; how long nothing will be due."""
+        window, now = self._window, time.monotonic()
+        if window.agent is None or window.id is None:
+            return _LONGEST_SECONDS
+        await self._heed()
+        ringing = window.card.ringing
+        if vain := ringing.in_vain(now):
+            self._keep(window.card.ringing.give_up(vain))
+            await self._office.untaken(window, vain)
+        due = ringing.due(window.letters, now)
+        if not due:
+            return self._pause(now)
+        if self._quiet(window.agent) or not window.ways():
+            return _LONGEST_SECONDS
+        if window.at_work():
+            return _LOOK_SECONDS if window.knows_itself() else _LONGEST_SECONDS
+        await self._ring(due)
+        return self._pause(time.monotonic())
+
+    def _pause(self, now: float) -> float:
+        at = self._window.card.ringing.next_at(self._window.letters)
+        return _LONGEST_SECONDS if at is None else min(max(at - now, _LOOK_SECONDS), _LONGEST_SECONDS)
+
+    async def _ring(self, due: tuple[str, ...]) -> None:
+        """By one way after another, until a turn begins."""
+        window = self._window
+        self._keep(window.card.ringing.ring(due, time.monotonic()))
+        told = False
+        for way in window.ways():
+            window.rings += 1
+            if not await window.ring(way, words.ring(window.rings, datetime.now().astimezone())):
+                continue
+            if not told:
+                told = True
+                with suppress(MailError):
+                    await self._office.rung(window, due)
+            if await self._begun(way):
+                return
+            if window.queued():
+                return  # the client has it, and will come to it
+            window.fail(way)
+        # Nothing took it: the next ring is due at its own time, or as soon as a way opens again.
+        self._keep(window.card.ringing.begun())
+
+    async def _begun(self, way: str) -> bool:
+        """Whether a turn begins in time."""
+        window = self._window
+        until = time.monotonic() + (_QUEUE_SECONDS if way == "queue" else _BEGIN_SECONDS)
+        while window.card.ringing.under_way is not None:
+            if window.at_work():
+                self._keep(window.card.ringing.begun())
+                break
+            left = until - time.monotonic()
+            if window.stirred.is_set() or left <= 0:
+                window.stirred.clear()
+                await self._heed()  # a turn may be over before anybody saw it begin: then its mail is taken
+                if left <= 0:
+                    return window.card.ringing.under_way is None
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(left, _LOOK_SECONDS)):
+                    await window.stirred.wait()
+        return True
+
+    async def _heed(self) -> None:
+        window = self._window
+        window.letters = await self._office.waiting(str(window.agent))
+        self._keep(window.card.ringing.heed(window.letters))
+
+    def _keep(self, ringing: object) -> None:
+        window = self._window
+        if ringing != window.card.ringing:
+            window.card.ringing = ringing  # type: ignore[assignment]
+            place.keep(window.card)

@@ -1,0 +1,33 @@
+"""What is said to an agent: that mail waits and how to take it. Nothing that another agent wrote, names included."""
+
+from datetime import datetime
+
+MARK = "[postoffice bell"
+"""By this a prompt is known to be our own ring."""
+_HOW = "Take it with mail_get, and end each letter with mail_done."
+
+
+def ring(number: int, at: datetime) -> str:
+    """A ring. No two are alike: a client may drop what it was told a moment ago."""
+    return f"{MARK} {number}, {at:%H:%M:%S}] Mail waits in your mailbox. {_HOW}"
+
+
+def told(count: int) -> str:
+    """Said in a turn that goes on anyway."""
+    return f"{_letters(count)} in your mailbox. {_HOW}"
+
+
+def urgent(count: int) -> str:
+    """Said to an agent at work, before its next step."""
+    return f"Urgent mail: {_letters(count).lower()}. Take it with mail_get before you go on."
+
+
+def greeting(agent: str, was: str | None, waiting: int) -> str:
+    """Said as a window opens."""
+    name = f"Your name in the mail is {agent}: other agents write to you by it."
+    changed = f" It was {was} before, which another window has now." if was else ""
+    return f"{name}{changed} {told(waiting)}" if waiting else f"{name}{changed}"
+
+
+def _letters(count: int) -> str:
+    return "1 letter waits" if count == 1 else f"{count} letters wait"

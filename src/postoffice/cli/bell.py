@@ -1,0 +1,113 @@
+"""Commands around the bell: the bell itself, the hooks that clients run, and quiet hours."""
+
+import argparse
+import os
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
+
+from postoffice.cli.command import Options, examples
+from postoffice.core.errors import BadSetting, Invalid
+
+_CLIENTS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini"}
+_UNITS = {"m": 60, "h": 3600, "d": 86400}
+
+
+def add(commands: Any) -> None:
+    """Add bell, hook and quiet."""
+    plain = argparse.RawDescriptionHelpFormatter
+    ringing = commands.add_parser(
+        "bell",
+        help="ring open windows when mail comes; it starts and ends by itself",
+        description="Keep this machine's open windows known to the office, and ring them when mail comes. Hooks start it; it ends a minute after the last window.",
+        epilog=examples("postoffice bell"),
+        formatter_class=plain,
+    )
+    ringing.set_defaults(command=_bell)
+    telling = commands.add_parser(
+        "hook",
+        help="what a client's hooks run: it tells the bell of the session, and the agent of its mail",
+        description="Run by a client's hooks, with the event on standard input. Prints what the agent is to be told: that mail waits, never what it says.",
+        epilog=examples("postoffice hook --client claude", "postoffice hook --client codex --as coder"),
+        formatter_class=plain,
+    )
+    telling.add_argument("--client", choices=_CLIENTS, default="claude", help="who runs it (claude)")
+    telling.add_argument("--as", dest="agent", metavar="AGENT", help="a name of your choice for the window (its folder's)")
+    telling.add_argument("--shared", action="store_true", help="let several windows serve that one mailbox")
+    telling.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
+    telling.add_argument("--wait", action="store_true", help="stay until mail comes, and wake the client by the exit code")
+    telling.set_defaults(command=_hook)
+    quieting = commands.add_parser(
+        "quiet",
+        help="do not ring an agent's windows for a while, or at certain hours",
+        description="Have an agent's windows left alone. Mail waits meanwhile, and is told of with the next turn. Without more, shows what was asked for.",
+        epilog=examples("postoffice quiet coder --for 1h", "postoffice quiet coder --hours 22:00-07:00", "postoffice quiet coder --off"),
+        formatter_class=plain,
+    )
+    quieting.add_argument("name", nargs="?", metavar="AGENT", help="whose windows (everybody's)")
+    quieting.add_argument("--for", dest="span", metavar="TIME", help="how long: 30m, 1h, 2d")
+    quieting.add_argument("--hours", metavar="FROM-TO", help="each day between these, as 22:00-07:00")
+    quieting.add_argument("--off", action="store_true", help="no longer")
+    quieting.set_defaults(command=_quiet)
+
+
+def _bell(_: Options) -> int:
+    import asyncio  # noqa: PLC0415 - help does without
+
+    from postoffice.bridges.bell.lines import keep_bell  # noqa: PLC0415
+    from postoffice.serve.logs import set_up_logs  # noqa: PLC0415
+
+    set_up_logs("info", "console")
+    if not asyncio.run(keep_bell()):
+        print("A bell is there already.")
+    return 0
+
+
+def _hook(options: Options) -> int:
+    from postoffice.bridges.bell.hook import Wish, run_hook, wait  # noqa: PLC0415
+    from postoffice.client.address import DEFAULT, read_address  # noqa: PLC0415
+    from postoffice.core.names import check_name  # noqa: PLC0415
+
+    agent = options["agent"] or os.environ.get("POSTOFFICE_AGENT")
+    server = read_address(options["server"] or os.environ.get("POSTOFFICE_SERVER") or DEFAULT, "POSTOFFICE_SERVER")
+    wish = Wish(client=_CLIENTS[options["client"]], server=server, agent=check_name(agent) if agent else None, shared=options["shared"])
+    if options["wait"]:
+        return wait(wish)
+    run_hook(wish)
+    return 0
+
+
+def _quiet(options: Options) -> None:
+    from postoffice.bridges.bell.quiet import Quiet, keep, kept  # noqa: PLC0415
+    from postoffice.core.names import check_name  # noqa: PLC0415
+
+    agent = check_name(options["name"]) if options["name"] else ""
+    if options["off"]:
+        keep(agent, None)
+    elif options["span"] or options["hours"]:
+        until = datetime.now(UTC) + _span(options["span"]) if options["span"] else None
+        begins, ends = _hours(options["hours"]) if options["hours"] else (None, None)
+        keep(agent, Quiet(until=until, from_hour=begins, to_hour=ends))
+    for name, quiet in kept().items():
+        print(f"{name or 'everybody'}: {_told(quiet)}")
+    if not kept():
+        print("Nobody is left alone.")
+
+
+def _span(text: str) -> timedelta:
+    number, unit = text[:-1], text[-1:]
+    if not number.isdecimal() or unit not in _UNITS:
+        raise Invalid(what="--for", why=f"{text!r} is no time; say 30m, 1h or 2d")
+    return timedelta(seconds=int(number) * _UNITS[unit])
+
+
+def _hours(text: str) -> tuple[time, time]:
+    begins, _, ends = text.partition("-")
+    try:
+        return time.fromisoformat(begins), time.fromisoformat(ends)
+    except ValueError:
+        raise BadSetting(name="--hours", why=f"{text!r} is no pair of times; say 22:00-07:00") from None
+
+
+def _told(quiet: Any) -> str:
+    parts = [f"until {quiet.until.astimezone():%a %H:%M}"] if quiet.until else []
+    return ", ".join(parts + ([f"{quiet.from_hour:%H:%M} to {quiet.to_hour:%H:%M} each day"] if quiet.from_hour else []))

@@ -1,0 +1,106 @@
+"""When a window is rung for mail that waits: one ring at a time, again at growing distances, and then no more."""
+
+from collections.abc import Iterable
+
+import msgspec
+
+LEAST_URGENT_RUNG = 3
+"""Priorities 4 and 5 ring nobody."""
+AT_ONCE = 1
+"""The priority that reaches an agent at work."""
+AGAIN_SECONDS = (60.0, 300.0, 900.0)
+"""After a ring in vain, from each to the next."""
+MOST_RINGS = len(AGAIN_SECONDS) + 1
+_LAST_CHANCE_SECONDS = 60.0
+
+
+class Letter(msgspec.Struct, frozen=True):
+    """What ringing has to know of a letter that waits, and no more."""
+
+    id: str
+    priority: int
+    notice: bool = False
+    """Whether the office itself wrote it."""
+
+    @property
+    def rings(self) -> bool:
+        """Whether it is worth a ring."""
+        return self.priority <= LEAST_URGENT_RUNG and not self.notice
+
+
+class Rung(msgspec.Struct, frozen=True):
+    """How often a letter was rung for, and when last."""
+
+    times: int
+    at: float
+
+
+class Ringing(msgspec.Struct, frozen=True, kw_only=True):
+    """What a window has been rung for, and told of."""
+
+    rung: dict[str, Rung] = {}
+    under_way: float | None = None
+    """Since when a ring waits for its turn to begin."""
+    told: frozenset[str] = frozenset()
+    """Letters that a turn has been told of."""
+    given_up: frozenset[str] = frozenset()
+    """Letters rung for in vain, of which the sender knows."""
+
+    def heed(self, waiting: Iterable[Letter]) -> "Ringing":
+        """Without what waits no more. If something rung for was taken, its ring is over."""
+        ids = {letter.id for letter in waiting}
+        taken = self.rung.keys() - ids
+        return msgspec.structs.replace(
+            self,
+            rung={id: rung for id, rung in self.rung.items() if id in ids},
+            under_way=None if taken else self.under_way,
+            told=self.told & ids,
+            given_up=self.given_up & ids,
+        )
+
+    def due(self, waiting: Iterable[Letter], now: float) -> tuple[str, ...]:
+        """The letters to ring for now; none while a ring is under way."""
+        if self.under_way is not None:
+            return ()
+        return tuple(letter.id for letter in waiting if letter.rings and self._due_at(letter.id) <= now)
+
+    def next_at(self, waiting: Iterable[Letter]) -> float | None:
+        """When something will be due again."""
+        times = [self._due_at(letter.id) for letter in waiting if letter.rings]
+        times += [rung.at + _LAST_CHANCE_SECONDS for id, rung in self.rung.items() if rung.times >= MOST_RINGS and id not in self.given_up]
+        finite = [at for at in times if at != float("inf")]
+        return min(finite, default=None)
+
+    def ring(self, ids: Iterable[str], now: float) -> "Ringing":
+        """A ring has gone out for these."""
+        told = {id: Rung(self.rung[id].times + 1 if id in self.rung else 1, now) for id in ids}
+        # One ring is heard for all that waits: what was rung for before is not rung for again right after it.
+        others = {id: Rung(rung.times, now) for id, rung in self.rung.items()}
+        return msgspec.structs.replace(self, rung=others | told, under_way=now, told=self.told | told.keys())
+
+    def begun(self) -> "Ringing":
+        """The turn has begun."""
+        return msgspec.structs.replace(self, under_way=None)
+
+    def tell(self, ids: Iterable[str], now: float) -> "Ringing":
+        """A turn was told of these, which counts as much as a ring."""
+        new = {id: Rung(1, now) for id in ids if id not in self.rung}
+        return msgspec.structs.replace(self, rung=self.rung | new, told=self.told | new.keys())
+
+    def in_vain(self, now: float) -> tuple[str, ...]:
+        """Letters that were rung for as often as we do, and are not taken."""
+        return tuple(
+            id
+            for id, rung in self.rung.items()
+            if rung.times >= MOST_RINGS and id not in self.given_up and rung.at + _LAST_CHANCE_SECONDS <= now
+        )
+
+    def give_up(self, ids: Iterable[str]) -> "Ringing":
+        """Their senders know."""
+        return msgspec.structs.replace(self, given_up=self.given_up | set(ids))
+
+    def _due_at(self, id: str) -> float:
+        rung = self.rung.get(id)
+        if rung is None:
+            return 0.0
+        return rung.at + AGAIN_SECONDS[rung.times - 1] if rung.times < MOST_RINGS else float("inf")

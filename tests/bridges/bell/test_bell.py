@@ -1,0 +1,174 @@
+"""The bell rings an idle window once for its mail, by the best way there is, and never with a word of it."""
+
+import os
+import signal
+import subprocess
+import time
+
+from tests.bridges.bell.pretend import Ground, gone, until, window
+from tests.serve.running import COMMAND, PATIENCE, free_port, serving
+
+
+def test_each_letter_to_an_idle_window_begins_a_turn_that_takes_it(ground: Ground) -> None:
+    with window(ground) as shop:
+        assert shop.open() == "Your name in the mail is shop: other agents write to you by it."
+        taken: list[str] = []
+        shop.at_ring = lambda: taken.extend(ground.take("shop"))
+        for number in range(5):
+            (sent,) = ground.send("shop")
+            until(lambda: sent in taken)  # noqa: B023 - called at once
+            assert len(shop.heard) == number + 1
+        assert len(set(shop.heard)) == 5, "a client may drop what it has just been told"
+        assert not any("ignore" in text or "bob" in text for text in shop.heard)
+        assert all("mail_get" in text for text in shop.heard)
+
+
+def test_a_burst_of_fifty_is_one_ring_and_one_turn(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.open()
+        taken: list[str] = []
+
+        def turn() -> None:
+            while len(taken) < 50:
+                taken.extend(ground.take("shop"))
+
+        shop.at_ring = turn
+        for _ in range(5):
+            ground.send("shop", times=10)
+        until(lambda: len(taken) == 50)
+        time.sleep(1.5)
+        assert len(shop.heard) == 1
+
+
+def test_mail_that_was_read_meanwhile_and_mail_of_low_priority_ring_nobody(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.open()
+        shop.say("busy")
+        ground.send("shop")
+        ground.take("shop")
+        ground.send("shop", priority=5)
+        shop.say("idle")
+        time.sleep(1.5)
+        assert shop.heard == []
+        assert "1 letter waits in your mailbox." in shop.hook("UserPromptSubmit", prompt="go on")
+        assert shop.hook("UserPromptSubmit", prompt="go on") == "", "once is enough"
+
+
+def test_urgent_mail_is_told_to_an_agent_at_work_and_the_rest_at_its_end(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.open()
+        shop.hook("UserPromptSubmit", prompt="work")
+        shop.say("busy")
+        ground.send("shop")
+        assert shop.hook("PostToolUse", tool_name="Bash") == ""
+        ground.send("shop", priority=1)
+        assert "Urgent mail: 1 letter" in shop.hook("PostToolUse", tool_name="Bash")
+        assert "1 letter waits" in shop.hook("Stop", stop_hook_active=False)
+        assert shop.hook("Stop", stop_hook_active=True) == ""
+        assert shop.heard == []
+
+
+def test_with_its_inbox_gone_a_window_is_woken_by_the_hook_and_then_by_nothing(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.open()
+        waiting = shop.wait()
+        until(lambda: ground.windows() == {"shop": "socket"})
+        shop.deaf()
+        ground.send("shop")
+        assert waiting.wait(PATIENCE) == 2
+        assert "Mail waits in your mailbox." in shop.said.read_text()
+        until(lambda: ground.windows() == {"shop": "none"})
+
+
+def test_one_hook_waits_for_a_window_however_many_turns_start_one(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.open()
+        first = shop.wait()
+        until((ground.home / f".cache/postoffice/bell/waiter-{shop.pid}.lock").exists)
+        time.sleep(1)
+        later = [shop.wait() for _ in range(4)]
+        assert [one.wait(PATIENCE) for one in later] == [0] * 4
+        assert first.poll() is None
+        shop.close()
+        assert first.wait(PATIENCE) == 0
+
+
+def test_what_the_client_holds_for_its_user_is_rung_by_no_other_way(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.open()
+        waiting = shop.wait()
+        shop.hook("UserPromptSubmit", prompt="x", permission_mode="bypassPermissions")
+        until(lambda: ground.windows() == {"shop": "none"})
+        ground.take("shop")
+        ground.send("shop")
+        time.sleep(1.5)
+        assert shop.heard == []
+        assert waiting.poll() is None
+        (ground.home / ".claude" / "settings.json").write_text('{"crossSessionInbound": "accept"}')
+        ground.send("shop")
+        until(lambda: shop.heard)
+
+
+def test_a_killed_bell_comes_back_and_rings_for_what_came_meanwhile(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.open()
+        waiting = shop.wait()
+        until(lambda: ground.windows() == {"shop": "socket"})
+        killed = ground.bell
+        os.kill(killed, signal.SIGKILL)
+        ground.send("shop")
+        until(lambda: shop.heard)
+        assert ground.bell != killed
+        time.sleep(1.5)
+        assert len(shop.heard) == 1
+        assert waiting.poll() is None
+
+
+def test_an_office_that_was_away_leaves_no_letter_unrung(ground: Ground) -> None:
+    port, here = free_port(), ground.home
+    ground.server = f"http://127.0.0.1:{port}"
+    command = (*COMMAND, "serve", "--data", str(here / "office"), "--port", str(port), "--log-level", "error")
+    with window(ground) as shop:
+        with serving(*command, port=port, here=here):
+            shop.open()
+            shop.say("busy")
+            ground.send("shop")
+        with serving(*command, port=port, here=here):
+            shop.say("idle")
+            until(lambda: shop.heard, 40)
+            assert len(shop.heard) == 1
+
+
+def test_two_windows_in_one_folder_have_a_name_and_mail_each(ground: Ground) -> None:
+    with window(ground) as first, window(ground) as second:
+        assert "is shop:" in first.open()
+        assert "is shop-2:" in second.open()
+        ground.send("shop-2")
+        until(lambda: second.heard)
+        assert first.heard == []
+        assert ground.take("shop") == []
+
+
+def test_a_window_ends_with_its_process_and_the_bell_with_a_signal(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.open()
+        until(lambda: "shop" in ground.windows())
+    until(lambda: ground.windows() == {}, 15)
+    bell = ground.bell
+    os.kill(bell, signal.SIGTERM)
+    until(lambda: gone(bell))
+
+
+def test_quiet_is_quiet(ground: Ground) -> None:
+    def quiet(*words: str) -> str:
+        return subprocess.run([*COMMAND, "quiet", *words], env=ground.environment(), capture_output=True, text=True, check=True).stdout
+
+    with window(ground) as shop:
+        shop.open()
+        assert "shop: until" in quiet("shop", "--for", "1h")
+        ground.send("shop")
+        time.sleep(1.5)
+        assert shop.heard == []
+        assert quiet("shop", "--off") == "Nobody is left alone.\n"
+        ground.send("shop")
+        until(lambda: shop.heard)

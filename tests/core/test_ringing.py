@@ -1,0 +1,63 @@
+"""A window is rung once for many letters, again at growing distances, and then its senders are told."""
+
+from itertools import pairwise
+
+from postoffice.core.ringing import AGAIN_SECONDS, MOST_RINGS, Letter, Ringing
+
+FIFTY = [Letter(id=f"m{number}", priority=3) for number in range(50)]
+ONE = [Letter(id="m", priority=3)]
+
+
+def test_fifty_letters_are_one_ring() -> None:
+    due = Ringing().due(FIFTY, 0.0)
+    assert len(due) == 50
+    rung = Ringing().ring(due, 0.0)
+    assert rung.due(FIFTY, 0.1) == ()
+    assert rung.begun().due(FIFTY, 0.1) == ()
+
+
+def test_no_ring_goes_out_while_one_is_under_way() -> None:
+    rung = Ringing().ring(["m"], 0.0)
+    later = [*ONE, Letter(id="n", priority=2)]
+    assert rung.due(later, 1e6) == ()
+    assert rung.begun().due(later, 1.0) == ("n",)
+
+
+def test_what_was_read_meanwhile_rings_nobody() -> None:
+    rung = Ringing().ring(["m"], 0.0).heed([])
+    assert rung == Ringing()
+    assert rung.due([], 1e6) == ()
+
+
+def test_only_urgent_and_usual_mail_of_others_rings() -> None:
+    waiting = [Letter(id=str(priority), priority=priority) for priority in range(1, 6)] + [Letter(id="notice", priority=1, notice=True)]
+    assert Ringing().due(waiting, 0.0) == ("1", "2", "3")
+
+
+def test_a_letter_is_rung_for_again_after_1_5_and_15_minutes_and_then_given_up_once() -> None:
+    ringing, now, rings = Ringing(), 0.0, []
+    while ringing.next_at(ONE) is not None:
+        now = max(now, ringing.next_at(ONE) or 0.0)
+        if due := ringing.due(ONE, now):
+            ringing = ringing.ring(due, now).begun()
+            rings.append(now)
+        elif vain := ringing.in_vain(now):
+            ringing = ringing.give_up(vain)
+    assert [later - earlier for earlier, later in pairwise(rings)] == list(AGAIN_SECONDS)
+    assert len(rings) == MOST_RINGS == 4
+    assert ringing.in_vain(1e9) == ()
+    assert ringing.due(ONE, 1e9) == ()
+
+
+def test_a_new_letter_puts_off_the_next_ring_for_the_old_ones() -> None:
+    ringing = Ringing().ring(["m"], 0.0).begun()
+    both = [*ONE, Letter(id="n", priority=3)]
+    ringing = ringing.ring(ringing.due(both, 59.0), 59.0).begun()
+    assert ringing.due(both, 60.0) == ()
+    assert ringing.due(both, 119.0) == ("m", "n")
+
+
+def test_what_a_turn_was_told_of_is_not_rung_for_at_once() -> None:
+    told = Ringing().tell(["m"], 0.0)
+    assert told.due(ONE, 1.0) == ()
+    assert told.due(ONE, AGAIN_SECONDS[0]) == ("m",)

@@ -127,6 +127,18 @@ class TestSending:
         assert town.office.history(town.ann, sent["session_id"]) == ["hello", "answer 0"]
 
 
+class TestSearching:
+    async def test_finds_by_the_text_that_every_door_takes(self, town: Town) -> None:
+        async with box_of(town, town.ann) as ann:
+            await ann.send(town.bob, "the release train is late", subject="Plan")
+            await ann.send(town.bob, "the train is on time")
+            hits = await ann.search(f'"release train" from:{town.ann} to:{town.bob}')
+            assert [(hit["message"]["content"], "release" in hit["excerpt"]) for hit in hits] == [("the release train is late", True)]
+            assert hits[0]["message"]["created_at"]
+            assert len(await ann.search("trai*")) == len(await ann.search("", recipient=town.bob)) == 2
+            assert len(await ann.search("train", limit=1)) == 1
+
+
 class TestTasks:
     async def test_are_seen_by_both_sides_and_moved_by_the_one(self, town: Town) -> None:
         async with box_of(town, town.ann) as ann, box_of(town, town.bob) as bob:

@@ -1,7 +1,7 @@
 """What is searched is kept as its words, the same on both engines: of earlier letters, those that are not plain ASCII are written again."""
 
 from alembic import op
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from postoffice.core.query import searched
 
@@ -22,7 +22,11 @@ _WRITE = {
 
 def upgrade() -> None:
     """Fold what earlier programs have indexed."""
-    connection = op.get_bind()
+    fold_index(op.get_bind())
+
+
+def fold_index(connection: Connection) -> None:
+    """Write the words of every text that is not plain, so many at a time."""
     engine = connection.dialect.name
     last: object = 0 if engine == "sqlite" else "00000000-0000-0000-0000-000000000000"
     while rows := connection.execute(text(_AFTER[engine]), {"last": last, "most": _AT_ONCE}).all():

@@ -19,8 +19,8 @@ OWN = "io.modelcontextprotocol"
 BY_THE_SDK = {"mcp-param-limit": "1"}
 """What quick calls leave to the SDK, to which it means nothing here."""
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z|\d+ (?:s|min)\b|just now|\"seconds_left\": \d+")
-CHANCE = re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b[0-9a-f]{12}\b|\b[A-Z]{2}-\d{3}\b")
-"""Ids, boundaries and codes."""
+CHANCE = re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b|\b[0-9a-f]{12}\b|(?:\b|(?<=\\n))[0-9a-f]{4,6}\b|\b[A-Z]{2}-\d{3}\b")
+"""Ids, long and short, boundaries and codes."""
 REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("mailbox_ack", {"message_id": "none"}),
     ("mailbox_ack", {"message_ids": "none"}),

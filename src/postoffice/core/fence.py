@@ -10,6 +10,7 @@ from msgspec import UNSET
 from postoffice.core.clock import is_id
 from postoffice.core.invisible import visible
 from postoffice.core.letter import Letter
+from postoffice.core.message import Forwarded
 from postoffice.core.span import ago, span
 from postoffice.core.task import TaskState
 from postoffice.core.text import render
@@ -51,7 +52,7 @@ class Fence:
 
     def letter(self, letter: Letter, words: str | None = None, *facts: str) -> str:
         """A message, or some of its words. Its heading holds nothing that its sender could choose: an id may read like the rest of a heading."""
-        proof = "verified" if letter.from_verified else "not verified"
+        proof = _proof(verified=letter.from_verified)
         head = ", ".join([f"message {self._short(letter.id)} from {one_line(letter.sender)} ({proof})", *self._known(letter), *facts])
         said = visible(said_in(letter)) if words is None else words
         return "\n".join([f"=== {self._boundary} {head} ===", *self._given(letter), "", said, f"=== {self._boundary} end ==="])
@@ -63,8 +64,9 @@ class Fence:
             facts.append(f"to {', '.join(map(one_line, letter.to))}")
         if isinstance(letter.reply_to, str) and is_id(letter.reply_to):
             facts.append(f"answers {self._short(letter.reply_to)}")
-        if isinstance(letter.forward_of, str) and isinstance(letter.trace, tuple) and letter.trace:
-            facts.append(f"forwarded, first from {one_line(letter.trace[0])}")
+        if isinstance(letter.forwarded_from, Forwarded):
+            first = letter.forwarded_from
+            facts.append(f"forwards what {one_line(first.sender)} ({_proof(verified=first.from_verified)}) wrote")
         if letter.ask:
             facts.append("question to a person")
         if letter.answer:
@@ -91,6 +93,10 @@ class Fence:
         if isinstance(letter.reply_to, str) and not is_id(letter.reply_to):
             about["answers"] = letter.reply_to
         return [f"{name}: {one_line(value)}" for name, value in about.items() if isinstance(value, str) and value]
+
+
+def _proof(*, verified: bool) -> str:
+    return "verified" if verified else "not verified"
 
 
 def one_line(text: str) -> str:

@@ -1,23 +1,25 @@
 """Finding mail: one message whole, or the beginnings of several, each with how it stands."""
 
 import re
+from contextlib import suppress
 from datetime import datetime
+from typing import ClassVar
 
 import msgspec
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Standing, State
-from postoffice.core.errors import NoSuchMessage
+from postoffice.core.errors import MailError, NoSuchMessage
 from postoffice.core.fence import Fence
 from postoffice.core.letter import Letter, letter
-from postoffice.core.message import Message
-from postoffice.core.names import check_name, folded
+from postoffice.core.message import TASK, Message
+from postoffice.core.names import folded
 from postoffice.core.span import ago
+from postoffice.core.task import TaskState
 from postoffice.core.tools import mail
 from postoffice.core.views import Proof
 from postoffice.doors.mcp.request import McpRequest
-from postoffice.doors.mcp.tools.mail.reading import beginning, fence, keep, whole
-from postoffice.doors.mcp.tools.result import Result
+from postoffice.doors.mcp.tools.mail.reading import ForMind, beginning, keep, shorten, whole
 from postoffice.doors.mcp.tools.verb import Verb
 from postoffice.doors.moments import now
 
@@ -25,6 +27,8 @@ _FOUND = 10
 """So many at most, and of each so much as all of them fit into one answer."""
 _FOUND_TOKENS = 600
 _RECENT_SESSIONS = 20
+_ANSWERED = "answered"
+"""What the office notes where an answer settled a message; all else in that place is the recipient's words."""
 _PART = re.compile(r"(.+)#([1-9][0-9]{0,3})")
 
 
@@ -34,32 +38,49 @@ class Placed(Letter, frozen=True, kw_only=True, rename={"sender": "from"}):
     standings: tuple[Standing, ...]
     mine: bool
     """Whether the reader wrote it."""
+    task_state: TaskState | None
+    """How far the task is now that it asks for."""
 
 
-class Found(Result, frozen=True, kw_only=True):
+class Hits(msgspec.Struct, frozen=True, kw_only=True):
     """What was found."""
 
     messages: tuple[Placed, ...]
-    more: bool = False
-    only: bool = False
+    more: bool
+
+
+class Found(ForMind, frozen=True, kw_only=True):
+    """The same for a mind."""
+
+    shape: ClassVar = Hits
+    hits: Hits
+    only: bool
     """Whether one message was asked for, by its id."""
     part: int = 1
 
+    def bare(self) -> Hits:
+        return self.hits
+
     def text(self) -> str:
-        if not self.messages:
+        if not self.hits.messages:
             return "Nothing found. Fewer or other words may find it; mail_find() shows the latest mail."
-        marks, lines = fence(), []
-        for item in self.messages:
-            if self.only:
-                lines.append(whole(marks, item, _summary(item), part=self.part))
-            else:
-                lines.append(beginning(marks, item, _FOUND_TOKENS, _summary(item)))
-            lines += _at_length(marks, item) if self.only else []
-        if self.more:
+        marks, lines = self.fence(), []
+        for item in self.hits.messages:
+            facts = (*_task(item), _summary(item))
+            if not self.only:
+                lines.append(beginning(marks, item, _FOUND_TOKENS, *facts))
+                continue
+            lines.append(whole(marks, item, self.id(item.id), *facts, part=self.part))
+            lines += _at_length(marks, item)
+        if self.hits.more:
             lines.append("There is more: other words, with, or before: narrow it down.")
         if not self.only:
             lines.append("mail_find(id=…) shows one whole.")
         return "\n".join(lines)
+
+
+def _task(item: Placed) -> tuple[str, ...]:
+    return () if item.task_state is None else (f"task now {item.task_state}",)
 
 
 def _summary(item: Placed) -> str:
@@ -76,10 +97,10 @@ def _summary(item: Placed) -> str:
 def _at_length(marks: Fence, item: Placed) -> list[str]:
     """Each recipient of what went to several, and why, where somebody said why."""
     lines = []
-    for one in item.standings:
+    for one in item.standings if item.mine else ():
         if len(item.standings) > 1:
             lines.append(f"{one.recipient}: {_theirs(one)}.")
-        if one.reason and item.mine:
+        if one.reason and one.reason != _ANSWERED:
             lines.append(marks.words(one.recipient, one.reason))
     return lines
 
@@ -92,15 +113,21 @@ def _theirs(one: Standing) -> str:
     """What its sender wants to know: whether it was read."""
     match one.state:
         case State.ACKED:
-            return f"read and done{_when(one.settled_at)}"
+            return f"read and {'answered' if one.reason == _ANSWERED else 'done'}{_when(one.settled_at)}"
         case State.LEASED:
             return f"taken{_when(one.leased_at)}, not done yet"
         case State.DEAD:
-            return f"not delivered after {one.attempts} {'try' if one.attempts == 1 else 'tries'}"
+            return f"not done, after {_times(one.attempts)}, and given up"
         case _ if one.attempts:
-            return f"not done, though taken {one.attempts} {'time' if one.attempts == 1 else 'times'}"
+            return f"taken {_times(one.attempts)}, not done yet"
+        case _ if one.seen_at is not None:
+            return f"read{_when(one.seen_at)}, not done yet"
         case _:
-            return f"not read yet{'' if one.in_words in ('pending', 'held') else f' ({one.in_words})'}"
+            return f"not read yet{'' if one.in_words == one.state else f', {one.in_words}'}"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def _when(at: datetime | None) -> str:
@@ -112,32 +139,32 @@ async def find(request: McpRequest, given: mail.Find) -> Found:
     me = await request.caller(given.agent_id)
     if given.id is not None:
         return await _one(request, me, given.id)
-    if given.words is not None:
-        recipient_or_sender = None if given.other is None else folded(check_name(given.other))
-        page = await request.office.search(me, given.words, limit=request.office.house.limits.page)
-        messages = [hit.message for hit in page.items]
-        if recipient_or_sender is not None:
-            messages = [one for one in messages if _is_with(one.sender, one.to, recipient_or_sender)]
-        more = page.cursor is not None or len(messages) > _FOUND
+    if given.words is None and given.other is None:
+        messages, more = await _latest(request, me)
     else:
-        messages, more = await _latest(request, me, given.other)
+        messages, more = await _searched(request, me, given.words or "", given.other)
     proofs = [await request.office.status(me, one.id) for one in messages[:_FOUND]]
-    return Found(messages=tuple(_placed(me, proof) for proof in proofs if proof.message is not None), more=more)
+    return await _found(request, me, proofs, more=more or len(messages) > _FOUND)
 
 
-def _is_with(sender: str, to: str | tuple[str, ...], agent: str) -> bool:
-    return agent in {folded(name) for name in (sender, *((to,) if isinstance(to, str) else to))}
+async def _searched(request: McpRequest, me: Caller, words: str, other: str | None) -> tuple[list[Message], bool]:
+    """Mail by its words, of everybody or of one agent, whichever of the two wrote it."""
+    search = request.office.search
+    if other is None:
+        page = await search(me, words, limit=_FOUND)
+        return [hit.message for hit in page.items], page.cursor is not None
+    got, sent = await search(me, words, sender=other, limit=_FOUND), await search(me, words, recipient=other, limit=_FOUND)
+    both = {hit.message.id: hit.message for hit in (*got.items, *sent.items)}
+    return sorted(both.values(), key=lambda one: one.id, reverse=True), bool(got.cursor or sent.cursor)
 
 
-async def _latest(request: McpRequest, me: Caller, other: str | None) -> tuple[list[Message], bool]:
-    """The newest mail, of all conversations or of those with one agent."""
-    limits = request.office.house.limits
-    page = await request.office.inbox(me, limit=_RECENT_SESSIONS if other is None else limits.page_most, lines=_FOUND)
-    threads = [thread for thread in page.items if other is None or folded(thread.other) == folded(other)]
-    notes = (await request.office.waiting(me, outside=True)).items if other is None else ()
-    lines = [line.message for thread in threads for line in thread.lines]
+async def _latest(request: McpRequest, me: Caller) -> tuple[list[Message], bool]:
+    """The newest mail of all conversations, and what waits outside of them."""
+    page = await request.office.inbox(me, limit=_RECENT_SESSIONS, lines=_FOUND)
+    notes = (await request.office.waiting(me, outside=True)).items
+    lines = [line.message for thread in page.items for line in thread.lines]
     newest = sorted({one.id: one for one in (*lines, *notes)}.values(), key=lambda one: one.id, reverse=True)
-    return newest, len(newest) > _FOUND
+    return newest, page.cursor is not None
 
 
 async def _one(request: McpRequest, me: Caller, ref: str) -> Found:
@@ -151,14 +178,23 @@ async def _one(request: McpRequest, me: Caller, ref: str) -> Found:
     if proof.message is None:
         raise NoSuchMessage(name=me.name, ref=ref)
     await keep(request, me, proof.message.id)
-    return Found(messages=(_placed(me, proof),), only=True, part=part)
+    return await _found(request, me, [proof], only=True, part=part)
 
 
-def _placed(me: Caller, proof: Proof) -> Placed:
-    message = proof.message
-    assert message is not None
+async def _found(request: McpRequest, me: Caller, proofs: list[Proof], *, more: bool = False, only: bool = False, part: int = 1) -> Found:
+    placed = tuple([await _placed(request, me, proof.message, proof.standings) for proof in proofs if proof.message is not None])
+    ids = [*(item.id for item in placed), *(item.reply_to for item in placed)]
+    return Found(hits=Hits(messages=placed, more=more), short=await shorten(request, me, ids), only=only, part=part)
+
+
+async def _placed(request: McpRequest, me: Caller, message: Message, standings: tuple[Standing, ...]) -> Placed:
+    task_state = None
+    if message.type == TASK:
+        with suppress(MailError):  # it went to several, or never became a task
+            task_state = (await request.office.task(me, message.id)).state
     shown = msgspec.structs.asdict(letter(message))
-    return Placed(**shown, standings=proof.standings, mine=folded(message.sender) == folded(me.name))
+    mine = folded(message.sender) == folded(me.name)
+    return Placed(**shown, standings=standings, mine=mine, task_state=task_state)
 
 
 VERBS = (Verb(mail.FIND, find, Found),)

@@ -4,6 +4,7 @@ import msgspec
 
 from postoffice.core.agent import Presence
 from postoffice.core.connection import Status
+from postoffice.core.fence import Fence
 from postoffice.core.names import folded
 from postoffice.core.span import span
 from postoffice.core.tokens import about_tokens
@@ -13,7 +14,7 @@ from postoffice.doors.listing import Listing, listing
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.inbox import Approved, Requested, approve
 from postoffice.doors.mcp.tools.inbox import connect as request_connection
-from postoffice.doors.mcp.tools.mail.reading import ANSWER_TOKENS, fence
+from postoffice.doors.mcp.tools.mail.reading import ANSWER_TOKENS
 from postoffice.doors.mcp.tools.result import Result
 from postoffice.doors.mcp.tools.verb import Verb
 from postoffice.doors.moments import now
@@ -29,7 +30,7 @@ class Present(Result, frozen=True, kw_only=True):
     more: bool
 
     def text(self) -> str:
-        marks, lines, left = fence(), [], ANSWER_TOKENS
+        marks, lines, left = Fence(), [], ANSWER_TOKENS
         for agent in self.agents:
             line = _presence(agent, self.me)
             card = "\n".join(filter(None, [agent.description, ", ".join(agent.capabilities)]))
@@ -73,7 +74,7 @@ class Connections(msgspec.Struct, frozen=True, kw_only=True):
 
     def text(self) -> str:
         """As a model reads it."""
-        marks, lines = fence(), []
+        marks, lines = Fence(), []
         for one in self.asking:
             lines.append(f"{one.from_agent_name} asks to connect; code {one.verification_code}.")
             if one.message:

@@ -1,6 +1,7 @@
 """Being done with mail: handled, put off, or refused."""
 
 from datetime import timedelta
+from typing import ClassVar
 
 import msgspec
 
@@ -13,7 +14,7 @@ from postoffice.core.span import span
 from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.tools import mail
 from postoffice.doors.mcp.request import McpRequest
-from postoffice.doors.mcp.tools.result import Result
+from postoffice.doors.mcp.tools.mail.reading import ForMind, shorten
 from postoffice.doors.mcp.tools.verb import Verb
 
 
@@ -27,25 +28,36 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     """How far the task is that it asks for."""
 
 
-class Done(Result, frozen=True, kw_only=True):
+class Results(msgspec.Struct, frozen=True, kw_only=True):
     """What became of each message, in the order they were named."""
 
     results: tuple[Ended, ...]
-    later_minutes: int | None = None
-    refused: bool = False
+
+
+class Done(ForMind, frozen=True, kw_only=True):
+    """The same for a mind."""
+
+    shape: ClassVar = Results
+    ended: tuple[Ended, ...]
+    later_minutes: int | None
+    refused: bool
+
+    def bare(self) -> Results:
+        return Results(results=self.ended)
 
     def text(self) -> str:
-        return "\n".join(map(self._line, self.results))
+        return "\n".join(map(self._line, self.ended))
 
     def _line(self, item: Ended) -> str:
         if item.problem is not None:
             return f"{one_line(item.id)}: {one_line(item.problem)}"
+        id = self.id(item.id)
         if self.later_minutes is not None:
-            return f"{item.id} comes again in {span(timedelta(minutes=self.later_minutes))}."
+            return f"{id} comes again in {span(timedelta(minutes=self.later_minutes))}."
         if self.refused:
-            return f"{item.id} is {'refused' if item.task is None else item.task}; its sender is told."
+            return f"{id} is {'refused' if item.task is None else item.task}; its sender is told."
         open_task = item.task is not None and item.task not in FINAL
-        return f"{item.id} is done." + (f" The task it asks for is still {item.task}: task_update says how it ends." if open_task else "")
+        return f"{id} is done." + (f" The task it asks for is still {item.task}: task_update says how it ends." if open_task else "")
 
 
 async def done(request: McpRequest, given: mail.Done) -> Done:
@@ -60,7 +72,8 @@ async def done(request: McpRequest, given: mail.Done) -> Done:
     rest = [id for id in ids if id not in ended]
     outcomes = await request.office.settle(me, [_settlement(id, given) for id in rest]) if rest else ()
     ended |= {id: _ended(id, outcome, tasks[id]) for id, outcome in zip(rest, outcomes, strict=True)}
-    return Done(results=tuple(ended[id] for id in ids), later_minutes=given.later_minutes, refused=refusing)
+    short = await shorten(request, me, [item.id for item in ended.values()])
+    return Done(ended=tuple(ended[id] for id in ids), later_minutes=given.later_minutes, refused=refusing, short=short)
 
 
 def _settlement(id: str, given: mail.Done) -> Settlement:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Self
+from typing import ClassVar, Self
 
 import msgspec
 
@@ -11,12 +11,12 @@ from postoffice.core.agent import Caller
 from postoffice.core.delivery import InHand, Leased
 from postoffice.core.letter import Letter, letter
 from postoffice.core.limits import bounded
+from postoffice.core.message import TASK
 from postoffice.core.span import span
 from postoffice.core.task import UNDER_WAY, Task
 from postoffice.core.tools import mail
 from postoffice.doors.mcp.request import McpRequest
-from postoffice.doors.mcp.tools.mail.reading import ANSWER_TOKENS, beginning, fence, fitting, lease, whole
-from postoffice.doors.mcp.tools.result import Result
+from postoffice.doors.mcp.tools.mail.reading import ANSWER_TOKENS, ForMind, beginning, fitting, lease, shorten, whole
 from postoffice.doors.mcp.tools.verb import Verb
 
 _SECOND = timedelta(seconds=1)
@@ -32,7 +32,7 @@ class Given(Letter, frozen=True, kw_only=True, rename={"sender": "from"}):
     seconds_left: int
 
 
-class Mail(Result, frozen=True, kw_only=True):
+class Held(msgspec.Struct, frozen=True, kw_only=True):
     """What a mind holds, what is new, and how much more waits."""
 
     held: tuple[Given, ...]
@@ -40,59 +40,68 @@ class Mail(Result, frozen=True, kw_only=True):
     waiting: int
     tasks: tuple[Task, ...]
     """Those it has begun and not finished."""
+
+
+class Mail(ForMind, frozen=True, kw_only=True):
+    """The same for a mind."""
+
+    shape: ClassVar = Held
+    mail: Held
     waited: int
     """How many seconds the call has waited for mail at most."""
 
+    def bare(self) -> Held:
+        return self.mail
+
     def text(self) -> str:
-        marks, lines = fence(), []
-        if self.held:
-            lines.append(f"You still hold {_messages(len(self.held))}:")
+        marks, lines, mail = self.fence(), [], self.mail
+        if mail.held:
+            lines.append(f"You still hold {_messages(len(mail.held))}:")
             lines += [
-                beginning(marks, item, _HELD_TOKENS, f"yours for {span(item.seconds_left * _SECOND)}") for item in self.held[:_HELD_SHOWN]
+                beginning(marks, item, _HELD_TOKENS, f"yours for {span(item.seconds_left * _SECOND)}") for item in mail.held[:_HELD_SHOWN]
             ]
-            if more := [item.id for item in self.held[_HELD_SHOWN:]]:
+            if more := [self.id(item.id) for item in mail.held[_HELD_SHOWN:]]:
                 lines.append(f"And {', '.join(more)}.")
-        lines += _open_tasks(self.tasks)
-        if self.messages:
-            until = span(min(item.seconds_left for item in self.messages) * _SECOND)
-            lines.append(f"New: {_messages(len(self.messages))}, yours for {until}{self._more()}.")
-            lines += [whole(marks, item) for item in self.messages]
+        if mail.tasks:
+            told = ", ".join(f"{self.id(task.message_id)} from {task.requester} ({task.state})" for task in mail.tasks)
+            lines.append(f"Tasks you have not finished: {told}. mail_find(id=…) shows one.")
+        if mail.messages:
+            until = span(min(item.seconds_left for item in mail.messages) * _SECOND)
+            lines.append(f"New: {_messages(len(mail.messages))}, yours for {until}{self._more()}.")
+            lines += [whole(marks, item, self.id(item.id)) for item in mail.messages]
         else:
             lines.append(f"No new mail{f' came in {span(self.waited * _SECOND)}' if self.waited else ''}{self._more()}.")
         return "\n".join([*lines, *self._next()])
 
     def _more(self) -> str:
-        return f"; {self.waiting} more wait{'' if self.waiting > 1 else 's'}" if self.waiting else ""
+        waiting = self.mail.waiting
+        return f"; {waiting} more wait{'' if waiting > 1 else 's'}" if waiting else ""
 
     def _next(self) -> list[str]:
-        ids = [item.id for item in (*self.held, *self.messages)]
-        if not ids:
-            return []
-        return [
-            f'Next: to answer, mail_send(reply_to="{ids[0]}", text=…), which also marks it done. '
-            f'Without an answer, mail_done(ids=["{ids[0]}"]).'
-            + (" A task ends by task_update." if any(item.task for item in (*self.held, *self.messages)) else "")
-        ]
+        letters = (*self.mail.held, *self.mail.messages)
+        plain = next((self.id(item.id) for item in letters if item.type != TASK), None)
+        task = next((self.id(item.id) for item in letters if item.type == TASK), None)
+        said = []
+        if plain is not None:
+            said.append(
+                f'to answer, mail_send(reply_to="{plain}", text=…), which also marks it done; without an answer, mail_done(ids=["{plain}"])'
+            )
+        if task is not None:
+            said.append(f'a task ends by task_update(id="{task}", state="completed", text=…)')
+        return [f"Next: {'; '.join(said)}."] if said else []
 
     async def smaller(self, request: McpRequest) -> Self | None:
-        if not self.messages:
+        messages = self.mail.messages
+        if not messages:
             return None
-        kept = len(self.messages) // 2
+        kept = len(messages) // 2
         await request.give_back(beyond=kept)
-        back = len(self.messages) - kept
-        return msgspec.structs.replace(self, messages=self.messages[:kept], waiting=self.waiting + back)
+        less = msgspec.structs.replace(self.mail, messages=messages[:kept], waiting=self.mail.waiting + len(messages) - kept)
+        return msgspec.structs.replace(self, mail=less)
 
 
 def _messages(count: int) -> str:
     return f"{count} message{'' if count == 1 else 's'}"
-
-
-def _open_tasks(tasks: Sequence[Task]) -> list[str]:
-    """Tasks under way whose mail is no longer held: a mind that has forgotten them finds them here."""
-    if not tasks:
-        return []
-    told = ", ".join(f"{task.message_id} from {task.requester} ({task.state})" for task in tasks)
-    return [f"Tasks you have not finished: {told}. mail_find(id=…) shows one."]
 
 
 async def get(request: McpRequest, given: mail.Get) -> Mail:
@@ -110,13 +119,11 @@ async def get(request: McpRequest, given: mail.Get) -> Mail:
     new = tuple(_given(item, keeps) for item in turned.leased)
     count = max(1, fitting(new, ANSWER_TOKENS - (_HELD_TOKENS + 100) * min(len(held), _HELD_SHOWN)))
     await request.give_back(beyond=count)
-    return Mail(
-        held=held,
-        messages=new[:count],
-        waiting=(await office.counts(me)).pending,
-        tasks=await _under_way(request, me, {item.id for item in (*held, *new)}),
-        waited=int(within.total_seconds()),
-    )
+    tasks = await _under_way(request, me, {item.id for item in (*held, *new)})
+    shown = Held(held=held, messages=new[:count], waiting=(await office.counts(me)).pending, tasks=tasks)
+    letters = (*held, *shown.messages)
+    ids = [*(item.id for item in letters), *(item.reply_to for item in letters), *(task.message_id for task in tasks)]
+    return Mail(mail=shown, short=await shorten(request, me, ids), waited=int(within.total_seconds()))
 
 
 def _within(request: McpRequest, given: mail.Get) -> timedelta:
@@ -140,6 +147,7 @@ def _given(item: Leased, left: timedelta) -> Given:
 
 
 async def _under_way(request: McpRequest, me: Caller, shown: set[str]) -> tuple[Task, ...]:
+    """Tasks begun whose mail is no longer held: a mind that has forgotten them finds them here."""
     page = await request.office.tasks(me, assignee=me.name)
     return tuple(task for task in page.items if task.state in UNDER_WAY and task.message_id not in shown)
 

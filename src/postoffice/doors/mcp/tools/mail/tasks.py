@@ -8,13 +8,12 @@ from postoffice.core.names import folded
 from postoffice.core.task import FINAL, Task
 from postoffice.core.tools import mail
 from postoffice.doors.mcp.request import McpRequest
-from postoffice.doors.mcp.tools.mail.reading import keep
-from postoffice.doors.mcp.tools.result import Result
+from postoffice.doors.mcp.tools.mail.reading import ForMind, keep, shorten
 from postoffice.doors.mcp.tools.tasks import state_of
 from postoffice.doors.mcp.tools.verb import Verb
 
 
-class Reported(Result, frozen=True, kw_only=True):
+class Reported(ForMind, frozen=True, kw_only=True):
     """A task as it stands now."""
 
     shape: ClassVar = Task
@@ -22,7 +21,7 @@ class Reported(Result, frozen=True, kw_only=True):
     told: str
 
     def text(self) -> str:
-        return f"Task {self.task.message_id} is {self.task.state}; {self.told} is told."
+        return f"Task {self.id(self.task.message_id)} is {self.task.state}; {self.told} is told."
 
     def bare(self) -> Task:
         return self.task
@@ -38,7 +37,8 @@ async def update(request: McpRequest, given: mail.Update) -> Reported:
     else:
         await keep(request, me, task.message_id)
     mine = folded(task.requester) == folded(me.name)
-    return Reported(task=task, told=task.assignee if mine else task.requester)
+    short = await shorten(request, me, [task.message_id])
+    return Reported(task=task, told=task.assignee if mine else task.requester, short=short)
 
 
 VERBS = (Verb(mail.UPDATE, update, Reported),)

@@ -1,18 +1,20 @@
 """Sending mail: a message, a reply, a task, or something passed on."""
 
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from msgspec import UNSET
 
 from postoffice.core.agent import Caller
-from postoffice.core.errors import Invalid
-from postoffice.core.message import TASK, Draft, TaskRef
+from postoffice.core.errors import Invalid, MailError
+from postoffice.core.letter import text_of
+from postoffice.core.message import TASK, Draft, Message, TaskRef
 from postoffice.core.names import EVERYONE, folded
 from postoffice.core.question import Ask
 from postoffice.core.tools import mail
 from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools.mail.reading import ForMind, keep, shorten
 from postoffice.doors.mcp.tools.receipt import Receipt, receipt
 from postoffice.doors.mcp.tools.verb import Verb
 from postoffice.doors.moments import now
@@ -20,14 +22,29 @@ from postoffice.doors.moments import now
 _URGENT = 1
 
 
-class Sent(Receipt, frozen=True, kw_only=True):
+class Sent(ForMind, frozen=True, kw_only=True):
     """A message of a mind's, accepted."""
 
+    shape: ClassVar = Receipt
+    receipt: Receipt
+    answers: Message | None
+    """What it answers, if that was known before."""
+    mine: bool
+    """Whether that was the sender's own."""
+
+    def bare(self) -> Receipt:
+        return self.receipt
+
     def text(self) -> str:
-        took = [str(to["recipient"]) for to in self.recipients if not to.get("refusal")]
-        lines = [f"Sent to {', '.join(took) or 'nobody'}, as {self.message_id}.", *self.told()]
+        sent, id = self.receipt, self.id(self.receipt.message_id)
+        took = [str(to["recipient"]) for to in sent.recipients if not to.get("refusal")]
+        lines = [f"Sent to {', '.join(took) or 'nobody'}, as {id}.", *sent.told()]
+        if self.answers is not None and not self.mine:
+            answered = self.id(self.answers.id)
+            open_task = f"{answered} is a task: it ends by task_update, not by an answer."
+            lines.append(open_task if self.answers.type == TASK else f"{answered}, which it answers, is done.")
         if took:
-            lines.append(f'To wait for the answer: mail_get(wait_seconds=…, answer_to="{self.message_id}").')
+            lines.append(f'Next: mail_get(wait_seconds=…, answer_to="{id}") waits for the answer.')
         return "\n".join(lines)
 
 
@@ -36,11 +53,13 @@ async def send(request: McpRequest, given: mail.Send) -> Sent:
     me = await request.caller(given.agent_id)
     if given.text is None and given.data is UNSET and given.forward is None:
         raise Invalid(what="text", why="a message has to say something; give text, data, or forward")
+    answers = None if given.reply_to is None else await _answered(request, me, given.reply_to)
+    text = given.text if given.forward is None else await _commented(request, me, given.forward, given.text)
     draft = Draft(
-        to=await _recipients(request, me, given),
+        to=_recipients(me, given, answers),
         type=TASK if given.task else "message",
         subject=given.subject,
-        content=given.text,
+        content=text,
         payload=given.data,
         reply_to=given.reply_to,
         forward_of=given.forward,
@@ -50,7 +69,11 @@ async def send(request: McpRequest, given: mail.Send) -> Sent:
         by_model=True,
     )
     sent = receipt(await request.office.send(me, draft))
-    return Sent(**{name: getattr(sent, name) for name in sent.__struct_fields__})
+    if answers is not None and answers.type == TASK:
+        await keep(request, me, answers.id)
+    ids = [sent.message_id, None if answers is None else answers.id]
+    mine = answers is not None and folded(answers.sender) == folded(me.name)
+    return Sent(receipt=sent, answers=answers, mine=mine, short=await shorten(request, me, ids))
 
 
 def _ask(given: dict[str, Any]) -> Ask:
@@ -62,17 +85,31 @@ def _ask(given: dict[str, Any]) -> Ask:
     return Ask(choices=tuple(asking.choices), default=asking.default, deadline=deadline)
 
 
-async def _recipients(request: McpRequest, me: Caller, given: mail.Send) -> str | tuple[str, ...]:
+async def _answered(request: McpRequest, me: Caller, ref: str) -> Message | None:
+    try:
+        return (await request.office.status(me, ref)).message
+    except MailError:
+        return None  # the send says what is wrong with it
+
+
+async def _commented(request: McpRequest, me: Caller, ref: str, comment: str | None) -> str | None:
+    """A comment, and below it what it is about: a forward with words of its own carries nothing else."""
+    if not comment:
+        return None
+    original = (await request.office.status(me, ref)).message
+    return comment if original is None else f"{comment}\n\n{original.sender} wrote:\n{text_of(original)}"
+
+
+def _recipients(me: Caller, given: mail.Send, answers: Message | None) -> str | tuple[str, ...]:
     """Whom it goes to: those named, or whoever wrote what it answers."""
     if given.to is not None:
         names = [name.strip() for name in (given.to.split(",") if isinstance(given.to, str) else given.to) if name.strip()]
         return names[0] if len(names) == 1 else tuple(names)
     if given.reply_to is None:
         raise Invalid(what="to", why=f"it says who gets the message: a name, names separated by commas, or {EVERYONE}")
-    answered = (await request.office.status(me, given.reply_to)).message
-    if answered is None:
-        raise Invalid(what="to", why="what it answers is purged; give the name it goes to")
-    return answered.to if folded(answered.sender) == folded(me.name) else answered.sender
+    if answers is None:
+        raise Invalid(what="reply_to", why=f"{given.reply_to!r} is no message you sent or got; mail_find looks for it")
+    return answers.to if folded(answers.sender) == folded(me.name) else answers.sender
 
 
 VERBS = (Verb(mail.SEND, send, Sent),)

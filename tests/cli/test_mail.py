@@ -9,12 +9,14 @@ import pytest
 from tests.cli.home import Home, opened
 from tests.serve.running import PATIENCE
 
+OFFLINE = {"way": "offline", "text": "nobody has been here under that name yet"}
+
 
 class TestSending:
     def test_text_arrives_as_it_was_written(self, home: Home) -> None:
         alice, bob = home.names("alice", "bob")
         sent = home.ask("send", "--to", bob, "Grüße\n — 🐟", "--subject", "Fish", "--as", alice)
-        assert sent["recipients"] == [{"recipient": bob, "session_id": sent["session_id"], "unseen": True}]
+        assert sent["recipients"] == [{"recipient": bob, "session_id": sent["session_id"], "unseen": True, "reach": OFFLINE}]
         taken = home.ask("recv", "--as", bob)
         assert (taken["from"], taken["content"], taken["subject"]) == (alice, "Grüße\n — 🐟", "Fish")
 

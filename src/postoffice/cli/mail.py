@@ -141,7 +141,8 @@ def _sent(console: "Console", answer: Any) -> None:
         elif to.get("unseen"):
             say(console, f"Sent {sent['id']}. Nobody called {to['recipient']} has been here yet; it waits.")
         else:
-            say(console, f"Sent {sent['id']} to {to['recipient']}.")
+            reach = to.get("reach", {}).get("text")
+            say(console, f"Sent {sent['id']} to {to['recipient']}" + (f" ({reach})." if reach else "."))
 
 
 async def inbox(wire: "Wire", options: Options) -> Any:

@@ -118,10 +118,17 @@ async def agents(wire: "Wire", options: Options) -> Any:
 
 def _agents(console: "Console", answer: Any) -> None:
     rows = [
-        (a["name"], a["presence"], f"{a['current_tasks']}/{a['max_concurrent_tasks']}", ago(a["last_seen"]), _does(a))
+        (
+            a["name"],
+            a["presence"],
+            f"{a['current_tasks']}/{a['max_concurrent_tasks']}",
+            ago(a["last_seen"]),
+            (a.get("reach") or {}).get("text", ""),
+            _does(a),
+        )
         for a in answer["agents"]
     ]
-    table(console, ("agent", "is", "tasks", "seen", "does"), rows, "Nobody is here yet. An agent exists from its first call.")
+    table(console, ("agent", "is", "tasks", "seen", "reached", "does"), rows, "Nobody is here yet. An agent exists from its first call.")
     tell_of_more(console, answer)
 
 

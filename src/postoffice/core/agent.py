@@ -13,6 +13,7 @@ from postoffice.core.errors import TooLarge
 from postoffice.core.limits import bounded
 from postoffice.core.names import check_name, folded
 from postoffice.core.policy import ANYONE
+from postoffice.core.reach import Reach
 from postoffice.core.text import check_json
 
 KEY_PREFIX = "amb_"
@@ -61,6 +62,8 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True):
     acted: bool
     created_at: datetime
     last_seen: datetime | None
+    reach: Reach | None = None
+    """Whether it can take mail now."""
 
 
 class Key(msgspec.Struct, frozen=True, kw_only=True):

@@ -13,6 +13,7 @@ from postoffice.core.errors import BadMessage, OneRecipient, TooLarge
 from postoffice.core.limits import Limits, bounded
 from postoffice.core.names import EVERYONE, check_recipient, folded
 from postoffice.core.question import Answer, Ask, check_ask
+from postoffice.core.reach import Known, Reach
 from postoffice.core.text import check_json, check_text, render
 
 TASK = "task"
@@ -148,6 +149,10 @@ class Posted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     refusal: str | None = None
     """The code of the error, where one of many recipients did not get it."""
     detail: str | None = None
+    reach: Reach | None = None
+    """Whether it can be taken now. Told with each answer anew, also where the message was sent before."""
+    known: Known | None = None
+    """From which the office makes out its reach: what leaves the office does not have it."""
     ledger: str | None = None
     """`awaiting`: it goes by the ledger; `direct`: asked to, but one side has no topics; nothing where nobody asked."""
 

@@ -8,6 +8,7 @@ import msgspec
 from postoffice.core.agent import Card, Presence
 from postoffice.core.delivery import Standing
 from postoffice.core.message import Message
+from postoffice.core.reach import Reach
 
 T = TypeVar("T")
 
@@ -87,6 +88,8 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True):
     acted: bool
     last_seen: datetime | None
     oldest_waiting: timedelta | None
+    reach: Reach | None = None
+    """Whether it can take mail now."""
 
 
 class Longest(msgspec.Struct, frozen=True):

@@ -8,6 +8,7 @@ import msgspec
 from postoffice.core.agent import Agent, Presence
 from postoffice.core.names import OWNER, folded
 from postoffice.core.profile import capability_codes
+from postoffice.core.reach import Reach
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +30,8 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     has_key: bool
     created_at: datetime
     last_seen: datetime | None
+    reach: Reach | None
+    """Whether it can take mail now."""
 
 
 def listing(agent: Agent) -> Listing:
@@ -54,4 +57,5 @@ def public(agent: Agent) -> dict[str, Any]:
         "has_key": agent.has_key,
         "created_at": agent.created_at,
         "last_seen": agent.last_seen,
+        "reach": agent.reach,
     }

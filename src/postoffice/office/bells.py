@@ -73,6 +73,10 @@ class Bells:
             for bell in self._bells.get(agent, ()):
                 bell.ring()
 
+    def mail_awaited(self, agent: str) -> bool:
+        """Whether somebody waits for an agent's mail, and not only for news of it."""
+        return any(bell.after is None for bell in self._bells.get(agent, ()))
+
     def names(self) -> list[str]:
         """For whom somebody waits."""
         return list(self._bells)

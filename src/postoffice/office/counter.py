@@ -23,10 +23,12 @@ from postoffice.core.errors import (
 from postoffice.core.event import Event, beyond
 from postoffice.core.limits import bounded
 from postoffice.core.names import check_name, folded
+from postoffice.core.reach import Known, Reach, Signs, reach_of
 from postoffice.core.tally import Headcount, Tally
 from postoffice.core.text import check_text
 from postoffice.core.views import Seat
 from postoffice.office.bells import Bells
+from postoffice.office.board import Board
 from postoffice.office.house import House
 from postoffice.office.identity import Identities
 from postoffice.office.naming_mail import ShortIds
@@ -54,12 +56,13 @@ class Counter:
         self._limits = self.house.limits
         self._bells = Bells()
         self._presences = Presences()
+        self._board = Board(store)
         self._sign_after = max(1.0, self._limits.heartbeat_timeout.total_seconds() * 3 / 4)
         """Seconds after which whoever still waits shows that it is there: a wait may last longer than silence may."""
         self._identities = Identities(store, self.house.auth)
         self._clock = Clock()
         self.short_ids = ShortIds(store)
-        self.upkeep = Upkeep(store, wake, self._bells, self._presences, self.house, self._clock.new_id())
+        self.upkeep = Upkeep(store, wake, self._bells, self._board, self._presences, self.house, self._clock.new_id())
         self.waits = Tally()
         """How long mail waited before it was taken."""
         self.wakes = Tally()
@@ -188,8 +191,24 @@ class Counter:
         now = moment(self._clock.now())
         return [max(0.0, (now - one.message.created_at).total_seconds()) for one in leased]
 
-    def _with_presence(self, shown: Shown, tasks: int) -> Shown:
-        """Count the signs of life that are not written down yet."""
+    def _reach(self, caller: Caller | None, name: str, known: Known) -> Reach:
+        """Whether an agent can take mail now, as far as the board and this process know."""
+        newer = self._presences.silent_for(name)
+        signs = Signs(
+            came=known.came or newer is not None,
+            silent_for=newer if newer is not None else known.silent_for,
+            waits=self._bells.mail_awaited(folded(name)),
+            at_work=known.at_work,
+            certain=not self.store.engine.shared,
+        )
+        whole = caller is not None and caller.owner
+        return reach_of(self._board.of(name), signs, self._limits.heartbeat_timeout, moment(self._clock.now()), whole=whole)
+
+    def _with_presence(self, shown: Shown, tasks: int, caller: Caller | None = None) -> Shown:
+        """Count the signs of life that are not written down yet, and say what reaches it."""
+        silent = None if shown.last_seen is None else moment(self._clock.now()) - shown.last_seen
+        known = Known(came=shown.acted, silent_for=silent, at_work=shown.leased > 0)
+        shown = msgspec.structs.replace(shown, reach=self._reach(caller, shown.name, known))
         silent_for = self._presences.silent_for(shown.name)
         if silent_for is None:
             return shown

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -50,7 +51,7 @@ class MailVerbs(Counter):
         except NoSuchAgent as error:
             raise await self._unknown(str(error.facts["name"])) from None
         self._count_sent(caller, accepted, begun)
-        return accepted
+        return await self._reached(caller, accepted)
 
     async def send_many(self, caller: Caller, drafts: Sequence[Draft | MailError]) -> list[Accepted | BaseException]:
         """Accept several messages; each is accepted or refused by itself, also what its door could not read."""
@@ -62,6 +63,7 @@ class MailVerbs(Counter):
         for place, outcome in enumerate(outcomes):
             if isinstance(outcome, Accepted):
                 self._count_sent(caller, outcome, begun)
+                outcomes[place] = await self._reached(caller, outcome)
             elif isinstance(outcome, NoSuchAgent):
                 outcomes[place] = await self._unknown(str(outcome.facts["name"]))
         return outcomes
@@ -95,6 +97,18 @@ class MailVerbs(Counter):
             return await self.store.do(self._act(caller, draft, whole=whole)) if whole else outcome
         except MailError as error:
             return error
+
+    async def _reached(self, caller: Caller, accepted: Accepted) -> Accepted:
+        """The answer, and of each recipient whether it can take the message now. What is accepted stays so, whether that is known or not."""
+        with suppress(MailError):
+            await self._board.look()
+        posted = tuple(
+            msgspec.structs.replace(
+                one, known=None, reach=None if one.refusal or one.known is None else self._reach(caller, one.recipient, one.known)
+            )
+            for one in accepted.posted
+        )
+        return msgspec.structs.replace(accepted, posted=posted)
 
     def _count_sent(self, caller: Caller, accepted: Accepted, begun: int) -> None:
         self.sent += not accepted.duplicate

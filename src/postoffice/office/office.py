@@ -88,6 +88,7 @@ class PostOffice(PeopleVerbs, ConsentVerbs, ReadingVerbs, QuestionVerbs, TaskVer
 
     def _hear(self, agents: frozenset[str]) -> None:
         self._identities.forget(agents)
+        self._board.hear(agents)
         self._bells.ring(agents)
 
 

@@ -51,17 +51,19 @@ class PeopleVerbs(Counter):
             id, known = agent.id, agent.name
         return id, known, key
 
-    async def agent(self, name: str) -> Agent:
+    async def agent(self, name: str, caller: Caller | None = None) -> Agent:
         """One agent as the directory shows it."""
         agent = await self.store.agents.named(check_name(name))
         if agent is None:
             raise await self._unknown(name)
-        return self._with_presence(agent, len(agent.current_tasks))
+        await self._board.look()
+        return self._with_presence(agent, len(agent.current_tasks), caller)
 
-    async def agents(self, cursor: str | None = None, limit: int | None = None) -> Page[Agent]:
+    async def agents(self, cursor: str | None = None, limit: int | None = None, *, caller: Caller | None = None) -> Page[Agent]:
         """The directory."""
         page = await self.store.agents.page(self._cursor(cursor), self._page(limit))
-        return Page(tuple(self._with_presence(agent, len(agent.current_tasks)) for agent in page.items), page.cursor)
+        await self._board.look()
+        return Page(tuple(self._with_presence(agent, len(agent.current_tasks), caller) for agent in page.items), page.cursor)
 
     async def names(self, part: str = "", limit: int | None = None) -> list[str]:
         """Names in which this part stands, first those that begin with it."""

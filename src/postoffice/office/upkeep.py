@@ -12,7 +12,9 @@ from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.clock import steady
 from postoffice.core.errors import MailError
 from postoffice.core.names import folded
+from postoffice.core.window import WINDOWS
 from postoffice.office.bells import Bells
+from postoffice.office.board import Board
 from postoffice.office.house import House
 from postoffice.store.store import Store
 from postoffice.wake.protocol import Wake
@@ -59,10 +61,11 @@ class Presences:
 class Upkeep:
     """One task that ticks."""
 
-    def __init__(self, store: Store, wake: Wake, bells: Bells, presences: Presences, house: House, me: str) -> None:
+    def __init__(self, store: Store, wake: Wake, bells: Bells, board: Board, presences: Presences, house: House, me: str) -> None:
         self._store = store
         self._wake = wake
         self._bells = bells
+        self._board = board
         self._presences = presences
         self._house = house
         self._me = me
@@ -92,6 +95,8 @@ class Upkeep:
     async def tick(self) -> None:
         """Do what is due now."""
         self._ticks += 1
+        if not self._wake.healthy:
+            self._board.hear(frozenset((WINDOWS,)))  # what no hint tells
         if names := self._due_for_a_look(self._bells.names()):
             gone = dict.fromkeys(names, (0, 0))  # with the mail that a backup replaced
             self._bells.compare(gone | await self._store.mail.look(names))

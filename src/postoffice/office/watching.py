@@ -48,7 +48,8 @@ class WatchingVerbs(Counter):
         """Every agent with its mailbox in numbers, for the owner."""
         self._owner(owner, "see everyone's numbers")
         page = await self.store.overview.roster(self._cursor(cursor), self._page(limit))
-        return Page(tuple(self._with_presence(seat, seat.tasks) for seat in page.items), page.cursor)
+        await self._board.look()
+        return Page(tuple(self._with_presence(seat, seat.tasks, owner) for seat in page.items), page.cursor)
 
     async def longest_waiting(self, owner: Caller, limit: int | None = None) -> tuple[Longest, ...]:
         """The mailboxes whose mail has waited longest, for the owner."""

@@ -114,6 +114,7 @@ _ME = {
     "has_key": True,
     "created_at": WHEN,
     "last_seen": WHEN,
+    "reach": {"way": "window", "text": "open in Claude Code, idle 3 min, can be woken"},
     "allow_from": [],
     "owner_contact": "alice@example.com",
     "metadata": None,
@@ -139,7 +140,7 @@ async def register(body: RegisterBody, request: Request, call: Stranger) -> Resp
 @routes.get("/agents", **gives(Listings, {"agents": [_LISTING], "cursor": None}))
 async def directory(call: Identified, cursor: Cursor = None, limit: Limit = None) -> Response:
     """Who is there, and what they can do."""
-    page = await call.office.agents(cursor, limit)
+    page = await call.office.agents(cursor, limit, caller=call.caller)
     return answer(Listings(tuple(map(listing, page.items)), page.cursor))
 
 
@@ -200,7 +201,7 @@ async def revoke(call: Identified, body: RevokeBody | None = None, of: Of = None
 @routes.get("/agents/{name}", **gives(Listing, _LISTING))
 async def agent(name: NameText, call: Identified) -> Response:
     """One agent as others see it."""
-    found = await call.office.agent(name)
+    found = await call.office.agent(name, call.caller)
     return answer(listing(found))
 
 

@@ -194,7 +194,7 @@ _SENT = {
     "created_at": WHEN,
     "id": MESSAGE_ID,
     "duplicate": False,
-    "recipients": [{"recipient": "bob-agent", "session_id": SESSION_ID}],
+    "recipients": [{"recipient": "bob-agent", "session_id": SESSION_ID, "reach": {"way": "offline", "text": "offline since 2 h"}}],
 }
 
 

@@ -20,13 +20,17 @@ class Directory(Result, frozen=True, kw_only=True):
         fence = Fence()
         lines = []
         for agent in self.agents:
-            lines.append(f"{agent.name}: {agent.presence}, {agent.current_tasks} of {agent.max_concurrent_tasks} tasks.")
+            lines.append(f"{agent.name}: {agent.presence}, {agent.current_tasks} of {agent.max_concurrent_tasks} tasks{_reach(agent)}.")
             card = "\n".join(filter(None, [agent.description, ", ".join(agent.capabilities)]))
             if card:
                 lines.append(fence.words(agent.name, card))
         if self.cursor:
             lines.append(more(self.cursor))
         return "\n".join(lines)
+
+
+def _reach(agent: Listing) -> str:
+    return f"; {agent.reach.text}" if agent.reach else ""
 
 
 async def agents(request: McpRequest, given: directory.Agents) -> Directory:

@@ -10,6 +10,9 @@ from postoffice.core.fence import one_line
 from postoffice.core.message import Accepted
 from postoffice.doors.mcp.tools.result import Result
 
+_TOLD = 5
+"""Of no more recipients it is told how each can be reached."""
+
 
 class Receipt(Result, frozen=True, kw_only=True):
     """A message accepted: stored for good."""
@@ -34,6 +37,8 @@ class Receipt(Result, frozen=True, kw_only=True):
         for to in self.recipients:
             if to.get("unseen"):
                 lines.append(unseen(to["recipient"]))
+            elif to.get("reach") and len(self.recipients) <= _TOLD:
+                lines.append(f"{to['recipient']}: {to['reach']['text']}.")
             if to.get("refusal"):
                 lines.append(f"Not to {to['recipient']}: {to['detail']}")
         lines += self._ways()

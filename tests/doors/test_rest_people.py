@@ -64,3 +64,24 @@ async def test_a_question_is_asked_answered_and_told_who_was_first(callers: Call
     assert done(await alice.post(f"/questions/{second}/withdraw"))["state"] == "withdrawn"
     refused(await hanna.post(f"/questions/{second}/answer", json={"choice": "yes"}), 409, "question_closed")
     assert done(await hanna.get("/questions", params={"any_state": True}))["questions"][0]["id"] == second
+
+
+async def test_what_waits_for_somebody_is_one_list(callers: Callers) -> None:
+    alice, bob = await callers.named("alice", "bob")
+    letter = (await send(alice, "bob"))["message_id"]
+    found = done(await bob.get("/for-you"))
+    assert ([(one["kind"], one["id"], one["who"]) for one in found["matters"]], found["count"]) == ([("mail", letter, "alice")], 1)
+    assert done(await alice.get("/for-you")) == {"matters": [], "count": 0}
+
+
+async def test_a_task_given_to_a_person_takes_words_when_it_ends(callers: Callers) -> None:
+    (alice,) = await callers.named("alice")
+    office = callers.served.office
+    await office.identify(name="hanna")
+    await office.update_card(office.owner(), {"person": True}, of="hanna")
+    (hanna,) = await callers.named("hanna")
+    for state in ("completed", "rejected", "failed"):
+        task = (await send(alice, "hanna", type="task"))["message_id"]
+        done(await hanna.post(f"/tasks/{task}/update", json={"state": state, "content": f"{state}: the serif logo stays"}))
+        (told,) = done(await alice.post("/messages/pop", json={}))["messages"]
+        assert (told["type"], told["content"], told["task"]["state"]) == ("task_update", f"{state}: the serif logo stays", state)

@@ -218,6 +218,7 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("bad_cursor", lambda s: s.office.questions(s.bob, cursor="nonsense")),
         ("bad_limit", lambda s: s.office.questions(s.bob, limit=0)),
     ],
+    "for_you": [("bad_limit", lambda s: s.office.for_you(s.owner, 0))],
     "question": [
         ("no_such_question", lambda s: s.office.question(s.owner, NO_ID)),
         ("no_such_question", lambda s: s.office.question(s.owner, "nonsense")),
@@ -407,6 +408,7 @@ CANNOT_BE_WRONG = {
     "drain",
     "heartbeat",
     "is_person",
+    "for_you_count",
     "latest",
     "leave",
     "numbers",

@@ -39,6 +39,11 @@ class PeopleCalls:
         given = {"seconds": seconds, "until": None if until is None else until.isoformat()}
         return await self._finish(message_id, "snooze", {name: value for name, value in given.items() if value is not None})
 
+    async def for_you(self) -> dict[str, Any]:
+        """All that waits for this agent: `matters`, the most pressing first, and their `count`."""
+        found: dict[str, Any] = await self.call("GET", "/for-you")
+        return found
+
     # Questions
 
     async def ask_person(

@@ -3,6 +3,7 @@
 from postoffice.acts.questions.closing import AnswerQuestion, WithdrawQuestion
 from postoffice.core.agent import Caller
 from postoffice.core.errors import Forbidden, NoSuchQuestion, OwnerOnly
+from postoffice.core.for_you import ForYou
 from postoffice.core.names import OWNER, folded
 from postoffice.core.policy import Auth
 from postoffice.core.question import OPEN_OFFICE, Answer, Question, QuestionState, read_answer
@@ -28,6 +29,18 @@ class QuestionVerbs(FinishingVerbs):
         person = None if all_of_them or asked_by_me else caller.name
         asker = caller.name if asked_by_me and not all_of_them else None
         return await self.store.questions.page(person=person, asker=asker, state=state, cursor=cursor, limit=self._page(limit))
+
+    async def for_you(self, caller: Caller, limit: int | None = None) -> ForYou:
+        """All that waits for the caller, the most pressing first; for the owner also what waits for consent, is dead, or was rung in vain, anywhere."""
+        return await self.store.for_you.list(caller.name, self._page(limit), everyone=self._is_owner(caller))
+
+    async def for_you_count(self, caller: Caller) -> int:
+        """How much that is."""
+        return await self.store.for_you.count(caller.name, everyone=self._is_owner(caller))
+
+    def _is_owner(self, caller: Caller) -> bool:
+        """Whether it is the owner, and not somebody for whom the owner speaks."""
+        return caller.owner and folded(caller.name) == OWNER
 
     async def question(self, caller: Caller, id: str) -> Question:
         """One question, for whoever asked it or was asked; the owner sees any."""

@@ -1,4 +1,4 @@
-"""Questions to people: those that are open, one of them, its answer, or that it is taken back."""
+"""What waits for people: all of it, or questions, their answers, and that one is taken back."""
 
 from typing import Annotated
 
@@ -6,6 +6,7 @@ import msgspec
 from fastapi import Path, Query, Response
 from pydantic import Field
 
+from postoffice.core.for_you import ForYou
 from postoffice.core.question import TEXT_CHARACTERS, Question, QuestionState
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, Uuid, router
@@ -60,6 +61,28 @@ _QUESTION = {
     "closed_at": None,
 }
 _ANSWERED = _QUESTION | {"state": "answered", "by": "owner", "choice": "ship it", "answer_id": MESSAGE_ID, "via": _VIA, "closed_at": WHEN}
+
+
+_MATTER = {
+    "kind": "question",
+    "id": MESSAGE_ID,
+    "who": "coder",
+    "what": "Release",
+    "text": "Ship 1.4 today?",
+    "since": WHEN,
+    "rank": 1,
+    "can": ["answer", "snooze"],
+    "due": None,
+    "whom": None,
+    "session_id": SESSION_ID,
+    "seen_at": None,
+}
+
+
+@routes.get("/for-you", **gives(ForYou, {"matters": [_MATTER], "count": 1}))
+async def for_you(call: Identified, limit: Limit = None) -> Response:
+    """All that waits for the caller, the most pressing first, each with what can be done about it; `count` is of all of it."""
+    return answer(await call.office.for_you(call.caller, limit))
 
 
 @routes.get("/questions", **gives(Questions, {"questions": [_QUESTION], "cursor": None}))

@@ -25,7 +25,7 @@ class QuestionReads:
     async def named(self, id: str) -> Question | None:
         """One question, by its message's id."""
         rows = await self._engine.fetch("question", id=id) if is_id(id) else ()
-        return _question(rows[0]) if rows else None
+        return as_read(rows[0]) if rows else None
 
     async def page(
         self, *, person: str | None = None, asker: str | None = None, state: QuestionState | None, cursor: str | None, limit: int
@@ -38,14 +38,15 @@ class QuestionReads:
         )
         wanted = {"state": state, "before": id_cursor(cursor), "limit": limit + 1}
         rows = await self._engine.fetch(query, **wanted, **({} if agent is None else {"agent": folded(agent)}))
-        return page_of([_question(row) for row in rows[:limit]], rows, limit, lambda row: row[0])
+        return page_of([as_read(row) for row in rows[:limit]], rows, limit, lambda row: row[0])
 
     async def overdue(self, limit: int) -> list[Question]:
         """Those whose deadline has passed, the oldest first."""
-        return [_question(row) for row in await self._engine.fetch("overdue_questions", limit=limit)]
+        return [as_read(row) for row in await self._engine.fetch("overdue_questions", limit=limit)]
 
 
-def _question(columns: Row) -> Question:
+def as_read(columns: Row) -> Question:
+    """A question from its row, its message, and the names of the two."""
     *values, body, asker, person = columns
     row, message = QuestionRow(*values), _message(body)
     ask = message.ask or Ask()

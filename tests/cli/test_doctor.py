@@ -49,7 +49,7 @@ class TestAtHome:
         (coder,) = home.names("coder")
         home.ask("register", coder)
         assert examined(home, "--as", coder) == {}
-        assert examined(home, "--data", str(data)) == {}
+        assert examined(home, "--as", coder, "--data", str(data)) == {}
 
     def test_a_client_that_an_earlier_setup_pointed_at_the_address_that_takes_mail_for_good(self, home: Home, tmp_path: Path) -> None:
         person = tmp_path / "person"

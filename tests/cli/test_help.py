@@ -16,7 +16,12 @@ COMMANDS = [
     "close",
     "register",
     "login",
+    "open",
+    "whoami",
+    "use",
     "send",
+    "reply",
+    "done",
     "inbox",
     "read",
     "watch",
@@ -66,7 +71,7 @@ class TestHelp:
 
 
 class TestCompletions:
-    @pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh"])
+    @pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "tcsh"])
     def test_a_shell_takes_them(self, home: Home, shell: str) -> None:
         done = home.run("completions", shell)
         assert (done.returncode, done.stderr) == (0, "")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.home import Home, Office
+from tests.cli.terminal import seen
 from tests.proof.patience import until
 from tests.serve.running import COMMAND, PATIENCE, free_port
 
@@ -17,7 +18,6 @@ from tests.serve.running import COMMAND, PATIENCE, free_port
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        (2, []),
         (2, ["nothing"]),
         (2, ["send", "hello"]),
         (2, ["inbox", "--limit", "many"]),
@@ -150,3 +150,39 @@ class TestStreams:
             waiting.send_signal(signal.SIGINT)
             out, err = waiting.communicate(timeout=PATIENCE)
         assert (waiting.returncode, out, err) == (130, "", "")
+
+
+class TestGuesses:
+    @pytest.mark.parametrize(
+        ("words", "meant"),
+        [
+            (("sned", "--to", "bob", "hi"), "did you mean send?"),
+            (("run", "x", "--with", "cluade"), "did you mean claude?"),
+            (("task", "compleet", "x"), "did you mean complete?"),
+            (("dead", "xyzzy"), "only list, requeue, discard"),
+        ],
+    )
+    def test_a_slip_is_told_with_what_was_meant(self, home: Home, words: tuple[str, ...], meant: str) -> None:
+        assert meant in home.refused(2, *words)
+
+    def test_what_is_near_to_nothing_lists_nothing(self, home: Home) -> None:
+        assert home.refused(2, "xyzzy") == "postoffice: there is no command 'xyzzy'; see `postoffice --help`\n"
+
+    def test_a_name_that_nobody_has_is_told_with_the_nearest(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        assert f"Did you mean {coder}?" in seen(home, "send", "--to", f"{coder[:3]}{coder[4:]}", "hi")
+
+
+class TestTheBeginning:
+    def test_it_says_who_one_is_and_how_to_go_on(self, home: Home) -> None:
+        done = home.run()
+        assert (done.returncode, done.stderr) == (0, "")
+        assert f"The office at {home.office.url} is open. You are owner" in done.stdout
+        assert "inbox" in done.stdout
+
+    def test_without_an_office_the_first_step_is_to_open_one(self, home: Home) -> None:
+        done = Home(home.folder, Office(free_port(), home.office.data)).run()
+        assert done.returncode == 0
+        assert "No office answers" in done.stdout
+        assert " serve " in done.stdout.splitlines()[4]

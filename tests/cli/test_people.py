@@ -72,8 +72,9 @@ class TestKeys:
     def test_whoever_has_a_key_here_and_gives_no_other_gets_a_link(self, home: Home) -> None:
         one, other = home.names("one", "other")
         home.ask("register", one)
-        assert home.ask("login") == {"name": one, "page": f"{home.office.url}/"}
-        assert plain(seen(home, "login")).startswith(f"The page as {one} sees it:")
+        elsewhere = {"POSTOFFICE_DATA": "nowhere"}
+        assert home.ask("login", extra=elsewhere) == {"name": one, "page": f"{home.office.url}/"}
+        assert plain(seen(home, "login", extra=elsewhere)).startswith(f"The page as {one} sees it:")
         home.ask("register", other)
         assert home.ask("login", extra={"POSTOFFICE_AGENT": one})["name"] == one
         assert home.ask("login", said=home.key_of(other), extra={"POSTOFFICE_AGENT": one})["name"] == other
@@ -207,7 +208,8 @@ class TestIdentity:
     def test_the_only_key_here_needs_no_name(self, home: Home) -> None:
         (coder,) = home.names("coder")
         home.ask("register", coder)
-        assert self.me(home) == (coder, True)
+        assert self.me(home, extra={"POSTOFFICE_DATA": "nowhere"}) == (coder, True)
+        assert self.me(home) == ("owner", True)
 
     def test_otherwise_it_is_the_owner_on_their_own_machine(self, home: Home) -> None:
         assert self.me(home) == ("owner", True)
@@ -249,3 +251,38 @@ class TestIdentity:
         home.ask("register", coder)
         next(home.keys.rglob("*.json")).write_text("{")
         assert "log in again" in home.refused(65, "inbox", "--as", coder)
+
+
+class TestWhoOneIs:
+    def test_registering_changes_nobody(self, home: Home) -> None:
+        for name in home.names("coder", "tester"):
+            assert home.ask("whoami")["name"] == "owner"
+            home.ask("register", name)
+        assert home.ask("whoami")["name"] == "owner"
+
+    def test_it_is_chosen_once_and_holds_until_another_is(self, home: Home) -> None:
+        (coder,) = home.names("coder")
+        home.ask("register", coder)
+        assert home.ask("use", coder) == {"name": coder, "server": home.office.url, "key": True, "why": "by `postoffice use`"}
+        assert home.ask("whoami") == {"name": coder, "server": home.office.url, "key": True, "why": "by `postoffice use`"}
+        assert home.ask("inbox")["sessions"] == []
+        assert home.ask("whoami", "--as", "owner")["why"] == "by --as"
+        assert home.ask("agents", extra={"POSTOFFICE_AGENT": "owner"})
+        home.ask("use", "--none")
+        assert home.ask("whoami")["name"] == "owner"
+
+    def test_a_name_without_a_key_can_be_chosen_where_names_suffice(self, home: Home) -> None:
+        (ann,) = home.names("ann")
+        assert home.ask("use", ann)["key"] is False
+        assert home.ask("whoami")["name"] == ann
+
+    def test_nobody_chooses_what_is_no_name(self, home: Home) -> None:
+        assert "cannot name an agent" in home.refused(65, "use", "no name")
+
+    def test_the_page_is_opened_for_whoever_asks(self, home: Home) -> None:
+        assert home.ask("open") == {"name": "owner", "page": f"{home.office.url}/", "opened": False}
+
+    def test_login_says_what_it_asks_for(self, home: Home) -> None:
+        screen = seen(home, "login", until="key:", code=130)
+        assert "It begins with amb_" in screen
+        assert "postoffice register NAME" in screen

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from postoffice.client import credentials, own_office
 from postoffice.client.address import DEFAULT, read_address
@@ -46,35 +46,58 @@ async def asking(options: Mapping[str, Any]) -> AsyncIterator["Wire"]:
             raise (KeyNotHere(name=wire.agent) if wire.agent else NobodySpeaks()) from None
 
 
+class Speaker(NamedTuple):
+    """As whom a command speaks, and how that was decided."""
+
+    agent: str | None
+    key: str | None
+    why: str
+
+
 def open_wire(options: Mapping[str, Any]) -> "Wire":
-    """A wire as the agent named; without a name as the only one with a key here, else on one's own machine as the owner."""
+    """A wire as whoever the command speaks as."""
     from postoffice.client.wire import Wire  # noqa: PLC0415 - help and mistakes need no HTTP
 
-    server, agent = server_of(options), agent_of(options)
+    found = speaker(options)
+    return Wire(server_of(options), key=found.key, agent=None if found.agent == OWNER else found.agent)
+
+
+def speaker(options: Mapping[str, Any]) -> Speaker:
+    """The agent that was named, or chosen by `use`; else the owner where their key is; else the only one with a key here."""
+    server, named = server_of(options), options.get("agent")
     if key := key_in(os.environ, "POSTOFFICE_KEY"):
-        return Wire(server, key=key, agent=agent)
-    if agent == OWNER or (agent is None and (options.get("everyone") or options.get("of"))):
-        return _as_owner(server, options)  # what only the owner may ask
-    if agent is not None:
-        kept = credentials.load(server, agent)
-        return Wire(server, key=kept.key if kept else None, agent=agent)
+        return Speaker(agent_of(options), key, "by POSTOFFICE_KEY")
+    if named is None and (options.get("everyone") or options.get("of")):
+        return _speaking(server, OWNER, "as only the owner may ask that", options)
+    named_by = {
+        "by --as": named,
+        "by POSTOFFICE_AGENT": os.environ.get("POSTOFFICE_AGENT"),
+        "by `postoffice use`": credentials.used(server),
+    }
+    for why, agent in named_by.items():
+        if agent:
+            return _speaking(server, agent, why, options)
+    if (key := owner_key(server, options)) is not None:
+        return Speaker(OWNER, key, "as the office is kept here")
     known = [kept for kept in credentials.known(server) if kept.agent != OWNER]
     if len(known) == 1:
-        return Wire(server, key=known[0].key)
-    return _as_owner(server, options)
+        return Speaker(known[0].agent, known[0].key, "as its key is the only one here")
+    owner = _speaking(server, OWNER, "as no other key is here", options)
+    return owner if owner.key else Speaker(None, None, "as nobody was named and no key is here")
+
+
+def _speaking(server: str, agent: str, why: str, options: Mapping[str, Any]) -> Speaker:
+    """With the key kept for that name; the owner's is also the office's own, where that is kept here."""
+    kept = credentials.load(server, agent)
+    key = kept.key if kept else None
+    if agent.lower() == OWNER:
+        return Speaker(OWNER, owner_key(server, options) or key, why)
+    return Speaker(agent, key, why)
 
 
 def key_in(environ: Mapping[str, str], *names: str) -> str | None:
     """A key from the environment, by the first of these names; the end of a line that came with it from a file is no part of it."""
     return next(filter(None, (environ.get(name, "").strip() for name in names)), None)
-
-
-def _as_owner(server: str, options: Mapping[str, Any]) -> "Wire":
-    """A wire with the owner's key: the office's own where it is kept here, else one that came by a login."""
-    from postoffice.client.wire import Wire  # noqa: PLC0415 - as above
-
-    kept = credentials.load(server, OWNER)
-    return Wire(server, key=owner_key(server, options) or (kept.key if kept else None))
 
 
 def owner_key(server: str, options: Mapping[str, Any] = _NOTHING_SAID) -> str | None:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from postoffice.cli import ids
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.pages import LIMIT, gathered, tell_of_more
 from postoffice.cli.show import ago, say, table
@@ -19,14 +20,15 @@ async def connect(wire: "Wire", options: Options) -> Any:
 
 
 def _requested(console: "Console", answer: Any) -> None:
-    say(console, f"Asked {answer['target_agent_name']}. Pass this code to its person: {answer['verification_code']}")
+    code, target = answer["verification_code"], answer["target_agent_name"]
+    say(console, f"Asked {target}. Tell its person this code: {code}. They type: postoffice approve {code} --as {target}")
 
 
 async def approve(wire: "Wire", options: Options) -> Any:
     """Give consent: by a code, or as the owner by the request's id."""
     if len(options["code"]) == len("XX-NNN"):
         return await wire.post("/connections/approve", {"verification_code": options["code"]})
-    return await wire.post(f"/connections/{part(options['code'])}/approve")
+    return await wire.post(f"/connections/{part(await ids.connection_id(wire, options['code']))}/approve")
 
 
 def _approved(console: "Console", answer: Any) -> None:
@@ -35,7 +37,8 @@ def _approved(console: "Console", answer: Any) -> None:
 
 async def reject(wire: "Wire", options: Options) -> Any:
     """Refuse a request, or end a connection."""
-    return await wire.post(f"/connections/{part(options['connection'])}/{'end' if options['end'] else 'reject'}")
+    ref = part(await ids.connection_id(wire, options["connection"]))
+    return await wire.post(f"/connections/{ref}/{'end' if options['end'] else 'reject'}")
 
 
 def _concluded(console: "Console", answer: Any) -> None:
@@ -49,9 +52,10 @@ async def connections(wire: "Wire", options: Options) -> Any:
 
 
 def _connections(console: "Console", answer: Any) -> None:
+    shown = ids.all_short(c["connection_id"] for c in answer["connections"])
     rows = [
-        (c["from_agent_name"], c["to_agent_name"], c["status"], c["assurance"] or "", ago(c["updated_at"]), c["connection_id"])
-        for c in answer["connections"]
+        (c["from_agent_name"], c["to_agent_name"], c["status"], c["assurance"] or "", ago(c["updated_at"]), id)
+        for c, id in zip(answer["connections"], shown, strict=True)
     ]
     table(console, ("from", "to", "is", "by", "since", "id"), rows, "No connections. Ask for one: postoffice connect NAME --as YOU")
     tell_of_more(console, answer)

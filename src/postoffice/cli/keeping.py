@@ -1,6 +1,7 @@
 """Commands that keep and mend: backup, restore, doctor."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ def _backup(options: Options) -> None:
 
     file = options.pop("file")
     with ending_what_was_begun():
-        print(backup(settings_of(options), file, _progress))
+        print(backup(settings_of(options), file, _progress()))
 
 
 def _restore(options: Options) -> None:
@@ -56,13 +57,21 @@ def _restore(options: Options) -> None:
 
     file, replace = options.pop("file"), options.pop("replace")
     with ending_what_was_begun():
-        print(restore(settings_of(options), file, _progress, replace=replace))
+        print(restore(settings_of(options), file, _progress(), replace=replace))
 
 
-def _progress(done: int, total: int) -> None:
-    if sys.stderr is not None and sys.stderr.isatty():
-        end = "\n" if done >= total else ""
-        print(f"\r{100 * done // max(total, 1):3d} %", end=end, file=sys.stderr, flush=True)
+def _progress() -> Callable[[int, int], None]:
+    """Tells a person how far it is; that all is done, once."""
+    told = -1
+
+    def tell(done: int, total: int) -> None:
+        nonlocal told
+        percent = 100 * done // max(total, 1)
+        if percent > told and sys.stderr is not None and sys.stderr.isatty():
+            told = percent
+            print(f"\r{percent:3d} %", end="\n" if done >= total else "", file=sys.stderr, flush=True)
+
+    return tell
 
 
 def _doctor(options: Options) -> int:

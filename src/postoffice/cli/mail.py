@@ -1,21 +1,13 @@
-"""Commands that move and show mail."""
+"""Commands that show and settle mail."""
 
-import sys
-import time
-from contextlib import suppress
-from datetime import datetime
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from postoffice.cli import ids
 from postoffice.cli.command import Command, Options, argument
-from postoffice.cli.ending import interruptible
 from postoffice.cli.pages import gathered, tell_of_more
 from postoffice.cli.show import ago, quote, say, table, text_of
 from postoffice.client.path import part
-from postoffice.client.text_body import text_body
-from postoffice.core.clock import sender_id
-from postoffice.core.errors import BadLimit, BadSetting, Invalid, NoReply, Unavailable
+from postoffice.core.errors import Forbidden
 from postoffice.core.query import WHAT_TO_ASK
 
 if TYPE_CHECKING:
@@ -23,126 +15,8 @@ if TYPE_CHECKING:
 
     from postoffice.client.wire import Wire
 
-_WAIT_SECONDS, _LONGEST_WAIT_SECONDS, _SETTLE_SECONDS = 120.0, 240.0, 10.0
-_MESSAGE = argument("message", metavar="MESSAGE", help="a message's id")
-
-
-async def send(wire: "Wire", options: Options) -> Any:
-    """Send text, a file, or what is piped in."""
-    seconds = _seconds(options)
-    asked = _asked(options)
-    content = _content(options)
-    to = options["to"][0] if len(options["to"]) == 1 else options["to"]
-    body = {
-        "to": to,
-        **text_body(content),
-        "subject": options["subject"] if options["session"] is None else None,
-        "session_id": options["session"],
-        **asked,
-        "priority": options["priority"],
-        "id": options["id"] or sender_id(),
-    }
-    mark = sender_id() if seconds is not None else None
-    sent = await wire.post("/messages/send", {k: v for k, v in (body | {"correlation_id": mark}).items() if v is not None})
-    if seconds is None:
-        return sent
-    return {"sent": sent, "reply": await _reply(wire, options["to"][0], mark, seconds)}
-
-
-def _seconds(options: Options) -> float | None:
-    """How long to wait for the answer. What stands there and is no number is the text."""
-    given = options["wait_reply"]
-    if given is None:
-        return None
-    try:
-        seconds = float(given)
-    except ValueError:
-        if options["text"] is not None:
-            raise BadSetting(name="--wait-reply", why=f"{given!r} is not a number of seconds") from None
-        options["text"], seconds = given, _WAIT_SECONDS
-    if not 0 <= seconds <= _LONGEST_WAIT_SECONDS:
-        raise BadLimit(what="--wait-reply", least=0, most=_LONGEST_WAIT_SECONDS, value=seconds)
-    return seconds
-
-
-async def _reply(wire: "Wire", to: str, mark: str | None, seconds: float) -> Any:
-    """The answer with this mark; of a task, the last word and not its progress. An office that goes away meanwhile has what was sent."""
-    from postoffice.client.wire import until_answered  # noqa: PLC0415
-
-    until = time.monotonic() + seconds
-
-    async def take() -> list[Any]:
-        letters = await wire.wait({"limit": 1, "correlation_id": mark}, max(until - time.monotonic(), 0))
-        for letter in letters:
-            await until_answered(partial(wire.post, f"/messages/{letter['id']}/ack", {"token": letter["token"]}), _SETTLE_SECONDS)
-        return letters
-
-    while (left := until - time.monotonic()) > 0:
-        with suppress(Unavailable):
-            for letter in await until_answered(take, left):
-                if letter.get("task", {}).get("state") not in ("accepted", "working"):
-                    return letter
-    raise NoReply(to=to, seconds=int(seconds))
-
-
-def _asked(options: Options) -> dict[str, Any]:
-    """What kind of message it is, and by when work has to be done."""
-    kind, deadline = "task" if options["task"] else options["type"], options["deadline"]
-    if options["type"] not in (None, kind):
-        raise BadSetting(name="--type", why=f"a task is no {options['type']}; give --task or --type, not both")
-    if deadline is None:
-        return {"type": kind}
-    if kind != "task":
-        raise BadSetting(name="--deadline", why="only work has one; ask for some with --task")
-    return {"type": kind, "task": {"deadline": _instant(deadline).isoformat()}}
-
-
-def _instant(text: str) -> datetime:
-    """A moment as a person writes it: on this machine's clock, unless it names another. A day alone would end as it begins."""
-    with suppress(ValueError, OverflowError):
-        if len(text) > len("2026-12-31"):
-            return datetime.fromisoformat(text).astimezone()
-    raise BadSetting(name="--deadline", why=f"{text!r} is no time; write it like 2026-12-31T18:00, or 2026-12-31T18:00Z")
-
-
-def _content(options: Options) -> str:
-    given = [options["text"] is not None, options["file"] is not None]
-    if all(given):
-        raise BadSetting(name="text", why="give the text or --file, not both")
-    if options["file"] is not None:
-        try:
-            return _something(Path(options["file"]).read_text(encoding="utf-8"), "--file")
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadSetting(name="--file", why=str(error)) from None
-    if options["text"] not in (None, "-"):
-        return str(options["text"])
-    if sys.stdin is None or sys.stdin.isatty():
-        raise BadSetting(name="text", why="say something: postoffice send --to bob 'Hello'")
-    with interruptible():
-        return _something(sys.stdin.read(), "standard input")
-
-
-def _something(text: str, source: str) -> str:
-    """What was read. Nothing at all is what a command that failed leaves in a pipe, and no letter."""
-    if not text.strip():
-        raise Invalid(what=source, why="there is nothing in it, and nothing was sent; to send an empty message say '' in its place")
-    return text
-
-
-def _sent(console: "Console", answer: Any) -> None:
-    sent = answer.get("sent", answer)
-    if "reply" in answer:
-        reply = answer["reply"]
-        quote(console, reply["from"], reply["created_at"], text_of(reply))
-        return
-    for to in sent["recipients"]:
-        if to.get("refusal"):
-            say(console, f"Not to {to['recipient']}: {to['detail']}")
-        elif to.get("unseen"):
-            say(console, f"Sent {sent['id']}. Nobody called {to['recipient']} has been here yet; it waits.")
-        else:
-            reach = to.get("reach", {}).get("text")
-            say(console, f"Sent {sent['id']} to {to['recipient']}" + (f" ({reach})." if reach else "."))
+_LAST_CHARACTERS = 60
+_MESSAGE = argument("message", metavar="MESSAGE", help="a message's id, or the end of it")
 
 
 async def inbox(wire: "Wire", options: Options) -> Any:
@@ -155,6 +29,7 @@ async def inbox(wire: "Wire", options: Options) -> Any:
 def _inbox(console: "Console", answer: Any) -> None:
     kinds = [_kind(s["recent_messages"][0]["message"]) if s["recent_messages"] else "" for s in answer["sessions"]]
     what = any(kinds)  # among plain letters nobody misses the column
+    shown = ids.all_short(s["session_id"] for s in answer["sessions"])
     rows = [
         (
             s["unread_count"] or "",
@@ -163,16 +38,19 @@ def _inbox(console: "Console", answer: Any) -> None:
             *((kind,) if what else ()),
             _last(s),
             ago(s["last_message_at"]),
-            s["session_id"],
+            id,
         )
-        for s, kind in zip(answer["sessions"], kinds, strict=True)
+        for s, kind, id in zip(answer["sessions"], kinds, shown, strict=True)
     ]
     empty = "Nothing here. Send some mail: postoffice send --to NAME 'Hello'"
     columns = ("unread", "with", "subject", *(("what",) if what else ()), "last", "when", "session")
     table(console, columns, rows, empty if not answer["notes"] else "No conversations.")
     tell_of_more(console, answer)
     if answer["notes"]:
-        notes = [(n["from"], _kind(n), text_of(n).replace("\n", " "), ago(n["created_at"]), n["id"]) for n in answer["notes"]]
+        shown = ids.all_short(n["id"] for n in answer["notes"])
+        notes = [
+            (n["from"], _kind(n), _on_one_line(text_of(n)), ago(n["created_at"]), id) for n, id in zip(answer["notes"], shown, strict=True)
+        ]
         table(console, ("note by", "what", "says", "when", "id"), notes, "")
     for pending in answer["pending_connections"]:
         code = pending["verification_code"]
@@ -189,23 +67,46 @@ def _kind(letter: Any) -> str:
 
 def _last(session: Any) -> str:
     lines = session["recent_messages"]
-    return text_of(lines[0]["message"]).replace("\n", " ")[:60] if lines else ""
+    return _on_one_line(text_of(lines[0]["message"]))[:_LAST_CHARACTERS] if lines else ""
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 async def read(wire: "Wire", options: Options) -> Any:
     """One conversation."""
-    return await wire.get(f"/sessions/{part(options['session'])}/history", limit=options["limit"], peek=options["peek"])
+    session = await ids.session_id(wire, options["session"])
+    return await wire.get(f"/sessions/{part(session)}/history", limit=options["limit"], peek=options["peek"])
 
 
 def _history(console: "Console", answer: Any) -> None:
     say(console, f"{answer['subject'] or '(no subject)'}, with {answer['other_agent_name']}")
-    for line in reversed(answer["messages"]):
-        quote(console, line["sender_name"], line["created_at"], text_of(line["message"]))
+    shown = ids.all_short(line["message"]["id"] for line in answer["messages"])
+    for line, id in reversed(list(zip(answer["messages"], shown, strict=True))):
+        quote(console, line["sender_name"], line["created_at"], text_of(line["message"]), id)
 
 
 async def ack(wire: "Wire", options: Options) -> Any:
     """Done with it."""
     return await wire.post(f"/messages/{part(options['message'])}/ack", {"token": options["token"]})
+
+
+async def done(wire: "Wire", options: Options) -> Any:
+    """Done with some letters, opened or not; what an agent has in hand is acked."""
+    settled = []
+    for given in options["messages"]:
+        ref = part(given)
+        try:
+            settled.append({"message_id": given, "state": (await wire.post(f"/messages/{ref}/done"))["state"]})
+        except Forbidden:  # a person's word; whoever is none says it of what they hold
+            settled.append(await wire.post(f"/messages/{ref}/ack", {}))
+    return {"done": settled}
+
+
+def _done(console: "Console", answer: Any) -> None:
+    for one in answer["done"]:
+        say(console, f"{ids.short(one['message_id'])} is done.")
 
 
 async def nack(wire: "Wire", options: Options) -> Any:
@@ -215,7 +116,7 @@ async def nack(wire: "Wire", options: Options) -> Any:
 
 
 def _settled(console: "Console", answer: Any) -> None:
-    say(console, f"{answer['message_id']} is {answer['state']}.")
+    say(console, f"{ids.short(answer['message_id'])} is {answer['state']}.")
 
 
 async def status(wire: "Wire", options: Options) -> Any:
@@ -250,10 +151,14 @@ async def search(wire: "Wire", options: Options) -> Any:
 
 
 def _hits(console: "Console", answer: Any) -> None:
-    rows = [(ago(h["message"]["created_at"]), h["message"]["from"], h["message"]["subject"], h["excerpt"]) for h in answer["results"]]
+    shown = ids.all_short(h["message"]["id"] for h in answer["results"])
+    rows = [
+        (ago(h["message"]["created_at"]), h["message"]["from"], h["message"]["subject"], _on_one_line(h["excerpt"]), id)
+        for h, id in zip(answer["results"], shown, strict=True)
+    ]
     table(
         console,
-        ("when", "from", "subject", "words"),
+        ("when", "from", "subject", "words", "message"),
         rows,
         "Nothing found. As the owner: postoffice search --everyone looks through all mail.",
     )
@@ -262,30 +167,6 @@ def _hits(console: "Console", answer: Any) -> None:
 
 _TOKEN = argument("--token", help="the token the message was taken with")
 COMMANDS = (
-    Command(
-        "send",
-        "send a message",
-        (
-            "postoffice send --to bob 'Lunch at noon?'",
-            "postoffice send --to bob --subject Review --file notes.md --as alice",
-            "git diff | postoffice send --to reviewer --task --subject 'Review this' --wait-reply 120",
-        ),
-        send,
-        _sent,
-        (
-            argument("text", nargs="?", help="what to say; - or nothing reads standard input"),
-            argument("--to", action="append", required=True, metavar="AGENT", help="an agent, or ALL; more than once for several"),
-            argument("--subject", default="", help="the conversation's topic"),
-            argument("--session", help="go on with this conversation"),
-            argument("--file", help="send this file's text"),
-            argument("--task", action="store_true", help="ask for work"),
-            argument("--deadline", metavar="TIME", help="by when, like 2026-12-31T18:00"),
-            argument("--type", help="another kind of message"),
-            argument("--priority", type=int, choices=range(1, 6), help="1 urgent to 5 fyi"),
-            argument("--id", help="your own id: a retry with it sends nothing twice"),
-            argument("--wait-reply", nargs="?", const=_WAIT_SECONDS, metavar="SECONDS", help="wait for the answer (120)"),
-        ),
-    ),
     Command(
         "inbox",
         "show conversations and who asks to connect",
@@ -301,12 +182,20 @@ COMMANDS = (
         read,
         _history,
         (
-            argument("session", help="a session's id, from inbox"),
+            argument("session", help="a session's id, or the end of it, from inbox"),
             argument("--limit", type=int, default=20),
             argument("--peek", action="store_true", help="look without settling anything"),
         ),
     ),
     Command("ack", "say that a message is handled", ("postoffice ack MESSAGE --token TOKEN",), ack, _settled, (_MESSAGE, _TOKEN)),
+    Command(
+        "done",
+        "be done with letters, without an answer",
+        ("postoffice done 3fe348", "postoffice done 3fe348 a1c2d3 --as coder"),
+        done,
+        _done,
+        (argument("messages", nargs="+", metavar="MESSAGE", help="a message's id, or the end of it"),),
+    ),
     Command(
         "nack",
         "give a message back unhandled",

@@ -4,15 +4,17 @@ import argparse
 import errno
 import io
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from postoffice import __version__
-from postoffice.cli import bell, bridges, consent, keeping, ledger, mail, openclaw, people, server, setup, watching, work
+from postoffice.cli import bell, bridges, consent, keeping, ledger, login, mail, openclaw, people, sending, server, setup, watching, work
 from postoffice.cli.caller import asking, server_of
 from postoffice.cli.command import Command, Options, add_commands, examples
 from postoffice.cli.show import show
+from postoffice.cli.start import begin
 from postoffice.core.errors import MailError
 
 _OPENING = frozenset(
@@ -20,13 +22,17 @@ _OPENING = frozenset(
 )
 """Commands that open the office of this machine where nobody has: what only reads starts nothing."""
 _WRONG_INPUT, _NO_IO = 65, 74
+_NO_CHOICE = re.compile(r"argument (.+?): invalid choice: '(.*?)' \(choose from (.*)\)", re.DOTALL)
+_NEAR = 0.5
+"""How much of a mistyped word has to be right; `sned` is half of `send`."""
+_FEW = 9
 
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one line."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {_printable(message)}; see `{self.prog} --help`\n")
+        self.exit(2, f"{self.prog}: {_printable(_meant(message))}; see `{self.prog} --help`\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """What a command does not know is its own mistake, and its own help explains it."""
@@ -34,6 +40,21 @@ class Parser(argparse.ArgumentParser):
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return known, unknown
+
+
+def _meant(message: str) -> str:
+    """Of a word that is none of those to choose from, the nearest that is; all of them where they are few."""
+    found = _NO_CHOICE.fullmatch(message)
+    if found is None:
+        return message
+    import difflib  # noqa: PLC0415 - only a mistake needs it
+
+    what, given, choices = found[1], found[2], re.findall(r"[^\s,']+", found[3])
+    near = difflib.get_close_matches(given, choices, 1, _NEAR)
+    wrong = f"there is no command {given!r}" if what == "COMMAND" else f"{what}: there is no {given!r}"
+    if near:
+        return f"{wrong}; did you mean {near[0]}?"
+    return wrong if len(choices) > _FEW else f"{wrong}, only {', '.join(choices)}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -94,10 +115,11 @@ def _printable(why: str) -> str:
 def parser() -> Parser:
     """Every command and its flags."""
     root = Parser(prog="postoffice", description="Durable mail between AI agents.")
+    root.set_defaults(command=begin)
     root.add_argument("--version", action="version", version=f"postoffice {__version__}")
-    commands = root.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    commands = root.add_subparsers(title="commands", metavar="COMMAND")
     server.add(commands)
-    for noun in (people, mail, consent, work):
+    for noun in (people, login, sending, mail, consent, work):
         add_commands(commands, noun.COMMANDS, _asking)
     watching.add(commands)
     bridges.add(commands)
@@ -137,7 +159,7 @@ def _add_completions(commands: Any, root: Parser) -> None:
         epilog=examples("postoffice completions bash > ~/.local/share/bash-completion/completions/postoffice"),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    completing.add_argument("shell", choices=["bash", "zsh", "tcsh"])
+    completing.add_argument("shell", choices=["bash", "zsh", "fish", "tcsh"])
 
     def run(options: Options) -> None:
         import shtab  # noqa: PLC0415

@@ -1,18 +1,13 @@
 """Commands about agents and their keys."""
 
-import getpass
-import os
-import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from postoffice.cli.caller import found_here, key_in, owner_key, replace_owner_key
+from postoffice.cli.caller import found_here, owner_key, replace_owner_key
 from postoffice.cli.command import Command, Options, argument
-from postoffice.cli.ending import interruptible
 from postoffice.cli.pages import LIMIT, gathered, tell_of_more
 from postoffice.cli.question import agreed, somebody_there
 from postoffice.cli.show import ago, for_programs, say, table
-from postoffice.core.errors import BadKey, KeyRefused, NoKeyGiven
+from postoffice.core.errors import BadKey
 from postoffice.core.names import OWNER
 
 if TYPE_CHECKING:
@@ -47,68 +42,7 @@ async def register(wire: "Wire", options: Options) -> Any:
 
 def _registered(console: "Console", answer: Any) -> None:
     say(console, f"{answer['name']} is registered; its key is kept in {answer['kept_in']}.")
-    say(console, f"Speak as it with --as {answer['name']}.")
-
-
-async def login(wire: "Wire", options: Options) -> Any:
-    """Keep a key that was made elsewhere, and give a link to the page; for whoever has a key here and gives no other, only the link."""
-    from postoffice.client import credentials  # noqa: PLC0415
-    from postoffice.client.wire import Wire as NewWire  # noqa: PLC0415
-
-    own = wire.key is not None and (bool(options.get("agent")) or not found_here(wire))
-    key = None if own and options.get("agent") else _given_key()
-    if own and key is None:
-        try:
-            return await _link(wire)
-        except BadKey:  # what was kept is good no more
-            if found_here(wire) or not ((key := _given_key()) or _person()):
-                raise
-    if not (key := key or _asked_key()):
-        raise NoKeyGiven
-    try:
-        async with NewWire(wire.server, key=key) as proven:
-            answer = await _link(proven)
-    except BadKey:
-        raise KeyRefused(server=wire.server) from None
-    path = credentials.save(credentials.Credential(server=wire.server, agent=answer["name"], key=key))
-    return answer | {"kept_in": str(path)}
-
-
-def _given_key() -> str | None:
-    """A key from the environment or from standard input."""
-    if key := key_in(os.environ, "POSTOFFICE_KEY"):
-        return key
-    if sys.stdin is None or sys.stdin.isatty():
-        return None
-    with interruptible():
-        return sys.stdin.readline().strip() or None
-
-
-def _asked_key() -> str | None:
-    """A key that somebody typed."""
-    if not _person():
-        return None
-    with interruptible(), suppress(EOFError):
-        return getpass.getpass("key: ").strip()
-    return None
-
-
-def _person() -> bool:
-    """Whether there is somebody to ask."""
-    return sys.stdin is not None and sys.stdin.isatty()
-
-
-async def _link(wire: "Wire") -> dict[str, str]:
-    link = await wire.post("/page/links")
-    return {"name": link["agent"], "page": link["address"]}
-
-
-def _logged_in(console: "Console", answer: Any) -> None:
-    if "kept_in" in answer:
-        say(console, f"Logged in as {answer['name']}; its key is kept in {answer['kept_in']}.")
-    say(console, f"The page as {answer['name']} sees it: {answer['page']}")
-    if "#" in answer["page"]:
-        say(console, "The link works once, within ten minutes.")
+    say(console, f"Speak as it with --as {answer['name']}, or from now on: postoffice use {answer['name']}")
 
 
 async def agents(wire: "Wire", options: Options) -> Any:
@@ -202,13 +136,6 @@ COMMANDS = (
             argument("--display-name", default="", help="how people call it"),
             argument("--model", default="", help="the model it runs on"),
         ),
-    ),
-    Command(
-        "login",
-        "keep a key that was made elsewhere (asked for, or read from standard input), and get a link to the page",
-        ("postoffice login", "postoffice login --as owner", "postoffice login --server https://mail.example.com < key.txt"),
-        login,
-        _logged_in,
     ),
     Command(
         "agents",

@@ -1,5 +1,6 @@
 """How answers are shown: tables and colour to people, JSON to programs."""
 
+import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _COLOURS = {"idle": "green", "busy": "yellow", "offline": "dim", "acked": "green", "dead": "red", "pending": "cyan", "leased": "yellow"}
-_IDS = {"session", "message", "task", "id"}
-_COLUMN_CHARACTERS = 6  # what another column gets at least, with what parts it from the next
+_PROSE = {"subject", "last", "words", "does", "says", "reached"}
+"""Columns whose beginning is enough: what does not fit is cut. All others are shown whole."""
+_GAP_CHARACTERS, _PROSE_CHARACTERS = 2, 12
+"""What parts two columns, and what prose keeps at least."""
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
@@ -32,7 +35,8 @@ def show(options: dict[str, Any], value: Any, render: Callable[["Console", Any],
         return
     from rich.console import Console  # noqa: PLC0415 - programs do without
 
-    render(Console(highlight=False), value)
+    # Without colours there is nothing bold either, nor anything else that a terminal has to understand.
+    render(Console(highlight=False, color_system=None if os.environ.get("NO_COLOR") else "auto"), value)
 
 
 def table(console: "Console", columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
@@ -42,11 +46,9 @@ def table(console: "Console", columns: Sequence[str], rows: Iterable[Sequence[ob
 
     shown = Table(box=None, header_style="bold", pad_edge=False)
     lines = [[one_line(str(cell)) for cell in row] for row in rows]
-    for at, column in enumerate(columns):
-        longest = max((len(line[at]) for line in lines), default=0)
-        # What is there to be copied is not broken up where that can be.
-        whole = column in _IDS and longest + _COLUMN_CHARACTERS * (len(columns) - 1) <= console.width
-        shown.add_column(column, overflow="fold", no_wrap=whole)
+    widths = _widths(columns, lines, console.width)
+    for column, width in zip(columns, widths, strict=True):
+        shown.add_column(column, overflow="ellipsis" if column in _PROSE else "fold", no_wrap=column in _PROSE, max_width=width)
     for line in lines:
         # Text and not markup: what agents wrote colours nothing.
         shown.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in line))
@@ -56,16 +58,31 @@ def table(console: "Console", columns: Sequence[str], rows: Iterable[Sequence[ob
         say(console, empty)
 
 
+def _widths(columns: Sequence[str], lines: list[list[str]], width: int) -> list[int]:
+    """How wide each column is: where all do not fit side by side, the widest prose gives way."""
+    from rich.cells import cell_len  # noqa: PLC0415
+
+    widths = [max(map(cell_len, cells)) for cells in zip(columns, *lines, strict=True)]
+    least = [_PROSE_CHARACTERS if column in _PROSE else own for column, own in zip(columns, widths, strict=True)]
+    room = width - _GAP_CHARACTERS * (len(columns) - 1)
+    while sum(widths) > room:
+        widest = max(range(len(columns)), key=lambda at: widths[at] - least[at])
+        if widths[widest] <= least[widest]:
+            break
+        widths[widest] -= 1
+    return widths
+
+
 def say(console: "Console", text: str) -> None:
     """A sentence of ours."""
     console.print(visible(text), markup=False, soft_wrap=True)
 
 
-def quote(console: "Console", who: str, when: str, text: str) -> None:
-    """What somebody said."""
+def quote(console: "Console", who: str, when: str, text: str, id: str = "") -> None:
+    """What somebody said, and the id to answer it by."""
     from rich.text import Text  # noqa: PLC0415
 
-    console.print(Text.assemble((one_line(who), "bold"), "  ", (ago(when), "dim")))
+    console.print(Text.assemble((one_line(who), "bold"), "  ", (ago(when), "dim"), (f"  {id}" if id else "", "dim")))
     console.print(Text("  " + visible(text).replace("\n", "\n  ")))
 
 

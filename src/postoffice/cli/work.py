@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from postoffice.cli import ids
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.pages import LIMIT, gathered, tell_of_more
 from postoffice.cli.show import ago, ahead, say, table, text_of
@@ -27,7 +28,7 @@ async def task(wire: "Wire", options: Options) -> Any:
 
 
 def _task(console: "Console", answer: Any) -> None:
-    say(console, f"Task {answer['id']} is {answer['state']}; {answer['requester']} has been told.")
+    say(console, f"Task {ids.short(answer['id'])} is {answer['state']}; {answer['requester']} has been told.")
 
 
 async def tasks(wire: "Wire", options: Options) -> Any:
@@ -40,8 +41,8 @@ def _tasks(console: "Console", answer: Any) -> None:
     dues = [_due(task) for task in answer["tasks"]]
     late = any(dues)  # where nothing has to be done by then nobody misses the column
     rows = [
-        (t["state"], t["requester"], t["assignee"], t["subject"], ago(t["updated_at"]), *((due,) if late else ()), t["id"])
-        for t, due in zip(answer["tasks"], dues, strict=True)
+        (t["state"], t["requester"], t["assignee"], t["subject"], ago(t["updated_at"]), *((due,) if late else ()), id)
+        for t, due, id in zip(answer["tasks"], dues, ids.all_short(t["id"] for t in answer["tasks"]), strict=True)
     ]
     columns = ("is", "asked by", "of", "subject", "since", *(("due",) if late else ()), "task")
     table(console, columns, rows, "No tasks. Ask for work: postoffice send --to NAME --task '…'")
@@ -85,11 +86,12 @@ async def dead(wire: "Wire", options: Options) -> Any:
 
 def _dead(console: "Console", answer: Any) -> None:
     if "dead_letters" not in answer:
-        say(console, f"{answer['message_id']} is {answer['state']}.")
+        say(console, f"{ids.short(answer['message_id'])} is {answer['state']}.")
         return
+    shown = ids.all_short(d["message"]["id"] for d in answer["dead_letters"])
     rows = [
-        (ago(d["standing"]["settled_at"]), d["message"]["from"], d["standing"]["recipient"], d["standing"]["reason"], d["message"]["id"])
-        for d in answer["dead_letters"]
+        (ago(d["standing"]["settled_at"]), d["message"]["from"], d["standing"]["recipient"], d["standing"]["reason"], id)
+        for d, id in zip(answer["dead_letters"], shown, strict=True)
     ]
     table(
         console,
@@ -126,7 +128,11 @@ COMMANDS = (
         ("postoffice task complete TASK 'done, see the branch' --as coder", "postoffice task fail TASK 'no access' --as coder"),
         task,
         _task,
-        (argument("act", choices=list(_STATES)), argument("task", help="a task's id"), argument("text", nargs="?", help="what to tell")),
+        (
+            argument("act", choices=list(_STATES)),
+            argument("task", help="a task's id, or the end of it"),
+            argument("text", nargs="?", help="what to tell"),
+        ),
     ),
     Command(
         "tasks",
@@ -162,7 +168,7 @@ COMMANDS = (
         _dead,
         (
             argument("act", nargs="?", default="list", choices=["list", "requeue", "discard"]),
-            argument("message", nargs="?", help="a message's id"),
+            argument("message", nargs="?", help="a message's id, or the end of it"),
             argument("--of", metavar="AGENT", help="another agent's, for the owner"),
             argument("--everyone", action="store_true", help="of all agents, for the owner"),
             LIMIT,

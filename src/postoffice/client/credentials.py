@@ -13,6 +13,7 @@ from platformdirs import user_config_path
 
 from postoffice.core.errors import BadSetting
 
+_USED = "speaks-as"
 _FILE_BYTES = 1024  # bytes, more than the file of any key takes
 
 
@@ -65,6 +66,24 @@ def known(server: str) -> list[Credential]:
     """Every key kept for a server."""
     found = (_read(path) for path in sorted(_folder(server).glob("*.json")))
     return [credential for credential in found if credential is not None]
+
+
+def use(server: str, agent: str | None) -> None:
+    """Speak as this agent from now on, wherever none is named; None is nobody's choice."""
+    path = _folder(server) / _USED
+    if agent is None:
+        path.unlink(missing_ok=True)
+        return
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path.write_text(f"{agent}\n")
+
+
+def used(server: str) -> str | None:
+    """As whom to speak where nobody is named."""
+    try:
+        return (_folder(server) / _USED).read_text().strip() or None
+    except OSError:
+        return None
 
 
 def forget(server: str, agent: str) -> None:

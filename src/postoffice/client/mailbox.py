@@ -99,7 +99,7 @@ class Mailbox(PeopleCalls):
             for left in asker.answers:
                 with suppress(MailError):
                     await left.nack()
-        raise NoReply(to=to, seconds=int(within))
+        raise NoReply(to=to, seconds=int(within), meanwhile="")
 
     def receive(
         self, limit: int = 1, *, visible_for: float = _LEASE_SECONDS, one_per_session: bool = False, within: float | None = None

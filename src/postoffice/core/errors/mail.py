@@ -88,7 +88,11 @@ class BudgetSpent(Limited):
 
 
 class NoReply(Unavailable):
-    """{to} did not answer within {seconds} seconds; its mail is kept, and a late answer waits in your mailbox."""
+    """{to} did not answer within {seconds} seconds{meanwhile}; its mail is kept, and a late answer waits in your mailbox."""
+
+
+class Undelivered(Unavailable):
+    """{to} does not answer: the message is a dead letter ({why}). See `postoffice dead`, and send it again when that is mended."""
 
 
 class WouldBeAnOption(Invalid):

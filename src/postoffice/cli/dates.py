@@ -1,0 +1,82 @@
+"""Moments as people write them: `tomorrow`, `friday 17:00`, `in 2h`, or a date."""
+
+import re
+from contextlib import suppress
+from datetime import date, datetime, time, timedelta
+
+from postoffice.core.errors import BadSetting
+
+_DAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_UNITS = {
+    "m": "minutes",
+    "min": "minutes",
+    "minute": "minutes",
+    "h": "hours",
+    "hour": "hours",
+    "d": "days",
+    "day": "days",
+    "w": "weeks",
+    "week": "weeks",
+}
+_AHEAD = re.compile(r"(?:in\s+)?(?:(\d{1,5})|an?)\s*([a-z]+?)s?", re.ASCII)
+_CLOCK = re.compile(r"(?:at\s+)?(\d{1,2})(?::(\d{2}))?\s*(am|pm)?", re.ASCII)
+_END_OF_DAY = time(23, 59)
+_NOON_HOUR = 12
+
+
+def moment_of(text: str, now: datetime, setting: str = "--deadline") -> datetime:
+    """The moment that is meant, on the clock of whoever writes. A day alone means its end, an hour alone the next time it comes."""
+    words = " ".join(text.lower().split())
+    with suppress(ValueError, OverflowError):
+        found = _ahead(words, now) or _day(words, now) or _hour(words, now) or _written(text, now)
+        if found is not None:
+            return found
+    why = f"{text!r} is no time; write it like tomorrow, friday 17:00, in 2h, 2026-12-31 or 2026-12-31T18:00Z"
+    raise BadSetting(name=setting, why=why)
+
+
+def _ahead(words: str, now: datetime) -> datetime | None:
+    """`in 2h`, `30 min`, `in a week`."""
+    if (found := _AHEAD.fullmatch(words)) is None or (unit := _UNITS.get(found[2])) is None:
+        return None
+    return now + timedelta(**{unit: int(found[1] or 1)})
+
+
+def _day(words: str, now: datetime) -> datetime | None:
+    """`today`, `tomorrow`, `friday`, a date; each perhaps with an hour."""
+    first, _, rest = words.partition(" ")
+    if first in ("today", "tonight"):
+        day = now.date()
+    elif first == "tomorrow":
+        day = now.date() + timedelta(days=1)
+    elif len(first) > 2 and (named := [n for n, name in enumerate(_DAYS) if name.startswith(first)]):  # noqa: PLR2004 - mon, tue …
+        day = now.date() + timedelta(days=(named[0] - now.weekday() - 1) % 7 + 1)
+    elif re.fullmatch(r"\d{4}-\d{2}-\d{2}", first):
+        day = date.fromisoformat(first)
+    else:
+        return None
+    at = _time(rest) if rest else _END_OF_DAY
+    return None if at is None else datetime.combine(day, at).astimezone()
+
+
+def _hour(words: str, now: datetime) -> datetime | None:
+    """`18:00`, `6pm`: today, or tomorrow if that is over."""
+    if (":" not in words and not words.endswith(("am", "pm"))) or (at := _time(words)) is None:
+        return None
+    found = datetime.combine(now.date(), at).astimezone()
+    return found if found > now else datetime.combine(now.date() + timedelta(days=1), at).astimezone()
+
+
+def _time(words: str) -> time | None:
+    if (found := _CLOCK.fullmatch(words)) is None:
+        return None
+    hour = int(found[1])
+    if found[3] is not None:
+        hour = hour % _NOON_HOUR + (_NOON_HOUR if found[3] == "pm" else 0)
+    return time(hour, int(found[2] or 0))
+
+
+def _written(text: str, now: datetime) -> datetime | None:
+    """As programs write it; without a zone it is meant on this machine's clock."""
+    found = datetime.fromisoformat(text)
+    return found if found.tzinfo else found.replace(tzinfo=now.tzinfo).astimezone()

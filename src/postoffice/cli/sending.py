@@ -1,0 +1,211 @@
+"""Commands that say something: send, reply."""
+
+import sys
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from postoffice.cli import ids
+from postoffice.cli.command import Command, Options, argument
+from postoffice.cli.dates import moment_of
+from postoffice.cli.ending import interruptible
+from postoffice.cli.reply import LONGEST_WAIT_SECONDS, WAIT_SECONDS, awaited
+from postoffice.cli.show import for_programs, quote, say, text_of
+from postoffice.client.text_body import text_body
+from postoffice.core.clock import sender_id
+from postoffice.core.errors import BadLimit, BadSetting, Invalid, NotFound
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from postoffice.client.wire import Wire
+
+_NEWEST = 200
+_NEAR = 0.7  # how much of a name has to be right
+
+
+async def send(wire: "Wire", options: Options) -> Any:
+    """Send text, a file, or what is piped in."""
+    seconds = _seconds(options)
+    asked = _asked(options)
+    content = _content(options, "postoffice send --to bob 'Hello'")
+    to = options["to"][0] if len(options["to"]) == 1 else options["to"]
+    session = None if options["session"] is None else await ids.session_id(wire, options["session"])
+    body = {
+        "to": to,
+        **text_body(content),
+        "subject": options["subject"] if session is None else None,
+        "session_id": session,
+        **asked,
+        "priority": options["priority"],
+        "id": options["id"] or sender_id(),
+    }
+    mark = sender_id() if seconds is not None else None
+    sent = await wire.post("/messages/send", {k: v for k, v in (body | {"correlation_id": mark}).items() if v is not None})
+    if not for_programs(options):
+        await _guess(wire, sent["recipients"])
+    if mark is None or seconds is None:
+        return sent
+    return {"sent": sent, "reply": await awaited(wire, sent, options["to"][0], mark, seconds)}
+
+
+def _seconds(options: Options) -> float | None:
+    """How long to wait for the answer. What stands there and is no number is the text."""
+    given = options["wait_reply"]
+    if given is None:
+        return None
+    try:
+        seconds = float(given)
+    except ValueError:
+        if options["text"] is not None:
+            raise BadSetting(name="--wait-reply", why=f"{given!r} is not a number of seconds") from None
+        options["text"], seconds = given, WAIT_SECONDS
+    if not 0 <= seconds <= LONGEST_WAIT_SECONDS:
+        raise BadLimit(what="--wait-reply", least=0, most=LONGEST_WAIT_SECONDS, value=seconds)
+    return seconds
+
+
+def _asked(options: Options) -> dict[str, Any]:
+    """What kind of message it is, and by when work has to be done."""
+    kind, deadline = "task" if options["task"] else options["type"], options["deadline"]
+    if options["type"] not in (None, kind):
+        raise BadSetting(name="--type", why=f"a task is no {options['type']}; give --task or --type, not both")
+    if deadline is None:
+        return {"type": kind}
+    if kind != "task":
+        raise BadSetting(name="--deadline", why="only work has one; ask for some with --task")
+    now = datetime.now().astimezone()
+    if (due := moment_of(deadline, now)) <= now:
+        raise BadSetting(name="--deadline", why=f"{deadline!r} is over")
+    return {"type": kind, "task": {"deadline": due.isoformat()}}
+
+
+def _content(options: Options, example: str) -> str:
+    given = [options["text"] is not None, options["file"] is not None]
+    if all(given):
+        raise BadSetting(name="text", why="give the text or --file, not both")
+    if options["file"] is not None:
+        try:
+            return _something(Path(options["file"]).read_text(encoding="utf-8"), "--file")
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadSetting(name="--file", why=str(error)) from None
+    if options["text"] not in (None, "-"):
+        return str(options["text"]) if options.get("subject") else _something(str(options["text"]), "text")
+    if sys.stdin is None or sys.stdin.isatty():
+        raise BadSetting(name="text", why=f"say something: {example}")
+    with interruptible():
+        return _something(sys.stdin.read(), "standard input")
+
+
+def _something(text: str, source: str) -> str:
+    """What is to be said. Nothing at all is what a command that failed leaves in a pipe or a variable, and no letter."""
+    if not text.strip():
+        raise Invalid(what=source, why="there is nothing in it, and nothing was sent")
+    return text
+
+
+def _sent(console: "Console", answer: Any) -> None:
+    sent = answer.get("sent", answer)
+    if "reply" in answer:
+        reply = answer["reply"]
+        quote(console, reply["from"], reply["created_at"], text_of(reply))
+        return
+    shown = ids.short(sent["message_id"])
+    for to in sent["recipients"]:
+        if to.get("refusal"):
+            say(console, f"Not to {to['recipient']}: {to['detail']}")
+        elif to.get("unseen"):
+            guess = f" Did you mean {to['near']}?" if to.get("near") else ""
+            say(console, f"Sent {shown}. Nobody called {to['recipient']} has been here yet; it waits.{guess}")
+        else:
+            reach = to.get("reach", {}).get("text")
+            say(console, f"Sent {shown} to {to['recipient']}" + (f" ({reach})." if reach else "."))
+
+
+async def _guess(wire: "Wire", recipients: list[Any]) -> None:
+    """Who may have been meant by a name that nobody has used yet."""
+    import difflib  # noqa: PLC0415 - only a new name needs it
+
+    unseen = [to for to in recipients if to.get("unseen")]
+    if not unseen:
+        return
+    names = {agent["name"].lower(): agent["name"] for agent in (await wire.get("/agents", limit=_NEWEST))["agents"]}
+    for to in unseen:
+        near = difflib.get_close_matches(to["recipient"].lower(), names.keys() - {to["recipient"].lower()}, 1, _NEAR)
+        to["near"] = names[near[0]] if near else ""
+
+
+async def reply(wire: "Wire", options: Options) -> Any:
+    """Answer a letter, which is done with that; or the last one of a conversation."""
+    content = _content(options, "postoffice reply MESSAGE 'Yes'")
+    letter, sender = await _answered(wire, options["message"])
+    body = {"to": sender, "reply_to": letter, **text_body(content), "id": sender_id()}
+    return await wire.post("/messages/send", body)
+
+
+async def _answered(wire: "Wire", given: str) -> tuple[str, str]:
+    """Which letter is meant, and whose it is."""
+    waiting = (await wire.get("/messages/waiting", limit=_NEWEST))["messages"]
+    in_hand = [item["message"] for item in (await wire.get("/messages/in-hand", limit=_NEWEST))["messages"]]
+    sessions = (await wire.get("/inbox", limit=_NEWEST))["sessions"]
+    theirs = {
+        session["session_id"]: [
+            line["message"] for line in session["recent_messages"] if line["sender_name"] == session["other_agent_name"]
+        ]
+        for session in sessions
+    }
+    letters = {one["id"]: one["from"] for one in (*waiting, *in_hand, *(letter for some in theirs.values() for letter in some))}
+    found = ids.only(given, [*letters, *theirs])
+    if found in theirs:
+        if not theirs[found]:
+            raise NotFound(what="letter here that could be answered, by the id", ref=given)
+        found = theirs[found][0]["id"]
+    if found not in letters:
+        raise NotFound(what="letter here that could be answered, by the id", ref=given)
+    return found, letters[found]
+
+
+def _replied(console: "Console", answer: Any) -> None:
+    (to,) = answer["recipients"]
+    say(console, f"Answered {to['recipient']} ({ids.short(answer['message_id'])}).")
+
+
+COMMANDS = (
+    Command(
+        "send",
+        "send a message",
+        (
+            "postoffice send --to bob 'Lunch at noon?'",
+            "postoffice send --to bob --subject Review --file notes.md --as alice",
+            "postoffice send --to coder --task 'Tidy the tests' --deadline tomorrow",
+            "git diff | postoffice send --to reviewer --task --subject 'Review this' --wait-reply 120",
+        ),
+        send,
+        _sent,
+        (
+            argument("text", nargs="?", help="what to say; - or nothing reads standard input"),
+            argument("--to", action="append", required=True, metavar="AGENT", help="an agent, or ALL; more than once for several"),
+            argument("--subject", default="", help="the conversation's topic"),
+            argument("--session", help="go on with this conversation"),
+            argument("--file", help="send this file's text"),
+            argument("--task", action="store_true", help="ask for work"),
+            argument("--deadline", metavar="TIME", help="by when: tomorrow, friday 17:00, in 2h, 2026-12-31T18:00"),
+            argument("--type", help="another kind of message"),
+            argument("--priority", type=int, choices=range(1, 6), help="1 urgent to 5 fyi"),
+            argument("--id", help="your own id: a retry with it sends nothing twice"),
+            argument("--wait-reply", nargs="?", const=WAIT_SECONDS, metavar="SECONDS", help="wait for the answer (120)"),
+        ),
+    ),
+    Command(
+        "reply",
+        "answer a letter, which is then done with",
+        ("postoffice reply 3fe348 'Yes, at noon' --as bob", "make report | postoffice reply 3fe348"),
+        reply,
+        _replied,
+        (
+            argument("message", metavar="ID", help="a letter's id, or a conversation's for the last one in it"),
+            argument("text", nargs="?", help="what to say; - or nothing reads standard input"),
+            argument("--file", help="send this file's text"),
+        ),
+    ),
+)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from postoffice.core.errors import MailError, NoReply, Unavailable, Undelivered
 from postoffice.core.fence import one_line
+from postoffice.core.message import NOTICE
 
 if TYPE_CHECKING:
     from postoffice.client.wire import Wire
@@ -27,7 +28,10 @@ async def awaited(wire: "Wire", sent: Any, to: str, mark: str, seconds: float) -
         await asyncio.wait({watching, waiting}, return_when=asyncio.FIRST_COMPLETED)
         if not waiting.done():
             raise Undelivered(to=to, why=watch.reason)
-        if (letter := waiting.result()) is not None:
+        letter = waiting.result()
+        if letter is not None and letter["type"] == NOTICE:  # the office's own word instead of an answer
+            raise Undelivered(to=to, why=(letter.get("payload") or {}).get("reason") or watch.reason)
+        if letter is not None:
             return letter
     finally:
         watching.cancel()

@@ -52,8 +52,8 @@ class TestTables:
         alice, bob = home.names("alice", "bob")
         for number in range(3):
             home.ask("send", "--to", bob, "dig", "--task", "--subject", f"Garden {number}", "--as", alice)
-        begun = home.ask("tasks", "--as", bob)["tasks"][0]["id"][:6]
-        assert "give more of it" in home.refused(65, "task", "accept", begun, "--as", bob)
+        begun = home.ask("inbox", "--as", bob)["sessions"][0]["session_id"][:6]
+        assert "give more of it" in home.refused(65, "read", begun, "--as", bob)
 
     def test_agents_are_a_table_in_colour(self, home: Home) -> None:
         (coder,) = home.names("coder")

@@ -1,5 +1,6 @@
 """Mail for minds: what a model does that sees nothing but the seven tools, and what it is told."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -13,7 +14,7 @@ from postoffice.core.limits import Limits
 from postoffice.core.tokens import about_tokens
 from tests.doors.served import Served, serving
 from tests.engines import Engine, SQLiteEngine
-from tests.mcp.calling import MODERN, join
+from tests.mcp.calling import MODERN, PATIENCE, join
 
 HEAD = re.compile(r"^=== [0-9a-f]{12} message (\S+) from (\S+) \((not verified|verified)\)(.*) ===$", re.MULTILINE)
 SENT = re.compile(r"^Sent to (.+), as (\S+)\.$", re.MULTILINE)
@@ -173,6 +174,19 @@ class TestAnswering:
         assert "\nsubject: Lunch\n" in answer
         assert "bob: read and answered just now" in await alice.say("mail_find", id=question)
 
+    async def test_can_be_waited_for_alone(self, alice: Mind, bob: Mind, carol: Mind) -> None:
+        question, other = await alice.send("bob", "Noon?", subject="Lunch"), await alice.send("bob", "One?", subject="Lunch")
+        await carol.send("alice", "Something else")
+        said = await alice.say("mail_get", wait_seconds=1, answer_to=question)
+        assert said == (f"No answer to {question} came in 1 s. bob: not read yet. Other mail waits: 1 message, which mail_get() takes.")
+        waits = asyncio.create_task(alice.say("mail_get", wait_seconds=60, answer_to=question))
+        await bob.say("mail_send", reply_to=other, text="Two")
+        await bob.say("mail_send", reply_to=question, text="Yes")
+        said = await asyncio.wait_for(waits, PATIENCE)
+        assert [(head[1], f"answers {question}" in head[3]) for head in HEAD.findall(said)] == [("bob", True)]
+        assert (await alice.say("mail_get", wait_seconds=60, answer_to=question)).startswith("You still hold 1 message")
+        assert "no message you sent" in await bob.refused("mail_get", answer_to=question)
+
     async def test_to_what_nobody_knows_is_refused_and_says_how_to_find_it(self, alice: Mind) -> None:
         assert "mail_find" in await alice.refused("mail_send", reply_to="nope", text="Yes")
         assert "'to'" in await alice.refused("mail_send", text="Yes") or "to is" in await alice.refused("mail_send", text="Yes")
@@ -232,6 +246,14 @@ class TestTasks:
         assert await bob.say("task_update", id=task, state="done", text="Green.") == f"Task {task} is completed; alice is told."
         assert await bob.say("mail_get") == "No new mail."
         assert "task now completed" in await alice.say("mail_find", id=task)
+
+    async def test_whoever_gave_one_takes_it_back_while_nobody_has_it(self, alice: Mind, bob: Mind) -> None:
+        task, begun = await alice.send("bob", "Paint the shed", task=True), await alice.send("carol", "Sing", task=True)
+        assert await alice.say("task_update", id=task, state="canceled") == f"Task {task} is canceled; bob had not taken it."
+        assert await bob.say("mail_get") == "No new mail."
+        assert "canceled, nobody had taken it" in await alice.say("mail_find", id=task)
+        await Mind(bob.http, "carol").say("mail_get")
+        assert "only what nobody has taken yet" in await alice.refused("task_update", id=begun, state="canceled")
 
     async def test_one_that_is_refused_ends_as_a_task(self, alice: Mind, bob: Mind) -> None:
         task = await alice.send("bob", "Paint the shed", task=True)

@@ -2,33 +2,29 @@
 
 import re
 from contextlib import suppress
-from datetime import datetime
 from typing import ClassVar
 
 import msgspec
 
 from postoffice.core.agent import Caller
-from postoffice.core.delivery import Standing, State
+from postoffice.core.delivery import CANCELED, Standing, State
 from postoffice.core.errors import MailError, NoSuchMessage
 from postoffice.core.fence import Fence
 from postoffice.core.letter import Letter, letter
 from postoffice.core.message import TASK, Message
 from postoffice.core.names import folded
-from postoffice.core.span import ago
 from postoffice.core.task import TaskState
 from postoffice.core.tools import mail
 from postoffice.core.views import Proof
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.mail.reading import ForMind, beginning, keep, shorten, whole
+from postoffice.doors.mcp.tools.mail.standing import ANSWERED, theirs
 from postoffice.doors.mcp.tools.verb import Verb
-from postoffice.doors.moments import now
 
 _FOUND = 10
 """So many at most, and of each so much as all of them fit into one answer."""
 _FOUND_TOKENS = 600
 _RECENT_SESSIONS = 20
-_ANSWERED = "answered"
-"""What the office notes where an answer settled a message; all else in that place is the recipient's words."""
 _PART = re.compile(r"(.+)#([1-9][0-9]{0,3})")
 
 
@@ -89,7 +85,7 @@ def _summary(item: Placed) -> str:
         return f"you got it: {_yours(item.standings[0])}" if item.standings else "you got it"
     if len(item.standings) == 1:
         (one,) = item.standings
-        return f"you sent it to {one.recipient}: {_theirs(one)}"
+        return f"you sent it to {one.recipient}: {theirs(one)}"
     read = sum(one.state is State.ACKED for one in item.standings)
     return f"you sent it: read by {read} of {len(item.standings)}"
 
@@ -99,39 +95,14 @@ def _at_length(marks: Fence, item: Placed) -> list[str]:
     lines = []
     for one in item.standings if item.mine else ():
         if len(item.standings) > 1:
-            lines.append(f"{one.recipient}: {_theirs(one)}.")
-        if one.reason and one.reason != _ANSWERED:
+            lines.append(f"{one.recipient}: {theirs(one)}.")
+        if one.reason and one.reason not in (ANSWERED, CANCELED):
             lines.append(marks.words(one.recipient, one.reason))
     return lines
 
 
 def _yours(one: Standing) -> str:
     return {State.ACKED: "done", State.LEASED: "in your hands", State.DEAD: "refused or given up"}.get(one.state, "not taken yet")
-
-
-def _theirs(one: Standing) -> str:
-    """What its sender wants to know: whether it was read."""
-    match one.state:
-        case State.ACKED:
-            return f"read and {'answered' if one.reason == _ANSWERED else 'done'}{_when(one.settled_at)}"
-        case State.LEASED:
-            return f"taken{_when(one.leased_at)}, not done yet"
-        case State.DEAD:
-            return f"not done, after {_times(one.attempts)}, and given up"
-        case _ if one.attempts:
-            return f"taken {_times(one.attempts)}, not done yet"
-        case _ if one.seen_at is not None:
-            return f"read{_when(one.seen_at)}, not done yet"
-        case _:
-            return f"not read yet{'' if one.in_words == one.state else f', {one.in_words}'}"
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
-
-
-def _when(at: datetime | None) -> str:
-    return "" if at is None else f" {ago(now() - at)}"
 
 
 async def find(request: McpRequest, given: mail.Find) -> Found:

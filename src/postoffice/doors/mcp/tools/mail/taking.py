@@ -9,14 +9,18 @@ import msgspec
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import InHand, Leased
+from postoffice.core.errors import Invalid
 from postoffice.core.letter import Letter, letter
 from postoffice.core.limits import bounded
 from postoffice.core.message import TASK
+from postoffice.core.names import folded
 from postoffice.core.span import span
 from postoffice.core.task import UNDER_WAY, Task
 from postoffice.core.tools import mail
+from postoffice.core.views import Proof
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.mail.reading import ANSWER_TOKENS, ForMind, beginning, fitting, lease, shorten, whole
+from postoffice.doors.mcp.tools.mail.standing import theirs
 from postoffice.doors.mcp.tools.verb import Verb
 
 _SECOND = timedelta(seconds=1)
@@ -49,6 +53,8 @@ class Mail(ForMind, frozen=True, kw_only=True):
     mail: Held
     waited: int
     """How many seconds the call has waited for mail at most."""
+    awaited: Proof | None
+    """The message whose answer alone was asked for, and how it stands."""
 
     def bare(self) -> Held:
         return self.mail
@@ -70,8 +76,17 @@ class Mail(ForMind, frozen=True, kw_only=True):
             lines.append(f"New: {_messages(len(mail.messages))}, yours for {until}{self._more()}.")
             lines += [whole(marks, item, self.id(item.id)) for item in mail.messages]
         else:
-            lines.append(f"No new mail{f' came in {span(self.waited * _SECOND)}' if self.waited else ''}{self._more()}.")
+            lines.append(self._nothing())
         return "\n".join([*lines, *self._next()])
+
+    def _nothing(self) -> str:
+        within = f" came in {span(self.waited * _SECOND)}" if self.waited else ""
+        if self.awaited is None:
+            return f"No new mail{within}{self._more()}."
+        stands = "; ".join(f"{one.recipient}: {theirs(one)}" for one in self.awaited.standings)
+        others = self.mail.waiting
+        more = f" Other mail waits: {_messages(others)}, which mail_get() takes." if others else ""
+        return f"No answer to {self.id(self.awaited.message_id)}{within or ' is here'}. {stands}.{more}"
 
     def _more(self) -> str:
         waiting = self.mail.waiting
@@ -108,12 +123,16 @@ async def get(request: McpRequest, given: mail.Get) -> Mail:
     """Take what waits, or wait for it."""
     me = await request.caller(given.agent_id)
     office, within = request.office, _within(request, given)
-    keeps = lease(request)
-    if within:
+    awaited = None if given.answer_to is None else await _awaited(request, me, given.answer_to)
+    keeps, (mark, session) = lease(request), _mark(awaited)
+    if within and not await _is_here(request, me, awaited):
         again = partial(request.again, given.agent_id)
-        turned = await office.wait(me, given.limit, within=within, again=again, called_off=request.called_off, visible_for=keeps)
+        off = request.called_off
+        turned = await office.wait(
+            me, given.limit, within=within, again=again, called_off=off, visible_for=keeps, correlation_id=mark, session_id=session
+        )
     else:
-        turned = await office.receive(me, given.limit, visible_for=keeps)
+        turned = await office.receive(me, given.limit, visible_for=keeps, correlation_id=mark, session_id=session)
     request.leased += [(me, item) for item in turned.leased]
     held = await _held(request, me, turned.leased)
     new = tuple(_given(item, keeps) for item in turned.leased)
@@ -123,7 +142,33 @@ async def get(request: McpRequest, given: mail.Get) -> Mail:
     shown = Held(held=held, messages=new[:count], waiting=(await office.counts(me)).pending, tasks=tasks)
     letters = (*held, *shown.messages)
     ids = [*(item.id for item in letters), *(item.reply_to for item in letters), *(task.message_id for task in tasks)]
-    return Mail(mail=shown, short=await shorten(request, me, ids), waited=int(within.total_seconds()))
+    if awaited is not None:
+        awaited = await office.status(me, awaited.message_id)  # as it stands after the wait
+        ids.append(awaited.message_id)
+    return Mail(mail=shown, short=await shorten(request, me, ids), waited=int(within.total_seconds()), awaited=awaited)
+
+
+async def _awaited(request: McpRequest, me: Caller, ref: str) -> Proof:
+    """The message whose answer is waited for."""
+    proof = await request.office.status(me, ref)
+    if proof.message is None or folded(proof.message.sender) != folded(me.name):
+        raise Invalid(what="answer_to", why=f"{ref!r} is no message you sent; mail_find shows those that are")
+    return proof
+
+
+def _mark(awaited: Proof | None) -> tuple[str | None, str | None]:
+    """What tells its answers from other mail: the mark they carry on, or else the conversation they join."""
+    if awaited is None or awaited.message is None:
+        return None, None
+    mark = awaited.message.correlation_id
+    return (mark, None) if mark else (None, awaited.standings[0].session_id if awaited.standings else None)
+
+
+async def _is_here(request: McpRequest, me: Caller, awaited: Proof | None) -> bool:
+    """Whether its answer has been taken already, and is still held."""
+    if awaited is None:
+        return False
+    return any(item.leased.message.reply_to == awaited.message_id for item in await request.office.in_hand(me))
 
 
 def _within(request: McpRequest, given: mail.Get) -> timedelta:

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from postoffice.core.agent import Caller
+from postoffice.core.clock import sender_id
 from postoffice.core.errors import Invalid, MailError
 from postoffice.core.letter import text_of
 from postoffice.core.message import TASK, Draft, Message, TaskRef
@@ -62,6 +63,7 @@ async def send(request: McpRequest, given: mail.Send) -> Sent:
         content=text,
         payload=given.data,
         reply_to=given.reply_to,
+        correlation_id=sender_id() if given.reply_to is None else None,  # which answers carry on, so that they can be waited for
         forward_of=given.forward,
         priority=_URGENT if given.urgent else None,
         task=TaskRef() if given.task else None,

@@ -1,0 +1,35 @@
+"""How mail stands with its recipient, as a mind that sent it reads it."""
+
+from datetime import datetime
+
+from postoffice.core.delivery import CANCELED, Standing, State
+from postoffice.core.span import ago
+from postoffice.doors.moments import now
+
+ANSWERED = "answered"
+"""What the office notes where an answer settled a message; all else in that place is the recipient's words."""
+
+
+def theirs(one: Standing) -> str:
+    """What its sender wants to know: whether it was read."""
+    match one.state:
+        case State.ACKED:
+            return f"read and {'answered' if one.reason == ANSWERED else 'done'}{_when(one.settled_at)}"
+        case State.LEASED:
+            return f"taken{_when(one.leased_at)}, not done yet"
+        case State.DEAD:
+            return "canceled, nobody had taken it" if one.reason == CANCELED else f"not done, after {_times(one.attempts)}, and given up"
+        case _ if one.attempts:
+            return f"taken {_times(one.attempts)}, not done yet"
+        case _ if one.seen_at is not None:
+            return f"read{_when(one.seen_at)}, not done yet"
+        case _:
+            return f"not read yet{'' if one.in_words == one.state else f', {one.in_words}'}"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
+def _when(at: datetime | None) -> str:
+    return "" if at is None else f" {ago(now() - at)}"

@@ -34,6 +34,7 @@ COMMANDS = [
     "approve",
     "reject",
     "connections",
+    "cancel",
     "task",
     "tasks",
     "note",

@@ -60,11 +60,12 @@ class TestTheAddress:
                 answer = await post(http, path, "check_mail")
                 assert (answer.status_code, answer.json()["code"]) == (422, code)
 
-    async def test_an_agent_exists_from_its_first_call(self, served: Served) -> None:
+    async def test_an_agent_exists_from_its_first_call_that_does_more_than_look(self, served: Served) -> None:
         async with served.client() as http:
-            assert done(await post(http, "/agents/brand-new/mcp/", "check_mail")) is None
-            listed = done(await post(http, "/mcp", "mailbox_agents"))["agents"]
-            assert "brand-new" in [agent["name"] for agent in listed]
+            for tool, arguments, there in (("check_mail", {}, False), ("send_to_agent", {"name": "brand-new", "msg": "note"}, True)):
+                done(await post(http, "/agents/brand-new/mcp/", tool, **arguments))
+                listed = done(await post(http, "/mcp", "mailbox_agents"))["agents"]
+                assert ("brand-new" in [agent["name"] for agent in listed]) is there
 
     async def test_nobody_begins_to_exist_without_a_key_where_keys_are_needed(self, vault: Served) -> None:
         async with vault.client() as http, vault.client(key=vault.owner_key) as owner:

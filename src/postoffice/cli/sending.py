@@ -115,7 +115,7 @@ def _sent(console: "Console", answer: Any) -> None:
         if to.get("refusal"):
             say(console, f"Not to {to['recipient']}: {to['detail']}")
         elif to.get("unseen"):
-            guess = f" Did you mean {to['near']}?" if to.get("near") else ""
+            guess = f" Did you mean {to['near']}? Take it back: postoffice cancel {shown}" if to.get("near") else ""
             say(console, f"Sent {shown}. Nobody called {to['recipient']} has been here yet; it waits.{guess}")
         else:
             reach = to.get("reach", {}).get("text")

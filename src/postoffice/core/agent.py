@@ -84,6 +84,8 @@ class Caller(msgspec.Struct, frozen=True):
     owner: bool = False
     key: str | None = None
     """The hash of the key that proved it, for acts that must not outlive the key."""
+    new: bool = False
+    """Nobody of that name has been here: who only looks stays nobody."""
     machine: str | None = None
     """The prefix of its agents' names, where a machine's key proved it."""
 

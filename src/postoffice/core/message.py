@@ -146,6 +146,8 @@ class Posted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     session_id: str | None = None
     unseen: bool = False
     """Nobody of that name has been here yet: the mail waits for its first call."""
+    near: str | None = None
+    """The nearest name of those who have been here, beside `unseen`."""
     refusal: str | None = None
     """The code of the error, where one of many recipients did not get it."""
     detail: str | None = None

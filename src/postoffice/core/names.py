@@ -15,6 +15,8 @@ _ACCOUNT = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
 _NOBODY: Final = frozenset({"all", "me", "register"})
 RESERVED: Final = _NOBODY | {SYSTEM, OWNER}
 _ANOTHER: Final = "choose another name"
+EVERYONES: Final = frozenset({"all", "everyone", "everybody", "team"})
+"""What people write for everyone. An agent that is there already may be called so."""
 _OFFICIAL: Final = RESERVED | {"admin", "administrator", "human", "root", "postoffice"}
 """Whom people believe more than an agent."""
 _ALIKE: Final = (("0", "o"), ("1", "l"), ("i", "l"), ("rn", "m"), ("vv", "w"))

@@ -219,9 +219,14 @@ class Counter:
             last_seen=seen if shown.last_seen is None else max(seen, shown.last_seen),
         )
 
+    async def _nearest(self, name: str) -> str | None:
+        """The name of another agent that is most like this one, if any is."""
+        known = {folded(other): other for other in await self.store.agents.near(name, _NEAR) if folded(other) != folded(name)}
+        close = difflib.get_close_matches(folded(name), list(known), 1)
+        return known[close[0]] if close else None
+
     async def _unknown(self, name: str) -> NoSuchAgent:
         """A refusal that names the fix."""
-        near = await self.store.agents.near(name, _NEAR)
-        close = difflib.get_close_matches(folded(name), [folded(known) for known in near], 1)
-        guess = f"did you mean {close[0]!r}? Otherwise " if close else ""
+        close = await self._nearest(name)
+        guess = f"did you mean {close!r}? Otherwise " if close else ""
         return NoSuchAgent(name=name, hint=f"{guess}see who is in the directory")

@@ -25,18 +25,20 @@ class Identities:
         self._auth = auth
         self._known: dict[str, tuple[Caller, int]] = {}  # by key hash, or by name for the keyless
 
-    async def identify(self, key: str | None, name: str | None) -> Caller:
-        """The caller that a key or, on an open server, a bare name stands for."""
+    async def identify(self, key: str | None, name: str | None, *, looking: bool = False) -> Caller:
+        """The caller that a key or, on an open server, a bare name stands for. Looking into a mailbox makes no agent."""
         if key is None:
             if name is None:
                 raise Unidentified
-            return await self._by_name(name)
+            return await self._by_name(name, looking=looking)
         caller = await self._by_key(key)
         if name is None or folded(name) == folded(caller.name):
             return caller
         if not caller.owner:
             raise NotYou(claimed=name, name=caller.name)
         # The owner may lend its voice to people and agents that have no key of their own.
+        if looking and await self._is_new(name):
+            return Caller(name, verified=True, owner=True, key=caller.key, new=True)
         lent = await self._store.do(Appear(check_free(name)))
         return Caller(lent, verified=True, owner=True, key=caller.key)
 
@@ -65,13 +67,18 @@ class Identities:
             known = self._remember(hash, Caller(name, verified=True, owner=folded(name) == OWNER, key=hash))
         return known
 
-    async def _by_name(self, name: str) -> Caller:
+    async def _by_name(self, name: str, *, looking: bool) -> Caller:
         if self._auth is Auth.KEYS:
             raise KeyRequired(name=name)
         known = self._recall(place := f"name:{name}")
         if known is None:
+            if looking and await self._is_new(name):
+                return Caller(name, verified=False, new=True)
             known = self._remember(place, Caller(await self._store.do(Appear(check_free(name))), verified=False))
         return known
+
+    async def _is_new(self, name: str) -> bool:
+        return await self._store.agents.named(check_free(name)) is None
 
     def _recall(self, key: str) -> Caller | None:
         caller, until = self._known.get(key, (None, 0))

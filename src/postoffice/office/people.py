@@ -20,9 +20,9 @@ _YEAR = timedelta(days=365)
 class PeopleVerbs(Counter):
     """Agents and keys."""
 
-    async def identify(self, *, key: str | None = None, name: str | None = None) -> Caller:
-        """Who is calling, by key or, on an open server, by name. Any call is a sign of life."""
-        caller = await self._identities.identify(key, name)
+    async def identify(self, *, key: str | None = None, name: str | None = None, looking: bool = False) -> Caller:
+        """Who is calling, by key or, on an open server, by name. Any call is a sign of life; one that only looks makes no new agent."""
+        caller = await self._identities.identify(key, name, looking=looking)
         self._presences.touch(caller.name)
         return caller
 

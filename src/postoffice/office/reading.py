@@ -225,6 +225,8 @@ class ReadingVerbs(FinishingVerbs):
         except NoSuchAgent:
             if of is not None:
                 raise
+            if caller.new:
+                return MailboxCounts(held=0, pending=0, leased=0, dead=0, counted=0, unread=0, oldest_waiting=None)
             raise Unavailable(why=f"there is no mailbox of {caller.name} any more, a backup has taken the place of the mail") from None
 
     async def totals(self) -> Totals:

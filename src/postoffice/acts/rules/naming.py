@@ -6,7 +6,7 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box
 from postoffice.core.errors import LooksAlike, ReservedName
-from postoffice.core.names import folded, is_account, look, poses
+from postoffice.core.names import EVERYONE, EVERYONES, folded, is_account, look, poses
 
 
 def ask_lookalikes(needs: Needs, desk: Desk, name: str) -> None:
@@ -22,6 +22,8 @@ def check_new_name(desk: Desk, name: str, beside: Sequence[Box] = (), *, owner: 
     """
     if is_account(name):  # whoever has an account proves it
         return
+    if folded(name) in EVERYONES:
+        raise ReservedName(name=name, instead=f"to write to everyone say {EVERYONE}, else choose another name")
     if poses(name):
         raise ReservedName(name=name, instead="people would take it for the office or its owner; choose another name")
     if owner:

@@ -14,6 +14,8 @@ Progress = Callable[[float, float], Awaitable[None]]
 """Told how many seconds a call has waited, of how many."""
 PROGRESS = "waiting for mail"
 _PROGRESS_SECONDS = 10.0
+_TAKERS = frozenset({"check_mail", "mail_get", "mailbox_check", "mailbox_receive", "mailbox_wait"})
+"""Asking for mail is looking into a mailbox, too."""
 
 
 def waits(name: str) -> bool:
@@ -24,6 +26,7 @@ def waits(name: str) -> bool:
 async def call_tool(request: McpRequest, name: str, arguments: object, progress: Progress | None = None) -> Result:
     """Run one tool; a refusal is a MailError that names the fix."""
     verb = VERBS[request.tool(name).name]
+    request.looking = verb.tool.reads_only or verb.tool.name in _TAKERS
     given = read_arguments(verb.tool, arguments)
     if progress is None or verb.lasts is None:
         return await verb.run(request, given)

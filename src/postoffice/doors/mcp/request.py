@@ -34,13 +34,15 @@ class McpRequest:
         """Whether the tool has done its work: what is written from now on is the answer."""
         self.called_off: asyncio.Future[None] | None = None
         """Done when the caller waits no longer."""
+        self.looking = True
+        """Whether what is asked only looks for mail: then a name that nobody has had makes no agent."""
         self._caller: Caller | None = None
 
     async def enter(self) -> None:
         """Check what the address and the headers say before any tool is seen."""
         key, name = self.credentials
         if key is not None or name is not None or self.office.house.auth is Auth.KEYS:
-            self._caller = await self.office.identify(key=key, name=name)
+            self._caller = await self.office.identify(key=key, name=name, looking=self.looking)
 
     @property
     def name(self) -> str | None:
@@ -53,11 +55,13 @@ class McpRequest:
         if self._caller is None:
             if claimed is None:
                 raise Unidentified
-            return await self.office.identify(name=claimed)
+            return await self.office.identify(name=claimed, looking=self.looking)
+        if self._caller.new and not self.looking:
+            await self.enter()
         if claimed is None or folded(claimed) == folded(self._caller.name):
             return self._caller
         if self._caller.owner:
-            return await self.office.identify(key=key, name=claimed)
+            return await self.office.identify(key=key, name=claimed, looking=self.looking)
         raise NotYou(claimed=claimed, name=self._caller.name)
 
     async def again(self, claimed: str | None = None) -> Caller:

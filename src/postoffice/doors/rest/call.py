@@ -9,6 +9,11 @@ from postoffice.core.errors import OwnerOnly
 from postoffice.doors.credentials import credentials
 from postoffice.office import Auth, PostOffice
 
+_LOOKS = frozenset({"/messages/receive", "/messages/wait", "/messages/pop"})
+"""Asking for mail is looking into a mailbox, too."""
+_WHO_AM_I = "/agents/me"
+"""Whoever asks this says that it is there."""
+
 
 class Call(NamedTuple):
     """The office with somebody before it."""
@@ -27,7 +32,9 @@ async def identified(request: Request) -> Call:
     """Identify the caller, or refuse."""
     office = office_of(request)
     key, name = credentials(request.scope)
-    caller = await office.identify(key=key, name=name)
+    path = request.url.path
+    looking = path in _LOOKS or (request.method == "GET" and path != _WHO_AM_I)
+    caller = await office.identify(key=key, name=name, looking=looking)
     request.scope["state"]["agent"] = caller.name
     return Call(office, caller)
 

@@ -1,0 +1,191 @@
+"""Verbs that send mail, and take it back."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+
+from postoffice.acts.mail.cancel import Cancel
+from postoffice.acts.mail.send import Send
+from postoffice.core.agent import Caller
+from postoffice.core.clock import steady
+from postoffice.core.delivery import Recalled
+from postoffice.core.entity import check_entity_type
+from postoffice.core.errors import (
+    AmbiguousId,
+    BadMessage,
+    Invalid,
+    MailError,
+    NoSuchAgent,
+    NoSuchMessage,
+    NothingToAnswer,
+    TooLateToCancel,
+)
+from postoffice.core.ledger import DIRECT, is_ledger_id
+from postoffice.core.message import NOTICE, TASK_UPDATE, Accepted, Draft, LedgerWish, check_draft
+from postoffice.core.names import EVERYONE, folded
+from postoffice.core.policy import Auth
+from postoffice.office.counter import Counter
+
+_NOW = timedelta(0)
+
+
+class SendingVerbs(Counter):
+    """Sending."""
+
+    async def send(self, caller: Caller, draft: Draft) -> Accepted:
+        """Accept a message: to an agent, to many, to ALL, as a note, or forwarded. Durable when it returns."""
+        begun = steady()
+        try:
+            checked = self._checked(self._abroad(draft))
+            accepted = await self._accept(caller, checked)
+        except NoSuchAgent as error:
+            raise await self._unknown(str(error.facts["name"])) from None
+        self._count_sent(caller, accepted, begun)
+        return await self._reached(caller, await self._warned(accepted))
+
+    async def send_many(self, caller: Caller, drafts: Sequence[Draft | MailError]) -> list[Accepted | BaseException]:
+        """Accept several messages; each is accepted or refused by itself, also what its door could not read."""
+        self._batch(drafts)
+        begun = steady()
+        judged = [self._judged(draft) if isinstance(draft, Draft) else draft for draft in drafts]
+        answers = iter(await self.store.do_each([self._act(caller, one) for one in judged if isinstance(one, Draft)]))
+        outcomes = [await self._again(caller, one, next(answers)) if isinstance(one, Draft) else one for one in judged]
+        for place, outcome in enumerate(outcomes):
+            if isinstance(outcome, Accepted):
+                self._count_sent(caller, outcome, begun)
+                outcomes[place] = await self._reached(caller, await self._warned(outcome))
+            elif isinstance(outcome, NoSuchAgent):
+                outcomes[place] = await self._unknown(str(outcome.facts["name"]))
+        return outcomes
+
+    async def _accept(self, caller: Caller, draft: Draft) -> Accepted:
+        outcome: Accepted | BaseException
+        try:
+            outcome = await self.store.do(self._act(caller, draft))
+            if not outcome.duplicate:
+                return outcome
+        except (NoSuchMessage, NothingToAnswer) as error:
+            outcome = error
+        sure = await self._again(caller, draft, outcome)
+        if isinstance(sure, BaseException):
+            raise sure
+        return sure
+
+    async def _warned(self, accepted: Accepted) -> Accepted:
+        """A name that nobody has had may be a slip: name the nearest one."""
+        if not any(one.unseen for one in accepted.posted):
+            return accepted
+        posted = [msgspec.structs.replace(one, near=await self._nearest(one.recipient)) if one.unseen else one for one in accepted.posted]
+        return msgspec.structs.replace(accepted, posted=tuple(posted))
+
+    def _act(self, caller: Caller, draft: Draft, **more: Any) -> Send:
+        return Send(caller.name, draft, verified=caller.verified, strangers=self.house.auth is Auth.OPEN, **more)
+
+    async def _again(self, caller: Caller, draft: Draft, outcome: Accepted | BaseException) -> Accepted | BaseException:
+        """What seems a repetition may be the next message of an exchange under one id, and what is not known may be named by a short one."""
+        if isinstance(outcome, Accepted):
+            repeated = outcome.duplicate and isinstance(draft.to, str)
+            return await self.store.do(self._act(caller, draft, looks=True)) if repeated else outcome
+        if not isinstance(outcome, NoSuchMessage | NothingToAnswer):
+            return outcome
+        try:
+            refs = {ref: await self.short_ids.whole(caller.name, ref) for ref in (draft.reply_to, draft.forward_of) if ref}
+            whole = {ref: id for ref, id in refs.items() if id}
+            return await self.store.do(self._act(caller, draft, whole=whole)) if whole else outcome
+        except MailError as error:
+            return error
+
+    async def _reached(self, caller: Caller, accepted: Accepted) -> Accepted:
+        """The answer, and of each recipient whether it can take the message now. What is accepted stays so, whether that is known or not."""
+        with suppress(MailError):
+            await self._board.look()
+        posted = tuple(
+            msgspec.structs.replace(
+                one, known=None, reach=None if one.refusal or one.known is None else self._reach(caller, one.recipient, one.known)
+            )
+            for one in accepted.posted
+        )
+        return msgspec.structs.replace(accepted, posted=posted)
+
+    def _count_sent(self, caller: Caller, accepted: Accepted, begun: int) -> None:
+        self.sent += not accepted.duplicate
+        if self.trace is not None and not accepted.duplicate:
+            self.trace.sent(caller.name, accepted, timedelta(microseconds=(steady() - begun) // 1000))
+
+    def _judged(self, draft: Draft) -> Draft | MailError:
+        try:
+            return self._checked(self._abroad(draft))
+        except MailError as error:
+            return error
+
+    def _checked(self, draft: Draft) -> Draft:
+        checked = check_draft(draft, self._limits)
+        if checked.type == TASK_UPDATE:
+            raise BadMessage(field="type", why="a task is moved by updating it, not by a message")
+        if folded(checked.type) == NOTICE:
+            raise BadMessage(field="type", why="notices are what the office itself says; use another word")
+        return checked
+
+    def _by_ledger(self, draft: Draft) -> Draft:
+        rules = self.house.ledger
+        return draft if rules is None else msgspec.structs.replace(draft, ledger=LedgerWish(rules.private, rules.log))
+
+    def _abroad(self, draft: Draft) -> Draft:
+        """Agents of other software can only be reached over the ledger, whatever door the mail came in by."""
+        rules = self.house.ledger
+        if rules is None or draft.ledger is not None:
+            return draft
+        to = (draft.to,) if isinstance(draft.to, str) else draft.to
+        if not any(name == EVERYONE or is_ledger_id(str(name)) for name in to):
+            return draft
+        return msgspec.structs.replace(draft, ledger=LedgerWish(private=rules.private, abroad=True))
+
+    async def note(
+        self, caller: Caller, entity_id: str, entity_type: str, note: str, notify: Sequence[str] = (), *, client_id: str | None = None
+    ) -> Accepted:
+        """Keep a note with an entity, and send it to whoever should know."""
+        check_entity_type(entity_type)
+        draft = Draft(
+            to=EVERYONE if list(notify) == [EVERYONE] else tuple(notify),
+            type=f"{entity_type}.note",
+            content=note,
+            ref_id=entity_id,
+            ref_type=entity_type,
+            client_id=client_id,
+        )
+        return self._said(await self.send(caller, self._by_ledger(draft)), note=True)
+
+    def _said(self, sent: Accepted, *, note: bool = False) -> Accepted:
+        """The answer with how it goes, also where there is no ledger."""
+        if self.house.ledger is not None:
+            return sent
+        posted = tuple(msgspec.structs.replace(one, ledger=DIRECT) for one in sent.posted)
+        return msgspec.structs.replace(sent, posted=posted, ledger=DIRECT if note else None)
+
+    async def cancel(self, caller: Caller, ref: str) -> tuple[str, tuple[Recalled, ...]]:
+        """Take back what the caller has sent and nobody has taken yet: its id, and what became of it with each recipient."""
+        return await self.short_ids.named(None if caller.owner else caller.name, self._ref(ref), lambda whole: self._cancel(caller, whole))
+
+    async def _cancel(self, caller: Caller, ref: str) -> tuple[str, tuple[Recalled, ...]]:
+        proofs = await self.store.mail.proofs(ref, None if caller.owner else caller.name)
+        sent = [one for one in proofs if one.message is not None and (caller.owner or folded(one.message.sender) == folded(caller.name))]
+        if not sent:
+            raise NoSuchMessage(name=caller.name, ref=ref)
+        if len(sent) > 1:
+            raise AmbiguousId(ref=ref, name=caller.name)
+        (proof,) = sent
+        assert proof.message is not None
+        if proof.message.ask is not None:
+            raise Invalid(what="message", why="it asks a question, which its sender withdraws instead (POST /questions/{id}/withdraw)")
+        sender = proof.message.sender
+        outcomes = await self.store.do_each([Cancel(sender, proof.message_id, standing.recipient) for standing in proof.standings])
+        for outcome in outcomes:
+            if isinstance(outcome, BaseException):
+                raise outcome
+        recalled = tuple(outcome for outcome in outcomes if isinstance(outcome, Recalled))
+        if not any(one.canceled for one in recalled):
+            raise TooLateToCancel(ref=ref, states=", ".join(f"{one.state} with {one.recipient}" for one in recalled) or "it went to nobody")
+        return proof.message_id, recalled

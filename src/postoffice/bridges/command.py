@@ -13,9 +13,9 @@ _LAST = 1 << 16
 _OUTPUT = 1
 
 
-async def run_command(words: Sequence[str], given: bytes, environment: Mapping[str, str], within: float) -> str:
+async def run_command(words: Sequence[str], given: bytes, environment: Mapping[str, str], within: float, folder: str | None = None) -> str:
     """What it printed. Of our own environment it knows what it is given."""
-    process, heard = await _start(words, environment)
+    process, heard = await _start(words, environment, folder)
     try:
         async with asyncio.timeout(within):
             _give(process, given)
@@ -33,9 +33,9 @@ async def run_command(words: Sequence[str], given: bytes, environment: Mapping[s
     return heard.output.decode(errors="replace")
 
 
-async def _start(words: Sequence[str], environment: Mapping[str, str]) -> tuple[asyncio.SubprocessTransport, "_Heard"]:
+async def _start(words: Sequence[str], environment: Mapping[str, str], folder: str | None) -> tuple[asyncio.SubprocessTransport, "_Heard"]:
     """In a session of its own, so that all it starts can be ended with it: also where we are cancelled while it starts."""
-    running = asyncio.get_running_loop().subprocess_exec(_Heard, *words, env=environment, start_new_session=True)
+    running = asyncio.get_running_loop().subprocess_exec(_Heard, *words, env=environment, cwd=folder, start_new_session=True)
     starting = asyncio.create_task(running)
     try:
         return await asyncio.shield(starting)

@@ -11,6 +11,7 @@ from postoffice.core.fence import Fence
 from postoffice.core.letter import LeasedLetter, text_of_letter
 
 _END_OF_OPTIONS = "--"
+_LAST_WORDS = frozenset({"resume", "-"})
 
 
 class Answer(NamedTuple):
@@ -31,6 +32,16 @@ class Preset(NamedTuple):
     """What it finds on its standard input."""
     names: tuple[str, ...] = ()
     """What it needs of the environment besides what every command gets."""
+
+
+def with_options(preset: Preset, options: Sequence[str]) -> Preset:
+    """The same CLI with more options: before the word that says what to do with them, where there is one."""
+    return preset._replace(first=_put(preset.first, options), again=_put(preset.again, options))
+
+
+def _put(words: tuple[str, ...], options: Sequence[str]) -> tuple[str, ...]:
+    at = next((n for n, word in enumerate(words) if word in _LAST_WORDS), len(words))
+    return (*words[:at], *options, *words[at:])
 
 
 def fill(words: Sequence[str], letter: LeasedLetter, conversation: str | None = None) -> list[str]:

@@ -46,6 +46,8 @@ class Job(NamedTuple):
     """What the command knows of ours."""
     jobs: int | None = None
     timeout: float = 900.0
+    folder: str | None = None
+    """Where the command works; None is where the runner was started."""
 
 
 class Runner:
@@ -167,7 +169,9 @@ class Runner:
         words = fill(preset.first if conversation is None else preset.again, message.letter, conversation)
         told = {"POSTOFFICE_AGENT": self._job.agent, "POSTOFFICE_SERVER": self._job.server, "POSTOFFICE_SESSION": message.session_id or ""}
         try:
-            output = await run_command(words, preset.given(message.letter), {**self._job.environment, **told}, self._job.timeout)
+            output = await run_command(
+                words, preset.given(message.letter), {**self._job.environment, **told}, self._job.timeout, self._job.folder
+            )
         except CommandFailed:
             # A conversation the CLI has lost would fail for ever.
             self._conversations.put(session, None)

@@ -39,7 +39,11 @@ def add(commands: Any) -> None:
             "message as JSON on standard input, or for a model with {prompt}, fenced, and nothing else; what it prints is sent back."
         ),
         epilog=examples(
-            "postoffice run coder --with claude", "postoffice run echo -- cat", "postoffice run triage -- ./triage.sh -- {from} {subject}"
+            "postoffice run coder --with claude",
+            "postoffice run coder --with claude --cwd ~/shop -- --permission-mode acceptEdits",
+            "postoffice run coder --with claude --install",
+            "postoffice run echo -- cat",
+            "postoffice run triage -- ./triage.sh -- {from} {subject}",
         ),
         formatter_class=plain,
     )
@@ -51,7 +55,10 @@ def add(commands: Any) -> None:
         "--env", action="append", default=[], metavar="NAME", help="what else of the environment it gets; 'AWS_*' for all of those"
     )
     running.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
-    running.add_argument("words", nargs="*", metavar="COMMAND", help="your own command, after --")
+    running.add_argument("--cwd", metavar="FOLDER", help="where it works (here)")
+    running.add_argument("--install", action="store_true", help="keep it running as a service of yours, by systemd or launchd")
+    running.add_argument("--uninstall", action="store_true", help="end that service and remove it")
+    running.add_argument("words", nargs="*", metavar="COMMAND", help="your own command, or with --with more options for that CLI, after --")
     running.set_defaults(command=_run)
 
 
@@ -108,17 +115,24 @@ def _run(options: Options) -> None:
     import shutil  # noqa: PLC0415
 
     from postoffice.bridges.environment import chosen  # noqa: PLC0415
-    from postoffice.bridges.preset import PRESETS, own_command  # noqa: PLC0415
+    from postoffice.bridges.preset import PRESETS, own_command, with_options  # noqa: PLC0415
     from postoffice.bridges.runner import Job  # noqa: PLC0415
 
-    if (options["preset"] is None) == (not options["words"]):
-        raise BadSetting(name="command", why="give either --with CLI or -- COMMAND")
-    preset = PRESETS[options["preset"]] if options["preset"] else own_command(options["words"])
+    if options["preset"] is None and not options["words"]:
+        raise BadSetting(name="command", why="give --with CLI, or -- COMMAND")
+    if options["cwd"] is not None and not os.path.isdir(options["cwd"]):  # noqa: PTH112 - as it was given
+        raise BadSetting(name="--cwd", why=f"there is no folder {options['cwd']}")
+    preset = with_options(PRESETS[options["preset"]], options["words"]) if options["preset"] else own_command(options["words"])
     # Told now: each message would be tried in vain until it is dead.
     if "{" not in (program := preset.first[0]) and shutil.which(program) is None:
         raise BadSetting(name="command", why=f"{program} cannot be run here; install it, or name another after --")
     environment = chosen(os.environ, preset.names, options["env"])
-    job = Job(options["runs"], server_of(options), preset, environment, options["jobs"], options["timeout"])
+    job = Job(options["runs"], server_of(options), preset, environment, options["jobs"], options["timeout"], options["cwd"])
+    if options["install"] or options["uninstall"]:
+        from postoffice.cli.service import change_service  # noqa: PLC0415
+
+        change_service(options)
+        return
     asyncio.run(_keep_running(job))
 
 

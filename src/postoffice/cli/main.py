@@ -10,7 +10,23 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from postoffice import __version__
-from postoffice.cli import bell, bridges, consent, keeping, ledger, login, mail, openclaw, people, sending, server, setup, watching, work
+from postoffice.cli import (
+    bell,
+    bridges,
+    consent,
+    keeping,
+    ledger,
+    login,
+    mail,
+    openclaw,
+    people,
+    questions,
+    sending,
+    server,
+    setup,
+    watching,
+    work,
+)
 from postoffice.cli.caller import asking, server_of
 from postoffice.cli.command import Command, Options, add_commands, examples
 from postoffice.cli.show import show
@@ -119,7 +135,7 @@ def parser() -> Parser:
     root.add_argument("--version", action="version", version=f"postoffice {__version__}")
     commands = root.add_subparsers(title="commands", metavar="COMMAND")
     server.add(commands)
-    for noun in (people, login, sending, mail, consent, work):
+    for noun in (people, login, sending, questions, mail, consent, work):
         add_commands(commands, noun.COMMANDS, _asking)
     watching.add(commands)
     bridges.add(commands)

@@ -195,12 +195,12 @@ class TestSearch:
     async def test_each_filter_narrows_the_search(self, office: PostOffice) -> None:
         alice, bob, carol = await people(office, "alice", "bob", "carol")
         by_alice = await write(office, alice, "bob", "word", subject="one")
-        by_bob = await write(office, bob, "Carol", "word", type="question")
+        by_bob = await write(office, bob, "Carol", "word", type="query")
         filters: list[tuple[dict[str, Any], str]] = [
             ({"sender": "ALICE"}, by_alice.message_id),
             ({"recipient": "carol"}, by_bob.message_id),
             ({"session_id": by_alice.session_id}, by_alice.message_id),
-            ({"type": "question"}, by_bob.message_id),
+            ({"type": "query"}, by_bob.message_id),
         ]
         for narrowed, id in filters:
             assert [found.message.id for found in (await office.search(bob, "word", **narrowed)).items] == [id]

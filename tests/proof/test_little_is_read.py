@@ -89,6 +89,7 @@ _LISTS: tuple[Asked, ...] = (
     ("search", _SEARCH),
     ("search", {**_SEARCH, "session": _SESSION}),
     ("search_among", {"query": "hello", "ids": [MIDDLE]}),
+    ("search_among_begun", {"query": "hello", "ids": [MIDDLE]}),
     ("search_filtered", {**_SEARCH, "after": first_id(0), "most": 30}),
     ("search_filtered", {**_SEARCH, "sender": "nobody", "after": first_id(0), "most": 30}),
     ("bodies", {"ids": [MIDDLE]}),

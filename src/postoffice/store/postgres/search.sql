@@ -44,8 +44,14 @@ WITH last AS MATERIALIZED (
 )
 SELECT id::text FROM (SELECT id FROM near UNION ALL SELECT id FROM far) AS found ORDER BY id DESC LIMIT :limit;
 
+-- part: among
+SELECT message_id::text FROM search WHERE message_id = ANY (:ids::uuid[]) AND words @@ to_tsquery('simple', :query)
+
 -- name: search_among
-SELECT message_id::text FROM search WHERE message_id = ANY (:ids::uuid[]) AND words @@ to_tsquery('simple', :query);
+{among};
+
+-- name: search_among_begun
+{among};
 
 -- name: search_filtered
 -- Without words: so many messages are looked at and no more, the last of which is where to go on.

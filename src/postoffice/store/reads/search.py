@@ -64,10 +64,11 @@ class SearchReads:
     async def _ranked(self, query: Query, asked: dict[str, Any], cursor: str | None, limit: int) -> tuple[list[str], str | None]:
         """The newest that have each term are found, and all but one of them or all: the best are among those. Then each is looked for in each."""
         wanted = query.wanted
-        bundles = {wanted, *((term,) for term in wanted), *(wanted[:at] + wanted[at + 1 :] for at in range(len(wanted)))}
+        alone = [(term,) for term in wanted]
+        bundles = list(dict.fromkeys([*alone, wanted, *(wanted[:at] + wanted[at + 1 :] for at in range(len(wanted)))]))
         newest = await asyncio.gather(*(self._newest(query.required + bundle, asked, LAST_ID, _CANDIDATES) for bundle in bundles))
         ids = sorted({id for found in newest for id in found})
-        held = await asyncio.gather(*(self._among(term, ids) for term in wanted)) if ids else []
+        held = await asyncio.gather(*(self._among(term, found, ids) for term, found in zip(wanted, newest, strict=False)))
         ranks = ranked(held)
         if cursor is not None:
             count, id = pair_cursor(cursor)
@@ -77,8 +78,14 @@ class SearchReads:
         last = ranks[limit - 1] if len(ranks) > limit else None
         return [rank.id for rank in ranks[:limit]], None if last is None else f"{last.count}.{last.id}"
 
-    async def _among(self, term: Term, ids: list[str]) -> frozenset[str]:
-        return frozenset(id for (id,) in await self._engine.fetch("search_among", query=self._engine.search_query((term,)), ids=ids))
+    async def _among(self, term: Term, newest: list[str], ids: list[str]) -> frozenset[str]:
+        """Of these messages those that hold a term. What is no older than the newest that hold it need not be looked for again."""
+        older = [] if len(newest) < _CANDIDATES else [id for id in ids if id < newest[-1]]
+        if not older:
+            return frozenset(newest)
+        asking = "search_among_begun" if term.prefix else "search_among"
+        rows = await self._engine.fetch(asking, query=self._engine.search_query((term,)), ids=older)
+        return frozenset(newest).union(id for (id,) in rows)
 
     async def _filtered(self, asked: dict[str, Any], cursor: str | None, limit: int) -> tuple[list[str], str | None]:
         """Ids begin with their time, so what is too old or too new is not looked at."""

@@ -38,9 +38,16 @@ WHERE search MATCH :query
   AND m.id < :before AND search.rowid <= coalesce((SELECT n FROM messages WHERE id = :before), (SELECT max(n) FROM messages))
 ORDER BY search.rowid DESC LIMIT :limit;
 
+-- part: among
+(SELECT n FROM messages WHERE id IN (SELECT value FROM json_each(:ids)))
+
 -- name: search_among
+SELECT m.id FROM search JOIN messages m ON m.n = search.rowid WHERE search MATCH :query AND search.rowid IN {among};
+
+-- name: search_among_begun
+-- The words that begin so are put together once for each time the index is asked: so it is asked once, and not for each message.
 SELECT m.id FROM search JOIN messages m ON m.n = search.rowid
-WHERE search MATCH :query AND search.rowid IN (SELECT n FROM messages WHERE id IN (SELECT value FROM json_each(:ids)));
+WHERE search MATCH :query AND search.rowid BETWEEN (SELECT min(n) FROM {among}) AND (SELECT max(n) FROM {among}) AND +search.rowid IN {among};
 
 -- name: search_filtered
 -- Without words: so many messages are looked at and no more, the last of which is where to go on.

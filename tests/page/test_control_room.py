@@ -83,3 +83,10 @@ def test_a_busy_office_does_not_flood_whoever_looks(browser: Browser, tmp_path: 
                 page.wait_for_timeout(90)
             assert sum(sizes) / seconds < 20_000
             expect(page.locator("tr").filter(has_text="agent-07").locator("[data-label=Waiting]")).not_to_have_text("0")
+
+
+def test_windows_that_are_open_say_by_what_an_agent_is_reached(lookout: Lookout, house: House) -> None:
+    opening = {"client": "claude-code", "process": 4242, "started": "boot-1", "folder": "/home/me/shop", "machine": "m1", "ring": "socket"}
+    agent = house.town.call("atlas", "POST", "/windows", opening)["agent"]
+    page = lookout.go("/page/overview")
+    expect(page.locator("tr").filter(has_text=agent).locator(".reach")).to_have_text("claude-code")

@@ -68,7 +68,7 @@ def test_all_that_two_said_to_each_other_is_at_one_address(lookout: Lookout, hou
     house.town.send("Wren", "atlas", "more about salt", subject="Salt")
     expect(page.locator(".letter").last).to_contain_text("more about salt")
     page.locator(".turn a").first.click()
-    expect(page.locator(".pane-head h2")).to_have_text("Bread")
+    expect(page.locator(".pane-head h1")).to_have_text("Bread")
     page.get_by_role("link", name="Wren and atlas").or_(page.get_by_role("link", name="atlas and Wren")).click()
     expect(page.locator(".turn")).to_have_count(2)
 

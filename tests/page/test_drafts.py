@@ -24,7 +24,7 @@ class TestDrafts:
         page = lookout.go(f"/page/thread/{one['session_id']}")
         page.get_by_label("Answer").fill("half an answer")
         page.locator(".row").filter(has_text="Draft two").click()
-        expect(page.locator(".pane-head h2")).to_have_text("Draft two")
+        expect(page.locator(".pane-head h1")).to_have_text("Draft two")
         expect(page.get_by_label("Answer")).to_have_value("")
         expect(page.locator(f"[data-thread='{one['session_id']}'][data-drafted]")).to_have_count(1)
         page.locator(".row").filter(has_text="Draft one").click()

@@ -58,7 +58,7 @@ def test_what_is_opened_is_seen_and_what_is_answered_is_over(out: Lookout, quiet
     page = out.go("/")
     page.keyboard.press("j")
     page.keyboard.press("r")
-    expect(page.locator(".pane-head h2")).to_have_text("Leave")
+    expect(page.locator(".pane-head h1")).to_have_text("Leave")
     assert stands(quiet.town, "coder", sent["message_id"])["seen_at"] is not None
     assert stands(quiet.town, "coder", sent["message_id"])["state"] == "pending"
     expect(page.locator("#nav")).to_have_attribute("data-count", "0")
@@ -138,6 +138,22 @@ def test_each_row_says_since_when_and_is_reached_without_scripts(browser: Browse
         expect(page.locator(".need time")).to_have_count(1)
         page.get_by_role("button", name="Done").click()
         expect(page.locator("#needs")).to_contain_text("Nobody waits for you.")
+
+
+def test_several_rows_at_once(out: Lookout, quiet: House) -> None:
+    sent = [quiet.town.send("coder", "owner", "x", subject=f"Bulk {number}") for number in range(3)]
+    page = out.go("/")
+    expect(page.locator("#many")).to_be_hidden()
+    for key in "jsjs":
+        page.keyboard.press(key)
+    expect(page.locator(".pick:checked")).to_have_count(2)
+    page.locator("#many").get_by_role("button", name="Done").click()
+    counted(page, 1)
+    assert [stands(quiet.town, "coder", one["message_id"])["state"] for one in sent] == ["acked", "acked", "pending"]
+    page.keyboard.press("k")
+    page.keyboard.press("s")
+    page.locator("#many").get_by_role("button", name="Requeue").click()
+    expect(page.get_by_role("alert")).to_contain_text("none of the rows")
 
 
 def test_tomorrow_is_the_readers_next_morning() -> None:

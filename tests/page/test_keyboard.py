@@ -15,7 +15,7 @@ def test_j_and_k_walk_and_enter_opens(lookout: Lookout) -> None:
         page.keyboard.press(key)
     expect(page.locator("[data-current] .row-subject")).to_have_text(subjects[1])
     page.keyboard.press("Enter")
-    expect(page.locator(".pane-head h2")).to_have_text(subjects[1])
+    expect(page.locator(".pane-head h1")).to_have_text(subjects[1])
     page.keyboard.press("r")
     assert page.evaluate("document.activeElement.id") == "answer"
     page.keyboard.type("jk are letters here")

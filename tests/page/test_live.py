@@ -189,7 +189,7 @@ class TestNothingIsDisturbed:
         top = page.evaluate("document.querySelector('.list').scrollTop")
         assert top > 0
         row.click()
-        expect(page.locator(".pane h2").first).to_have_text("Row 3")
+        expect(page.locator(".pane h1").first).to_have_text("Row 3")
         assert page.evaluate("document.querySelector('.list').scrollTop") == top
         page.go_back()
         expect(page.locator(".card-of h2")).to_contain_text("Wren")
@@ -202,7 +202,7 @@ class TestNothingIsDisturbed:
             page = lookout.go(path)
             row = page.locator(".row", has=page.get_by_text("Place 5", exact=True)).first
             row.click()
-            expect(page.locator(".pane-head h2")).to_have_text("Place 5")
+            expect(page.locator(".pane-head h1")).to_have_text("Place 5")
             page.go_back()
             expect(row).to_be_in_viewport()
             page.locator("#nav").get_by_role("link", name="Tasks").click()

@@ -112,7 +112,7 @@ def test_an_agents_view_is_its_own_mail_and_nobody_elses(out: Lookout, guarded: 
         visit(owners, guarded, "owner")
         owners.go("/page/mail?of=bob")
         owners.page.locator(".row").filter(has_text="Secret").click()
-        expect(owners.page.locator(".pane-head h2")).to_contain_text("Secret")
+        expect(owners.page.locator(".pane-head h1")).to_contain_text("Secret")
         secret = owners.page.url
         letter = owners.page.locator(".letter-when").first.get_attribute("href")
     visit(out, guarded, "alice")

@@ -41,6 +41,19 @@ class Exchange(msgspec.Struct, frozen=True):
     last_at: datetime
 
 
+class Deed(msgspec.Struct, frozen=True, kw_only=True):
+    """One delivery as it went: when it arrived, was first taken, and was settled."""
+
+    message_id: str
+    sender: str
+    recipient: str
+    state: str
+    attempts: int
+    created_at: datetime
+    leased_at: datetime | None
+    settled_at: datetime | None
+
+
 class Traffic(msgspec.Struct, frozen=True, kw_only=True):
     """The flow of mail over a span."""
 

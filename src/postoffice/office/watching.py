@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 from collections.abc import AsyncIterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 
@@ -15,7 +15,7 @@ from postoffice.core.event import Event, beyond
 from postoffice.core.names import OWNER, check_free, check_name, folded
 from postoffice.core.talk import Aside, Custom, Talk, Unheard, Waiting
 from postoffice.core.task import FINAL, Task, TaskState
-from postoffice.core.traffic import Span, Traffic
+from postoffice.core.traffic import Deed, Span, Traffic
 from postoffice.core.views import Glance, Longest, Page, Seat
 from postoffice.office.counter import Counter
 from postoffice.wake.protocol import EVERYBODY
@@ -109,6 +109,10 @@ class WatchingVerbs(Counter):
     async def traffic(self, caller: Caller, span: Span) -> Traffic:
         """How mail flowed: the agent's own, the owner's view of everyone's."""
         return await self.store.overview.traffic(None if caller.owner else caller.name, span)
+
+    async def deeds(self, caller: Caller, begun: datetime) -> tuple[Deed, ...]:
+        """Each delivery since then as it went: the agent's own, for the owner everyone's."""
+        return await self.store.talks.deeds(None if caller.owner else caller.name, begun)
 
     async def speak_as(self, caller: Caller, name: str | None) -> Caller:
         """The owner may lend its voice to people and agents that have no key of their own; others speak for themselves."""

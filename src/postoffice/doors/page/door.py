@@ -20,6 +20,7 @@ from postoffice.doors.page import (
     foryou,
     login,
     mail,
+    many,
     mine,
     news,
     overview,
@@ -56,6 +57,7 @@ async def _nowhere(look: Look) -> Response:
 
 _PLACES = (
     _Place("GET", "/", foryou.for_you),
+    _Place("POST", "/page/many", many.conclude),
     _Place("GET", "/page/waiting", foryou.waiting),
     _Place("GET", "/page/overview", overview.overview),
     _Place("GET", "/page/mail", mail.mail),

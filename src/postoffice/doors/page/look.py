@@ -22,7 +22,7 @@ from postoffice.office import Auth, PostOffice
 FRAGMENT = "x-fragment"
 HAVE = "x-have"
 VISITOR = "x-visitor"
-_FIELDS = 60
+_FIELDS = 120
 _COUNTED = 100
 
 
@@ -65,10 +65,16 @@ class Look:
 
     async def form(self) -> dict[str, str]:
         """What a form says; of a field given twice the last. Space around it says nothing, but it may around a message."""
+        return {name: value if name == "content" else value.strip() for name, value in await self._fields()}
+
+    async def picked(self, name: str) -> list[str]:
+        """All that a form says under one name."""
+        return [value for field, value in await self._fields() if field == name]
+
+    async def _fields(self) -> list[tuple[str, str]]:
         try:
             text = (await self.request.body()).decode()
-            fields = parse_qsl(text, keep_blank_values=True, max_num_fields=_FIELDS)
-            return {name: value if name == "content" else value.strip() for name, value in fields}
+            return parse_qsl(text, keep_blank_values=True, max_num_fields=_FIELDS)
         except ValueError:
             raise Invalid(what="form", why="it cannot be read; open the page and try again") from None
 

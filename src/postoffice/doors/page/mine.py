@@ -24,9 +24,16 @@ _SAID = {"done": "done", "unread": "kept", "hour": "snoozed", "tomorrow": "snooz
 async def conclude(look: Look) -> Response:
     """Be done with what waits for whoever looks in one of their threads, keep it unread, or put it off."""
     act = look.part("act")
+    await finish(look, look.part("session"), act)
+    # Not back into the thread: there it would be seen at once.
+    return look.back("/page/mail", {"of": look.caller.name if look.caller.owner else None, "said": _SAID[act]})
+
+
+async def finish(look: Look, session: str, act: str) -> None:
+    """The same for a thread by its id."""
     if act not in _SAID:
         raise NoSuchPath(path=look.request.url.path)
-    found = await look.office.history(look.caller, look.part("session"), limit=_LINES, peek=True)
+    found = await look.office.history(look.caller, session, limit=_LINES, peek=True)
     until = morning(now(), (await look.form()).get("zone", "")) if act == "tomorrow" else None
     for id in waiting_in(look.caller, found):
         match act:
@@ -36,8 +43,6 @@ async def conclude(look: Look) -> Response:
                 await look.office.keep_unread(look.caller, id)
             case _:
                 await look.office.snooze(look.caller, id, _HOUR if until is None else None, until)
-    # Not back into the thread: there it would be seen at once.
-    return look.back("/page/mail", {"of": look.caller.name if look.caller.owner else None, "said": _SAID[act]})
 
 
 async def answered(office: PostOffice, caller: Caller, found: Thread) -> None:

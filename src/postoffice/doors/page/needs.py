@@ -9,6 +9,7 @@ from postoffice.core.connection import Status
 from postoffice.core.letter import text_of
 from postoffice.core.question import Question
 from postoffice.core.task import Task, TaskState
+from postoffice.core.views import DeadLetter
 from postoffice.doors.moments import now
 from postoffice.office import PostOffice
 
@@ -45,6 +46,11 @@ class Need(NamedTuple):
     rank: int
     due: datetime | None = None
     moves: tuple[TaskState, ...] = ()
+
+    @property
+    def sort(self) -> str:
+        """Its kind, where a dead letter is told from other things that are stuck."""
+        return "dead" if isinstance(self.thing, DeadLetter) else self.kind
 
     @property
     def late(self) -> bool:

@@ -13,11 +13,14 @@ from postoffice.core.errors import Invalid
 from postoffice.core.invisible import visible
 from postoffice.core.message import Message
 from postoffice.core.query import WHAT_TO_ASK, Term, read_query, words_of
-from postoffice.core.views import Found, Page
+from postoffice.core.views import Found
 from postoffice.doors.page.look import Look
 
 FILTERS = ("q", "sender", "recipient", "type", "state", "since", "until")
 _SHOWN = 30
+_PAGES = 20
+"""Of what is found by its words, so much is looked through for a state."""
+_EVER = datetime(1970, 1, 1, tzinfo=UTC)
 _STATES = {
     "waiting": (State.PENDING, State.HELD),
     "unread": (State.PENDING,),
@@ -50,28 +53,36 @@ async def search(look: Look) -> Response:
         kind, state = "task", None
     if state is not None and state not in _STATES:
         raise Invalid(what="is:", why=f"{state!r} is no state; there are task, {', '.join(_STATES)}")
-    found: Page[Found] = Page(())
     asked = any(value is not None for value in given.values())
-    if asked:
+    terms = read_query(text).terms
+    people = (given["sender"], given["recipient"])
+    since, until = _day("since", given["since"]), _day("until", given["until"], after=timedelta(days=1))
+    if state is not None and not (text or kind or since or until or any(people)):
+        since = _EVER  # a state alone is looked for in everything
+    hits: list[Hit] = []
+    cursor = look.asked("cursor")
+    for _ in range(_PAGES if asked else 0):
         found = await look.office.search(
             look.caller,
             text,
-            sender=given["sender"],
-            recipient=given["recipient"],
+            sender=people[0],
+            recipient=people[1],
             type=kind,
-            since=_day("since", given["since"]),
-            until=_day("until", given["until"], after=timedelta(days=1)),
-            cursor=look.asked("cursor"),
+            since=since,
+            until=until,
+            cursor=cursor,
             limit=_SHOWN,
             everyone=look.caller.owner,
         )
-    terms = read_query(text).terms
-    hits = [hit for item in found.items if (hit := await _hit(look, item, terms, state))]
+        hits += [hit for item in found.items if (hit := await _hit(look, item, terms, state))]
+        cursor = found.cursor
+        if cursor is None or len(hits) >= _SHOWN or state is None:
+            break
     filtered = any(given[name] for name in FILTERS[1:])
     facts: dict[str, Any] = {
         "given": given,
         "hits": hits,
-        "cursor_on": found.cursor,
+        "cursor_on": cursor if asked else None,
         "filtered": filtered,
         "asked": asked,
         "states": list(_STATES),

@@ -1,16 +1,17 @@
 """What a store can be asked by whoever looks over everybody's shoulder: conversations, and who waits on whom."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import msgspec
 
 from postoffice.acts.mail.session import line_of
 from postoffice.acts.rows import DeliveryRow
-from postoffice.core.clock import moment
+from postoffice.core.clock import micros, moment
 from postoffice.core.message import Message
 from postoffice.core.names import folded
 from postoffice.core.session import pair, subject_key
 from postoffice.core.talk import Aside, Custom, Talk, Unheard, Waiting
+from postoffice.core.traffic import Deed
 from postoffice.core.views import Page
 from postoffice.store.engine import Engine
 from postoffice.store.reads.pages import END, id_cursor
@@ -20,6 +21,8 @@ _SESSIONS = 40
 """Conversations of two agents that are shown together at most."""
 _GONE_THROUGH = 2_000
 """Letters that one look at the conversations goes through."""
+_DEEDS = 1_000
+"""Deliveries that are drawn one by one."""
 _LOOKED_THROUGH = 5_000
 """Deliveries that one look goes through: it must not cost more the more there are."""
 
@@ -74,6 +77,25 @@ class TalkReads:
         """Letters for which agents were rung in vain, and which still wait."""
         rows = await self._engine.fetch("rung_and_silent", limit=limit)
         return tuple(Unheard(message=_message(body), recipient=name, times=times, told_at=moment(at)) for body, name, times, at in rows)
+
+    async def deeds(self, name: str | None, begun: datetime) -> tuple[Deed, ...]:
+        """Deliveries since a moment, of one agent or of everybody; of very many the newest."""
+        agent = None if name is None else folded(name)
+        rows = await self._engine.fetch("deeds", agent=agent, begun=micros(begun), most=_DEEDS)
+        return tuple(
+            Deed(
+                message_id=id,
+                sender=sender,
+                recipient=recipient,
+                state=state,
+                attempts=attempts,
+                created_at=moment(created),
+                leased_at=None if leased is None else moment(leased),
+                settled_at=None if settled is None else moment(settled),
+            )
+            for id, sender, recipient, state, attempts, created, leased, settled in rows
+            if sender and recipient
+        )
 
     async def waits(self, limit: int) -> tuple[Waiting, ...]:
         """Who waits on whom, the longest wait first."""

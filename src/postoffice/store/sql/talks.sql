@@ -44,3 +44,11 @@ SELECT (SELECT name FROM agents WHERE agent = w.waiter), (SELECT name FROM agent
 SELECT m.body, a.name, r.times, r.told_at FROM rings r
 JOIN deliveries d ON d.message_id = r.message_id AND d.mailbox = r.mailbox JOIN messages m ON m.id = r.message_id JOIN agents a ON a.agent = r.mailbox
 WHERE r.turn_at IS NULL AND r.told_at IS NOT NULL AND d.state = 'pending' ORDER BY r.told_at DESC LIMIT :limit;
+
+-- name: deeds
+-- Also what arrived before and was settled since is work of that time; how far back is looked stands with the deliveries gone through.
+SELECT CAST(r.message_id AS text), (SELECT name FROM agents WHERE agent = r.sender), (SELECT name FROM agents WHERE agent = r.mailbox),
+       r.state, r.attempts, r.created_at, r.leased_at, r.settled_at
+FROM (SELECT message_id, sender, mailbox, state, attempts, created_at, leased_at, settled_at, due_at FROM deliveries
+      WHERE (CAST(:agent AS text) IS NULL OR mailbox = :agent OR sender = :agent) ORDER BY message_id DESC LIMIT :most) AS r
+WHERE coalesce(r.settled_at, r.created_at) >= :begun AND (CAST(:agent AS text) IS NULL OR r.state <> 'held');

@@ -24,7 +24,7 @@ function refuse(form, { problem, doubt }) {
     field.querySelector("[data-doubt] input")?.focus();
     return;
   }
-  if (!form.isConnected || form.closest("dialog, [data-item]")) return void tell(problem, true);
+  if (!form.isConnected || form.closest("dialog, .need")) return void tell(problem, true);
   const told = Object.assign(document.createElement("p"), { className: "problem", textContent: problem });
   told.setAttribute("role", "alert");
   form.append(told);

@@ -1,0 +1,54 @@
+"""Several rows of what waits at once: each is done by itself, and what cannot be done harms none of the others."""
+
+from collections.abc import Awaitable, Callable
+
+from starlette.responses import Response
+
+from postoffice.core.errors import Invalid, MailError
+from postoffice.doors.page.look import Look
+from postoffice.doors.page.mine import finish
+from postoffice.doors.page.needs import Need, needs
+
+Act = Callable[[Look, Need, str], Awaitable[object]]
+
+
+async def _finish(look: Look, need: Need, act: str) -> None:
+    await finish(look, need.thing.id, act)
+
+
+async def _requeue(look: Look, need: Need, _: str) -> None:
+    await look.office.requeue(look.caller, need.thing.message.id, of=need.thing.standing.recipient)
+
+
+async def _approve(look: Look, need: Need, _: str) -> None:
+    await look.office.approve_for(look.caller, need.thing.id)
+
+
+_ACTS: dict[str, tuple[str, Act, str]] = {
+    "done": ("mail", _finish, "done"),
+    "hour": ("mail", _finish, "snoozed"),
+    "tomorrow": ("mail", _finish, "snoozed"),
+    "requeue": ("dead", _requeue, "requeued"),
+    "approve": ("consent", _approve, "approved"),
+}
+"""By the word of a button: what it is for, what it does, and what is said then."""
+
+
+async def conclude(look: Look) -> Response:
+    """Do one thing to all the rows that were picked and that it can be done to."""
+    form, picked = await look.form(), set(await look.picked("pick"))
+    if form.get("act") not in _ACTS:
+        raise Invalid(what="act", why="that cannot be done to several at once")
+    kind, act, said = _ACTS[form["act"]]
+    chosen = [need for need in await needs(look.office, look.caller) if need.key in picked and need.sort == kind]
+    if not chosen:
+        raise Invalid(what="pick", why="none of the rows that were picked is one that this can be done to")
+    refused: list[MailError] = []
+    for need in chosen:
+        try:
+            await act(look, need, form["act"])
+        except MailError as error:
+            refused.append(error)
+    if refused:
+        raise refused[0]
+    return look.to("/", {"said": said})

@@ -1,0 +1,45 @@
+"""Who talks to whom where there are too many for a drawing: a row for each sender, a column for each recipient, a cell that leads to what was said."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from postoffice.core.traffic import Exchange
+
+MANY = 12
+"""Agents from which on lines in a circle cannot be told apart."""
+_SHOWN = 40
+_SHADES = 5
+
+
+class Cell(NamedTuple):
+    """What one wrote to another."""
+
+    letters: int
+    shade: int
+    """From nothing to the most of them all."""
+
+
+class Matrix(NamedTuple):
+    """The agents with most mail, and what each wrote to each."""
+
+    names: list[str]
+    rows: list[list[Cell]]
+    left_out: int
+
+
+def lay(exchanges: Sequence[Exchange]) -> Matrix:
+    """The table; whoever has most mail comes first."""
+    letters: Counter[str] = Counter()
+    for item in exchanges:
+        letters[item.sender] += item.letters
+        letters[item.recipient] += item.letters
+    names = [name for name, _ in letters.most_common(_SHOWN)]
+    said = {(item.sender, item.recipient): item.letters for item in exchanges}
+    most = max(said.values(), default=1)
+    rows = [[_cell(said.get((one, other), 0), most) for other in names] for one in names]
+    return Matrix(names, rows, len(letters) - len(names))
+
+
+def _cell(letters: int, most: int) -> Cell:
+    return Cell(letters, 0 if not letters else 1 + round((_SHADES - 1) * (letters / most) ** 0.5))

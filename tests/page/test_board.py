@@ -77,3 +77,33 @@ def test_all_its_columns_are_in_sight(browser: Browser, house: House, width: int
         assert box is not None
         assert box["x"] + box["width"] <= width
         assert page.evaluate("document.querySelector('.board').scrollWidth <= document.querySelector('.board').clientWidth")
+
+
+def test_what_nobody_has_begun_is_cancelled_or_asked_of_another(out: Lookout, house: House) -> None:
+    house.town.ask("atlas", "coder", "Not needed any more")
+    house.town.ask("atlas", "coder", "For somebody else", hours=5)
+    page = out.go("/page/tasks")
+    first = page.locator(".card").filter(has_text="Not needed")
+    first.get_by_text("Cancel or reassign").click()
+    first.get_by_role("button", name="Cancel it").click()
+    expect(page.locator(".column.finished .card").filter(has_text="Not needed")).to_have_count(1)
+    other = page.locator(".column.pending .card").filter(has_text="For somebody else")
+    other.get_by_text("Cancel or reassign").click()
+    other.get_by_role("textbox", name="Who shall do it instead").fill("dcos")
+    other.get_by_role("button", name="Reassign").click()
+    expect(other.get_by_role("alert")).to_contain_text("did you mean docs?")
+    other.get_by_role("textbox", name="Who shall do it instead").fill("docs")
+    other.get_by_role("button", name="Reassign").click()
+    expect(page.locator(".column.pending .card").filter(has_text="For somebody else")).to_contain_text("atlas asks docs")
+    (task,) = house.town.call("docs", "GET", "/tasks")["tasks"]
+    assert (task["requester"], task["subject"], task["deadline"] is not None) == ("atlas", "For somebody else", True)
+    page.goto("/")
+    expect(page.locator("#needs")).to_contain_text("Nobody waits for you.")
+
+
+def test_a_letter_that_nobody_has_taken_is_taken_back(out: Lookout, house: House) -> None:
+    sent = house.town.send("atlas", "coder", "by mistake", subject="Oops")
+    page = out.go(f"/page/letter/{sent['message_id']}")
+    page.get_by_role("button", name="Take it back").click()
+    expect(page.locator(".said")).to_contain_text("Taken back")
+    assert house.town.call("coder", "POST", "/messages/receive", {"limit": 10})["messages"] == []

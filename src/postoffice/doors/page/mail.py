@@ -71,6 +71,12 @@ async def letter(look: Look) -> Response:
     return await _shown(look, proof=proof)
 
 
+async def cancel(look: Look) -> Response:
+    """Take back what nobody has taken."""
+    id, _ = await look.office.cancel(look.caller, look.part("id"))
+    return look.to(f"/page/letter/{id}", {"said": "takenback"})
+
+
 async def text(look: Look) -> Response:
     """What a message says, whole and plain."""
     proof = await look.office.status(look.caller, look.part("id"))

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from postoffice.core.agent import Caller
 from postoffice.core.connection import Status
+from postoffice.core.delivery import CANCELED
 from postoffice.core.letter import text_of
 from postoffice.core.question import Question
 from postoffice.core.task import Task, TaskState
@@ -78,7 +79,7 @@ async def needs(office: PostOffice, caller: Caller, *, told: bool = False) -> li
         *await _mail(office, caller),
         *await _dead(office, caller),
     ]
-    return sorted(found, key=lambda need: (need.rank, need.since))
+    return sorted(found, key=lambda need: (need.rank, need.due is None, need.due or need.since))
 
 
 async def _questions(office: PostOffice, caller: Caller) -> Sequence[Need]:
@@ -106,8 +107,8 @@ async def _unheard(office: PostOffice, caller: Caller) -> Sequence[Need]:
             f"rung-{item.message.id}-{item.recipient}",
             "stuck",
             item.recipient,
-            f"was rung {item.times} times and did not come",
-            f"{item.message.sender} wrote: {item.message.subject or 'no subject'}",
+            f"{item.message.subject or 'A letter'} waits, after {item.times} rings",
+            f"{item.message.sender} wrote it",
             item.told_at,
             f"/page/letter/{item.message.id}",
             item,
@@ -148,7 +149,7 @@ async def _consent(office: PostOffice, caller: Caller) -> Sequence[Need]:
             item.id,
             "consent",
             item.requester,
-            f"asks to write to {item.target}",
+            f"To write to {item.target}",
             item.note or "",
             item.created_at,
             "/page/connections",
@@ -180,7 +181,7 @@ async def _dead(office: PostOffice, caller: Caller) -> Sequence[Need]:
             f"{item.message.id}-{item.standing.recipient}",
             "stuck",
             item.message.sender,
-            f"did not reach {item.standing.recipient}: {item.message.subject or 'no subject'}",
+            f"{item.message.subject or 'A letter'} did not reach {item.standing.recipient}",
             item.standing.reason or "",
             item.standing.settled_at or item.message.created_at,
             f"/page/letter/{item.message.id}",
@@ -188,4 +189,5 @@ async def _dead(office: PostOffice, caller: Caller) -> Sequence[Need]:
             6,
         )
         for item in page.items
+        if item.standing.reason != CANCELED  # it is over: whoever sent it wanted it so
     ]

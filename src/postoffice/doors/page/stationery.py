@@ -26,6 +26,7 @@ from postoffice.doors.page.unchanged import unchanged
 _FOLDER = Path(__file__).parent / "templates"
 _EXCERPT_CHARACTERS = 160
 _INKS = 8
+_EMPHASIS = re.compile(r"(\*{1,3}|`{1,2})([^\s*`](?:[^*`]*[^\s*`])?)\1")
 
 
 def _finalize(value: Any) -> Any:
@@ -35,7 +36,12 @@ def _finalize(value: Any) -> Any:
 
 def _excerpt(message: Message) -> str:
     """The beginning of what was said, on one line."""
-    return " ".join(visible(text_of(message)[: _EXCERPT_CHARACTERS * 2]).split())[:_EXCERPT_CHARACTERS]
+    return _plainly(text_of(message)[: _EXCERPT_CHARACTERS * 2])[:_EXCERPT_CHARACTERS]
+
+
+def _plainly(text: str) -> str:
+    """A text on one line, without the marks of Markdown around its words."""
+    return _EMPHASIS.sub(r"\2", " ".join(visible(text).split()))
 
 
 def _ink(name: str) -> int:
@@ -78,6 +84,7 @@ def _environment() -> Environment:
         "coloured": _coloured,
     }
     made.filters |= {"span": span, "age": age, "ago": ago, "excerpt": _excerpt, "ink": _ink, "path": lambda text: quote(text, safe="")}
+    made.filters["plainly"] = _plainly
     made.filters["unchanged"] = lambda row, look: unchanged(row, look.have)
     made.globals["ui"] = made.get_template("parts.html").module
     return made

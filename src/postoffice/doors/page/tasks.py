@@ -6,12 +6,13 @@ from typing import NamedTuple
 from starlette.responses import Response
 
 from postoffice.core.errors import Forbidden, Invalid
-from postoffice.core.message import Draft
+from postoffice.core.message import TASK, Draft, TaskRef
 from postoffice.core.names import folded
 from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.views import Page
 from postoffice.doors.moments import now
 from postoffice.doors.page.look import Look
+from postoffice.doors.page.names import doubts
 from postoffice.doors.page.needs import moves_of
 from postoffice.doors.page.times import span
 
@@ -101,6 +102,43 @@ async def remind(look: Look) -> Response:
     )
     await look.office.send(look.caller, draft)
     return look.to("/page/tasks", {"said": "nudged"})
+
+
+async def cancel(look: Look) -> Response:
+    """Take back what nobody has begun."""
+    await look.office.cancel(look.caller, look.part("id"))
+    return look.to("/page/tasks", {"said": "cancelled"})
+
+
+async def reassign(look: Look) -> Response:
+    """Ask somebody else for the same, in the words and the name of whoever asked, and take it back from the first."""
+    form = await look.form()
+    task = await look.office.task(look.caller, look.part("id"))
+    message = (await look.office.status(look.caller, task.message_id)).message
+    if message is None or not form.get("to"):
+        raise Invalid(what="to", why="say who shall do it instead")
+    voice = await look.office.speak_as(look.caller, task.requester)
+    doubtful = await doubts(look, (form["to"],))
+    if doubtful:
+        near = f"; did you mean {doubtful[0].near}?" if doubtful[0].near else ""
+        raise Invalid(what="to", why=f"nobody is called {doubtful[0].name}{near}")
+    once = form.get("once")
+    draft = Draft(
+        to=form["to"],
+        type=TASK,
+        subject=message.subject,
+        content=message.content,
+        parts=message.parts,
+        payload=message.payload,
+        context=message.context,
+        callback=message.callback,
+        priority=message.priority,
+        task=TaskRef(deadline=task.deadline),
+        client_id=f"{once}-{task.message_id}" if once else None,
+    )
+    await look.office.cancel(look.caller, task.message_id)
+    await look.office.send(voice, draft)
+    return look.to("/page/tasks", {"said": "reassigned"})
 
 
 def card(task: Task, me: str = "", *, owner: bool = False) -> Card:

@@ -1,7 +1,7 @@
 // A person is reached where the page is not before them: other tabs hear of the count, and the browser tells of what they chose.
 import { travel } from "./travel.js";
 
-const WORDS = { question: "asks you", task: "asks you for work", mail: "wrote to you", consent: "asks for consent", stuck: "is stuck" };
+const WORDS = { question: "asks you", task: "asks you for work", mail: "wrote to you", consent: "asks for consent", stuck: "has something stuck" };
 const KEPT = 500;
 const channel = "BroadcastChannel" in globalThis ? new BroadcastChannel("postoffice") : null;
 const me = () => document.body.dataset.me;

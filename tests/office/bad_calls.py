@@ -393,7 +393,6 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("bad_name", lambda s: s.office.between(s.owner, "", "x")),
     ],
     "customs": [("owner_only", lambda s: s.office.customs(s.bob))],
-    "rung_and_silent": [("owner_only", lambda s: s.office.rung_and_silent(s.bob))],
     "who_waits": [("owner_only", lambda s: s.office.who_waits(s.bob)), ("bad_limit", lambda s: s.office.who_waits(s.owner, 0))],
     "open_tasks": [("bad_cursor", lambda s: s.office.open_tasks(s.bob, TaskState.PENDING, "nonsense"))],
     "finished_tasks": [("bad_limit", lambda s: s.office.finished_tasks(s.bob, 0))],

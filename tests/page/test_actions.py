@@ -420,7 +420,7 @@ class TestConnecting:
 class TestTraffic:
     def test_the_graph_and_the_plots_tell_the_same(self, lookout: Lookout) -> None:
         page = lookout.go("/page/traffic")
-        expect(page.locator(".graph").get_by_text("nightly").first).to_be_visible()
+        expect(page.locator(".graph text").filter(has_text="nightly").first).to_be_visible()
         expect(page.locator(".plot")).to_have_count(3)
         total = int(page.locator(".plot-summary").first.inner_text().split()[0].replace(",", ""))
         listed = page.locator(".plot").first.locator("td.num").all_text_contents()

@@ -190,7 +190,7 @@ class TestNothingIsDisturbed:
         assert top > 0
         row.click()
         expect(page.locator(".pane h1").first).to_have_text("Row 3")
-        assert page.evaluate("document.querySelector('.list').scrollTop") == top
+        assert abs(page.evaluate("document.querySelector('.list').scrollTop") - top) < 2
         page.go_back()
         expect(page.locator(".card-of h2")).to_contain_text("Wren")
 

@@ -64,10 +64,10 @@ def test_a_thread_in_a_hidden_tab_is_not_seen_by_anybody(out: Lookout, quiet: Ho
     live(page)
     page.evaluate(_HIDE % "true")
     quiet.town.send("coder", "owner", "two", subject="Open but hidden")
-    expect(page).to_have_title(re.compile(r"^\(1\) "))
+    expect(page).to_have_title(re.compile(r"^\(2\) "))
     page.evaluate(_HIDE % "false")
     expect(page.locator(".letter")).to_have_count(2)
-    expect(page).to_have_title("Open but hidden · Postoffice")
+    expect(page.locator(".letter .state").last).to_have_text("seen")
 
 
 def test_the_browser_tells_of_chosen_kinds_once_and_never_what_is_said(out: Lookout, quiet: House) -> None:

@@ -38,16 +38,6 @@ class Custom(msgspec.Struct, frozen=True, kw_only=True):
     wait: timedelta
 
 
-class Unheard(msgspec.Struct, frozen=True, kw_only=True):
-    """A letter for which its recipient was rung, and did not come."""
-
-    message: Message
-    recipient: str
-    times: int
-    told_at: datetime
-    """When its sender was told that nobody came."""
-
-
 class Waiting(msgspec.Struct, frozen=True, kw_only=True):
     """What one agent waits for from another: letters that the other has not taken, and work it has not done."""
 

@@ -13,7 +13,7 @@ from postoffice.core.agent import Caller
 from postoffice.core.errors import BadCursor, BadLink, Invalid, NotYou, NoVisit, OwnerOnly
 from postoffice.core.event import Event, beyond
 from postoffice.core.names import OWNER, check_free, check_name, folded
-from postoffice.core.talk import Aside, Custom, Talk, Unheard, Waiting
+from postoffice.core.talk import Aside, Custom, Talk, Waiting
 from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.traffic import Deed, Span, Traffic
 from postoffice.core.views import Glance, Longest, Page, Seat
@@ -79,11 +79,6 @@ class WatchingVerbs(Counter):
         """How long mail waits for each agent as a rule, for the owner."""
         self._owner(owner, "see everyone's numbers")
         return await self.store.talks.customs()
-
-    async def rung_and_silent(self, owner: Caller, limit: int | None = None) -> tuple[Unheard, ...]:
-        """Letters for which agents were rung in vain, and which still wait, for the owner."""
-        self._owner(owner, "see everyone's numbers")
-        return await self.store.talks.rung_and_silent(self._page(limit))
 
     async def who_waits(self, owner: Caller, limit: int | None = None) -> tuple[Waiting, ...]:
         """Who waits on whom, the longest wait first, for the owner."""

@@ -79,6 +79,7 @@ _PLACES = (
     _Place("POST", "/page/tasks/{id}/cancel", tasks.cancel),
     _Place("POST", "/page/tasks/{id}/reassign", tasks.reassign),
     _Place("POST", "/page/letter/{id}/cancel", mail.cancel),
+    _Place("POST", "/page/letter/{id}/{act}", mine.conclude_one),
     _Place("GET", "/page/connections", connections.connections),
     _Place("POST", "/page/connections/request", connections.request),
     _Place("POST", "/page/connections/approve", connections.approve_by_code),

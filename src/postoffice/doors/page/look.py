@@ -13,7 +13,6 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from postoffice.core.agent import Caller
 from postoffice.core.connection import Status
 from postoffice.core.errors import Invalid
-from postoffice.doors.page.needs import needs
 from postoffice.doors.page.packing import pack, unpacks
 from postoffice.doors.page.stationery import render, render_blocks
 from postoffice.doors.page.theme import theme_of
@@ -107,7 +106,7 @@ class Look:
         caller = self.caller
         dead = (await self.office.totals()).dead if caller.owner else (await self.office.counts(caller)).dead
         waiting = await self.office.connections(caller, Status.PENDING, limit=_COUNTED, everyone=caller.owner)
-        facts["badges"] = {"foryou": len(await needs(self.office, caller)), "dead": dead, "connections": len(waiting.items)}
+        facts["badges"] = {"foryou": await self.office.for_you_count(caller), "dead": dead, "connections": len(waiting.items)}
         facts["cursor"] = await self.office.place(caller)
         return facts
 

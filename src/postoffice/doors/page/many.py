@@ -6,22 +6,22 @@ from starlette.responses import Response
 
 from postoffice.core.errors import Invalid, MailError
 from postoffice.doors.page.look import Look
-from postoffice.doors.page.mine import finish
+from postoffice.doors.page.mine import finish_one
 from postoffice.doors.page.needs import Need, needs
 
 Act = Callable[[Look, Need, str], Awaitable[object]]
 
 
 async def _finish(look: Look, need: Need, act: str) -> None:
-    await finish(look, need.thing.id, act)
+    await finish_one(look, need.matter.id, act)
 
 
 async def _requeue(look: Look, need: Need, _: str) -> None:
-    await look.office.requeue(look.caller, need.thing.message.id, of=need.thing.standing.recipient)
+    await look.office.requeue(look.caller, need.matter.id, of=need.matter.whom)
 
 
 async def _approve(look: Look, need: Need, _: str) -> None:
-    await look.office.approve_for(look.caller, need.thing.id)
+    await look.office.approve_for(look.caller, need.matter.id)
 
 
 _ACTS: dict[str, tuple[str, Act, str]] = {
@@ -40,7 +40,8 @@ async def conclude(look: Look) -> Response:
     if form.get("act") not in _ACTS:
         raise Invalid(what="act", why="that cannot be done to several at once")
     kind, act, said = _ACTS[form["act"]]
-    chosen = [need for need in await needs(look.office, look.caller) if need.key in picked and need.sort == kind]
+    found, _ = await needs(look.office, look.caller)
+    chosen = [need for need in found if need.key in picked and need.matter.kind == kind]
     if not chosen:
         raise Invalid(what="pick", why="none of the rows that were picked is one that this can be done to")
     refused: list[MailError] = []

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import WAITING
 from postoffice.core.errors import NoSuchPath
-from postoffice.core.message import TASK
+from postoffice.core.message import TASK, Message
 from postoffice.core.names import folded
 from postoffice.core.session import Thread
 from postoffice.doors.moments import now
@@ -24,25 +24,33 @@ _SAID = {"done": "done", "unread": "kept", "hour": "snoozed", "tomorrow": "snooz
 async def conclude(look: Look) -> Response:
     """Be done with what waits for whoever looks in one of their threads, keep it unread, or put it off."""
     act = look.part("act")
-    await finish(look, look.part("session"), act)
-    # Not back into the thread: there it would be seen at once.
-    return look.back("/page/mail", {"of": look.caller.name if look.caller.owner else None, "said": _SAID[act]})
-
-
-async def finish(look: Look, session: str, act: str) -> None:
-    """The same for a thread by its id."""
-    if act not in _SAID:
-        raise NoSuchPath(path=look.request.url.path)
-    found = await look.office.history(look.caller, session, limit=_LINES, peek=True)
-    until = morning(now(), (await look.form()).get("zone", "")) if act == "tomorrow" else None
+    found = await look.office.history(look.caller, look.part("session"), limit=_LINES, peek=True)
     for id in waiting_in(look.caller, found):
-        match act:
-            case "done":
-                await look.office.done(look.caller, id)
-            case "unread":
-                await look.office.keep_unread(look.caller, id)
-            case _:
-                await look.office.snooze(look.caller, id, _HOUR if until is None else None, until)
+        await finish_one(look, id, act)
+    # Not back into the thread: there it would be seen at once.
+    return look.back("/page/mail", {"of": look.caller.name if look.caller.owner else None, "said": _SAID.get(act)})
+
+
+async def conclude_one(look: Look) -> Response:
+    """The same for one letter, question or task, from the list of what waits."""
+    act = look.part("act")
+    await finish_one(look, look.part("id"), act)
+    return look.to("/", {"said": _SAID[act]})
+
+
+async def finish_one(look: Look, id: str, act: str) -> None:
+    """Do it."""
+    match act:
+        case "done":
+            await look.office.done(look.caller, id)
+        case "unread":
+            await look.office.keep_unread(look.caller, id)
+        case "hour":
+            await look.office.snooze(look.caller, id, _HOUR)
+        case "tomorrow":
+            await look.office.snooze(look.caller, id, until=morning(now(), (await look.form()).get("zone", "")))
+        case _:
+            raise NoSuchPath(path=look.request.url.path)
 
 
 async def answered(office: PostOffice, caller: Caller, found: Thread) -> None:
@@ -53,9 +61,14 @@ async def answered(office: PostOffice, caller: Caller, found: Thread) -> None:
 
 
 def waiting_in(caller: Caller, found: Thread) -> list[str]:
-    """What waits there for whoever looks. Tasks go their own way."""
+    """What waits there for whoever looks."""
     me = folded(caller.name)
-    return [line.message.id for line in found.lines if line.to == me and line.state in WAITING and line.message.type != TASK]
+    return [line.message.id for line in found.lines if line.to == me and line.state in WAITING and plain(line.message)]
+
+
+def plain(message: Message) -> bool:
+    """Whether it is a letter and no more. Tasks and questions go their own way."""
+    return message.type != TASK and message.ask is None
 
 
 def morning(at: datetime, zone: str) -> datetime:

@@ -5,6 +5,7 @@ from datetime import datetime
 from postoffice.acts.rows import DeliveryRow, Row, TaskRow
 from postoffice.acts.tasks.move import as_task
 from postoffice.core.clock import moment
+from postoffice.core.delivery import CANCELED
 from postoffice.core.for_you import ForYou, Matter, MatterKind, rank_of
 from postoffice.core.letter import text_of
 from postoffice.core.names import folded
@@ -43,7 +44,8 @@ class ForYouReads:
         found += [_task(row, now) for row in await self._engine.fetch("tasks_for_you", **asked)]
         found += [_consent(row, now) for row in await self._engine.fetch("consent_for_you", everyone=int(everyone), **asked)]
         found += [_letter(row, now) for row in await self._engine.fetch("mail_for_you", **asked)]
-        found += [_dead(item, now) for item in (await self._mail.dead_letters(None if everyone else name, None, limit)).items]
+        dead = (await self._mail.dead_letters(None if everyone else name, None, limit)).items
+        found += [_dead(item, now) for item in dead if item.standing.reason != CANCELED]  # what its sender took back is over
         if everyone:
             found += [_silent(row, now) for row in await self._engine.fetch("silent_for_you", everyone=1, limit=limit)]
         found.sort(key=lambda matter: (matter.rank, matter.since))

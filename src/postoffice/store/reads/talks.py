@@ -10,7 +10,7 @@ from postoffice.core.clock import micros, moment
 from postoffice.core.message import Message
 from postoffice.core.names import folded
 from postoffice.core.session import pair, subject_key
-from postoffice.core.talk import Aside, Custom, Talk, Unheard, Waiting
+from postoffice.core.talk import Aside, Custom, Talk, Waiting
 from postoffice.core.traffic import Deed
 from postoffice.core.views import Page
 from postoffice.store.engine import Engine
@@ -72,11 +72,6 @@ class TalkReads:
         """How long mail waits for each agent as a rule."""
         rows = await self._engine.fetch("customs", most=_LOOKED_THROUGH)
         return tuple(Custom(name=name, taken=taken, wait=timedelta(microseconds=max(0, wait))) for name, taken, wait in rows if name)
-
-    async def rung_and_silent(self, limit: int) -> tuple[Unheard, ...]:
-        """Letters for which agents were rung in vain, and which still wait."""
-        rows = await self._engine.fetch("rung_and_silent", limit=limit)
-        return tuple(Unheard(message=_message(body), recipient=name, times=times, told_at=moment(at)) for body, name, times, at in rows)
 
     async def deeds(self, name: str | None, begun: datetime) -> tuple[Deed, ...]:
         """Deliveries since a moment, of one agent or of everybody; of very many the newest."""

@@ -41,4 +41,4 @@ JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox WHER
 SELECT (SELECT count(*) FROM questions q WHERE {asked_question}) + (SELECT count(*) FROM tasks t WHERE {asked_task})
   + (SELECT count(*) FROM connections c WHERE {asked_consent}) + (SELECT count(*) FROM deliveries d WHERE {letter_waits})
   + (SELECT count(*) FROM rings r JOIN deliveries d ON d.message_id = r.message_id AND d.mailbox = r.mailbox WHERE {rung_in_vain})
-  + coalesce((SELECT sum(b.dead) FROM mailboxes b WHERE b.agent = :agent OR CAST(:everyone AS bigint) = 1), 0);
+  + (SELECT count(*) FROM deliveries d WHERE d.state = 'dead' AND coalesce(d.reason, '') <> 'canceled' AND (d.mailbox = :agent OR CAST(:everyone AS bigint) = 1));

@@ -40,11 +40,6 @@ SELECT (SELECT name FROM agents WHERE agent = w.waiter), (SELECT name FROM agent
   SELECT requester, assignee, 0, 1, created_at FROM tasks WHERE state IN ('pending', 'accepted', 'working') AND requester <> assignee
 ) AS w GROUP BY w.waiter, w.waited_on ORDER BY min(w.since), w.waiter, w.waited_on LIMIT :limit;
 
--- name: rung_and_silent
-SELECT m.body, a.name, r.times, r.told_at FROM rings r
-JOIN deliveries d ON d.message_id = r.message_id AND d.mailbox = r.mailbox JOIN messages m ON m.id = r.message_id JOIN agents a ON a.agent = r.mailbox
-WHERE r.turn_at IS NULL AND r.told_at IS NOT NULL AND d.state = 'pending' ORDER BY r.told_at DESC LIMIT :limit;
-
 -- name: deeds
 -- Also what arrived before and was settled since is work of that time; how far back is looked stands with the deliveries gone through.
 SELECT CAST(r.message_id AS text), (SELECT name FROM agents WHERE agent = r.sender), (SELECT name FROM agents WHERE agent = r.mailbox),

@@ -13,6 +13,7 @@ from postoffice.doors.page.mine import morning
 from tests.page.conftest import looking
 from tests.page.house import House, opened
 from tests.page.lookout import Lookout
+from tests.page.test_views import shut_out
 from tests.page.town import Town
 
 
@@ -224,6 +225,20 @@ class TestQuestions:
         expect(first).to_contain_text("Sooner")
         expect(first).to_contain_text("If nobody answers, “No” counts.")
         expect(first.locator(".late")).to_contain_text("due in")
+
+    @pytest.mark.parametrize("width", [390, 1024, 1440])
+    def test_nobody_is_shut_out_of_a_question(self, browser: Browser, quiet: House, width: int) -> None:
+        long = "Migrate the orders table, which is large and old and has " + "many columns " * 20
+        asked = put(quiet.town, "coder", "", long, choices=["Now", "Tonight, when nobody is awake and nothing else runs " * 3], text=True)
+        quiet.town.ask("docs", "owner", "Read the draft", hours=0.5)
+        with looking(browser, quiet.url, viewport={"width": width, "height": 800}) as lookout:
+            for path in ("/", f"/page/question/{asked}"):
+                page = lookout.go(path)
+                expect(page.get_by_role("button", name="Now")).to_be_visible()
+                assert page.evaluate("document.documentElement.scrollWidth") <= width
+                for theme in ("light", "dark"):
+                    page.emulate_media(color_scheme=theme)
+                    assert shut_out(lookout) == []
 
     def test_what_was_begun_stays_while_others_come(self, out: Lookout, quiet: House) -> None:
         put(quiet.town, "coder", "First", choices=["Yes", "No"])

@@ -31,6 +31,7 @@ VIEWS = {
     "fault": ("/page/nowhere", "There is nothing here"),
 }
 DESKTOP: dict[str, Any] = {"width": 1360, "height": 880}
+SMALL_DESK: dict[str, Any] = {"width": 1024, "height": 768}
 PHONE: dict[str, Any] = {"width": 360, "height": 740}
 
 
@@ -83,6 +84,19 @@ def test_a_view_fits_a_phone(browser: Browser, house: House, name: str) -> None:
         page.screenshot(path=SCREENS / f"{name}-phone.png", full_page=True)
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
         assert shut_out(lookout) == []
+        page.emulate_media(color_scheme="dark")
+        assert shut_out(lookout, "color-contrast") == []
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_fits_a_small_desk(browser: Browser, house: House, name: str) -> None:
+    with looking(browser, house.url, viewport=SMALL_DESK) as lookout:
+        page = lookout.go(address(house, name))
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        assert page.evaluate("document.documentElement.scrollWidth") <= SMALL_DESK["width"]
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme)
+            assert shut_out(lookout, *(["color-contrast"] if theme == "dark" else [])) == []
 
 
 _BURST = """() => [...document.querySelectorAll("main, main *")]

@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 BENCH := .venv-bench/bin
 
-.PHONY: help setup run test quick check bench peers chaos lock audit sbom clean
+.PHONY: help setup run test quick check bench peers chaos lock audit sbom dist clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -53,7 +53,7 @@ bench: .venv-bench/.ready .venv-seed001/.ready  ## print the performance tables;
 	.venv-seed001/bin/pip install --quiet --disable-pip-version-check -r bench/seed001.lock
 	touch $@
 
-peers: setup .venv-bench/.ready .venv-seed001/.ready .venv-fastmcp/.ready .venv-node/.ready .venv-clients/.ready .venv-openclaw/.ready .venv-ledger/.ready .venv-nanobot02/.ready .venv-nanobot03/.ready  ## run the tests against real outside programs
+peers: setup .venv-audit/.ready .venv-bench/.ready .venv-seed001/.ready .venv-fastmcp/.ready .venv-node/.ready .venv-clients/.ready .venv-openclaw/.ready .venv-ledger/.ready .venv-nanobot02/.ready .venv-nanobot03/.ready  ## run the tests against real outside programs
 	$(BIN)/python -m pytest -q tests/peers
 
 .venv-fastmcp/.ready: tests/peers/fastmcp.lock
@@ -95,17 +95,22 @@ peers: setup .venv-bench/.ready .venv-seed001/.ready .venv-fastmcp/.ready .venv-
 chaos: setup  ## run the faults and soaks at length, with a table at the end
 	POSTOFFICE_EXAMPLES=10 $(BIN)/python -m pytest -q --timeout=3600 -n 2 --dist loadfile --no-loadscope-reorder tests/chaos tests/machine tests/proof tests/doors/test_openapi.py tests/mcp/test_seed_001.py
 
-lock: setup  ## pin the newest versions again
+lock: setup .venv-audit/.ready  ## pin the newest versions again
 	$(BIN)/pip-compile --quiet --upgrade --extra postgres --extra ledger --extra nats --extra traces --extra dev --strip-extras --no-emit-index-url --no-emit-find-links \
 	  --no-emit-trusted-host --no-emit-options --no-header --annotation-style=line -o requirements.lock pyproject.toml
 	$(BIN)/pip-compile --quiet --upgrade --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
 	  --no-header --annotation-style=line -o tools/audit.lock tools/audit.in
+	.venv-audit/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --constraint requirements.lock \
+	  --no-header --no-annotate -o plugins/program/requirements.lock pyproject.toml
 
 audit: setup .venv-audit/.ready  ## look through what is pinned: known faults, age, licences
 	$(BIN)/python -m tools.audit
 
 sbom: setup .venv-audit/.ready  ## write the bill of materials, build/sbom.cdx.json
 	$(BIN)/python -m tools.sbom
+
+dist: setup .venv-audit/.ready  ## build what a release would publish, in dist/
+	$(BIN)/python -m tools.dist
 
 .venv-audit/.ready: tools/audit.lock
 	$(PYTHON) -m venv .venv-audit

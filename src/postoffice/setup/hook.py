@@ -27,8 +27,13 @@ def hooks(client: str, server: str, agent: str | None, *, shared: bool = False) 
     """What goes into a client's settings."""
     words = [*program(), "hook", "--client", client, "--server", server]
     words += (["--as", agent] if agent else []) + (["--shared"] if shared else [])
+    return [Hook(("hooks", event), group, is_ours) for event, group in hook_groups(client, shlex.join(words)).items()]
+
+
+def hook_groups(client: str, command: str) -> dict[str, dict[str, Any]]:
+    """What a client runs, by event, where this command is our hook."""
     events = {"claude": _CLAUDE, "codex": _CODEX, "gemini": _GEMINI}[client]
-    return [Hook(("hooks", event), {"hooks": _group(client, event, words)}, is_ours) for event in events]
+    return {event: {"hooks": _group(client, event, command)} for event in events}
 
 
 def is_ours(group: Any) -> bool:
@@ -39,9 +44,9 @@ def is_ours(group: Any) -> bool:
     return all(isinstance(one, dict) and bool(_MANNER.search(str(one.get("command")))) for one in inner)
 
 
-def _group(client: str, event: str, words: list[str]) -> list[dict[str, Any]]:
+def _group(client: str, event: str, command: str) -> list[dict[str, Any]]:
     seconds = _START_SECONDS if event == "SessionStart" else _HOOK_SECONDS
-    ours: dict[str, Any] = {"type": "command", "command": shlex.join(words)}
+    ours: dict[str, Any] = {"type": "command", "command": command}
     ours["timeout"] = seconds * _MILLISECONDS if client == "gemini" else seconds
     if client != "claude":
         return [ours]
@@ -50,4 +55,4 @@ def _group(client: str, event: str, words: list[str]) -> list[dict[str, Any]]:
     if event not in _WAITING:
         return [ours]
     # One waits until mail comes, and then wakes the window: where the inbox is closed, and to see that there is a bell.
-    return [ours, {"type": "command", "command": shlex.join([*words, "--wait"]), "timeout": _WAIT_SECONDS, "asyncRewake": True}]
+    return [ours, {"type": "command", "command": f"{command} --wait", "timeout": _WAIT_SECONDS, "asyncRewake": True}]

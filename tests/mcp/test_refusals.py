@@ -127,7 +127,7 @@ class TestMailToOthers:
     async def test_one_of_many_who_does_not_take_it_is_named(self, desk: Served) -> None:
         await join(desk, "bob")
         async with as_agent(desk, "alice") as alice, as_agent(desk, "carol") as carol:
-            await call(carol, "mailbox_check")
+            await call(carol, "mailbox_send", to="alice", content="here")
             sent = await call(alice, "mailbox_send", to="ALL", content="x")
             refused = {to["recipient"]: to.get("refusal") for to in sent["recipients"]}
             assert refused == {"bob": "not_admitted", "carol": None}

@@ -23,9 +23,11 @@ class SentId(Result, frozen=True, kw_only=True):
     id: str
     unseen: str | None = None
     """The recipient, if nobody of that name has been here yet."""
+    near: str | None = None
+    """The nearest name of those who have."""
 
     def text(self) -> str:
-        return f"Sent: id {one_line(self.id)}." + (f"\n{unseen(self.unseen)}" if self.unseen else "")
+        return f"Sent: id {one_line(self.id)}." + (f"\n{unseen(self.unseen, self.near)}" if self.unseen else "")
 
     def bare(self) -> str:
         return self.id
@@ -35,8 +37,9 @@ async def send_to_agent(request: McpRequest, given: fifo.SendToAgent) -> SentId:
     """Send by name."""
     me = await request.caller()
     sent = await request.office.send(me, Draft(to=given.name, content=given.msg, client_id=given.msg_id))
-    stranger = next((posted.recipient for posted in sent.posted if posted.unseen), None)
-    return SentId(id=sent.client_id or sent.message_id, unseen=stranger)
+    stranger = next((posted for posted in sent.posted if posted.unseen), None)
+    id = sent.client_id or sent.message_id
+    return SentId(id=id) if stranger is None else SentId(id=id, unseen=stranger.recipient, near=stranger.near)
 
 
 class PoppedMail(msgspec.Struct, frozen=True, kw_only=True, rename={"sender": "from"}):

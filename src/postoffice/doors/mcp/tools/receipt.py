@@ -36,7 +36,7 @@ class Receipt(Result, frozen=True, kw_only=True):
         lines = []
         for to in self.recipients:
             if to.get("unseen"):
-                lines.append(unseen(to["recipient"]))
+                lines.append(unseen(to["recipient"], to.get("near")))
             elif to.get("reach") and len(self.recipients) <= _TOLD:
                 lines.append(f"{to['recipient']}: {to['reach']['text']}.")
             if to.get("refusal"):
@@ -70,6 +70,7 @@ def receipt(accepted: Accepted) -> Receipt:
     )
 
 
-def unseen(name: str) -> str:
+def unseen(name: str, near: str | None) -> str:
     """What is said of a recipient that may be a slip of the pen."""
-    return f"Nobody called {name} has been here yet; the message waits for its first call."
+    meant = f" There is {near}, which may be meant." if near else ""
+    return f"Nobody called {name} has been here yet; the message waits for its first call.{meant}"

@@ -6,7 +6,6 @@ from postoffice.core.agent import Presence
 from postoffice.core.connection import Status
 from postoffice.core.fence import Fence
 from postoffice.core.names import folded
-from postoffice.core.span import span
 from postoffice.core.tokens import about_tokens
 from postoffice.core.tools import inbox, mail
 from postoffice.doors.consent import Pending, pending_view
@@ -17,7 +16,6 @@ from postoffice.doors.mcp.tools.inbox import connect as request_connection
 from postoffice.doors.mcp.tools.mail.reading import ANSWER_TOKENS
 from postoffice.doors.mcp.tools.result import Result
 from postoffice.doors.mcp.tools.verb import Verb
-from postoffice.doors.moments import now
 
 _CARD_TOKENS = 120
 
@@ -51,10 +49,8 @@ def _presence(agent: Listing, me: str) -> str:
         return f"{agent.name}: you."
     if agent.person:
         return f"{agent.name}: a person; mail_send with ask asks a question."
-    if agent.presence is Presence.OFFLINE:
-        seen = "never seen" if agent.last_seen is None else f"offline since {span(now() - agent.last_seen)}"
-        return f"{agent.name}: {seen}."
-    return f"{agent.name}: {agent.presence}."
+    busy = f", busy with {agent.current_tasks} of {agent.max_concurrent_tasks} tasks" if agent.current_tasks else ""
+    return f"{agent.name}: {agent.reach.text if agent.reach else agent.presence}{busy}."
 
 
 async def agents(request: McpRequest, given: mail.Agents) -> Present:

@@ -44,6 +44,8 @@ class Sent(ForMind, frozen=True, kw_only=True):
             answered = self.id(self.answers.id)
             open_task = f"{answered} is a task: it ends by task_update, not by an answer."
             lines.append(open_task if self.answers.type == TASK else f"{answered}, which it answers, is done.")
+        if any(to.get("near") for to in sent.recipients):
+            lines.append(f'task_update(id="{id}", state="canceled") takes it back while nobody has it.')
         if took:
             lines.append(f'Next: mail_get(wait_seconds=…, answer_to="{id}") waits for the answer.')
         return "\n".join(lines)

@@ -177,6 +177,19 @@ class TestGoingOnElsewhere:
             for line in (again, holder):
                 assert done(await line.post(f"/messages/{sent['message_id']}/ack", json={"token": letter["token"]}))["state"] == "acked"
 
+    async def test_two_that_wait_for_each_other_on_two_replicas_are_both_told(self, three: Three) -> None:
+        here, there, _ = three
+        async with here.client("romeo") as romeo, there.client("juliet") as juliet:
+            asked, counter = await send(romeo, "juliet", correlation_id="r"), await send(juliet, "romeo", correlation_id="j")
+            answers = await asyncio.gather(
+                romeo.post("/messages/wait", json={"answer_to": asked["message_id"], "wait": 60}),
+                juliet.post("/messages/wait", json={"answer_to": counter["message_id"], "wait": 60}),
+            )
+            for answer in answers:
+                said = refused(answer, 409, "deadlock")
+                assert "romeo" in said
+                assert "juliet" in said
+
     async def test_the_same_send_at_all_of_them_at_once_is_one_message(self, three: Three) -> None:
         clients = [replica.client("alice") for replica in three]
         sends = (send(client, "once", "the same", id="letter-1") for client in clients * 5)

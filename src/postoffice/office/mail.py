@@ -10,11 +10,13 @@ from postoffice.core.agent import Caller
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import Ack, Extend, GiveBack, InHand, Leased, Nack, Settled, Settlement, Unread, Wish
 from postoffice.core.errors import (
+    Invalid,
     MailError,
     NoSuchSession,
 )
 from postoffice.core.limits import bounded
 from postoffice.core.names import folded
+from postoffice.office.awaited import Awaited
 from postoffice.office.identity import Again
 from postoffice.office.sending import SendingVerbs
 
@@ -59,14 +61,20 @@ class MailVerbs(SendingVerbs):
         within: timedelta | None = None,
         again: Again | None = None,
         called_off: asyncio.Future[None] | None = None,
+        answer_to: str | None = None,
         **wish: Any,
     ) -> Collected:
-        """Like receive, but wait for mail. A waiter that goes away leaves no lease behind; one called off takes nothing more."""
+        """Like receive, but wait for mail. A waiter that goes away leaves no lease behind; one called off takes nothing more.
+
+        `answer_to` waits for the answer to one message of the caller's. Those who wait for each other's are told so at once.
+        """
+        awaited = await self._awaited(caller, answer_to)
+        wish |= awaited.wish
         patience = bounded("wait", within, self._limits.wait, _NOW, self._limits.wait_most)
         until = asyncio.get_running_loop().time() + patience.total_seconds()
         settled: tuple[Any, ...] = ()
         woken = False
-        with self.places.taken(caller.name), self.waiters, self._bells.waiting(folded(caller.name)) as bell:
+        with self.places.taken(caller.name), self.waiters, awaited, self._bells.waiting(folded(caller.name)) as bell:
             if called_off is not None:
                 called_off.add_done_callback(lambda _: bell.ring())
             while True:
@@ -87,8 +95,18 @@ class MailVerbs(SendingVerbs):
                     return Collected(settled, ())
                 if turned.leased or left <= 0 or self._is_over(called_off):
                     return Collected(settled, turned.leased)
+                await awaited.check(timedelta(seconds=left))
                 if (not await bell.rings(min(left, self._sign_after)) and left <= self._sign_after) or self._is_over(called_off):
                     return Collected(settled, ())
+
+    async def _awaited(self, caller: Caller, ref: str | None) -> Awaited:
+        if ref is None:
+            return Awaited(self.store, caller.name)
+        proof = await self.short_ids.named(caller.name, self._ref(ref), lambda whole: self._own(caller, whole))
+        assert proof.message is not None
+        if len(proof.standings) != 1:
+            raise Invalid(what="answer_to", why="it waits for one agent's answer, and that message went to several")
+        return Awaited(self.store, caller.name, proof.message, proof.standings[0])
 
     def _is_over(self, called_off: asyncio.Future[None] | None) -> bool:
         return self._closing or (called_off is not None and called_off.done())

@@ -27,6 +27,7 @@ from postoffice.core.ledger import DIRECT, is_ledger_id
 from postoffice.core.message import NOTICE, TASK_UPDATE, Accepted, Draft, LedgerWish, check_draft
 from postoffice.core.names import EVERYONE, folded
 from postoffice.core.policy import Auth
+from postoffice.core.views import Proof
 from postoffice.office.counter import Counter
 
 _NOW = timedelta(0)
@@ -143,6 +144,16 @@ class SendingVerbs(Counter):
             return draft
         return msgspec.structs.replace(draft, ledger=LedgerWish(private=rules.private, abroad=True))
 
+    async def _own(self, caller: Caller, ref: str) -> Proof:
+        """A message that the caller has sent; the owner anybody's."""
+        proofs = await self.store.mail.proofs(ref, None if caller.owner else caller.name)
+        sent = [one for one in proofs if one.message is not None and (caller.owner or folded(one.message.sender) == folded(caller.name))]
+        if not sent:
+            raise NoSuchMessage(name=caller.name, ref=ref)
+        if len(sent) > 1:
+            raise AmbiguousId(ref=ref, name=caller.name)
+        return sent[0]
+
     async def note(
         self, caller: Caller, entity_id: str, entity_type: str, note: str, notify: Sequence[str] = (), *, client_id: str | None = None
     ) -> Accepted:
@@ -170,13 +181,7 @@ class SendingVerbs(Counter):
         return await self.short_ids.named(None if caller.owner else caller.name, self._ref(ref), lambda whole: self._cancel(caller, whole))
 
     async def _cancel(self, caller: Caller, ref: str) -> tuple[str, tuple[Recalled, ...]]:
-        proofs = await self.store.mail.proofs(ref, None if caller.owner else caller.name)
-        sent = [one for one in proofs if one.message is not None and (caller.owner or folded(one.message.sender) == folded(caller.name))]
-        if not sent:
-            raise NoSuchMessage(name=caller.name, ref=ref)
-        if len(sent) > 1:
-            raise AmbiguousId(ref=ref, name=caller.name)
-        (proof,) = sent
+        proof = await self._own(caller, ref)
         assert proof.message is not None
         if proof.message.ask is not None:
             raise Invalid(what="message", why="it asks a question, which its sender withdraws instead (POST /questions/{id}/withdraw)")

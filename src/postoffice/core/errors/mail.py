@@ -67,6 +67,10 @@ class TooLateToCancel(Conflict):
     """Message {ref} does not wait any more ({states}); only what nobody has taken yet can be canceled."""
 
 
+class Deadlock(Conflict):
+    """{names} wait for each other's answer, so that none comes; answer what you hold first, or stop waiting."""
+
+
 class WasCanceled(Conflict):
     """Message {ref} was canceled by its sender, and cannot be requeued."""
 

@@ -105,6 +105,7 @@ class ReceiveBody(SettleBody):
 class WaitBody(ReceiveBody):
     """What to wait for."""
 
+    answer_to: str | None = Field(None, max_length=255, description="Wait for the answer to this message of yours, and nothing else.")
     wait: float | None = Field(None, ge=0, le=MOST_SECONDS, description="Seconds; 25 unless said otherwise, at most 240 by default.")
 
 
@@ -176,7 +177,7 @@ async def wait(request: Request, call: Identified, body: WaitBody | None = None)
     wish = wanted.wish(office.house.limits.visibility)
     with hanging_up(request) as leaving:
         patience, again = _span(wanted.wait), partial(identified, request)
-        turned = await office.wait(me, wanted.limit, within=patience, again=again, called_off=leaving, **wish)
+        turned = await office.wait(me, wanted.limit, within=patience, again=again, called_off=leaving, answer_to=wanted.answer_to, **wish)
         if leaving.done():
             raise ClientDisconnect
     return _handed(call, wish, turned.leased, turned.settled)

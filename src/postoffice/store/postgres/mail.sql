@@ -38,6 +38,14 @@ JOIN deliveries d ON d.message_id = k.message_id AND d.mailbox = k.mailbox;
 -- name: ids_ending
 {mine} WHERE right(CAST(n.message_id AS text), 4) = ANY (:endings::text[]);
 
+-- name: put_await
+INSERT INTO awaits (id, agent, other, until) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
+ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, other = excluded.other, until = excluded.until;
+
+-- name: drop_await
+-- With it whatever has outlived its time: its process died.
+DELETE FROM awaits WHERE id = ANY ($1::text[]) OR until < (SELECT office_now());
+
 -- name: due
 -- The time is asked for once: compared with a function that may say something else for each row, no index is of use.
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id

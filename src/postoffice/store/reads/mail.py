@@ -1,6 +1,6 @@
 """What a store can be asked about mail."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
 import msgspec
@@ -95,6 +95,10 @@ class MailReads:
         """Messages whose ids end with one of these four characters: of the office's newest and of what waits, those of this agent."""
         agent = None if name is None else folded(name)
         return [id for (id,) in await self._engine.fetch("ids_ending", agent=agent, endings=endings, most=_NEWEST)]
+
+    async def awaits(self) -> Sequence[Row]:
+        """Who waits for whose answer now."""
+        return await self._engine.fetch("awaits")
 
     async def look(self, agents: Iterable[str]) -> dict[str, tuple[int, int]]:
         """By folded name: how much waits, and the last number counted."""

@@ -72,6 +72,12 @@ SELECT DISTINCT CAST(n.message_id AS text) AS id FROM (
   UNION ALL SELECT message_id FROM deliveries WHERE mailbox = :agent AND state = 'dead'
 ) AS n
 
+-- part: awaits
+SELECT w.id, w.agent, w.other, a.name FROM awaits w JOIN agents a ON a.agent = w.agent WHERE w.until > (SELECT office_now())
+
+-- name: awaits
+{awaits};
+
 -- name: dead_letters
 SELECT {delivery}, a.name FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox
 WHERE d.state = 'dead' AND d.mailbox = :agent AND d.number < :before ORDER BY d.number DESC LIMIT :limit;

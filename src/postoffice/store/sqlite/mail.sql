@@ -38,6 +38,14 @@ SELECT 1 FROM deliveries WHERE message_id = ?1 AND mailbox = ?2;
 -- name: ids_ending
 {mine} WHERE substr(n.message_id, -4) IN (SELECT value FROM json_each(:endings));
 
+-- name: put_await
+INSERT INTO awaits (id, agent, other, until) VALUES (?1, ?2, ?3, ?4)
+ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, other = excluded.other, until = excluded.until;
+
+-- name: drop_await
+-- With it whatever has outlived its time: its process died.
+DELETE FROM awaits WHERE id = ?1 OR until < office_now();
+
 -- name: due
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.due_at <= office_now()

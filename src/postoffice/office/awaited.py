@@ -1,0 +1,60 @@
+"""One call's wait for the answer to one message, told to all replicas for as long as it lasts."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any, Self
+
+from postoffice.acts.mail.awaiting import BeginWait, EndWaits, ring_of
+from postoffice.core.clock import sender_id
+from postoffice.core.delivery import Standing
+from postoffice.core.errors import Deadlock
+from postoffice.core.message import Message
+from postoffice.core.names import folded
+from postoffice.store.store import Store
+
+_ENDING: set["asyncio.Future[None]"] = set()
+"""Waits that are being ended, which nobody waits for."""
+
+
+class Awaited:
+    """Whose answer is awaited, and in which conversation. Without a standing it is a wait for any mail, and none of this."""
+
+    def __init__(self, store: Store, agent: str, asked: Message | None = None, standing: Standing | None = None) -> None:
+        self.wish: dict[str, Any] = {}
+        if asked is not None and standing is not None:
+            self.wish = {"session_id": standing.session_id, "correlation_id": asked.correlation_id}
+        self._store = store
+        self._agent = agent
+        self._other = None if standing is None else standing.recipient
+        self._id = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._id:  # whoever waited may be cancelled, and cannot wait for this too
+            ending = asyncio.ensure_future(self._store.do(EndWaits((self._id,))))
+            _ENDING.add(ending)
+            ending.add_done_callback(_forget)
+
+    async def check(self, lasts: timedelta) -> None:
+        """Say that this wait goes on for so long, and refuse to where those concerned wait for each other."""
+        if self._other is None:
+            return
+        if not self._id:
+            id = sender_id()
+            ring = await self._store.do(BeginWait(id, self._agent, self._other, lasts))
+            if ring:
+                raise Deadlock(names=" and ".join(ring))
+            self._id = id
+            return
+        found = ring_of(await self._store.mail.awaits(), folded(self._agent))
+        if found:
+            await self._store.do(EndWaits(tuple(id for id, _ in found)))
+            raise Deadlock(names=" and ".join(name for _, name in found))
+
+
+def _forget(ending: "asyncio.Future[None]") -> None:
+    _ENDING.discard(ending)
+    if not ending.cancelled():
+        ending.exception()  # what is not ended ends by its time

@@ -1,0 +1,80 @@
+"""A wait for one answer, and agents that wait for each other's."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from postoffice.core.errors import Deadlock, Invalid, NoSuchMessage
+from postoffice.office import PostOffice
+from tests.mail import people, write
+
+LONG = timedelta(seconds=60)
+
+
+async def known(office: PostOffice, count: int) -> None:
+    """Until so many waits are known: they begin and end by themselves."""
+    async with asyncio.timeout(20):
+        while len(await office.store.mail.awaits()) != count:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.01)
+
+
+async def test_a_wait_for_one_answer_takes_that_and_nothing_else(office: PostOffice) -> None:
+    alice, bob, carol = await people(office, "alice", "bob", "carol")
+    asked = await write(office, alice, "bob", subject="Plan", correlation_id="q-1")
+    await write(office, carol, "alice", "noise")
+    assert (await office.wait(alice, answer_to=asked.message_id, within=timedelta(0))).leased == ()
+    await write(office, bob, "alice", "yes", reply_to=asked.message_id)
+    (got,) = (await office.wait(alice, answer_to=asked.message_id[-6:], within=LONG)).leased
+    assert got.message.content == "yes"
+    with pytest.raises(NoSuchMessage):
+        await office.wait(carol, answer_to=asked.message_id)
+    both = await write(office, alice, ("bob", "carol"))
+    with pytest.raises(Invalid, match="several"):
+        await office.wait(alice, answer_to=both.message_id)
+
+
+async def test_two_that_wait_for_each_other_are_both_told_at_once(office: PostOffice) -> None:
+    alice, bob = await people(office, "Alice", "bob")
+    one, other = await write(office, alice, "bob", subject="a"), await write(office, bob, "alice", subject="b")
+    async with asyncio.timeout(20):
+        outcomes = await asyncio.gather(
+            office.wait(alice, answer_to=one.message_id, within=LONG),
+            office.wait(bob, answer_to=other.message_id, within=LONG),
+            return_exceptions=True,
+        )
+    for outcome in outcomes:
+        assert isinstance(outcome, Deadlock), outcome
+        assert "Alice" in str(outcome)
+        assert "bob" in str(outcome)
+    # Whoever answers first may wait again.
+    await write(office, alice, "bob", "well", reply_to=other.message_id)
+    assert (await office.wait(alice, answer_to=one.message_id, within=timedelta(seconds=0.2))).leased == ()
+
+
+async def test_a_ring_of_three_is_told_too(office: PostOffice) -> None:
+    alice, bob, carol = callers = await people(office, "alice", "bob", "carol")
+    asked = [await write(office, alice, "bob"), await write(office, bob, "carol"), await write(office, carol, "alice")]
+    waits = [
+        asyncio.create_task(office.wait(caller, answer_to=one.message_id, within=LONG)) for caller, one in zip(callers, asked, strict=True)
+    ]
+    async with asyncio.timeout(20):
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    told = [wait.exception() for wait in waits if wait.done()]
+    assert all(isinstance(error, Deadlock) for error in told)
+    assert all(name in str(told[0]) for name in ("alice", "bob", "carol"))
+    for wait in waits:
+        wait.cancel()
+    await asyncio.gather(*waits, return_exceptions=True)
+
+
+async def test_a_wait_that_is_over_or_given_up_harms_nobody(office: PostOffice) -> None:
+    alice, bob = await people(office, "alice", "bob")
+    one, other = await write(office, alice, "bob", subject="a"), await write(office, bob, "alice", subject="b")
+    await office.wait(alice, answer_to=one.message_id, within=timedelta(seconds=0.1))
+    given_up = asyncio.create_task(office.wait(alice, answer_to=one.message_id, within=LONG))
+    await known(office, 1)
+    given_up.cancel()
+    await asyncio.gather(given_up, return_exceptions=True)
+    await known(office, 0)
+    assert (await office.wait(bob, answer_to=other.message_id, within=timedelta(seconds=0.2))).leased == ()

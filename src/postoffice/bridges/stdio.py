@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import Any, TypeVar
 
 import httpx2
@@ -44,6 +45,8 @@ class Mailbox(msgspec.Struct, frozen=True, kw_only=True):
     tools: str = MAIL
     structured: bool = False
     """Whether a program reads the answers, not a model."""
+    named_by: Callable[[], str | None] | None = None
+    """Who tells the name, where it belongs to a window and may change."""
 
     def headers(self) -> dict[str, str]:
         """Who calls."""
@@ -55,7 +58,10 @@ async def serve_stdio(mailbox: Mailbox) -> None:
     """Answer whoever started this process until it closes our input."""
     toolset(mailbox.tools)  # a wrong name is told before anybody waits
     outside = not is_plain(mailbox.server)  # a proxy in the environment is for the world outside, and would be shown the key
-    line = httpx2.AsyncClient(headers=mailbox.headers(), timeout=_TIMEOUT, trust_env=outside, event_hooks={"response": [_heed]})
+    hooks: dict[str, list[Callable[..., Any]]] = {"response": [_heed]}
+    if mailbox.named_by is not None:
+        hooks["request"] = [partial(_name, mailbox.named_by)]
+    line = httpx2.AsyncClient(headers=mailbox.headers(), timeout=_TIMEOUT, trust_env=outside, event_hooks=hooks)
     async with line as http, stdio_server() as (read, write):
         server = _relay(mailbox, _Office(mailbox, http))
         await server.run(read, write, server.create_initialization_options())
@@ -111,6 +117,12 @@ async def _tell(progress: ProgressFnT) -> None:
         await asyncio.sleep(_PROGRESS_SECONDS)
         waited += _PROGRESS_SECONDS
         await progress(waited, None, "waiting for the office")
+
+
+async def _name(named_by: Callable[[], str | None], request: httpx2.Request) -> None:
+    """Call by the name that the window has now."""
+    if name := await asyncio.to_thread(named_by):
+        request.headers["X-Agent"] = name
 
 
 async def _heed(response: httpx2.Response) -> None:

@@ -5,10 +5,10 @@ import os
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
-from postoffice.cli.command import Options, examples
+from postoffice.cli.command import CLIENTS, Options, examples
 from postoffice.core.errors import BadSetting, Invalid
 
-_CLIENTS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini"}
+_CLIENTS = ("claude", "codex", "gemini")
 _UNITS = {"m": 60, "h": 3600, "d": 86400}
 
 
@@ -69,7 +69,7 @@ def _hook(options: Options) -> int:
 
     agent = options["agent"] or os.environ.get("POSTOFFICE_AGENT")
     server = read_address(options["server"] or os.environ.get("POSTOFFICE_SERVER") or DEFAULT, "POSTOFFICE_SERVER")
-    wish = Wish(client=_CLIENTS[options["client"]], server=server, agent=check_name(agent) if agent else None, shared=options["shared"])
+    wish = Wish(client=CLIENTS[options["client"]], server=server, agent=check_name(agent) if agent else None, shared=options["shared"])
     if options["wait"]:
         return wait(wish)
     run_hook(wish)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from postoffice.cli.caller import agent_of, key_in, server_of
-from postoffice.cli.command import Options, examples, seconds
+from postoffice.cli.command import CLIENTS, Options, examples, seconds
 from postoffice.cli.ending import when_told_to_end
 from postoffice.core.errors import BadSetting
 
@@ -30,6 +30,8 @@ def add(commands: Any) -> None:
     mailbox.add_argument("--as", dest="agent", metavar="NAME", help="the agent, on an open server without a key (POSTOFFICE_AGENT)")
     mailbox.add_argument("--tools", help="toolsets or tools, separated by commas (mail)")
     mailbox.add_argument("--structured", action="store_true", help="raw values beside the text, for a program instead of a model")
+    mailbox.add_argument("--window", choices=CLIENTS, help="serve the window of this client that starts it, by the window's own name")
+    mailbox.add_argument("--shared", action="store_true", help="with --window and --as: several windows serve that one mailbox")
     mailbox.set_defaults(command=_mcp)
     running = commands.add_parser(
         "run",
@@ -75,16 +77,37 @@ def _mcp(options: Options) -> None:
     from postoffice.core.tools import MAIL  # noqa: PLC0415
 
     theirs = None if options["server"] else os.environ.get("MAILBOX_SERVER_URL")
+    server, agent = read_address(theirs, "MAILBOX_SERVER_URL") if theirs else server_of(options), agent_of(options)
     mailbox = Mailbox(
-        server=read_address(theirs, "MAILBOX_SERVER_URL") if theirs else server_of(options),
-        key=key_in(os.environ, "MAILBOX_API_KEY"),
-        agent=agent_of(options),
+        server=server,
+        key=key_in(os.environ, "MAILBOX_API_KEY") or (_kept_key(server, agent) if options["window"] else None),
+        agent=agent,
         tools=options["tools"] or MAIL,
         structured=options["structured"],
+        named_by=_named_by(server, agent, options),
     )
     # Nobody can be called away from waiting for the next line of our input, so that an interrupt has to end the process itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     asyncio.run(_serve_stdio(mailbox))
+
+
+def _kept_key(server: str, agent: str | None) -> str | None:
+    from postoffice.client import credentials  # noqa: PLC0415
+
+    kept = credentials.load(server, agent) if agent else None
+    return kept.key if kept else None
+
+
+def _named_by(server: str, agent: str | None, options: Options) -> Any:
+    """Who knows the name of the window that we serve, if we serve one."""
+    if options["window"] is None:
+        return None
+    from postoffice.bridges.bell.beside import Beside  # noqa: PLC0415
+    from postoffice.bridges.bell.hook import Wish  # noqa: PLC0415
+
+    beside = Beside(Wish(client=CLIENTS[options["window"]], server=server, agent=agent, shared=options["shared"]))
+    beside.start()
+    return beside.agent
 
 
 async def _serve_stdio(mailbox: Any) -> None:

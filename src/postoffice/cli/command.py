@@ -27,6 +27,10 @@ def argument(*flags: str, **settings: Any) -> Argument:
     return Argument(flags, settings)
 
 
+CLIENTS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini", "opencode": "opencode"}
+"""Clients whose windows we know, and what they are called at the office."""
+
+
 class Command(NamedTuple):
     """A command that asks the office something and shows the answer."""
 

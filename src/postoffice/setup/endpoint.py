@@ -31,10 +31,10 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         """The tools offered there."""
         return self.tools or MAIL
 
-    @property
-    def words(self) -> list[str]:
-        """The command that speaks MCP for whichever window starts it."""
-        return ["mcp", "--server", self.server, "--tools", self.toolset, *(["--as", self.agent] if self.named else [])]
+    def words(self, client: str, *, shared: bool = False) -> list[str]:
+        """The command that speaks MCP for whichever window of a client starts it."""
+        own = (["--as", self.agent] if self.named else []) + (["--shared"] if shared else [])
+        return ["mcp", "--window", client, "--server", self.server, *(["--tools", self.tools] if self.tools else []), *own]
 
     @property
     def host(self) -> str:

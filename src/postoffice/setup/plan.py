@@ -87,7 +87,7 @@ def _entry(home: Home, wish: Wish) -> list[Edit]:
         # A project's file is shared, and a key is not: there it is the name of a variable.
         to = msgspec.structs.replace(to, key=f"${{{KEY_VARIABLE}}}")
     if wish.hook and client.own is not None and home.project is None:  # a program of this machine is nothing to share
-        return [Entry((*client.servers, wish.name), client.own([*program(), *to.words]))]
+        return [Entry((*client.servers, wish.name), client.own([*program(), *to.words(wish.client, shared=wish.shared)]))]
     return [Entry((*client.servers, wish.name), client.entry(to)), *client.permissions(to)]
 
 

@@ -11,7 +11,7 @@ from postoffice.bridges.bell.news import listen
 from postoffice.bridges.bell.office import Office
 from postoffice.bridges.bell.quiet import is_quiet
 from postoffice.bridges.bell.ringer import Ringer
-from postoffice.bridges.bell.window import CODEX, Window
+from postoffice.bridges.bell.window import Window
 from postoffice.client import credentials
 from postoffice.client.process import Process
 from postoffice.core.errors import MailError
@@ -30,7 +30,7 @@ class Bell:
     """All windows, and what is done about them."""
 
     def __init__(self) -> None:
-        self.windows: dict[Process | str, Window] = {}
+        self.windows: dict[Process, Window] = {}
         self.lines = 0
         """Lines that somebody holds open."""
         self.ended = asyncio.Event()
@@ -43,7 +43,7 @@ class Bell:
         """The windows that an earlier bell had, as far as they are still there."""
         for card in place.cards():
             if card.process.alive:
-                self._attend(Window(card))
+                self.windows[card.process] = Window(card)
             else:
                 place.forget(card)
 
@@ -67,20 +67,17 @@ class Bell:
     async def end(self, said: dict[str, Any]) -> None:
         """A client says that its session has ended. One whose process has ended too may be closed by now."""
         at = Process(int(said["process"]["pid"]), str(said["process"]["started"]))
-        window = self.windows.get(at) or self.windows.get(str(said.get("session")))
-        if window is not None:
+        if (window := self.windows.get(at)) is not None:
             await self.close(window)
 
     async def window(self, said: dict[str, Any]) -> Window:
         """The window that speaks, known from now on if it was not."""
         at = Process(int(said["process"]["pid"]), str(said["process"]["started"]))
         session = said.get("session")
-        # Several of Codex's conversations may share what we take for their terminal: there the conversation tells them apart.
-        key: Process | str = str(session) if said["client"] == CODEX and session else at
-        window = self.windows.get(key)
+        window = self.windows.get(at)
         if window is None:
             await self._sweep()  # a name that has just become free is the one to take
-            window = self.windows[key] = Window(
+            window = self.windows[at] = Window(
                 place.Card(client=said["client"], process=at, folder=said["folder"], server=said["server"], session=session)
             )
         card = window.card
@@ -122,8 +119,7 @@ class Bell:
 
     async def close(self, window: Window) -> None:
         """It has ended: its leases go back, and its name is free."""
-        for key in [key for key, one in self.windows.items() if one is window]:
-            del self.windows[key]
+        self.windows.pop(window.card.process, None)
         if (ringer := self._ringers.pop(window, None)) is not None:
             ringer.cancel()
         place.forget(window.card)
@@ -172,20 +168,22 @@ class Bell:
         with suppress(MailError):
             await self._office(window).turn(window)
 
+    async def _named(self, window: Window) -> None:
+        """Whoever serves it has to call by its name."""
+        place.keep(window.card)
+        for say in tuple(window.beside):
+            await say({"agent": window.agent})
+
     def _run(self, errand: Any) -> None:
         task = asyncio.create_task(errand)
         self._errands.add(task)
         task.add_done_callback(self._errands.discard)
 
-    def _attend(self, window: Window) -> None:
-        key = window.card.session if window.card.client == CODEX and window.card.session else window.card.process
-        self.windows[key] = window
-
     async def _open(self, window: Window) -> None:
         opened = await self._office(window).open(window)
         window.id, window.card.agent = opened["id"], opened["agent"]
         window.was = opened.get("was")
-        place.keep(window.card)
+        await self._named(window)
         if window not in self._ringers:
             ringer = Ringer(window, self._office(window), is_quiet)
             self._ringers[window] = asyncio.create_task(ringer.attend())
@@ -216,6 +214,7 @@ class Bell:
                         await self._open(window)
                 elif (name := names.get(window.id)) and name != window.agent:
                     window.card.agent = name
+                    await self._named(window)
                     window.stirred.set()
             self._listen()
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 import sqlite3
+import time
 from contextlib import closing, suppress
 from pathlib import Path
 from uuid import UUID
@@ -12,23 +13,32 @@ from postoffice.bridges.bell.place import Card
 from postoffice.client.process import Process, folder_of, name_of, process
 
 _QUEUE_SECONDS = 10.0
+_JUST_NOW_SECONDS = 30.0
 _NAME = "codex"
 _PROC = Path("/proc")
 _SERVER = b"app-server"
 
 
-def terminal(session: str, folder: str) -> Process | None:
+def terminal(session: str | None, folder: str) -> Process | None:
     """The terminal a conversation is in: hooks and servers are started by a daemon that all terminals share.
 
     It is one that works in the same folder, and the last to be opened before the conversation was.
     """
     found = [one for one in _terminals() if folder_of(one.pid) == folder]
-    named = [one for one in found if session.encode() in _words(one.pid)]
-    if named:
-        return named[0]
-    begun = _begun(session)
-    earlier = [one for one in found if begun is None or _opened(one) <= begun]
-    return max(earlier or found, key=_opened, default=None)
+    named = [one for one in found if session is not None and session.encode() in _words(one.pid)]
+    begun = None if session is None else _begun(session)
+    earlier = named or [one for one in found if begun is None or _opened(one) <= begun]
+    best = max(earlier or found, key=_opened, default=None)
+    return None if best is None or b"exec" in _words(best.pid).split(b"\0") else best
+
+
+def latest(folder: str) -> str | None:
+    """The conversation that was opened just now, for which a server is started; it is marked by a file."""
+    home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+    marks = [(path.stat().st_mtime, path.name) for path in (home / "tui-thread-reference-capabilities").glob("*")]
+    now = time.time()
+    found = [mark for mark in marks if now - mark[0] < _JUST_NOW_SECONDS]
+    return max(found)[1] if found and folder else None
 
 
 async def ring(card: Card, text: str) -> bool:

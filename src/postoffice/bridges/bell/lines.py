@@ -82,9 +82,19 @@ class _Lines:
             elif kind == "plugin":
                 await self._talk(window, reader, say)
             else:
-                await reader.read()  # a server beside its client: it only sees to it that there is a bell
+                await self._tell(window, reader, say)
         finally:
             self._bell.lines -= 1
+
+    async def _tell(self, window: Window, reader: asyncio.StreamReader, say: Say) -> None:
+        """A server beside its client, which has to know the window's name."""
+        window.beside.add(say)
+        if window.agent is not None:
+            await say({"agent": window.agent})
+        try:
+            await reader.read()
+        finally:
+            window.beside.discard(say)
 
     async def _wait(self, window: Window, reader: asyncio.StreamReader, say: Say) -> None:
         """A hook that wakes its client. One a window: another is sent home."""

@@ -31,6 +31,8 @@ class Window:
         """The line of a hook that waits to wake its client."""
         self.plugin: Say | None = None
         """The line of a plugin inside its client."""
+        self.beside: set[Say] = set()
+        """The lines of servers beside its client, which have to know its name."""
         self.stirred = asyncio.Event()
         self.rings = 0
         self.was: str | None = None

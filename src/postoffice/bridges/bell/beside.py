@@ -1,0 +1,69 @@
+"""A server beside its client: it learns from the bell whose window it serves, and sees to it that there is a bell."""
+
+import os
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from postoffice.bridges.bell import codex, line
+from postoffice.bridges.bell.hook import Wish
+from postoffice.bridges.bell.window import CODEX
+from postoffice.client.process import Process, client_process
+
+_BELL_SECONDS = 8.0
+_AGAIN_SECONDS = 2.0
+
+
+class Beside:
+    """The name of the window that this process was started for, as it is now."""
+
+    def __init__(self, wish: Wish) -> None:
+        self._wish = wish
+        self._agent: str | None = None
+        self._known = threading.Event()
+
+    def start(self) -> None:
+        """Begin to listen; it ends with this process."""
+        threading.Thread(target=self._hold, daemon=True).start()
+
+    def agent(self) -> str | None:
+        """The window's name. The first to ask waits until it is known."""
+        self._known.wait(_BELL_SECONDS)
+        return self._agent or self._wish.agent
+
+    def _hold(self) -> None:
+        while (said := self._said()) is not None:
+            with suppress(ValueError):
+                for heard in line.hear({**said, "say": "beside"}, _BELL_SECONDS):
+                    if name := heard.get("agent"):
+                        self._agent = str(name)
+                        self._known.set()
+            time.sleep(_AGAIN_SECONDS)
+
+    def _said(self) -> dict[str, Any] | None:
+        folder = str(Path.cwd())
+        session, at = _window(self._wish.client, folder)
+        if at is None or not at.alive:
+            return None
+        return {
+            "client": self._wish.client,
+            "process": msgspec.to_builtins(at),
+            "session": session,
+            "folder": folder,
+            "server": self._wish.server,
+            "agent": self._wish.agent,
+            "shared": self._wish.shared,
+            "home": os.environ.get("CODEX_HOME") if self._wish.client == CODEX else os.environ.get("CLAUDE_CONFIG_DIR"),
+        }
+
+
+def _window(client: str, folder: str) -> tuple[str | None, Process | None]:
+    """The conversation and the process. Codex starts us by a daemon that all its windows share."""
+    if client != CODEX:
+        return None, client_process()
+    session = codex.latest(folder)
+    return session, codex.terminal(session, folder)

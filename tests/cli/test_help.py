@@ -54,6 +54,8 @@ COMMANDS = [
     "setup",
     "openclaw",
     "hook",
+    "bell",
+    "quiet",
     "ledger",
 ]
 

@@ -2,11 +2,12 @@
 
 import argparse
 import os
+import sys
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
 from postoffice.cli.command import CLIENTS, Options, examples
-from postoffice.core.errors import BadSetting, Invalid
+from postoffice.core.errors import BadSetting, Invalid, MailError
 
 _CLIENTS = ("claude", "codex", "gemini")
 _UNITS = {"m": 60, "h": 3600, "d": 86400}
@@ -30,11 +31,7 @@ def add(commands: Any) -> None:
         epilog=examples("postoffice hook --client claude", "postoffice hook --client codex --as coder"),
         formatter_class=plain,
     )
-    telling.add_argument("--client", choices=_CLIENTS, default="claude", help="who runs it (claude)")
-    telling.add_argument("--as", dest="agent", metavar="AGENT", help="a name of your choice for the window (its folder's)")
-    telling.add_argument("--shared", action="store_true", help="let several windows serve that one mailbox")
-    telling.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
-    telling.add_argument("--wait", action="store_true", help="stay until mail comes, and wake the client by the exit code")
+    _add_hook_options(telling)
     telling.set_defaults(command=_hook)
     quieting = commands.add_parser(
         "quiet",
@@ -48,6 +45,25 @@ def add(commands: Any) -> None:
     quieting.add_argument("--hours", metavar="FROM-TO", help="each day between these, as 22:00-07:00")
     quieting.add_argument("--off", action="store_true", help="no longer")
     quieting.set_defaults(command=_quiet)
+
+
+def run_hook() -> int:
+    """What `postoffice hook` does, with nothing else of the command."""
+    parser = argparse.ArgumentParser(prog="postoffice hook")
+    _add_hook_options(parser)
+    try:
+        return _hook(vars(parser.parse_args(sys.argv[2:])))
+    except (MailError, OSError) as error:  # no turn fails for us
+        print(f"postoffice: {error}", file=sys.stderr)
+        return 0
+
+
+def _add_hook_options(telling: argparse.ArgumentParser) -> None:
+    telling.add_argument("--client", choices=_CLIENTS, default="claude", help="who runs it (claude)")
+    telling.add_argument("--as", dest="agent", metavar="AGENT", help="a name of your choice for the window (its folder's)")
+    telling.add_argument("--shared", action="store_true", help="let several windows serve that one mailbox")
+    telling.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
+    telling.add_argument("--wait", action="store_true", help="stay until mail comes, and wake the client by the exit code")
 
 
 def _bell(_: Options) -> int:

@@ -9,9 +9,10 @@ from typing import Any
 
 import msgspec
 
-from postoffice.bridges.bell import codex, line
+from postoffice.bridges.bell import line
 from postoffice.bridges.bell.hook import Wish
-from postoffice.bridges.bell.window import CODEX
+from postoffice.bridges.bell.place import CODEX
+from postoffice.bridges.bell.terminal import latest, terminal
 from postoffice.client.process import Process, client_process
 
 _BELL_SECONDS = 8.0
@@ -65,5 +66,5 @@ def _window(client: str, folder: str) -> tuple[str | None, Process | None]:
     """The conversation and the process. Codex starts us by a daemon that all its windows share."""
     if client != CODEX:
         return None, client_process()
-    session = codex.latest(folder)
-    return session, codex.terminal(session, folder)
+    session = latest(folder)
+    return session, terminal(session, folder)

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 import msgspec
 
-from postoffice.bridges.bell import codex, line, words
-from postoffice.bridges.bell.place import folder
-from postoffice.bridges.bell.window import CLAUDE, CODEX, GEMINI
+from postoffice.bridges.bell import line, words
+from postoffice.bridges.bell.place import CLAUDE, CODEX, GEMINI, folder
+from postoffice.bridges.bell.terminal import terminal
 from postoffice.client.lock import private, took
 from postoffice.client.process import Process, client_process, process
 
@@ -105,7 +105,7 @@ def _said(wish: Wish, told: dict[str, Any]) -> dict[str, Any] | None:
 
 def _process(client: str, session: str, place: str) -> Process | None:
     """The window's own process."""
-    if client == CODEX and (found := codex.terminal(session, place)) is not None:
+    if client == CODEX and (found := terminal(session, place)) is not None:
         return found
     named = os.environ.get("CLAUDE_PID", "") if client == CLAUDE else ""
     return process(int(named)) if named.isdecimal() else client_process()

@@ -12,6 +12,8 @@ from platformdirs import user_cache_path
 from postoffice.client.process import Process
 from postoffice.core.ringing import Ringing
 
+CLAUDE, CODEX, OPENCODE, GEMINI = "claude-code", "codex", "opencode", "gemini"
+
 
 class Address(msgspec.Struct, frozen=True, kw_only=True):
     """How to reach the bell on this machine: whoever can read this may speak to it."""

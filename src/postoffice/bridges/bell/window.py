@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 import msgspec
 
 from postoffice.bridges.bell import claude, codex
-from postoffice.bridges.bell.place import Card
+from postoffice.bridges.bell.place import CLAUDE, CODEX, GEMINI, Card
 from postoffice.core.ringing import Letter
 
 FAILED_SECONDS = 60.0
@@ -16,7 +16,6 @@ _SILENT_SECONDS = 300.0
 """After this without a word from a window at work, it is taken for idle: a turn that a person breaks off ends without one."""
 
 Say = Callable[[dict[str, object]], Awaitable[bool]]
-CLAUDE, CODEX, OPENCODE, GEMINI = "claude-code", "codex", "opencode", "gemini"
 
 
 class Window:

@@ -1,0 +1,61 @@
+"""Codex's terminals: which of them a conversation is shown in. Hooks and servers are started by a daemon that all terminals share."""
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+from uuid import UUID
+
+from postoffice.client.process import Process, folder_of, name_of, process
+
+NAME = "codex"
+_JUST_NOW_SECONDS = 30.0
+_PROC = Path("/proc")
+_SERVER = b"app-server"
+
+
+def terminal(session: str | None, folder: str) -> Process | None:
+    """The terminal a conversation is in: it works in the same folder, and was the last to be opened before the conversation was."""
+    found = [one for one in _terminals() if folder_of(one.pid) == folder]
+    named = [one for one in found if session is not None and session.encode() in _words(one.pid)]
+    begun = None if session is None else _begun(session)
+    earlier = named or [one for one in found if begun is None or _opened(one) <= begun]
+    best = max(earlier or found, key=_opened, default=None)
+    return None if best is None or b"exec" in _words(best.pid).split(b"\0") else best
+
+
+def latest(folder: str) -> str | None:
+    """The conversation that was opened just now, for which a server is started; it is marked by a file."""
+    home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
+    marks = [(path.stat().st_mtime, path.name) for path in (home / "tui-thread-reference-capabilities").glob("*")]
+    now = time.time()
+    found = [mark for mark in marks if now - mark[0] < _JUST_NOW_SECONDS]
+    return max(found)[1] if found and folder else None
+
+
+def _terminals() -> list[Process]:
+    """Every Codex of this user but its servers."""
+    numbers = [int(path.name) for path in _PROC.glob("[0-9]*")] if _PROC.exists() else []
+    found = [process(pid) for pid in numbers if name_of(pid) == NAME and _SERVER not in _words(pid)]
+    return [one for one in found if one is not None]
+
+
+def _words(pid: int) -> bytes:
+    with suppress(OSError):
+        return (_PROC / str(pid) / "cmdline").read_bytes()
+    return b""
+
+
+def _opened(one: Process) -> float:
+    """Seconds since the epoch."""
+    with suppress(OSError, ValueError, StopIteration):
+        booted = next(line for line in (_PROC / "stat").read_text().splitlines() if line.startswith("btime "))
+        return int(booted.split()[1]) + int(one.started.rpartition("-")[2]) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
+def _begun(session: str) -> float | None:
+    """When a conversation was opened: its id begins with the time, in milliseconds."""
+    with suppress(ValueError):
+        return (UUID(session).int >> 80) / 1000 + 1
+    return None

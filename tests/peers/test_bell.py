@@ -1,0 +1,159 @@
+"""Real clients, open and idle in a terminal, are rung for their mail and take it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from statistics import quantiles
+
+import pytest
+
+from tests.bridges.bell.pretend import Ground
+from tests.peers.client import CLIENTS, QUIET
+from tests.peers.mind import Mind, thinking
+from tests.peers.terminal import Terminal, terminal, until
+from tests.serve.running import COMMAND, free_port, serving
+
+PATIENCE = 60.0
+LETTERS = 20
+
+
+class Bench:
+    """A home with one client set up, its mind, and an office."""
+
+    def __init__(self, ground: Ground, mind: Mind, client: str) -> None:
+        self.ground, self.mind, self.client = ground, mind, client
+        self.folder = ground.home / "shop"
+        self.folder.mkdir()
+        _ready(self)
+        done = subprocess.run(
+            [*COMMAND, "setup", client, "--hook", "--yes"],
+            cwd=self.folder,
+            env=self.environment(),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def environment(self) -> dict[str, str]:
+        """What the client and the command get."""
+        ours = {"PATH": os.pathsep.join([str(CLIENTS), os.environ["PATH"]]), "TERM": "xterm-256color", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
+        keyless = {"ANTHROPIC_BASE_URL": self.mind.address, "ANTHROPIC_API_KEY": "sk-ant-none-0000000000000000000000"}
+        kept = {name: value for name, value in self.ground.environment().items() if not name.startswith("CODEX")}
+        return kept | {name: value for name, value in QUIET.items() if name != "NO_COLOR"} | ours | keyless
+
+    @contextmanager
+    def open(self, agent: str = "shop") -> Iterator[Terminal]:
+        """A window, once the office knows it and how to ring it."""
+        with terminal(_WORDS[self.client], self.folder, self.environment()) as window:
+            if self.client == "codex":
+                until(lambda: b"Trust" in window.shown or agent in self.ground.windows(), PATIENCE, lambda: window.shown)
+                if b"Trust" in window.shown:
+                    time.sleep(0.5)
+                    window.press(b"\x1b[B")
+                    time.sleep(0.5)
+                    window.press(b"\r")
+            until(
+                lambda: self.ground.windows().get(agent, "none") != "none", PATIENCE, lambda: (self.ground.windows(), window.shown[-2000:])
+            )
+            time.sleep(3)  # until it has drawn itself
+            yield window
+
+
+_WORDS = {
+    "claude": ["claude", "--allowedTools", "mcp__mail__mail_get,mcp__mail__mail_done"],
+    "codex": ["codex"],
+    "opencode": ["opencode"],
+}
+
+
+def _ready(bench: Bench) -> None:
+    """What a person has done before: themes chosen, folders trusted, a model named."""
+    home, address = bench.ground.home, bench.mind.address
+    told = {"hasCompletedOnboarding": True, "theme": "dark", "customApiKeyResponses": {"approved": ["0" * 20], "rejected": []}}
+    (home / ".claude.json").write_text(json.dumps(told | {"projects": {str(bench.folder): {"hasTrustDialogAccepted": True}}}))
+    (home / ".codex").mkdir()
+    (home / ".codex" / "config.toml").write_text(
+        f'model = "gpt-5"\nmodel_provider = "fake"\napproval_policy = "never"\n[model_providers.fake]\nname = "fake"\n'
+        f'base_url = "{address}/v1"\nwire_api = "responses"\n[projects."{bench.folder}"]\ntrust_level = "trusted"\n'
+    )
+    (home / ".config" / "opencode").mkdir(parents=True)
+    models = {
+        "npm": "@ai-sdk/openai-compatible",
+        "name": "fake",
+        "options": {"baseURL": f"{address}/v1", "apiKey": "x"},
+        "models": {"m": {}},
+    }
+    document = {"provider": {"fake": models}, "model": "fake/m", "autoupdate": False}
+    (home / ".config" / "opencode" / "opencode.json").write_text(json.dumps(document, indent=2))
+
+
+@contextmanager
+def bench_of(client: str, here: Path) -> Iterator[Bench]:
+    port = free_port()
+    with ExitStack() as stack:
+        mind = stack.enter_context(thinking())
+        ground = Ground(here / "home", f"http://127.0.0.1:{port}")
+        command = (*COMMAND, "serve", "--data", str(here / "data"), "--port", str(port), "--log-level", "error")
+        stack.enter_context(serving(*command, port=port, here=here))
+        stack.callback(_end, ground)
+        yield Bench(ground, mind, client)
+
+
+def _end(ground: Ground) -> None:
+    """Neither our bell nor a client's own servers are left behind."""
+    with suppress(OSError, ValueError):
+        os.kill(ground.bell, signal.SIGTERM)
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            if f"HOME={ground.home}\0".encode() in path.read_bytes() + b"\0":
+                os.kill(int(path.parent.name), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("client", ["claude", "codex", "opencode"])
+def test_twenty_letters_to_an_idle_window_begin_twenty_turns_that_take_them(client: str, tmp_path: Path) -> None:
+    with bench_of(client, tmp_path) as bench, bench.open() as window:
+        mind, waited = bench.mind, []
+        for number in range(LETTERS):
+            (sent,) = bench.ground.send("shop")
+            answered = time.time()
+            until(lambda sent=sent: sent in mind.taken, PATIENCE, lambda: (number, mind.said[-1:], window.shown[-1500:]))  # type: ignore[misc]  # noqa: B023
+            waited.append(1000 * (mind.rings[-1] - answered))
+            until(lambda: bench.ground.call("GET", "/windows")["windows"][0]["state"] == "idle", PATIENCE, lambda: window.shown[-1500:])
+            time.sleep(0.5)
+        assert len(mind.rings) == LETTERS
+        sys.stdout.write(
+            f"{client}: p50 {quantiles(waited, n=20)[9]:.0f} ms, p95 {quantiles(waited, n=20)[18]:.0f} ms, most {max(waited):.0f} ms\n"
+        )
+
+
+@pytest.mark.parametrize("client", ["claude", "codex", "opencode"])
+def test_fifty_letters_in_a_second_are_one_ring_and_all_taken(client: str, tmp_path: Path) -> None:
+    with bench_of(client, tmp_path) as bench, bench.open() as window:
+        sent = [id for _ in range(5) for id in bench.ground.send("shop", times=10)]
+        until(lambda: set(sent) <= set(bench.mind.taken), PATIENCE, lambda: (len(bench.mind.taken), window.shown[-1500:]))
+        time.sleep(3)
+        assert len(bench.mind.rings) == 1
+
+
+def test_two_windows_of_claude_code_in_one_folder_have_a_name_and_mail_each(tmp_path: Path) -> None:
+    with bench_of("claude", tmp_path) as bench, bench.open(), bench.open("shop-2"):
+        (sent,) = bench.ground.send("shop-2")
+        until(lambda: sent in bench.mind.taken, PATIENCE, lambda: bench.mind.said[-2:])
+        state = bench.ground.call("GET", f"/messages/{sent}/status")
+        assert "shop-2" in json.dumps(state)
+        assert len(bench.mind.rings) == 1
+
+
+def test_a_killed_bell_is_back_before_the_next_letter(tmp_path: Path) -> None:
+    with bench_of("claude", tmp_path) as bench, bench.open():
+        os.kill(bench.ground.bell, signal.SIGKILL)
+        (sent,) = bench.ground.send("shop")
+        until(lambda: sent in bench.mind.taken, PATIENCE, lambda: bench.mind.said[-2:])
+        assert len(bench.mind.rings) == 1

@@ -16,6 +16,8 @@ COMMANDS = [
     "close",
     "register",
     "login",
+    "invite",
+    "join",
     "open",
     "whoami",
     "use",
@@ -57,6 +59,8 @@ COMMANDS = [
     "bell",
     "quiet",
     "ledger",
+    "bell",
+    "quiet",
 ]
 
 

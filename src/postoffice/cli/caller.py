@@ -22,7 +22,9 @@ _NOTHING_SAID: Mapping[str, Any] = MappingProxyType({})
 
 def server_of(options: Mapping[str, Any]) -> str:
     """The office's address: flag, environment, or this machine's."""
-    return read_address(options.get("server") or os.environ.get("POSTOFFICE_SERVER") or DEFAULT, "POSTOFFICE_SERVER")
+    return read_address(
+        options.get("server") or os.environ.get("POSTOFFICE_SERVER") or credentials.joined() or DEFAULT, "POSTOFFICE_SERVER"
+    )
 
 
 def agent_of(options: Mapping[str, Any]) -> str | None:

@@ -14,6 +14,7 @@ from postoffice.cli import (
     bell,
     bridges,
     consent,
+    inviting,
     keeping,
     ledger,
     login,
@@ -135,7 +136,7 @@ def parser() -> Parser:
     root.add_argument("--version", action="version", version=f"postoffice {__version__}")
     commands = root.add_subparsers(title="commands", metavar="COMMAND")
     server.add(commands)
-    for noun in (people, login, sending, questions, mail, consent, work):
+    for noun in (people, inviting, login, sending, questions, mail, consent, work):
         add_commands(commands, noun.COMMANDS, _asking)
     watching.add(commands)
     bridges.add(commands)

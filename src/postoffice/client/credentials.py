@@ -13,7 +13,7 @@ from platformdirs import user_config_path
 
 from postoffice.core.errors import BadSetting
 
-_USED = "speaks-as"
+_USED, _JOINED = "speaks-as", "office"
 _FILE_BYTES = 1024  # bytes, more than the file of any key takes
 
 
@@ -82,6 +82,20 @@ def used(server: str) -> str | None:
     """As whom to speak where nobody is named."""
     try:
         return (_folder(server) / _USED).read_text().strip() or None
+    except OSError:
+        return None
+
+
+def join(server: str, agent: str) -> None:
+    """Go to this office from now on, wherever none is named, and speak there as this agent."""
+    use(server, agent)
+    (folder() / _JOINED).write_text(f"{server}\n")
+
+
+def joined() -> str | None:
+    """The office that an invitation led to, if one did."""
+    try:
+        return (folder() / _JOINED).read_text().strip() or None
     except OSError:
         return None
 

@@ -10,6 +10,7 @@ from postoffice.core.errors import DatabaseLost, Unavailable
 from postoffice.core.views import Numbers
 from postoffice.office.abroad import AbroadVerbs
 from postoffice.office.consent import ConsentVerbs
+from postoffice.office.inviting import InvitingVerbs
 from postoffice.office.lending import LendingVerbs
 from postoffice.office.people import PeopleVerbs
 from postoffice.office.questions import QuestionVerbs
@@ -23,7 +24,9 @@ _PATIENCE: Final = 2.0
 """Seconds within which a store answers that is well."""
 
 
-class PostOffice(PeopleVerbs, ConsentVerbs, ReadingVerbs, QuestionVerbs, TaskVerbs, LendingVerbs, WatchingVerbs, WindowVerbs, AbroadVerbs):
+class PostOffice(
+    PeopleVerbs, InvitingVerbs, ConsentVerbs, ReadingVerbs, QuestionVerbs, TaskVerbs, LendingVerbs, WatchingVerbs, WindowVerbs, AbroadVerbs
+):
     """One office over one store. `async with` opens and closes it."""
 
     async def __aenter__(self) -> Self:

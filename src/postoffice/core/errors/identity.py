@@ -43,6 +43,10 @@ class NoKeyGiven(Unidentified):
     """No key was given; write it to standard input or into POSTOFFICE_KEY, or call this on a terminal, where it is asked for."""
 
 
+class BadInvite(Unidentified):
+    """That invitation was used already, is older than an hour, or was never made; have the owner make another: `postoffice invite NAME`."""
+
+
 class BadLink(Unidentified):
     """That link was used already, is older than ten minutes, or was never made; `postoffice login` makes a new one."""
 

@@ -27,6 +27,7 @@ from postoffice.doors.rest import (
     events,
     finishing,
     inbox,
+    invites,
     leases,
     ledger,
     links,
@@ -102,6 +103,7 @@ def create_api(life: Life) -> Api:
         events,
         ledger,
         links,
+        invites,
         windows,
         service,
     ):

@@ -1,0 +1,65 @@
+"""An agent is invited to another machine: a code is made, and used once for a key."""
+
+from datetime import timedelta
+
+from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk
+from postoffice.acts.needs import Needs
+from postoffice.acts.people.agents import AddKey
+from postoffice.acts.rules.naming import ask_lookalikes, check_new_name
+from postoffice.core.agent import Card, Key
+from postoffice.core.clock import micros
+from postoffice.core.errors import BadInvite
+from postoffice.core.names import folded
+
+INVITE = "invite"
+
+
+class Invite(Act[str]):
+    """Keep the hash of a code that gives an agent a key, once. Who is not there yet comes to be. Gives the name as its agent writes it."""
+
+    def __init__(self, name: str, card: Card, hash: str, lasts: timedelta) -> None:
+        self.name = name
+        self.agent = folded(name)
+        self.card = card
+        self.hash = hash
+        self.lasts = lasts
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(self.agent)
+        needs.agents = True
+
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        ask_lookalikes(needs, desk, self.name)
+
+    def run(self, desk: Desk) -> str:
+        box = desk.boxes.get(self.agent)
+        if box is None:
+            check_new_name(desk, self.name, owner=True)
+            desk.room.take()
+            box = desk.new_box(self.name, self.card)
+            desk.boxes[box.agent] = box
+            desk.new_agents.append(box)
+        desk.write("add_visit", (self.hash, self.agent, INVITE, desk.now + micros(self.lasts)))
+        return box.name
+
+
+class AcceptInvite(AddKey):
+    """The code is gone, and its agent has a key more."""
+
+    def __init__(self, name: str, code: str, hash: str, prefix: str) -> None:
+        super().__init__(name, hash, prefix, None)
+        self.code = code
+
+    def ask(self, needs: Needs) -> None:
+        super().ask(needs)
+        needs.extra[f"visit:{self.code}"] = (self.code,)
+
+    def run(self, desk: Desk) -> Key:
+        found = desk.extra[f"visit:{self.code}"]
+        if not any((agent, kind) == (self.agent, INVITE) and expires_at > desk.now for agent, kind, expires_at, _ in found):
+            raise BadInvite
+        key = super().run(desk)
+        desk.extra[f"visit:{self.code}"] = []  # nor for another in this group
+        desk.write("delete_visit", (self.code,))
+        return key

@@ -16,6 +16,8 @@ async def test_a_slip_is_told_with_the_nearest_name(office: PostOffice) -> None:
     assert (posted.recipient, posted.unseen, posted.near) == ("codr", True, "Coder")
     (again,) = (await write(office, alice, "codr", client_id="m-1")).posted
     assert again == posted
+    (twice,) = (await write(office, alice, "codrr")).posted
+    assert twice.near == "Coder"  # and not the slip before
     (known,) = (await write(office, alice, "coder")).posted
     assert (known.unseen, known.near) == (False, None)
     (far,) = (await write(office, alice, "zebra")).posted

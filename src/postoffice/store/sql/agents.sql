@@ -31,10 +31,10 @@ WHERE a.agent > :after AND a.agent <> 'system' ORDER BY a.agent LIMIT :limit;
 replace(replace(replace(replace(replace(rtrim(agent, '._-'), '0', 'o'), '1', 'l'), 'i', 'l'), 'rn', 'm'), 'vv', 'w')
 
 -- name: names_near
--- Beside a name in the directory's order, so that a wrong one costs the same in an office of any size.
-SELECT name FROM (SELECT name FROM agents WHERE agent >= :agent ORDER BY agent LIMIT :limit) AS following
+-- Beside a name in the directory's order, so that a wrong one costs the same in an office of any size. One that nobody has used is no help.
+SELECT name FROM (SELECT name FROM agents WHERE agent >= :agent AND (acted OR has_key) ORDER BY agent LIMIT :limit) AS following
 UNION ALL
-SELECT name FROM (SELECT name FROM agents WHERE agent < :agent ORDER BY agent DESC LIMIT :limit) AS preceding;
+SELECT name FROM (SELECT name FROM agents WHERE agent < :agent AND (acted OR has_key) ORDER BY agent DESC LIMIT :limit) AS preceding;
 
 -- name: names_with
 -- Those that begin so come first.

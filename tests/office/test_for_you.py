@@ -34,6 +34,7 @@ class TestTheList:
         await write(office, alice, "bob", "never")
         leased = await take(office, bob)
         await office.settle(bob, [Refuse(leased.message.id, leased.token, "no")])
+        await office.cancel(alice, (await write(office, alice, "bob", "taken back")).message_id)
         await write(office, alice, "owner", "when you like", subject="later")
         await ask(office, alice, "owner", subject="paint")
         await office.request_connection(bob, "alice")

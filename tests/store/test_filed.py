@@ -26,7 +26,7 @@ CREATE UNIQUE INDEX events_mailbox ON events (mailbox, number);
 CREATE INDEX deliveries_session ON deliveries (session_id, session_number) WHERE session_id IS NOT NULL;
 DROP INDEX deliveries_seen; ALTER TABLE deliveries DROP COLUMN seen_at; ALTER TABLE deliveries DROP COLUMN holder;
 DROP TABLE windows; DROP TABLE window_names; DROP TABLE window_sessions; DROP TABLE machine_keys; DROP TABLE rings;
-DROP TABLE questions;
+DROP TABLE questions; DROP TABLE memories; DROP TABLE long_talks; DROP TABLE awaits;
 ALTER TABLE deliveries DROP COLUMN size; ALTER TABLE mailboxes DROP COLUMN waiting_bytes;
 ALTER TABLE duties RENAME TO roles; ALTER TABLE roles RENAME COLUMN duty TO role;
 DELETE FROM cursors WHERE name LIKE 'filed%'; UPDATE alembic_version SET version_num = '0009';

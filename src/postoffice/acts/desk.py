@@ -20,6 +20,7 @@ from postoffice.acts.rows import (
     DeliveryRow,
     KeyRow,
     MailKey,
+    MemoryRow,
     QuestionRow,
     RingRow,
     Row,
@@ -75,6 +76,7 @@ class Desk:
         self.dedupe: dict[tuple[str, str, str], tuple[bytes, str, int]] = {}
         self.tasks: dict[str, TaskRow] = {}  # by message id
         self.under_way: dict[str, int] = {}
+        self.memories: dict[str, MemoryRow] = {}
         self.questions: dict[str, QuestionRow] = {}  # by message id
         self.connections: dict[str, ConnectionRow] = {}
         self.keys: dict[str, KeyRow] = {}

@@ -28,6 +28,7 @@ class Needs:
         self.dedupe: set[tuple[str, str, str]] = set()
         self.tasks: set[str] = set()
         self.questions: set[str] = set()
+        self.memories: set[str] = set()  # agents whose memory of letters to and fro counts
         self.connections: set[str] = set()
         self.codes: set[str] = set()
         self.requests: set[str] = set()  # agents whose pending requests count

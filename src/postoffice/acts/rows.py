@@ -161,6 +161,14 @@ class QuestionRow(Struct):
     closed_at: int | None = None
 
 
+class MemoryRow(Struct):
+    """What an agent remembers of letters to and fro, still as JSON."""
+
+    agent: str
+    body: str
+    refreshed_at: int
+
+
 class ConnectionRow(Struct):
     """A connection as stored."""
 

@@ -52,6 +52,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     ttl: CountOrNone = 3
     ttl_most: CountOrNone = 10
     automatic_replies: CountOrNone = 100
+    talk_asked: CountOrNone = 40  # letters of models to and fro in a session within an hour, at which the owner is asked; 0: never
+    talk_held: CountOrNone = 100  # at which the session is held; 0: never
     heartbeat_timeout: timedelta = timedelta(seconds=60)
     code_life: timedelta = timedelta(hours=1)
     pending_requests: CountOrNone = 20

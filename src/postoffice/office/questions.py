@@ -1,10 +1,11 @@
 """Verbs about questions to people."""
 
 from postoffice.acts.questions.closing import AnswerQuestion, WithdrawQuestion
+from postoffice.acts.questions.go_on import AnswerGoOn
 from postoffice.core.agent import Caller
 from postoffice.core.errors import Forbidden, NoSuchQuestion, OwnerOnly
 from postoffice.core.for_you import ForYou
-from postoffice.core.names import OWNER, folded
+from postoffice.core.names import OWNER, SYSTEM, folded
 from postoffice.core.policy import Auth
 from postoffice.core.question import OPEN_OFFICE, Answer, Question, QuestionState, read_answer
 from postoffice.core.views import Page
@@ -70,7 +71,10 @@ class QuestionVerbs(FinishingVerbs):
         by = (OWNER if caller.owner else caller.name) if proven else OPEN_OFFICE
         answer = Answer(question=question.id, state=QuestionState.ANSWERED, by=by, choice=chosen, text=said)
         own_id = None if client_id is None else self._ref(client_id)
-        return await self.store.do(AnswerQuestion(question, answer, caller.name, own_id, via, verified=proven))
+        if folded(question.asker) != SYSTEM:
+            return await self.store.do(AnswerQuestion(question, answer, caller.name, own_id, via, verified=proven))
+        talk = await self.store.endless.of_question(question.id)
+        return await self.store.do(AnswerGoOn(question, answer, caller.name, own_id, via, verified=proven).about(talk))
 
     async def withdraw_question(self, caller: Caller, id: str) -> Question:
         """Take a question back, as whoever asked it."""

@@ -122,6 +122,7 @@ class Upkeep:
         await store.sweeps.expire_requests()
         await store.sweeps.report_overdue()
         await store.sweeps.end_questions()
+        await store.sweeps.ask_go_on()
         seldom = self._ticks % _PURGE_TICKS == 0
         if limits.retention is not None and (seldom or self._more_to_purge):
             self._more_to_purge = await _for_a_while(partial(self._purge, limits.retention))

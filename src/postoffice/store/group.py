@@ -14,7 +14,7 @@ from postoffice.core.errors import DiskFull, MailError, Unavailable
 from postoffice.store.engine import Write
 
 _encode = msgspec.json.Encoder().encode
-LAST = {"begin_turn", "confirm_post", "drop_await", "end_visits_of", "forget_limits"}
+LAST = {"ask_long_talk", "begin_turn", "confirm_post", "delete_long_talks", "drop_await", "end_visits_of", "forget_limits"}
 """Statements that have the last word on rows another act of the group may have written."""
 
 

@@ -14,7 +14,7 @@ from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.mail.session import settled_by
 from postoffice.acts.needs import Needs
-from postoffice.acts.rows import Box, DeliveryRow, KeyRow, QuestionRow, RingRow, Row, TaskRow, ThreadRow, WindowRow, in_turn
+from postoffice.acts.rows import Box, DeliveryRow, KeyRow, MemoryRow, QuestionRow, RingRow, Row, TaskRow, ThreadRow, WindowRow, in_turn
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
 from postoffice.core.message import TASK
@@ -240,6 +240,7 @@ def load_rest(desk: Desk, needs: Needs, acts: Sequence[Act[Any]]) -> Steps:
         "dedupe": list(needs.dedupe),
         "tasks_by_ref": _keys(needs.tasks),
         "questions_by_id": _keys(needs.questions),
+        "memories": _keys(needs.memories),
         "connections_by_id": _keys(needs.connections),
         "requests_of": _keys(needs.requests),
         "keys_of": _keys(needs.keys),
@@ -274,6 +275,7 @@ def _lay_rest(desk: Desk, found: dict[str, list[Row]]) -> None:
     for sender, to, client_id, fingerprint, answer, at in found.get("dedupe", ()):
         desk.dedupe[sender, to, client_id] = (fingerprint, answer, at)
     desk.tasks = {row[0]: TaskRow(*row) for row in found.get("tasks_by_ref", ())}
+    desk.memories = {row[0]: MemoryRow(*row) for row in found.get("memories", ())}
     desk.questions = {row[0]: QuestionRow(*row) for row in found.get("questions_by_id", ())}
     for row in found.get("connections_by_id", ()):
         desk.lay_connection(row)

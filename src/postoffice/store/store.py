@@ -12,6 +12,7 @@ from postoffice.core.errors import Closed
 from postoffice.store.engine import Committed, Engine
 from postoffice.store.reads.agents import AgentReads
 from postoffice.store.reads.connections import ConnectionReads
+from postoffice.store.reads.endless import EndlessReads
 from postoffice.store.reads.for_you import ForYouReads
 from postoffice.store.reads.ledger import LedgerReads
 from postoffice.store.reads.log import LogReads
@@ -41,6 +42,7 @@ class Store:
         self.tasks = TaskReads(engine)
         self.questions = QuestionReads(engine)
         self.for_you = ForYouReads(engine)
+        self.endless = EndlessReads(engine)
         self.notes = NoteReads(engine)
         self.log = LogReads(engine)
         self.ledger = LedgerReads(engine)

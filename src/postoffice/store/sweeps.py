@@ -8,10 +8,12 @@ from postoffice.acts.act import Act
 from postoffice.acts.mail.expiry import ExpireRequests, ReportOverdue
 from postoffice.acts.people.windows import EndLost
 from postoffice.acts.questions.closing import EndQuestion
+from postoffice.acts.questions.go_on import AskGoOn
 from postoffice.acts.upkeep.forgetting import Forget, ForgetEvents, Purge, PurgeUnreached
 from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.clock import micros
 from postoffice.store.engine import Engine
+from postoffice.store.reads.endless import EndlessReads
 from postoffice.store.reads.pages import SKEW, first_id
 from postoffice.store.reads.questions import QuestionReads
 
@@ -32,6 +34,7 @@ class Sweeps:
         self._engine = engine
         self._do = do
         self._questions = QuestionReads(engine)
+        self._endless = EndlessReads(engine)
 
     async def expire_requests(self, limit: int = 100) -> int:
         """End the requests that nobody answered in time."""
@@ -52,6 +55,14 @@ class Sweeps:
         """End the questions that nobody answered in time."""
         overdue = await self._questions.overdue(limit)
         return len([await self._do(EndQuestion(question)) for question in overdue])
+
+    async def ask_go_on(self) -> int:
+        """Ask the owner about sessions whose agents write to each other without end."""
+        asked = 0
+        while (talk := await self._endless.unasked()) is not None:
+            await self._do(AskGoOn(talk))
+            asked += 1
+        return asked
 
     async def purge(self, older_than: timedelta, limit: int = 200) -> int:
         """Forget messages that everybody is done with."""

@@ -13,12 +13,13 @@ from postoffice.acts.mail.compose import compose
 from postoffice.acts.mail.forwarding import Forwarding
 from postoffice.acts.mail.moves import keep, post
 from postoffice.acts.needs import Needs
-from postoffice.acts.questions.opening import check_question, open_question
+from postoffice.acts.questions.opening import check_question, is_person, open_question
 from postoffice.acts.rows import Box, ThreadRow
 from postoffice.acts.rules.admission import check_admission
 from postoffice.acts.rules.budget import check_budget, spend
 from postoffice.acts.rules.codes import ask_codes
 from postoffice.acts.rules.depth import check_depth
+from postoffice.acts.rules.endless import ask_talk, check_talk, count_talk, may_count, refresh_talk
 from postoffice.acts.rules.idempotency import Exchange, Once
 from postoffice.acts.rules.naming import ask_lookalikes, check_new_name
 from postoffice.acts.rules.rates import ask_rate, count_sent
@@ -75,6 +76,8 @@ class Send(Act[Accepted]):
         self.names = () if self.to_all else (draft.to,) if isinstance(draft.to, str) else draft.to
         self.agents = [folded(name) for name in self.names]
         self.note = is_note(draft.type)
+        self.counted = not self.note and may_count(draft, self.agents)
+        """Whether it may be one letter of a talk without end."""
         said = draft
         if whole:  # by its retries it is the same message, however it names others
             draft = self.draft = _with_whole_ids(draft, whole)
@@ -114,6 +117,8 @@ class Send(Act[Accepted]):
         subject = self._subject_key(self.forwarding.original(desk))
         recipients = self._recipients(desk)
         ask_codes(needs, self.draft, recipients)
+        if self.counted:
+            ask_talk(needs, self.sender, recipients)
         if self.draft.forward_of is not None:
             needs.requests.update(recipients)  # what it says is yet to be read
         if self.strangers:
@@ -229,6 +234,8 @@ class Send(Act[Accepted]):
         check_admission(desk, self.draft, sender, box, original)
         check_question(desk, self.draft, self.sender, box)
         thread = self._thread(desk, box, original, answered)
+        if self.counted:
+            check_talk(desk, thread)
         if not self.note and box.agent != self.sender:
             check_budget(desk, thread, box, automatic=self.draft.automatic)
         check_depth(desk, box)
@@ -262,6 +269,10 @@ class Send(Act[Accepted]):
             open_question(desk, message, self.sender, box, session_id)
         if thread is not None:
             spend(desk, thread, desk.boxes[self.sender], box, automatic=message.automatic)
+            if self.counted:
+                count_talk(desk, thread, desk.boxes[self.sender], box)
+            elif is_person(desk.boxes[self.sender]):
+                refresh_talk(desk, box.agent)
         return Posted(recipient=box.name, session_id=session_id, unseen=unseen, ledger=way)
 
     def _way(self, desk: Desk, message: Message, box: Box) -> str | None:

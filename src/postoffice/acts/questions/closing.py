@@ -10,6 +10,7 @@ from postoffice.acts.mail.moves import keep, move, post, settle
 from postoffice.acts.needs import Needs
 from postoffice.acts.questions.opening import write_question
 from postoffice.acts.rows import QuestionRow
+from postoffice.acts.rules.endless import refresh_talk
 from postoffice.acts.rules.idempotency import Once
 from postoffice.core.clock import moment
 from postoffice.core.delivery import WAITING, State
@@ -55,7 +56,7 @@ class CloseQuestion(Act[Question]):
         row.state = answer.state
         row.by, row.choice, row.text = answer.by, answer.choice, answer.text
         row.closed_at = desk.now
-        if row.state != QuestionState.WITHDRAWN:
+        if row.state != QuestionState.WITHDRAWN and self.asker != SYSTEM:
             row.answer_id = self._tell_asker(desk, row, answer, verified=verified)
         write_question(desk, row)
         for agent in {self.asker, self.person} - {SYSTEM}:
@@ -89,6 +90,8 @@ class CloseQuestion(Act[Question]):
         post(desk, message, body, sender, asker, thread)
         if thread is not None and said:
             thread.replies_left = desk.limits.automatic_replies
+        if said:
+            refresh_talk(desk, self.asker)
         return message.id
 
 

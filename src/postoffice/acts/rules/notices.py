@@ -50,6 +50,13 @@ def budget_spent(session_id: str, other: str, full: int) -> Notice:
     return Notice(text, {"kind": "budget_spent", "session_id": session_id, "with": other})
 
 
+def talking_long(session_id: str, other: str, letters: int, held: int) -> Notice:
+    """Two models have written to each other for long, and nobody else has said a word."""
+    end = f" After {held} the session is held." if held else ""
+    text = f"You and {other} have sent each other {letters} letters within an hour. The owner is asked whether you should go on.{end}"
+    return Notice(text, {"kind": "long_talk", "session_id": session_id, "with": other, "letters": letters, "held_at": held or None})
+
+
 def task_overdue(task: TaskRow, assignee: str) -> Notice:
     """A task's deadline has passed."""
     text = f"Task {task.id} is {task.state} with {assignee}, and its deadline has passed."

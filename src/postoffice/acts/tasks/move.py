@@ -11,6 +11,7 @@ from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, TaskRow
 from postoffice.acts.rules.codes import ask_codes
 from postoffice.acts.rules.depth import check_depth
+from postoffice.acts.rules.endless import refresh_talk
 from postoffice.acts.rules.idempotency import Once
 from postoffice.acts.rules.rates import ask_rate, count_sent
 from postoffice.acts.tasks.steps import step
@@ -73,6 +74,8 @@ class MoveTask(Act[Task]):
         keep(desk, message, self.caller, body)
         thread = desk.threads.get(task.session_id or "")
         post(desk, message, body, self.caller, desk.boxes[task.requester], thread, State.ACKED if self.report.settled else State.PENDING)
+        if self.wanted is not state:
+            refresh_talk(desk, task.requester, task.assignee)
         # An update is never refused for the budget's sake, but one written by hand fills it again.
         if thread is not None and not message.automatic:
             thread.replies_left = desk.limits.automatic_replies

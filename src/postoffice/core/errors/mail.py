@@ -87,6 +87,10 @@ class MailboxHeavy(MailboxFull):
     """{recipient}'s mailbox holds {size} bytes of waiting mail, its limit is {limit}; send again when it has read some, or send references."""
 
 
+class TalkHeld(Limited):
+    """Session {session} is held after {letters} letters to and fro without a person's word; the owner was asked. Go on when a person has written."""
+
+
 class BudgetSpent(Limited):
     """The {limit} automatic replies of session {session} are spent; a message that is not automatic refills them."""
 

@@ -5,14 +5,11 @@ from datetime import datetime
 from postoffice.acts.rows import DeliveryRow, Row, TaskRow
 from postoffice.acts.tasks.move import as_task
 from postoffice.core.clock import moment
-from postoffice.core.delivery import CANCELED
 from postoffice.core.for_you import ForYou, Matter, MatterKind, rank_of
 from postoffice.core.letter import text_of
 from postoffice.core.names import folded
 from postoffice.core.task import TaskState
-from postoffice.core.views import DeadLetter
 from postoffice.store.engine import Engine
-from postoffice.store.reads.mail import MailReads
 from postoffice.store.reads.questions import as_read
 
 _TEXT_CHARACTERS = 500
@@ -28,7 +25,6 @@ class ForYouReads:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._mail = MailReads(engine)
 
     async def count(self, name: str, *, everyone: bool) -> int:
         """How much waits in all."""
@@ -44,9 +40,9 @@ class ForYouReads:
         found += [_task(row, now) for row in await self._engine.fetch("tasks_for_you", **asked)]
         found += [_consent(row, now) for row in await self._engine.fetch("consent_for_you", everyone=int(everyone), **asked)]
         found += [_letter(row, now) for row in await self._engine.fetch("mail_for_you", **asked)]
-        dead = (await self._mail.dead_letters(None if everyone else name, None, limit)).items
-        found += [_dead(item, now) for item in dead if item.standing.reason != CANCELED]  # what its sender took back is over
+        found += [_dead(row, now) for row in await self._engine.fetch("dead_for_you", everyone=int(everyone), **asked)]
         if everyone:
+            found += [_held(row, now) for row in await self._engine.fetch("held_long_talks", limit=limit)]
             found += [_silent(row, now) for row in await self._engine.fetch("silent_for_you", everyone=1, limit=limit)]
         found.sort(key=lambda matter: (matter.rank, matter.since))
         return ForYou(matters=tuple(found[:limit]), count=await self.count(name, everyone=everyone))
@@ -118,18 +114,37 @@ def _letter(row: Row, now: datetime) -> Matter:
     )
 
 
-def _dead(item: DeadLetter, now: datetime) -> Matter:
+def _dead(row: Row, now: datetime) -> Matter:
+    *columns, name = row
+    mail = DeliveryRow(*columns)
+    message = mail.read()
     return Matter(
         kind=MatterKind.DEAD,
-        id=item.message.id,
-        who=item.message.sender,
-        what=item.message.subject,
-        text=item.standing.reason or "",
-        since=item.standing.settled_at or item.message.created_at,
+        id=message.id,
+        who=message.sender,
+        what=message.subject,
+        text=mail.reason or "",
+        since=message.created_at if mail.settled_at is None else moment(mail.settled_at),
         rank=rank_of(MatterKind.DEAD, now),
         can=("requeue", "discard"),
-        whom=item.standing.recipient,
-        session_id=item.standing.session_id,
+        whom=name,
+        session_id=mail.session_id,
+    )
+
+
+def _held(row: Row, now: datetime) -> Matter:
+    session, _, _, letters, held_at, low, high = row
+    return Matter(
+        kind=MatterKind.HELD,
+        id=session,
+        who=low,
+        what="is held",
+        text=f"{letters} letters to and fro without a person's word",
+        since=moment(held_at),
+        rank=rank_of(MatterKind.HELD, now),
+        can=("write",),
+        whom=high,
+        session_id=session,
     )
 
 

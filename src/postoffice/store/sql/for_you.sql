@@ -16,6 +16,9 @@ c.status = 'PENDING' AND c.requester <> :agent AND (c.target = :agent OR CAST(:e
 d.mailbox = :agent AND d.state = 'pending' AND NOT EXISTS (SELECT 1 FROM questions q WHERE q.message_id = d.message_id AND q.state = 'open')
   AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.message_id = d.message_id AND t.assignee = d.mailbox AND t.state IN ('pending', 'accepted', 'working'))
 
+-- part: dead_waits
+d.state = 'dead' AND coalesce(d.reason, '') <> 'canceled' AND (d.mailbox = :agent OR CAST(:everyone AS bigint) = 1)
+
 -- part: rung_in_vain
 r.told_at IS NOT NULL AND r.turn_at IS NULL AND d.state = 'pending' AND CAST(:everyone AS bigint) = 1
 
@@ -33,6 +36,10 @@ WHERE {asked_consent} ORDER BY c.created_at LIMIT :limit;
 -- name: mail_for_you
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id WHERE {letter_waits} ORDER BY d.priority, d.number LIMIT :limit;
 
+-- name: dead_for_you
+SELECT {delivery}, a.name FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox
+WHERE {dead_waits} ORDER BY d.settled_at LIMIT :limit;
+
 -- name: silent_for_you
 SELECT {delivery}, a.name, r.told_at FROM rings r JOIN deliveries d ON d.message_id = r.message_id AND d.mailbox = r.mailbox
 JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox WHERE {rung_in_vain} ORDER BY r.told_at LIMIT :limit;
@@ -41,4 +48,5 @@ JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox WHER
 SELECT (SELECT count(*) FROM questions q WHERE {asked_question}) + (SELECT count(*) FROM tasks t WHERE {asked_task})
   + (SELECT count(*) FROM connections c WHERE {asked_consent}) + (SELECT count(*) FROM deliveries d WHERE {letter_waits})
   + (SELECT count(*) FROM rings r JOIN deliveries d ON d.message_id = r.message_id AND d.mailbox = r.mailbox WHERE {rung_in_vain})
-  + (SELECT count(*) FROM deliveries d WHERE d.state = 'dead' AND coalesce(d.reason, '') <> 'canceled' AND (d.mailbox = :agent OR CAST(:everyone AS bigint) = 1));
+  + CASE WHEN CAST(:everyone AS bigint) = 1 THEN (SELECT count(*) FROM long_talks WHERE held_at IS NOT NULL) ELSE 0 END
+  + (SELECT count(*) FROM deliveries d WHERE {dead_waits});

@@ -1,0 +1,18 @@
+-- Talk without end, the same on both engines.
+
+-- part: long_talk
+CAST(t.session_id AS text), t.low, t.high, t.letters
+
+-- name: unasked_long_talks
+-- Where one of the two is in another such talk that the owner is asked about, that answer will do.
+SELECT {long_talk} FROM long_talks t WHERE t.question_id IS NULL AND NOT EXISTS (
+  SELECT 1 FROM long_talks o JOIN questions q ON q.message_id = o.question_id
+  WHERE q.state = 'open' AND (o.low IN (t.low, t.high) OR o.high IN (t.low, t.high)))
+ORDER BY t.at LIMIT 1;
+
+-- name: talk_of_question
+SELECT {long_talk} FROM long_talks t WHERE t.question_id = :id;
+
+-- name: held_long_talks
+SELECT {long_talk}, t.held_at, l.name, h.name FROM long_talks t JOIN agents l ON l.agent = t.low JOIN agents h ON h.agent = t.high
+WHERE t.held_at IS NOT NULL ORDER BY t.held_at LIMIT :limit;

@@ -404,7 +404,7 @@ class TestConnecting:
     def test_the_light_turns_green_with_the_first_call(self, lookout: Lookout, town: Town) -> None:
         page = lookout.go("/page/connect?name=fresh-agent")
         expect(page.locator("#light")).to_contain_text("Waiting for the first call of fresh-agent")
-        town.call("fresh-agent", "GET", "/inbox")
+        town.appear("fresh-agent")
         expect(page.locator("#light.lit")).to_contain_text("fresh-agent has called")
 
     def test_a_snippet_is_copied(self, browser: Browser, house: House) -> None:

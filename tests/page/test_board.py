@@ -15,7 +15,7 @@ from tests.page.lookout import Lookout
 def house(tmp_path: Path) -> Iterator[House]:
     with opened(tmp_path) as running:
         for name in ("atlas", "coder", "docs"):
-            running.town.call(name, "GET", "/inbox")
+            running.town.appear(name)
         yield running
 
 
@@ -89,10 +89,10 @@ def test_what_nobody_has_begun_is_cancelled_or_asked_of_another(out: Lookout, ho
     expect(page.locator(".column.finished .card").filter(has_text="Not needed")).to_have_count(1)
     other = page.locator(".column.pending .card").filter(has_text="For somebody else")
     other.get_by_text("Cancel or reassign").click()
-    other.get_by_role("textbox", name="Who shall do it instead").fill("dcos")
+    other.get_by_label("Who shall do it instead").fill("dcos")
     other.get_by_role("button", name="Reassign").click()
     expect(other.get_by_role("alert")).to_contain_text("did you mean docs?")
-    other.get_by_role("textbox", name="Who shall do it instead").fill("docs")
+    other.get_by_label("Who shall do it instead").fill("docs")
     other.get_by_role("button", name="Reassign").click()
     expect(page.locator(".column.pending .card").filter(has_text="For somebody else")).to_contain_text("atlas asks docs")
     (task,) = house.town.call("docs", "GET", "/tasks")["tasks"]

@@ -60,7 +60,7 @@ def test_a_search_is_kept_with_the_views_and_forgotten(lookout: Lookout) -> None
 
 
 def test_the_palette_finds_any_part_of_a_name_and_knows_commands(lookout: Lookout, house: House) -> None:
-    house.town.call("backend-coder", "GET", "/inbox")
+    house.town.appear("backend-coder")
     page = lookout.go("/")
     page.keyboard.press("Control+k")
     page.keyboard.type("oder")

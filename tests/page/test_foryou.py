@@ -21,7 +21,7 @@ from tests.page.town import Town
 def quiet(tmp_path: Path) -> Iterator[House]:
     """An office in which nobody waits for its owner."""
     with opened(tmp_path) as house:
-        house.town.call("coder", "GET", "/inbox")
+        house.town.appear("coder")
         yield house
 
 
@@ -119,7 +119,7 @@ def test_a_task_asked_of_a_person_is_answered_in_words(out: Lookout, quiet: Hous
 
 
 def test_consent_and_dead_letters_are_settled_in_their_rows(out: Lookout, quiet: House) -> None:
-    quiet.town.call("docs", "GET", "/inbox")
+    quiet.town.appear("docs")
     made = quiet.town.call("coder", "POST", "/connections/request", {"target_agent_name": "docs", "message": "drafts"})
     dead = quiet.town.kill("coder", "docs", "Digest", "cannot be read")
     page = out.go("/")

@@ -285,7 +285,7 @@ class TestTheLine:
         assert [task["subject"] for task in tasks].count("Due") == 1
 
     def test_whoever_begins_another_letter_before_the_answer_can_send_it(self, lookout: Lookout, house: House) -> None:
-        house.town.call("newsroom", "GET", "/inbox")
+        house.town.appear("newsroom")
         page = lookout.go("/page/compose?to=newsroom&subject=Twice")
         page.get_by_label("Message").fill("the same words")
         with hold(page, "/compose$") as held:

@@ -26,7 +26,7 @@ globalThis.Notification = class {
 @pytest.fixture
 def quiet(tmp_path: Path) -> Iterator[House]:
     with opened(tmp_path) as house:
-        house.town.call("coder", "GET", "/inbox")
+        house.town.appear("coder")
         yield house
 
 

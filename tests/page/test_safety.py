@@ -26,6 +26,15 @@ POSTS = [
     ("/page/connections/0199d2a0-0000-7000-8000-000000000003/approve", {}),
     ("/page/dead/0199d2a0-0000-7000-8000-000000000003/discard", {"of": "bob"}),
     ("/page/connect", {"name": "mallory"}),
+    ("/page/many", {"act": "done", "pick": "x"}),
+    ("/page/mine/0199d2a0-0000-7000-8000-000000000003/done", {}),
+    ("/page/letter/0199d2a0-0000-7000-8000-000000000003/done", {}),
+    ("/page/letter/0199d2a0-0000-7000-8000-000000000003/cancel", {}),
+    ("/page/question/0199d2a0-0000-7000-8000-000000000003/answer", {"content": "yes"}),
+    ("/page/tasks/0199d2a0-0000-7000-8000-000000000003/remind", {}),
+    ("/page/tasks/0199d2a0-0000-7000-8000-000000000003/cancel", {}),
+    ("/page/tasks/0199d2a0-0000-7000-8000-000000000003/reassign", {"to": "bob"}),
+    ("/page/settings/theme", {"theme": "dark"}),
     ("/page/login", {"code": "x"}),
     ("/page/logout", {}),
 ]
@@ -65,7 +74,7 @@ class TestChangesComeFromThePageItself:
             assert (await http.post(path, data=form, headers={"Origin": origin})).status_code == 403
         async with served.client(key=served.owner_key) as owner:
             assert done(await owner.get("/owner/totals"))["pending"] == 0
-            assert done(await owner.get("/agents"))["agents"] == []
+            assert [agent["name"] for agent in done(await owner.get("/agents"))["agents"]] == ["owner"]
 
     @pytest.mark.parametrize("proof", ["fetch metadata", "origin"])
     async def test_either_proof_suffices(self, served: Served, http: httpx.AsyncClient, proof: str) -> None:

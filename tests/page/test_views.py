@@ -149,13 +149,13 @@ def test_a_new_office_says_how_to_begin(browser: Browser, tmp_path: Path) -> Non
         expect(page.locator(".snippet")).to_contain_text(f"{new.url}/mail/coder")
         page.screenshot(path=SCREENS / "welcome-light.png")
         assert shut_out(lookout) == []
-        new.town.call("coder", "GET", "/inbox")
+        new.town.appear("coder")
         expect(page.locator("#light.lit")).to_contain_text("coder has called")
 
 
 def test_bridges_that_are_in_use_are_shown(browser: Browser, tmp_path: Path) -> None:
     with opened(tmp_path, "--files", "mailboxes") as bridged, looking(browser, bridged.url) as lookout:
-        bridged.town.call("alice", "GET", "/inbox")
+        bridged.town.appear("alice")
         page = lookout.go("/page/overview")
         expect(page.locator("#bridges")).to_contain_text("files")
         expect(page.locator("#bridges")).to_contain_text("mailboxes")

@@ -48,6 +48,10 @@ class Town:
         assert answer.is_success, (who, path, answer.text)
         return answer.json()
 
+    def appear(self, who: str) -> None:
+        """Be there: to look makes nobody an agent."""
+        self.call(who, "PATCH", "/agents/me", {})
+
     def send(self, who: str, to: str, content: str | None = None, **fields: Any) -> Any:
         body = {"to": to, "subject": fields.pop("subject", "Hello"), **fields}
         return self.call(who, "POST", "/messages/send", body if content is None else body | {"content": content})

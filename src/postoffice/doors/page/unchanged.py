@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 _HEAD = re.compile(r'\s*<(\w+)((?:\s[^>]*?)?)\sdata-key="([^"]*)"')
 _TIME = re.compile(r"(<time [^>]*>)[^<]*")
+_ONCE = re.compile(r'(?<=name="once" value=")[^"]*')
 _DIGEST_BYTES = 6
 
 
@@ -16,8 +17,9 @@ def unchanged(row: str, have: Container[str]) -> Markup:
     found = _HEAD.match(row)
     if found is None:
         return Markup(row)  # noqa: S704 - it comes from a template, which escaped what is in it
-    # How long ago something was goes on by itself in the browser.
-    digest = blake2b(_TIME.sub(r"\1", row).encode(), digest_size=_DIGEST_BYTES).hexdigest()
+    # How long ago something was goes on by itself in the browser, and a form's id is as good as the one that it would have now.
+    said = _ONCE.sub("", _TIME.sub(r"\1", row))
+    digest = blake2b(said.encode(), digest_size=_DIGEST_BYTES).hexdigest()
     name, key = found[1], found[3]
     if digest in have:
         return Markup(f'<{name} data-key="{key}" data-same></{name}>')  # noqa: S704 - as above

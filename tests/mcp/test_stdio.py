@@ -142,6 +142,19 @@ class TestAServerThatComesAndGoes:
                 assert await call(alice, "mailbox_check") == {"sessions": [], "pending_connections": [], "cursor": None, "notes": []}
             assert "postoffice serve" in await refusal(alice, "mailbox_check")
 
+    async def test_the_tools_are_listed_though_it_does_not_answer_yet(self) -> None:
+        silent = asyncio.Event()
+
+        async def say_nothing(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await silent.wait()
+            writer.close()
+
+        async with await asyncio.start_server(say_nothing, "127.0.0.1", 0) as listener:
+            address = "http://{}:{}".format(*listener.sockets[0].getsockname())
+            async with started(address, extra={"POSTOFFICE_AGENT": "alice"}) as alice:
+                assert await names(alice) == FIVE
+            silent.set()
+
 
 @asynccontextmanager
 async def one_answer(served: Served, last_words: bytes) -> AsyncIterator[str]:

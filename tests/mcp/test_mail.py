@@ -227,6 +227,9 @@ class TestBeingDone:
         assert "I will not." in notice
         assert f"answers {letter}" in HEAD.findall(notice)[0][3]
 
+    async def test_with_nothing_named_is_refused(self, bob: Mind) -> None:
+        assert "mail_get" in await bob.refused("mail_done", ids=[])
+
     async def test_says_of_each_what_became_of_it(self, alice: Mind, bob: Mind) -> None:
         letter = await alice.send("bob", "One")
         await bob.say("mail_get")
@@ -245,7 +248,7 @@ class TestTasks:
         assert f"Tasks you have not finished: {task} from alice (working)." in said, "what is forgotten is found again"
         assert await bob.say("task_update", id=task, state="done", text="Green.") == f"Task {task} is completed; alice is told."
         assert await bob.say("mail_get") == "No new mail."
-        assert "task now completed" in await alice.say("mail_find", id=task)
+        assert "task completed, you sent it" in await alice.say("mail_find", id=task)
 
     async def test_whoever_gave_one_takes_it_back_while_nobody_has_it(self, alice: Mind, bob: Mind) -> None:
         task, begun = await alice.send("bob", "Paint the shed", task=True), await alice.send("carol", "Sing", task=True)

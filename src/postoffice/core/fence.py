@@ -76,7 +76,8 @@ class Fence:
         if (attempt := getattr(letter, "attempt", 0)) > 1:  # of what is in its taker's hands
             facts.append(f"delivery {attempt}")
         if letter.task:
-            state = letter.task.state if letter.task.state in set(TaskState) else TaskState.PENDING
+            said = letter.task.state if letter.task.state in set(TaskState) else TaskState.PENDING
+            state = getattr(letter, "task_state", None) or said  # as it is now, where that was looked up
             facts.append(f"task {state}")
             if self._now is not None and letter.task.deadline is not None:
                 left = letter.task.deadline - self._now
@@ -88,8 +89,8 @@ class Fence:
         about: dict[str, object] = {"subject": letter.subject, "type": letter.type}
         if not self._brief:
             about |= {"sender's id": letter.client_id, "session": letter.session_id, "correlation": letter.correlation_id}
-        elif letter.type in _USUAL_TYPES:
-            del about["type"]
+        if letter.type in _USUAL_TYPES:
+            del about["type"]  # the heading says as much
         if isinstance(letter.reply_to, str) and not is_id(letter.reply_to):
             about["answers"] = letter.reply_to
         return [f"{name}: {one_line(value)}" for name, value in about.items() if isinstance(value, str) and value]

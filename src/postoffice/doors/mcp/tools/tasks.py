@@ -31,7 +31,7 @@ class TaskResult(Result, frozen=True, kw_only=True):
 async def update(request: McpRequest, given: tasks.TaskUpdate) -> TaskResult:
     """Move a task."""
     me = await request.caller(given.agent_id)
-    state = state_of(given.state)
+    state = _state(given.state)
     report = Draft(to=me.name, content=given.content or "", payload=given.payload, client_id=given.id)
     return TaskResult(task=await request.office.update_task(me, given.task_id, state, report))
 
@@ -57,7 +57,7 @@ class TaskList(Result, frozen=True, kw_only=True):
 async def list_tasks(request: McpRequest, given: tasks.Tasks) -> TaskList:
     """Tasks of the caller's."""
     me = await request.caller(given.agent_id)
-    state = None if given.state is None else state_of(given.state)
+    state = None if given.state is None else _state(given.state)
     asked_by, asked_of = (me.name, None) if given.asked_by_me else (None, me.name)
     page = await request.office.tasks(me, assignee=asked_of, requester=asked_by, state=state, cursor=given.cursor)
     return TaskList(tasks=page.items, cursor=page.cursor)
@@ -67,8 +67,7 @@ def _due(left: timedelta) -> str:
     return f"due in {span(left)}" if left > timedelta(0) else f"was due {ago(-left)}"
 
 
-def state_of(word: str) -> TaskState:
-    """A task's state by its word."""
+def _state(word: str) -> TaskState:
     try:
         return TaskState(word)
     except ValueError:

@@ -62,21 +62,16 @@ class Found(ForMind, frozen=True, kw_only=True):
             return "Nothing found. Fewer or other words may find it; mail_find() shows the latest mail."
         marks, lines = self.fence(), []
         for item in self.hits.messages:
-            facts = (*_task(item), _summary(item))
             if not self.only:
-                lines.append(beginning(marks, item, _FOUND_TOKENS, *facts))
+                lines.append(beginning(marks, item, _FOUND_TOKENS, _summary(item)))
                 continue
-            lines.append(whole(marks, item, self.id(item.id), *facts, part=self.part))
+            lines.append(whole(marks, item, self.id(item.id), _summary(item), part=self.part))
             lines += _at_length(marks, item)
         if self.hits.more:
             lines.append("There is more: other words, with, or before: narrow it down.")
         if not self.only:
             lines.append("mail_find(id=…) shows one whole.")
         return "\n".join(lines)
-
-
-def _task(item: Placed) -> tuple[str, ...]:
-    return () if item.task_state is None else (f"task now {item.task_state}",)
 
 
 def _summary(item: Placed) -> str:

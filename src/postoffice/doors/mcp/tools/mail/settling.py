@@ -7,7 +7,7 @@ import msgspec
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Ack, Nack, Refuse, Settled, Settlement, State
-from postoffice.core.errors import MailError
+from postoffice.core.errors import Invalid, MailError
 from postoffice.core.fence import one_line
 from postoffice.core.message import Draft
 from postoffice.core.span import span
@@ -64,6 +64,8 @@ async def done(request: McpRequest, given: mail.Done) -> Done:
     """Say what became of mail."""
     me = await request.caller(given.agent_id)
     ids = [given.ids] if isinstance(given.ids, str) else given.ids
+    if not ids:
+        raise Invalid(what="ids", why="it names the messages you are done with; mail_get shows those you hold")
     tasks = {id: await _task(request, me, id) for id in ids}
     refusing = given.reason is not None and given.later_minutes is None
     ended: dict[str, Ended] = {}

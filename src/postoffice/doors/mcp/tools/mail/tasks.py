@@ -6,12 +6,12 @@ import msgspec
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Ack, Recalled
+from postoffice.core.errors import Invalid
 from postoffice.core.message import Draft
-from postoffice.core.task import FINAL, Task
+from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.tools import mail
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.mail.reading import ForMind, keep, shorten
-from postoffice.doors.mcp.tools.tasks import state_of
 from postoffice.doors.mcp.tools.verb import Verb
 
 _TAKEN_BACK = frozenset({mail.Report.CANCELED, "cancelled", "cancel", "withdrawn"})
@@ -56,8 +56,11 @@ async def update(request: McpRequest, given: mail.Update) -> Reported:
 
 async def _move(request: McpRequest, me: Caller, given: mail.Update) -> Outcome:
     """One that has ended is done with as mail, too; one under way stays with whoever works on it."""
-    report = Draft(to=me.name, content=given.text or "")
-    task = await request.office.update_task(me, given.id, state_of(given.state), report)
+    try:
+        state = TaskState(given.state)
+    except ValueError:
+        raise Invalid(what="state", why=f"it is {given.state!r}; use one of {', '.join(mail.Report)}") from None
+    task = await request.office.update_task(me, given.id, state, Draft(to=me.name, content=given.text or ""))
     if task.state in FINAL:
         await request.office.settle(me, [Ack(task.message_id)])
     else:

@@ -10,7 +10,7 @@ from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.dates import moment_of
 from postoffice.cli.ending import interruptible
 from postoffice.cli.reply import LONGEST_WAIT_SECONDS, WAIT_SECONDS, awaited
-from postoffice.cli.show import for_programs, quote, say, text_of
+from postoffice.cli.show import quote, say, text_of
 from postoffice.client.text_body import text_body
 from postoffice.core.clock import sender_id
 from postoffice.core.errors import BadLimit, BadSetting, Invalid, NotFound
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from postoffice.client.wire import Wire
 
 _NEWEST = 200
-_NEAR = 0.7  # how much of a name has to be right
 
 
 async def send(wire: "Wire", options: Options) -> Any:
@@ -42,8 +41,6 @@ async def send(wire: "Wire", options: Options) -> Any:
     }
     mark = sender_id() if seconds is not None else None
     sent = await wire.post("/messages/send", {k: v for k, v in (body | {"correlation_id": mark}).items() if v is not None})
-    if not for_programs(options):
-        await _guess(wire, sent["recipients"])
     if mark is None or seconds is None:
         return sent
     return {"sent": sent, "reply": await awaited(wire, sent, options["to"][0], mark, seconds)}
@@ -120,19 +117,6 @@ def _sent(console: "Console", answer: Any) -> None:
         else:
             reach = to.get("reach", {}).get("text")
             say(console, f"Sent {shown} to {to['recipient']}" + (f" ({reach})." if reach else "."))
-
-
-async def _guess(wire: "Wire", recipients: list[Any]) -> None:
-    """Who may have been meant by a name that nobody has used yet."""
-    import difflib  # noqa: PLC0415 - only a new name needs it
-
-    unseen = [to for to in recipients if to.get("unseen")]
-    if not unseen:
-        return
-    names = {agent["name"].lower(): agent["name"] for agent in (await wire.get("/agents", limit=_NEWEST))["agents"]}
-    for to in unseen:
-        near = difflib.get_close_matches(to["recipient"].lower(), names.keys() - {to["recipient"].lower()}, 1, _NEAR)
-        to["near"] = names[near[0]] if near else ""
 
 
 async def reply(wire: "Wire", options: Options) -> Any:

@@ -14,6 +14,10 @@ from tests.serve.running import PATIENCE
 COMMANDS = [
     "serve",
     "close",
+    "windows",
+    "quiet",
+    "cancel",
+    "bell",
     "register",
     "login",
     "invite",

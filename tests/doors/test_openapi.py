@@ -42,6 +42,10 @@ NOT_BY_A_BARE_NAME = {
     "GET /ledger/topics/{topic_id}/records",
     "GET /ledger/quarantine",
     "POST /ledger/connections",  # there is no ledger
+    "GET /machines",
+    "POST /machines",
+    "DELETE /machines/{prefix}",
+    "POST /close",
 }
 SUCCESS = re.compile("2[0-9][0-9]")
 

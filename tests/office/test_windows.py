@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Rings, State
-from postoffice.core.errors import KeyRequired, NoSuchWindow, Unidentified, WindowTaken
+from postoffice.core.errors import BadKey, KeyRequired, MachineOnly, NoSuchKey, NoSuchWindow, OwnerOnly, Unidentified, WindowTaken
 from postoffice.core.window import LEASE, Opened, Opening, Place, Ring, WindowState
 from postoffice.office import Auth, PostOffice
 from postoffice.office.windows import Renewal
@@ -295,3 +295,52 @@ async def rings_of(office: PostOffice, caller: Caller, ref: str) -> Rings:
     rings = (await standing(office, caller, ref)).rung
     assert isinstance(rings, Rings)
     return rings
+
+
+class TestMachines:
+    async def test_a_machine_opens_windows_under_its_prefix_and_speaks_for_their_agents_only(self, engine: Engine) -> None:
+        async with office_with(engine, auth=Auth.KEYS) as office:
+            raw, made = await office.make_machine_key(office.owner(), "Ann")
+            assert (made.prefix, made.shown) == ("ann", raw[:8])
+            machine = await office.identify(key=raw, machine=True)
+            first, second = [await open_one(office, process, machine, session=str(process)) for process in (1, 2)]
+            assert (first.agent, second.agent) == ("ann-shop", "ann-shop-2")
+            assert (await open_one(office, 3, machine, agent="coder")).agent == "ann-coder"
+            speaker = await office.identify(key=raw, name="ann-shop")
+            assert (speaker.name, speaker.verified, speaker.owner) == ("ann-shop", True, False)
+            await member(office, "ann-old")  # begins alike, and is no window's
+            for name in (None, "bob", "owner", "ann-old", "ann"):
+                with pytest.raises(MachineOnly):
+                    await office.identify(key=raw, name=name)
+            assert (await office.renew_window(machine, Renewal(id=second.id))).agent == "ann-shop-2"
+            with pytest.raises(BadKey):
+                await office.add_key(speaker)
+
+    async def test_a_machine_has_no_say_over_anothers_windows(self, engine: Engine) -> None:
+        async with office_with(engine, auth=Auth.KEYS) as office:
+            keys = [(await office.make_machine_key(office.owner(), prefix))[0] for prefix in ("ann", "ben")]
+            ann, ben = [await office.identify(key=key, machine=True) for key in keys]
+            opened = await open_one(office, 1, ann)
+            with pytest.raises(NoSuchWindow):
+                await office.close_window(ben, opened.id)
+            with pytest.raises(MachineOnly):
+                await office.identify(key=keys[1], name="ann-shop")
+            assert (await open_one(office, 2, ben, agent="ann-shop")).agent == "ben-ann-shop"
+
+    async def test_a_key_that_was_taken_back_opens_nothing(self, engine: Engine) -> None:
+        async with office_with(engine, auth=Auth.KEYS) as office:
+            raw, _ = await office.make_machine_key(office.owner(), "ann")
+            machine = await office.identify(key=raw, machine=True)
+            await open_one(office, 1, machine)
+            assert await office.revoke_machine(office.owner(), "ANN") == 1
+            for name in (None, "ann-shop"):
+                with pytest.raises(BadKey):
+                    await office.identify(key=raw, name=name, machine=True)
+            assert await office.machines(office.owner()) == ()
+            with pytest.raises(NoSuchKey):
+                await office.revoke_machine(office.owner(), "ann")
+
+    async def test_only_the_owner_gives_machines_keys(self, office: PostOffice) -> None:
+        for caller in (await member(office, "coder"), *await people(office, "bob")):
+            with pytest.raises(OwnerOnly):
+                await office.make_machine_key(caller, "ann")

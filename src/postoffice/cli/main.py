@@ -26,6 +26,7 @@ from postoffice.cli import (
     server,
     setup,
     watching,
+    windows,
     work,
 )
 from postoffice.cli.caller import asking, server_of
@@ -136,7 +137,7 @@ def parser() -> Parser:
     root.add_argument("--version", action="version", version=f"postoffice {__version__}")
     commands = root.add_subparsers(title="commands", metavar="COMMAND")
     server.add(commands)
-    for noun in (people, inviting, login, sending, questions, mail, consent, work):
+    for noun in (people, inviting, login, sending, questions, mail, consent, work, windows):
         add_commands(commands, noun.COMMANDS, _asking)
     watching.add(commands)
     bridges.add(commands)

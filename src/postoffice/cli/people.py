@@ -7,6 +7,7 @@ from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.pages import LIMIT, gathered, tell_of_more
 from postoffice.cli.question import agreed, somebody_there
 from postoffice.cli.show import ago, for_programs, say, table
+from postoffice.client.path import part
 from postoffice.core.errors import BadKey
 from postoffice.core.names import OWNER
 
@@ -74,6 +75,8 @@ def _does(card: Any) -> str:
 async def key(wire: "Wire", options: Options) -> Any:
     """Change or take back keys."""
     of = options["of"]
+    if options["act"] == "machine":
+        return await _machine(wire, options)
     if options["act"] == "rotate":
         return await _rotated(wire, options["overlap"], of)
     if options["act"] == "revoke":
@@ -81,6 +84,15 @@ async def key(wire: "Wire", options: Options) -> Any:
             return {"kept": True}
         return await wire.post("/agents/me/keys/revoke", {"prefix": options["prefix"]}, of=of)
     return await wire.get("/agents/me/keys", of=of)
+
+
+async def _machine(wire: "Wire", options: Options) -> Any:
+    """A key for a machine, shown once: it is pasted there. Without a name, which machines have one."""
+    if options["name"] is None:
+        return await wire.get("/machines")
+    if options["revoke"]:
+        return await wire.call("DELETE", f"/machines/{part(options['name'])}")
+    return await wire.post("/machines", {"prefix": options["name"]})
 
 
 async def _meant(wire: "Wire", options: Options) -> bool:
@@ -110,6 +122,19 @@ async def _rotated(wire: "Wire", overlap: float | None, of: str | None) -> Any:
 
 
 def _keys(console: "Console", answer: Any) -> None:
+    if "machine" in answer:
+        say(
+            console,
+            f"{answer['api_key']}\nThis is shown once. On that machine: POSTOFFICE_KEY. Its windows are {answer['machine']['prefix']}-<folder>.",
+        )
+        return
+    if "revoked" in answer:
+        say(console, f"{answer['revoked']} keys are taken back.")
+        return
+    if "machines" in answer:
+        found = [(m["prefix"], m["shown"], ago(m["created_at"])) for m in answer["machines"]]
+        table(console, ("machine", "key", "made"), found, "No machine has a key.")
+        return
     if "kept" in answer:
         say(console, "Nothing was revoked.")
         return
@@ -147,12 +172,14 @@ COMMANDS = (
     ),
     Command(
         "key",
-        "list, rotate or revoke an agent's keys",
-        ("postoffice key rotate --as coder", "postoffice key revoke --prefix amb_1a2b --as coder"),
+        "list, rotate or revoke an agent's keys, or give a machine one for its windows",
+        ("postoffice key rotate --as coder", "postoffice key revoke --prefix amb_1a2b --as coder", "postoffice key machine ann"),
         key,
         _keys,
         (
-            argument("act", choices=["list", "rotate", "revoke"]),
+            argument("act", choices=["list", "rotate", "revoke", "machine"]),
+            argument("name", nargs="?", metavar="PREFIX", help="with `machine`: how its windows' names begin"),
+            argument("--revoke", action="store_true", help="with `machine PREFIX`: take its keys back"),
             argument("--overlap", type=float, help="seconds the older keys go on working (a day)"),
             argument("--prefix", help="only keys that begin so (all)"),
             argument("--of", metavar="AGENT", help="another agent's, for the owner"),

@@ -125,6 +125,16 @@ class MailboxCounts(msgspec.Struct, frozen=True, kw_only=True):
     oldest_waiting: timedelta | None
 
 
+class Machine(msgspec.Struct, frozen=True, kw_only=True):
+    """A machine's key as it may be shown: never whole."""
+
+    prefix: str
+    """Its windows' names begin with this and a dash."""
+    shown: str
+    """How the key begins."""
+    created_at: datetime
+
+
 class LedgerStatus(msgspec.Struct, frozen=True, kw_only=True):
     """The ledger in numbers."""
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from postoffice.acts.people.agents import Appear
 from postoffice.core.agent import KEYS_OF, Caller, key_hash
 from postoffice.core.clock import steady
-from postoffice.core.errors import BadKey, KeyRequired, NotYou, Unidentified
+from postoffice.core.errors import BadKey, KeyRequired, MachineOnly, NotYou, Unidentified
 from postoffice.core.names import OWNER, check_free, folded
 from postoffice.core.policy import Auth
 from postoffice.store.store import Store
@@ -32,6 +32,8 @@ class Identities:
                 raise Unidentified
             return await self._by_name(name, looking=looking)
         caller = await self._by_key(key)
+        if caller.machine is not None and name is not None:
+            return await self._by_machine(caller, caller.machine, name)
         if name is None or folded(name) == folded(caller.name):
             return caller
         if not caller.owner:
@@ -63,8 +65,21 @@ class Identities:
         if known is None:
             name = await self._store.agents.by_key(hash)
             if name is None:
-                raise BadKey
+                machine = await self._store.windows.machine(hash)
+                if machine is None:
+                    raise BadKey
+                return self._remember(hash, Caller(machine, verified=True, key=hash, machine=machine))
             known = self._remember(hash, Caller(name, verified=True, owner=folded(name) == OWNER, key=hash))
+        return known
+
+    async def _by_machine(self, caller: Caller, machine: str, name: str) -> Caller:
+        """A machine speaks for its own windows' agents."""
+        known = self._recall(place := f"{caller.key}:{folded(name)}")
+        if known is None:
+            agent = await self._store.windows.agent_of_machine(machine, name)
+            if agent is None:
+                raise MachineOnly(prefix=machine)
+            known = self._remember(place, Caller(agent, verified=True, key=caller.key))
         return known
 
     async def _by_name(self, name: str, *, looking: bool) -> Caller:

@@ -12,6 +12,7 @@ from postoffice.office.abroad import AbroadVerbs
 from postoffice.office.consent import ConsentVerbs
 from postoffice.office.inviting import InvitingVerbs
 from postoffice.office.lending import LendingVerbs
+from postoffice.office.machines import MachineVerbs
 from postoffice.office.people import PeopleVerbs
 from postoffice.office.questions import QuestionVerbs
 from postoffice.office.reading import ReadingVerbs
@@ -25,7 +26,17 @@ _PATIENCE: Final = 2.0
 
 
 class PostOffice(
-    PeopleVerbs, InvitingVerbs, ConsentVerbs, ReadingVerbs, QuestionVerbs, TaskVerbs, LendingVerbs, WatchingVerbs, WindowVerbs, AbroadVerbs
+    PeopleVerbs,
+    InvitingVerbs,
+    ConsentVerbs,
+    ReadingVerbs,
+    QuestionVerbs,
+    TaskVerbs,
+    LendingVerbs,
+    WatchingVerbs,
+    WindowVerbs,
+    MachineVerbs,
+    AbroadVerbs,
 ):
     """One office over one store. `async with` opens and closes it."""
 

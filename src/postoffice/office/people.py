@@ -7,7 +7,7 @@ import msgspec
 
 from postoffice.acts.people.agents import AddKey, Register, RevokeKeys, UpdateCard
 from postoffice.core.agent import Agent, Caller, Card, Key, check_card, key_from, key_hash, key_prefix, new_key
-from postoffice.core.errors import Invalid, NameTaken, OwnerOnly
+from postoffice.core.errors import Invalid, MachineOnly, NameTaken, OwnerOnly
 from postoffice.core.limits import bounded
 from postoffice.core.names import OWNER, check_free, check_name
 from postoffice.core.views import Page
@@ -20,9 +20,16 @@ _YEAR = timedelta(days=365)
 class PeopleVerbs(Counter):
     """Agents and keys."""
 
-    async def identify(self, *, key: str | None = None, name: str | None = None, looking: bool = False) -> Caller:
-        """Who is calling, by key or, on an open server, by name. Any call is a sign of life; one that only looks makes no new agent."""
+    async def identify(self, *, key: str | None = None, name: str | None = None, looking: bool = False, machine: bool = False) -> Caller:
+        """Who is calling, by key or, on an open server, by name. Any call is a sign of life; one that only looks makes no new agent.
+
+        `machine`: it may be a machine, which is no agent.
+        """
         caller = await self._identities.identify(key, name, looking=looking)
+        if caller.machine is not None:
+            if not machine:
+                raise MachineOnly(prefix=caller.machine)
+            return caller
         self._presences.touch(caller.name)
         return caller
 

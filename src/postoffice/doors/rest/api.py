@@ -31,6 +31,7 @@ from postoffice.doors.rest import (
     leases,
     ledger,
     links,
+    machines,
     messages,
     questions,
     service,
@@ -105,6 +106,7 @@ def create_api(life: Life) -> Api:
         links,
         invites,
         windows,
+        machines,
         service,
     ):
         app.router.routes += door.routes.routes

@@ -46,6 +46,16 @@ async def stranger(request: Request) -> tuple[PostOffice, Caller | None]:
     return await identified(request)
 
 
+async def bell(request: Request) -> tuple[PostOffice, Caller | None]:
+    """The office, and whoever tells of windows: a machine, an agent, or on an open server anybody."""
+    office, (key, name) = office_of(request), credentials(request.scope)
+    if (key, name) == (None, None):
+        return office, None
+    caller = await office.identify(key=key, name=name, looking=request.method == "GET", machine=True)
+    request.scope["state"]["agent"] = caller.name
+    return office, caller
+
+
 async def watcher(request: Request) -> PostOffice:
     """The office, for whoever may see its numbers: anybody on an open server, else the owner."""
     office = office_of(request)
@@ -60,5 +70,6 @@ async def watcher(request: Request) -> PostOffice:
 
 Identified = Annotated[Call, Depends(identified)]
 Stranger = Annotated[tuple[PostOffice, Caller | None], Depends(stranger)]
+Bell = Annotated[tuple[PostOffice, Caller | None], Depends(bell)]
 Watcher = Annotated[PostOffice, Depends(watcher)]
 Office = Annotated[PostOffice, Depends(office_of)]

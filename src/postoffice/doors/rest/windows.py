@@ -8,11 +8,12 @@ from fastapi import Path, Query, Response
 from pydantic import Field
 
 from postoffice.core.agent import Caller
+from postoffice.core.errors import Unidentified
 from postoffice.core.names import folded
 from postoffice.core.window import LEASE, Ended, Opened, Opening, Place, Renewed, Ring, Window, WindowState
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import MOST_ITEMS, Body, router
-from postoffice.doors.rest.call import Identified, Stranger
+from postoffice.doors.rest.call import Bell
 from postoffice.doors.rest.examples import MESSAGE_ID, WHEN
 from postoffice.office.windows import Renewal
 
@@ -158,8 +159,12 @@ _WINDOW = {
 }
 
 
-@routes.post("/windows", **gives(OpenedView, _OPENED, 201))
-async def open_window(body: OpenBody, call: Stranger) -> Response:
+_OPENS = gives(OpenedView, _OPENED, 201)
+_OPENS["responses"][200] = _OPENS["responses"][201]  # of a window that was open already
+
+
+@routes.post("/windows", **_OPENS)
+async def open_window(body: OpenBody, call: Bell) -> Response:
     """Open a window, or say anew what it is. It gets its own name back, or else its folder's lowest that no open window has."""
     office, caller = call
     given = body.model_dump(exclude={"machine", "process", "started"})
@@ -168,7 +173,7 @@ async def open_window(body: OpenBody, call: Stranger) -> Response:
 
 
 @routes.put("/windows", **gives(RenewedMany, {"windows": [_RENEWED], "gone": []}))
-async def renew_many(body: RenewManyBody, call: Stranger) -> Response:
+async def renew_many(body: RenewManyBody, call: Bell) -> Response:
     """Show that windows are still open."""
     office, caller = call
     outcomes = await office.renew_windows(caller, [Renewal(**item.model_dump()) for item in body.windows])
@@ -178,50 +183,53 @@ async def renew_many(body: RenewManyBody, call: Stranger) -> Response:
 
 
 @routes.put("/windows/{id}", **gives(RenewedView, _RENEWED))
-async def renew(id: WindowId, body: RenewBody, call: Stranger) -> Response:
+async def renew(id: WindowId, body: RenewBody, call: Bell) -> Response:
     """Show that a window is still open, and what of it has changed."""
     office, caller = call
     return answer(_renewed(await office.renew_window(caller, Renewal(id=id, **body.model_dump()))))
 
 
 @routes.post("/windows/{id}/rung", **gives(RungView, {"rung": 1}))
-async def rung(id: WindowId, body: LettersBody, call: Stranger) -> Response:
+async def rung(id: WindowId, body: LettersBody, call: Bell) -> Response:
     """Say that a window was rung for letters: their senders see it in the status."""
     office, caller = call
     return answer(RungView(await office.rung(caller, id, body.messages)))
 
 
 @routes.post("/windows/{id}/turn", **gives(RenewedView, _RENEWED | {"state": "busy"}))
-async def turn(id: WindowId, call: Stranger) -> Response:
+async def turn(id: WindowId, call: Bell) -> Response:
     """Say that a turn has begun in a window."""
     office, caller = call
     return answer(_renewed(await office.begin_turn(caller, id)))
 
 
 @routes.post("/windows/{id}/untaken", **gives(ToldView, {"told": 1}))
-async def untaken(id: WindowId, body: LettersBody, call: Stranger) -> Response:
+async def untaken(id: WindowId, body: LettersBody, call: Bell) -> Response:
     """Say that a window was rung for letters often enough, and has not taken them: each sender is told once."""
     office, caller = call
     return answer(ToldView(await office.rung_in_vain(caller, id, body.messages)))
 
 
 @routes.delete("/windows/{id}", **gives(Ended, {"id": _WINDOW_ID, "agent": "shop", "returned": 0}))
-async def close_window(id: WindowId, call: Stranger) -> Response:
+async def close_window(id: WindowId, call: Bell) -> Response:
     """Close a window. What it had in hand waits again, and that was an attempt."""
     office, caller = call
     return answer(await office.close_window(caller, id))
 
 
 @routes.get("/windows", **gives(WindowList, {"windows": [_WINDOW]}))
-async def windows(call: Identified, agent: Annotated[str | None, Query(description="Those of one agent.")] = None) -> Response:
+async def windows(call: Bell, agent: Annotated[str | None, Query(description="Those of one agent.")] = None) -> Response:
     """Which windows are open. Session, process, folder and machine stand there for the owner and for the agent itself."""
-    return answer(WindowList(tuple(window_view(one, call.caller) for one in await call.office.windows(agent))))
+    office, caller = call
+    if caller is None:
+        raise Unidentified
+    return answer(WindowList(tuple(window_view(one, caller) for one in await office.windows(agent))))
 
 
 def window_view(window: Window, caller: Caller) -> WindowView:
     """A window as the caller may see it."""
     seen = {field: getattr(window, field) for field in Window.__struct_fields__}
-    if not (caller.owner or folded(caller.name) == folded(window.agent)):
+    if not (caller.owner or folded(caller.name) == folded(window.agent) or folded(window.agent).startswith(f"{caller.machine}-")):
         for field in ("session", "process", "started", "folder", "machine"):
             del seen[field]
     return WindowView(**seen)

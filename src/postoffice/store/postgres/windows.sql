@@ -62,3 +62,9 @@ UPDATE rings r SET turn_at = k.at FROM unnest($1::text[], $2::bigint[]) AS k (ma
 
 -- name: delete_rings
 DELETE FROM rings WHERE message_id = ANY ($1::uuid[]);
+
+-- name: add_machine_key
+INSERT INTO machine_keys (hash, prefix, shown, created_at) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[]);
+
+-- name: revoke_machine_key
+UPDATE machine_keys m SET revoked_at = k.at FROM unnest($1::text[], $2::bigint[]) AS k (hash, at) WHERE m.hash = k.hash;

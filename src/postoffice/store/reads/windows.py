@@ -2,7 +2,9 @@
 
 from postoffice.acts.people.windows import as_window
 from postoffice.acts.rows import Row, WindowRow
-from postoffice.core.clock import is_id
+from postoffice.core.clock import is_id, moment
+from postoffice.core.names import folded
+from postoffice.core.views import Machine
 from postoffice.core.window import Window
 from postoffice.store.engine import Engine
 
@@ -21,6 +23,25 @@ class WindowReads:
         """One window, if it has not ended."""
         rows = await self._engine.fetch("window", id=id) if is_id(id) else ()
         return _window(rows[0]) if rows else None
+
+    async def machine(self, hash: str) -> str | None:
+        """The prefix of the machine whose key it is."""
+        rows = await self._engine.fetch("machine_of_key", hash=hash)
+        return str(rows[0][0]) if rows else None
+
+    async def agent_of_machine(self, prefix: str, name: str) -> str | None:
+        """An agent's name as it is written, if it is a window's of that machine."""
+        rows = await self._engine.fetch("machine_of_agent", agent=folded(name))
+        return next((str(known) for known, machine in rows if machine == prefix), None)
+
+    async def machines(self) -> tuple[Machine, ...]:
+        """Machines' keys that open something."""
+        rows = await self._engine.fetch("machines")
+        return tuple(Machine(prefix=prefix, shown=shown, created_at=moment(made)) for prefix, shown, made in rows)
+
+    async def machine_hashes(self, prefix: str) -> tuple[str, ...]:
+        """The hashes of a machine's keys."""
+        return tuple(hash for (hash,) in await self._engine.fetch("machine_hashes", prefix=prefix))
 
 
 def _window(row: Row) -> Window:

@@ -16,3 +16,15 @@ SELECT {window}, a.name FROM windows w JOIN agents a ON a.agent = w.agent WHERE 
 
 -- name: lost_windows
 SELECT CAST(id AS text) FROM windows WHERE until <= (SELECT office_now()) ORDER BY until LIMIT :limit;
+
+-- name: machine_of_key
+SELECT prefix FROM machine_keys WHERE hash = :hash AND revoked_at IS NULL;
+
+-- name: machine_of_agent
+SELECT a.name, w.prefix FROM window_names w JOIN agents a ON a.agent = w.agent WHERE w.agent = :agent;
+
+-- name: machines
+SELECT prefix, shown, created_at FROM machine_keys WHERE revoked_at IS NULL ORDER BY prefix, created_at;
+
+-- name: machine_hashes
+SELECT hash FROM machine_keys WHERE prefix = :prefix AND revoked_at IS NULL;

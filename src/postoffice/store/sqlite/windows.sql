@@ -56,3 +56,9 @@ UPDATE rings SET turn_at = ?2 WHERE mailbox = ?1 AND turn_at IS NULL;
 
 -- name: delete_rings
 DELETE FROM rings WHERE message_id = ?1;
+
+-- name: add_machine_key
+INSERT INTO machine_keys (hash, prefix, shown, created_at) VALUES (?1, ?2, ?3, ?4);
+
+-- name: revoke_machine_key
+UPDATE machine_keys SET revoked_at = ?2 WHERE hash = ?1;

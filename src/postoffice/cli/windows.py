@@ -1,0 +1,41 @@
+"""The command about windows: which are open."""
+
+from typing import TYPE_CHECKING, Any
+
+from postoffice.cli.command import Command, Options, argument
+from postoffice.cli.show import ago, table
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from postoffice.client.wire import Wire
+
+
+async def windows(wire: "Wire", options: Options) -> Any:
+    """Which windows are open."""
+    return await wire.get("/windows", agent=options["of"])
+
+
+def _windows(console: "Console", answer: Any) -> None:
+    rows = [
+        (w["agent"], w["client"], w["state"], ago(w["state_since"]), w["ring"], ago(w["since"]), w.get("folder", ""))
+        for w in answer["windows"]
+    ]
+    table(
+        console,
+        ("agent", "client", "is", "for", "rung by", "opened", "folder"),
+        rows,
+        "No window is open. A client opens one by itself once it is connected: postoffice setup.",
+    )
+
+
+COMMANDS = (
+    Command(
+        "windows",
+        "show where agents' clients are open now, and by which way each can be woken",
+        ("postoffice windows", "postoffice windows --of shop --json"),
+        windows,
+        _windows,
+        (argument("--of", metavar="AGENT", help="of one agent"),),
+    ),
+)

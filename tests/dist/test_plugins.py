@@ -54,7 +54,7 @@ def test_a_plugin_has_a_manifest_the_skill_hooks_and_the_program(plugins: Path, 
         servers = json.loads((plugin / (servers or ".mcp.json")).read_text())["mcpServers"]
     command = re.sub(r"\$\{\w+\}", str(plugin), servers["mail"]["command"])
     assert os.access(plugin / command, os.X_OK)
-    assert servers["mail"]["args"] == ["mcp", "--tools", "mail"]
+    assert servers["mail"]["args"] == ["mcp", "--window", client, "--tools", "mail"]
     assert (plugin / "skills" / "mailbox" / "SKILL.md").read_text() == SKILL
     hooks = json.loads((plugin / "hooks" / "hooks.json").read_text())["hooks"]
     assert "SessionStart" in hooks

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 _RING = "[postoffice bell"
-_LETTER = re.compile(r"message ([0-9a-f]{8}-[0-9a-f-]{27}) from")
+_LETTER = re.compile(r"=== [0-9a-f]+ message ([0-9a-f-]{4,36}) from")
 
 
 class Call(NamedTuple):
@@ -32,21 +32,25 @@ class Mind:
         self._heard: set[str] = set()
         self._lock = threading.Lock()
 
+    def has(self, *ids: str) -> bool:
+        """Whether it took these; it knows them by their last characters."""
+        return all(any(id.endswith(taken) for taken in self.taken) for id in ids)
+
     def turn(self, recent: str) -> Call | str:
         """What to do, from what was said since its own last word."""
         with self._lock:
             self.said.append(recent)
             rings = set(re.findall(r"\[postoffice bell \d+, [0-9:]+", recent)) - self._heard
-            if rings or ("in your mailbox. Take it" in recent and self._last not in ("get", "done")):
-                self._heard |= rings
-                self.rings += [time.time()] if rings else []
-                self._last = "get"
-                return Call("mail_get", {})
+            self._heard |= rings
+            self.rings += [time.time()] if rings else []
             found = [id for id in dict.fromkeys(_LETTER.findall(recent)) if id not in self.taken]
-            if self._last == "get" and found:
+            if self._last == "get" and found:  # what it has in hand comes first, whatever was said meanwhile
                 self.taken += found
                 self._last = "done"
                 return Call("mail_done", {"ids": found})
+            if rings or "in your mailbox. Take it" in recent:
+                self._last = "get"
+                return Call("mail_get", {})
             if self._last == "done":
                 self._last = "get"
                 return Call("mail_get", {})

@@ -123,7 +123,7 @@ def test_twenty_letters_to_an_idle_window_begin_twenty_turns_that_take_them(clie
         for number in range(LETTERS):
             (sent,) = bench.ground.send("shop")
             answered = time.time()
-            until(lambda sent=sent: sent in mind.taken, PATIENCE, lambda: (number, mind.said[-1:], window.shown[-1500:]))  # type: ignore[misc]  # noqa: B023
+            until(lambda sent=sent: mind.has(sent), PATIENCE, lambda: (number, mind.said[-1:], window.shown[-1500:]))  # type: ignore[misc]  # noqa: B023
             waited.append(1000 * (mind.rings[-1] - answered))
             until(lambda: bench.ground.call("GET", "/windows")["windows"][0]["state"] == "idle", PATIENCE, lambda: window.shown[-1500:])
             time.sleep(0.5)
@@ -137,15 +137,44 @@ def test_twenty_letters_to_an_idle_window_begin_twenty_turns_that_take_them(clie
 def test_fifty_letters_in_a_second_are_one_ring_and_all_taken(client: str, tmp_path: Path) -> None:
     with bench_of(client, tmp_path) as bench, bench.open() as window:
         sent = [id for _ in range(5) for id in bench.ground.send("shop", times=10)]
-        until(lambda: set(sent) <= set(bench.mind.taken), PATIENCE, lambda: (len(bench.mind.taken), window.shown[-1500:]))
+        until(lambda: bench.mind.has(*sent), PATIENCE, lambda: (len(bench.mind.taken), window.shown[-1500:]))
         time.sleep(3)
         assert len(bench.mind.rings) == 1
+
+
+def test_25_turns_and_a_resume_leave_one_hook_that_waits_one_bell_and_one_name(tmp_path: Path) -> None:
+    with bench_of("claude", tmp_path) as bench:
+        with bench.open() as window:
+            for _ in range(25):
+                (sent,) = bench.ground.send("shop")
+                until(lambda sent=sent: bench.mind.has(sent), PATIENCE, lambda: window.shown[-1500:])  # type: ignore[misc]
+            until(lambda: _running(bench, b"--wait") == 1, 10, lambda: _running(bench, b"--wait"))
+            assert _running(bench, b"bell") == 1
+        until(lambda: bench.ground.windows() == {}, 20, bench.ground.windows)
+        _WORDS["again"] = [*_WORDS["claude"], "--continue"]
+        bench.client = "again"
+        with bench.open():
+            assert list(bench.ground.windows()) == ["shop"]
+            (sent,) = bench.ground.send("shop")
+            until(lambda: bench.mind.has(sent), PATIENCE, lambda: bench.mind.said[-2:])
+            assert (_running(bench, b"--wait"), _running(bench, b"bell")) == (1, 1)
+
+
+def _running(bench: Bench, word: bytes) -> int:
+    """How many of our own programs run for this person with this word, shells aside."""
+    count = 0
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (path / "cmdline").read_bytes().split(b"\0")
+            mine = f"HOME={bench.ground.home}".encode() in (path / "environ").read_bytes().split(b"\0")
+            count += mine and word in words and b"postoffice" in words
+    return count
 
 
 def test_two_windows_of_claude_code_in_one_folder_have_a_name_and_mail_each(tmp_path: Path) -> None:
     with bench_of("claude", tmp_path) as bench, bench.open(), bench.open("shop-2"):
         (sent,) = bench.ground.send("shop-2")
-        until(lambda: sent in bench.mind.taken, PATIENCE, lambda: bench.mind.said[-2:])
+        until(lambda: bench.mind.has(sent), PATIENCE, lambda: bench.mind.said[-2:])
         state = bench.ground.call("GET", f"/messages/{sent}/status")
         assert "shop-2" in json.dumps(state)
         assert len(bench.mind.rings) == 1
@@ -155,5 +184,5 @@ def test_a_killed_bell_is_back_before_the_next_letter(tmp_path: Path) -> None:
     with bench_of("claude", tmp_path) as bench, bench.open():
         os.kill(bench.ground.bell, signal.SIGKILL)
         (sent,) = bench.ground.send("shop")
-        until(lambda: sent in bench.mind.taken, PATIENCE, lambda: bench.mind.said[-2:])
+        until(lambda: bench.mind.has(sent), PATIENCE, lambda: bench.mind.said[-2:])
         assert len(bench.mind.rings) == 1

@@ -13,6 +13,7 @@ import httpx2
 from postoffice import __version__
 from postoffice.cli.caller import OWNER_KEY, agent_of, data_folder, found_here, open_wire, server_of
 from postoffice.cli.show import table
+from postoffice.cli.ways import unreached
 from postoffice.client import credentials
 from postoffice.client.plain_http import is_plain
 from postoffice.core.errors import BadKey, MailError
@@ -33,7 +34,7 @@ _FULL_SHARE = 0.8
 
 async def examine(options: dict[str, Any]) -> list[Finding]:
     """Every check, in the order in which one would look."""
-    findings = [*_environment(), *_folders(options), *_clients()]
+    findings = [*_environment(), *_folders(options), *_clients(), *_windows()]
     try:
         server = server_of(options)
     except MailError as error:
@@ -75,6 +76,12 @@ def _clients() -> list[Finding]:
         for home in (my_home(), my_home(project=True))
         for one in outdated(home)
     ]
+
+
+def _windows() -> list[Finding]:
+    """Open windows that nothing wakes."""
+    fix = "run `postoffice setup` for it again, with --hook (and --let-in where it holds rings); docs/bell.md lists the ways"
+    return [_wrong("window", f"{name} is not woken by mail: {why}", fix) for name, why in unreached()]
 
 
 def _folders(options: dict[str, Any]) -> list[Finding]:

@@ -68,6 +68,19 @@ def test_urgent_mail_is_told_to_an_agent_at_work_and_the_rest_at_its_end(ground:
         assert shop.heard == []
 
 
+def test_a_letter_that_comes_while_a_turn_begins_is_told_at_its_end(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.open()
+        shop.at_ring = lambda: shop.say("busy")
+        shop.say("idle")
+        ground.send("shop")
+        until(lambda: shop.heard)
+        shop.say("busy")
+        ground.send("shop")
+        assert shop.hook("UserPromptSubmit", prompt=shop.heard[0]) == ""
+        assert "1 letter waits" in shop.hook("Stop", stop_hook_active=False)
+
+
 def test_with_its_inbox_gone_a_window_is_woken_by_the_hook_and_then_by_nothing(ground: Ground) -> None:
     with window(ground) as shop:
         shop.open()
@@ -107,6 +120,18 @@ def test_what_the_client_holds_for_its_user_is_rung_by_no_other_way(ground: Grou
         (ground.home / ".claude" / "settings.json").write_text('{"crossSessionInbound": "accept"}')
         ground.send("shop")
         until(lambda: shop.heard)
+
+
+def test_doctor_finds_a_window_that_nothing_wakes(ground: Ground) -> None:
+    def doctor() -> str:
+        words = [*COMMAND, "doctor", "--as", "bob", "--json"]
+        return subprocess.run(words, env=ground.environment(), capture_output=True, text=True, check=False).stdout
+
+    with window(ground) as shop:
+        shop.open()
+        assert "is not woken" not in doctor()
+        shop.deaf()
+        assert "shop is not woken by mail: claude-code has closed the way" in doctor()
 
 
 def test_a_killed_bell_comes_back_and_rings_for_what_came_meanwhile(ground: Ground) -> None:

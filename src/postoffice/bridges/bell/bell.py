@@ -150,8 +150,7 @@ class Bell:
         elif event == "stop":
             untold = [] if said.get("again") else [letter for letter in untold if letter.rings]
         if not untold or (event == "prompt" and said.get("ring")):
-            window.told(untold)
-            return None
+            return None  # the ring has told of its own letters, and what came after it is due by itself
         window.told(untold)
         place.keep(window.card)
         return words.urgent(len(untold)) if event == "tool" else words.told(len(untold))

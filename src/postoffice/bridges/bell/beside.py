@@ -13,7 +13,7 @@ from postoffice.bridges.bell import line
 from postoffice.bridges.bell.hook import Wish
 from postoffice.bridges.bell.place import CODEX
 from postoffice.bridges.bell.terminal import latest, terminal
-from postoffice.client.process import Process, client_process
+from postoffice.client.process import Process, client_process, folder_of
 
 _BELL_SECONDS = 8.0
 _AGAIN_SECONDS = 2.0
@@ -46,10 +46,11 @@ class Beside:
             time.sleep(_AGAIN_SECONDS)
 
     def _said(self) -> dict[str, Any] | None:
-        folder = str(Path.cwd())
-        session, at = _window(self._wish.client, folder)
+        session, at = _window(self._wish.client)
         if at is None or not at.alive:
             return None
+        # A plugin may start us in a folder of its own.
+        folder = folder_of(at.pid) or str(Path.cwd())
         return {
             "client": self._wish.client,
             "process": msgspec.to_builtins(at),
@@ -62,9 +63,9 @@ class Beside:
         }
 
 
-def _window(client: str, folder: str) -> tuple[str | None, Process | None]:
+def _window(client: str) -> tuple[str | None, Process | None]:
     """The conversation and the process. Codex starts us by a daemon that all its windows share."""
     if client != CODEX:
         return None, client_process()
-    session = latest(folder)
-    return session, terminal(session, folder)
+    session = latest()
+    return session, terminal(session, str(Path.cwd())) or terminal(session, None)

@@ -14,9 +14,9 @@ _PROC = Path("/proc")
 _SERVER = b"app-server"
 
 
-def terminal(session: str | None, folder: str) -> Process | None:
+def terminal(session: str | None, folder: str | None) -> Process | None:
     """The terminal a conversation is in: it works in the same folder, and was the last to be opened before the conversation was."""
-    found = [one for one in _terminals() if folder_of(one.pid) == folder]
+    found = [one for one in _terminals() if folder is None or folder_of(one.pid) == folder]
     named = [one for one in found if session is not None and session.encode() in _words(one.pid)]
     begun = None if session is None else _begun(session)
     earlier = named or [one for one in found if begun is None or _opened(one) <= begun]
@@ -24,13 +24,13 @@ def terminal(session: str | None, folder: str) -> Process | None:
     return None if best is None or b"exec" in _words(best.pid).split(b"\0") else best
 
 
-def latest(folder: str) -> str | None:
+def latest() -> str | None:
     """The conversation that was opened just now, for which a server is started; it is marked by a file."""
     home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
     marks = [(path.stat().st_mtime, path.name) for path in (home / "tui-thread-reference-capabilities").glob("*")]
     now = time.time()
     found = [mark for mark in marks if now - mark[0] < _JUST_NOW_SECONDS]
-    return max(found)[1] if found and folder else None
+    return max(found)[1] if found else None
 
 
 def _terminals() -> list[Process]:

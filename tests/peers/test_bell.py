@@ -62,7 +62,7 @@ class Bench:
             until(
                 lambda: self.ground.windows().get(agent, "none") != "none", PATIENCE, lambda: (self.ground.windows(), window.shown[-2000:])
             )
-            time.sleep(3)  # until it has drawn itself
+            time.sleep(8)  # until it has drawn itself and has our tools: on a busy machine they come seconds after the window
             yield window
 
 

@@ -48,7 +48,8 @@ class Mind:
                 self.taken += found
                 self._last = "done"
                 return Call("mail_done", {"ids": found})
-            if rings or "in your mailbox. Take it" in recent:
+            # What a hook has said may stand at the end of every later request.
+            if rings or ("in your mailbox. Take it" in recent and not self._last):
                 self._last = "get"
                 return Call("mail_get", {})
             if self._last == "done":

@@ -16,8 +16,8 @@ from bench.scratch import progress
 from bench.server import Server
 from postoffice.acts.mail.send import Send
 from postoffice.acts.people.agents import Appear
+from postoffice.core.draft import Draft
 from postoffice.core.limits import Limits
-from postoffice.core.message import Draft
 from postoffice.store import sql
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.sqlite.engine import FILING, SQLite

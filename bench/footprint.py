@@ -14,7 +14,7 @@ from bench.server import Server, running_server
 from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Ack
-from postoffice.core.message import Draft
+from postoffice.core.draft import Draft
 from postoffice.office import House, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.sqlite.engine import SQLite

@@ -16,7 +16,7 @@ from postoffice.acts.mail.send import Send
 from postoffice.acts.mail.take_and_settle import TakeAndSettle
 from postoffice.acts.people.agents import Appear
 from postoffice.core.delivery import Ack, Wish
-from postoffice.core.message import Draft
+from postoffice.core.draft import Draft
 from postoffice.store.store import Store
 
 MESSAGES, AGENTS = "messages", "agents"

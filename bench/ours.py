@@ -9,7 +9,7 @@ from bench.plan import BODY, Plan
 from bench.scratch import check_durable, scratch
 from bench.server import Server
 from postoffice.core.agent import Caller
-from postoffice.core.message import Draft
+from postoffice.core.draft import Draft
 from postoffice.office import PostOffice
 from postoffice.store.migrations.upgrade import run_alembic
 from postoffice.store.postgres.engine import PostgreSQL

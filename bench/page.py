@@ -15,7 +15,8 @@ from bench.plan import BODY, Plan
 from bench.scratch import progress, scratch
 from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.agent import Caller
-from postoffice.core.message import TASK, Draft
+from postoffice.core.draft import Draft
+from postoffice.core.message import TASK
 from postoffice.office import PostOffice
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store

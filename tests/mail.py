@@ -5,8 +5,9 @@ from typing import Any
 from postoffice.core.agent import Caller, Card
 from postoffice.core.connection import Handshake
 from postoffice.core.delivery import Leased, Standing
+from postoffice.core.draft import Draft
 from postoffice.core.limits import Limits
-from postoffice.core.message import NOTICE, Accepted, Draft, Message, TaskRef
+from postoffice.core.message import NOTICE, Accepted, Message, TaskRef
 from postoffice.core.seal import Seal
 from postoffice.core.views import Page
 from postoffice.office import Auth, House, PostOffice

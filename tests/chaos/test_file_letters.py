@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from postoffice.bridges.files.letters import another_id, to_draft, to_file, to_update
 from postoffice.core.clock import moment
+from postoffice.core.draft import check_draft
 from postoffice.core.errors import MailError
 from postoffice.core.limits import Limits
-from postoffice.core.message import TASK_UPDATE, Message, check_draft
+from postoffice.core.message import TASK_UPDATE, Message
 from postoffice_files import MailboxManager
 from tests.chaos.form import either
 from tests.chaos.hostile import VALUES

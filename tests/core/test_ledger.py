@@ -9,18 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from postoffice.core.errors import Invalid, NotOurs
-from postoffice.core.ledger import (
-    Account,
-    Body,
-    Opening,
-    body_of,
-    check_ledger_id,
-    connection_memo,
-    fingerprint,
-    inbound_memo,
-    inbound_owner,
-    matches,
+from postoffice.core.envelope import (
     read_body,
     read_envelope,
     read_operator,
@@ -30,6 +19,9 @@ from postoffice.core.ledger import (
     write_note,
     write_request,
 )
+from postoffice.core.errors import Invalid, NotOurs
+from postoffice.core.fingerprint import Body, body_of, fingerprint, matches
+from postoffice.core.ledger import Account, Opening, check_ledger_id, connection_memo, inbound_memo, inbound_owner
 from postoffice.core.message import Message
 
 QUINN = Account(agent="quinn", account_id="0.0.100", inbound_topic_id="0.0.101", outbound_topic_id="0.0.102")

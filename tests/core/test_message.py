@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from postoffice.core.clock import micros, moment
+from postoffice.core.draft import Draft, addressee, check_draft
 from postoffice.core.errors import BadLimit, BadMessage, BadName, BadText, Invalid, MailError, OneRecipient, ReservedName, TooLarge
 from postoffice.core.limits import Limits
-from postoffice.core.message import TASK, Accepted, Draft, Message, Posted, TaskRef, addressee, check_draft, check_size, is_note
+from postoffice.core.message import TASK, Accepted, Message, Posted, TaskRef, check_size, is_note
 
 LIMITS = Limits()
 WORDS = ["type", "correlation_id", "reply_to", "ref_id", "ref_type", "client_id", "session_id", "forward_of"]

@@ -14,8 +14,8 @@ import pytest
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
+from postoffice.core.draft import Draft
 from postoffice.core.limits import Limits
-from postoffice.core.message import Draft
 from postoffice.doors import websocket
 from tests.doors.callers import Callers, approve, ask, done, send, take
 from tests.doors.served import Served, serving

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from websockets.exceptions import ConnectionClosed
 
-from postoffice.core.message import Draft
+from postoffice.core.draft import Draft
 from postoffice.doors import websocket
 from tests.doors.callers import Callers, done, send
 from tests.doors.served import Served, serving

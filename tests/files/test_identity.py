@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from postoffice.core.agent import Caller
+from postoffice.core.draft import Draft
 from postoffice.core.limits import Limits
-from postoffice.core.message import Accepted, Draft
+from postoffice.core.message import Accepted
 from tests.doors.callers import Callers, done, refused, send, take
 from tests.doors.served import Served, serving
 from tests.engines import Engine, SQLiteEngine

@@ -11,8 +11,9 @@ from typing import Any
 from postoffice.bridges.ledger import LedgerBridge
 from postoffice.bridges.ledger.network import LedgerNetwork
 from postoffice.core.agent import Caller
+from postoffice.core.draft import Draft
 from postoffice.core.ledger import Account, Record
-from postoffice.core.message import Draft, Message
+from postoffice.core.message import Message
 from postoffice.core.routing import Route
 from postoffice.office import House, PostOffice
 from postoffice.office.house import Ledger

@@ -12,8 +12,8 @@ from postoffice.bridges.ledger.handshake import Handshake
 from postoffice.bridges.ledger.sightings import Book
 from postoffice.core.connection import Status
 from postoffice.core.delivery import State
+from postoffice.core.draft import Draft
 from postoffice.core.errors import Conflict, MirrorAway, OutOfReach, TopicTaken, TopicWatched
-from postoffice.core.message import Draft
 from tests.engines import SQLiteEngine
 from tests.ledger.emulator import Account as LedgerAccount
 from tests.ledger.emulator import Emulator, Topic

@@ -10,9 +10,9 @@ import pytest
 from msgspec import structs
 
 from postoffice.core.delivery import State
+from postoffice.core.draft import Draft
 from postoffice.core.errors import TopicWatched
 from postoffice.core.ledger import Account
-from postoffice.core.message import Draft
 from tests.engines import Engine, SQLiteEngine
 from tests.ledger.emulator import HBAR, Emulator
 from tests.ledger.house import Town, town

@@ -14,8 +14,8 @@ import pytest
 
 from postoffice.bridges.ledger import submitter
 from postoffice.core.delivery import State
+from postoffice.core.draft import Draft
 from postoffice.core.errors import OtherLedger
-from postoffice.core.message import Draft
 from tests.engines import Engine, SQLiteEngine
 from tests.ledger.emulator import Emulator, running_emulator
 from tests.ledger.emulator.fees import MESSAGE

@@ -7,8 +7,8 @@ import pytest
 
 from postoffice.bridges.ledger import LedgerBridge
 from postoffice.bridges.ledger.network import LedgerNetwork
+from postoffice.core.draft import Draft
 from postoffice.core.ledger import OUTBOUND_MEMO, Account, inbound_memo
-from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
 from postoffice.office.house import Ledger
 from postoffice.wake.local import LocalWake

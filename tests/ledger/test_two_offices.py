@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from postoffice.core.connection import Status
-from postoffice.core.message import Draft
+from postoffice.core.draft import Draft
 from tests.engines import SQLiteEngine
 from tests.ledger.emulator import Emulator
 from tests.ledger.house import Town, town, until

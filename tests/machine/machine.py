@@ -15,10 +15,11 @@ from postoffice.acts.mail.dead import Release
 from postoffice.acts.mail.take_and_settle import TakeAndSettle
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import WAITING, Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, State, Wish
+from postoffice.core.draft import Draft
 from postoffice.core.errors import DatabaseLost, IdConflict, LeaseLost, MailboxFull, NoSuchMessage, NotDead, NotWaiting, OutcomeUnknown
 from postoffice.core.event import Kind
 from postoffice.core.limits import Limits
-from postoffice.core.message import NOTICE, TASK, Accepted, Draft
+from postoffice.core.message import NOTICE, TASK, Accepted
 from postoffice.office import PostOffice
 from tests.machine.ground import Ground
 from tests.machine.model import SYSTEM, UNIT, Letter, Model, SessionKey

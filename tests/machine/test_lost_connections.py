@@ -5,8 +5,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from postoffice.core.draft import Draft
 from postoffice.core.errors import DatabaseLost, OutcomeUnknown
-from postoffice.core.message import Accepted, Draft
+from postoffice.core.message import Accepted
 from postoffice.office import PostOffice
 from tests.engines import PostgresServer
 from tests.machine.ground import PostgresGround

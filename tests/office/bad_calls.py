@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 from postoffice.core.agent import Caller, Card
 from postoffice.core.delivery import Ack, Leased
+from postoffice.core.draft import Draft
 from postoffice.core.ledger import Account
-from postoffice.core.message import Draft, TaskRef
+from postoffice.core.message import TaskRef
 from postoffice.core.question import Ask
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice

@@ -4,8 +4,8 @@ import pytest
 
 from postoffice.acts.ledger.foreign import Meet
 from postoffice.acts.people.connections import Request
+from postoffice.core.draft import Draft
 from postoffice.core.errors import NoSuchAgent, NotAdmitted, OutOfReach, ReservedName
-from postoffice.core.message import Draft
 from postoffice.core.task import TaskState
 from postoffice.office import Auth, PostOffice
 from tests.engines import Engine

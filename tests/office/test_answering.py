@@ -6,8 +6,9 @@ from datetime import timedelta
 import pytest
 
 from postoffice.core.delivery import State
+from postoffice.core.draft import Draft
 from postoffice.core.errors import AlreadyAnswered, LeaseLost, NothingToAnswer
-from postoffice.core.message import TASK, Accepted, Draft, Message
+from postoffice.core.message import TASK, Accepted, Message
 from postoffice.office import PostOffice
 from tests.engines import Engine
 from tests.mail import ask, people, standing, take, taken, write

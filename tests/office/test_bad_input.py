@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from postoffice.core.draft import Draft
 from postoffice.core.errors import Invalid, LeaseLost, MailError, NotFound, NotParticipant
-from postoffice.core.message import Draft
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
 from tests.engines import Engine

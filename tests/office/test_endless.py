@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from postoffice.core.agent import Caller
+from postoffice.core.draft import Draft
 from postoffice.core.errors import TalkHeld
 from postoffice.core.for_you import MatterKind
-from postoffice.core.message import NOTICE, Accepted, Draft
+from postoffice.core.message import NOTICE, Accepted
 from postoffice.core.question import Question
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice

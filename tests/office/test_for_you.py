@@ -4,8 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Refuse
+from postoffice.core.draft import Draft
 from postoffice.core.for_you import Matter, MatterKind
-from postoffice.core.message import Draft
 from postoffice.core.question import Ask
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice

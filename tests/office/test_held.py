@@ -6,8 +6,9 @@ import pytest
 
 from postoffice.acts.mail.dead import Release
 from postoffice.core.agent import Caller
+from postoffice.core.draft import Draft
 from postoffice.core.errors import NoSuchMessage, NoSuchTask, NotParticipant
-from postoffice.core.message import Accepted, Draft
+from postoffice.core.message import Accepted
 from postoffice.core.task import TaskState
 from postoffice.core.traffic import Span
 from postoffice.office import PostOffice

@@ -6,6 +6,7 @@ from datetime import timedelta
 import pytest
 
 from postoffice.core.agent import Caller, Card, key_hash
+from postoffice.core.draft import Draft
 from postoffice.core.errors import (
     BadKey,
     BadName,
@@ -20,7 +21,6 @@ from postoffice.core.errors import (
     Unavailable,
     Unidentified,
 )
-from postoffice.core.message import Draft
 from postoffice.office import Auth, PostOffice
 from tests.engines import Engine
 from tests.mail import member, office_with, people, person, take, taken, write

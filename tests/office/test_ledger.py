@@ -9,10 +9,12 @@ import pytest
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import State
+from postoffice.core.draft import Draft
+from postoffice.core.envelope import read_body, read_envelope
 from postoffice.core.errors import Invalid, MailboxFull, NoSuchAgent, OwnerOnly, RateLimited
-from postoffice.core.ledger import Account, Body, Delivery, Sighting, read_body, read_envelope
+from postoffice.core.fingerprint import Body
+from postoffice.core.ledger import Account, Delivery, Sighting
 from postoffice.core.limits import Limits
-from postoffice.core.message import Draft
 from postoffice.core.routing import Route
 from postoffice.office import House, PostOffice
 from postoffice.office.house import Ledger

@@ -5,8 +5,9 @@ from datetime import timedelta
 import pytest
 
 from postoffice.core.delivery import Ack, GiveBack, Handed, Refuse, Settled, State
+from postoffice.core.draft import Draft
 from postoffice.core.errors import KeyRequired, LeaseLost, LoopRefused
-from postoffice.core.message import Draft, TaskRef
+from postoffice.core.message import TaskRef
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
 from tests.engines import Engine

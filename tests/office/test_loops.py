@@ -3,8 +3,9 @@
 import pytest
 
 from postoffice.core.agent import Caller
+from postoffice.core.draft import Draft
 from postoffice.core.errors import AmbiguousId, BadMessage, BudgetSpent, LoopRefused, NoSuchMessage, OneRecipient
-from postoffice.core.message import Accepted, Draft
+from postoffice.core.message import Accepted
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
 from tests.engines import Engine

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from postoffice.core.agent import Caller
 from postoffice.core.connection import Assurance, Connection, Handshake, Status, may_say_code, new_code, says_code
 from postoffice.core.delivery import Refuse
+from postoffice.core.draft import Draft
 from postoffice.core.errors import CodeWasMailed, NoSuchCode
-from postoffice.core.message import Draft
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
 from tests.engines import Engine

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from postoffice.core.draft import Draft
 from postoffice.core.errors import BadMessage, LooksAlike, ReservedName
-from postoffice.core.message import Draft
 from postoffice.core.names import look
 from postoffice.core.window import Opening, Place
 from postoffice.office import Auth, PostOffice

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from postoffice.core.draft import Draft
 from postoffice.core.errors import NoSuchAgent, ReservedName
-from postoffice.core.message import Draft
 from postoffice.office import PostOffice
 from tests.mail import people, taken, write
 

@@ -9,6 +9,7 @@ import pytest
 
 from postoffice.core.agent import Caller, Card
 from postoffice.core.delivery import State
+from postoffice.core.draft import Draft
 from postoffice.core.errors import (
     AnsweredFirst,
     BadMessage,
@@ -24,7 +25,7 @@ from postoffice.core.errors import (
     QuestionClosed,
 )
 from postoffice.core.event import Kind
-from postoffice.core.message import ANSWER, QUESTION, Draft, Message
+from postoffice.core.message import ANSWER, QUESTION, Message
 from postoffice.core.question import Ask, QuestionState
 from postoffice.office import Auth, PostOffice
 from tests.engines import Engine, PostgresEngine

@@ -10,8 +10,8 @@ import pytest
 from postoffice.acts.mail.send import Send
 from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.agent import Caller
+from postoffice.core.draft import Draft
 from postoffice.core.errors import MailError, OwnerOnly
-from postoffice.core.message import Draft
 from postoffice.office import PostOffice
 from postoffice.store.reads import search
 from tests.engines import Engine

@@ -8,8 +8,8 @@ import pytest
 from postoffice.core.agent import Caller
 from postoffice.core.clock import Clock
 from postoffice.core.delivery import Ack, Settled, State
+from postoffice.core.draft import Draft
 from postoffice.core.errors import AmbiguousEnding, NoSuchMessage, NothingToAnswer, TooShortId
-from postoffice.core.message import Draft
 from postoffice.core.short_id import shortened
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice

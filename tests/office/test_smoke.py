@@ -1,7 +1,7 @@
 """A letter goes from one agent to another and is settled."""
 
 from postoffice.core.delivery import State
-from postoffice.core.message import Draft
+from postoffice.core.draft import Draft
 from postoffice.office import PostOffice
 
 

@@ -9,6 +9,7 @@ import pytest
 from postoffice.core.agent import Caller
 from postoffice.core.clock import moment
 from postoffice.core.delivery import State
+from postoffice.core.draft import Draft
 from postoffice.core.errors import (
     AmbiguousId,
     BadTaskMove,
@@ -23,7 +24,7 @@ from postoffice.core.errors import (
     RateLimited,
     TaskFinal,
 )
-from postoffice.core.message import Draft, TaskRef
+from postoffice.core.message import TaskRef
 from postoffice.core.task import Task, TaskState
 from postoffice.office import PostOffice
 from tests.engines import Engine

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import asyncpg
 import pytest
 
-from postoffice.core.message import Draft
+from postoffice.core.draft import Draft
 from postoffice.core.names import OWNER
 from postoffice.office import House, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL

@@ -13,8 +13,9 @@ import pytest
 
 from postoffice.acts.act import Act
 from postoffice.acts.people.agents import Appear
+from postoffice.core.draft import Draft
 from postoffice.core.errors import DatabaseInUse, DatabaseLost, DiskFull, MailError, OutcomeUnknown, ReadOnly
-from postoffice.core.message import Accepted, Draft
+from postoffice.core.message import Accepted
 from postoffice.office import House, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.sqlite.engine import SQLite

@@ -12,9 +12,9 @@ import asyncpg
 import pytest
 
 from postoffice.core.delivery import State
+from postoffice.core.draft import Draft
 from postoffice.core.errors import LeaseLost
 from postoffice.core.event import Kind
-from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
 from postoffice.store.migrations.upgrade import run_alembic
 from postoffice.store.postgres.engine import PostgreSQL

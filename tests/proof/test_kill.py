@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from postoffice.core.delivery import Ack
+from postoffice.core.draft import Draft
 from postoffice.core.errors import DatabaseLost, MailError, OutcomeUnknown
-from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.sqlite.engine import SQLite

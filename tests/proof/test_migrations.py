@@ -14,8 +14,8 @@ from urllib.parse import parse_qs, urlsplit
 import asyncpg
 import pytest
 
+from postoffice.core.draft import Draft
 from postoffice.core.errors import SchemaMissing, SchemaTooNew
-from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
 from postoffice.store import migrations
 from postoffice.store.migrations.upgrade import HEAD, run_alembic

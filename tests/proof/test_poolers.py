@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 from postoffice.core.delivery import State
-from postoffice.core.message import Draft
+from postoffice.core.draft import Draft
 from postoffice.core.task import TaskState
 from postoffice.office import House, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL

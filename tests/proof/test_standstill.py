@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
+from postoffice.core.draft import Draft
 from postoffice.core.errors import DatabaseLost, OutcomeUnknown
-from postoffice.core.message import Draft
 from postoffice.office import PostOffice
 from postoffice.store.engine import Write
 from postoffice.store.postgres import engine as postgres

@@ -8,7 +8,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from postoffice.core.message import Draft
+from postoffice.core.draft import Draft
 from postoffice.office import House, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.sqlite.engine import SQLite

@@ -6,8 +6,8 @@ import os
 import sys
 from pathlib import Path
 
+from postoffice.core.draft import Draft
 from postoffice.core.limits import Limits
-from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store

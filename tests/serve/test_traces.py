@@ -9,7 +9,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
-from postoffice.core.message import Draft
+from postoffice.core.draft import Draft
 from postoffice.office import House, PostOffice
 from postoffice.serve.traces import MessageTraces, _ToldOnce
 from postoffice.wake.local import LocalWake

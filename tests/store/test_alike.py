@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
+from postoffice.core.draft import Draft
 from postoffice.core.errors import NoSuchMessage
-from postoffice.core.message import Draft
 from postoffice.core.query import Query, Term, read_query, words_of
 from postoffice.office import PostOffice
 from tests.engines import Engine

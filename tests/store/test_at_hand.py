@@ -13,8 +13,9 @@ from postoffice.acts.mail.send import Send
 from postoffice.acts.mail.take_and_settle import TakeAndSettle
 from postoffice.acts.people.agents import Appear, UpdateCard
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Wish
+from postoffice.core.draft import Draft
 from postoffice.core.errors import LeaseLost, NoSuchSession, NotAdmitted
-from postoffice.core.message import Accepted, Draft
+from postoffice.core.message import Accepted
 from postoffice.store.engine import Loads
 from postoffice.store.postgres import committer
 from postoffice.store.postgres.committer import Committer

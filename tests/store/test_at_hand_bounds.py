@@ -11,7 +11,7 @@ from postoffice.acts.mail.take_and_settle import TakeAndSettle
 from postoffice.acts.people.agents import Appear
 from postoffice.acts.rows import Row
 from postoffice.core.delivery import Wish
-from postoffice.core.message import Draft
+from postoffice.core.draft import Draft
 from postoffice.store import drawer
 from postoffice.store.drawer import Drawer
 from postoffice.store.engine import Loads

@@ -9,9 +9,9 @@ import asyncpg
 import pytest
 
 from postoffice.core.agent import Caller
+from postoffice.core.draft import Draft
 from postoffice.core.errors import BytesLimited, DiskFull, MailboxHeavy, StoreFull
 from postoffice.core.limits import Limits
-from postoffice.core.message import Draft
 from postoffice.core.task import TaskState
 from postoffice.office import House, PostOffice
 from postoffice.store.sqlite.engine import SQLite

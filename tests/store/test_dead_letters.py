@@ -6,8 +6,8 @@ import pytest
 
 from postoffice.acts.mail.dead import Release
 from postoffice.core.delivery import State
+from postoffice.core.draft import Draft
 from postoffice.core.errors import NoSuchMessage, NotDead, OwnerOnly
-from postoffice.core.message import Draft
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
 from tests.engines import Engine

@@ -12,8 +12,8 @@ import pytest
 
 from postoffice.acts.mail.send import Send
 from postoffice.acts.people.agents import Appear
+from postoffice.core.draft import Draft
 from postoffice.core.errors import Closed, OutcomeUnknown
-from postoffice.core.message import Draft
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store

@@ -12,7 +12,8 @@ from postoffice.acts.mail.take_and_settle import TakeAndSettle
 from postoffice.acts.people.agents import Appear
 from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.delivery import Wish
-from postoffice.core.message import Accepted, Draft
+from postoffice.core.draft import Draft
+from postoffice.core.message import Accepted
 from postoffice.store.sqlite import engine as sqlite
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store

@@ -22,9 +22,10 @@ from postoffice.acts.upkeep.forgetting import Purge
 from postoffice.core.agent import Card, key_hash, key_prefix, new_key
 from postoffice.core.connection import Assurance, Connection, Handshake, Status
 from postoffice.core.delivery import Ack, Nack, Settled, State, Wish
+from postoffice.core.draft import Draft
 from postoffice.core.errors import BadKey, MailError, NoVisit, Unavailable
 from postoffice.core.limits import Limits
-from postoffice.core.message import Accepted, Draft
+from postoffice.core.message import Accepted
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
 from postoffice.store.postgres.engine import PostgreSQL

@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 
 from postoffice.core.delivery import Settled, State
+from postoffice.core.draft import Draft
 from postoffice.core.errors import AmbiguousId, IdConflict, MailboxFull, NoSuchMessage, NotAdmitted, RateLimited
-from postoffice.core.message import Draft
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
 from tests.engines import Engine

@@ -10,8 +10,8 @@ from postoffice.acts.mail.send import Send
 from postoffice.acts.mail.take_and_settle import TakeAndSettle
 from postoffice.acts.people.agents import Appear
 from postoffice.core.delivery import Ack, GiveBack, Nack, Settled, Settlement, State, Wish
+from postoffice.core.draft import Draft
 from postoffice.core.errors import LeaseLost, NoSuchMessage
-from postoffice.core.message import Draft
 from postoffice.office import PostOffice
 from tests.engines import Engine
 from tests.mail import office_with, people, standing, take, taken, write

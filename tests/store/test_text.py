@@ -6,8 +6,8 @@ from typing import Any
 import msgspec
 import pytest
 
+from postoffice.core.draft import Draft
 from postoffice.core.errors import BadText, MailError
-from postoffice.core.message import Draft
 from postoffice.core.text import read_parts, render
 from postoffice.office import PostOffice
 from tests.mail import people, take, taken, write

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from postoffice.core.delivery import State
+from postoffice.core.draft import Draft
 from postoffice.core.event import Kind
-from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
 from postoffice.wake.protocol import Heard
 from tests.engines import Engine

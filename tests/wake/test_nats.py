@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from postoffice.core.message import Draft
+from postoffice.core.draft import Draft
 from postoffice.office import House, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.store import Store

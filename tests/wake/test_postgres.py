@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 
+from postoffice.core.draft import Draft
 from postoffice.core.event import Kind
-from postoffice.core.message import Draft
 from postoffice.office import House, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.store import Store

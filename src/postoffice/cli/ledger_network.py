@@ -1,28 +1,19 @@
 """Commands that speak with the ledger themselves: topics for agents and entities, whether office and ledger agree, others' agents."""
 
-import argparse
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-from importlib.util import find_spec
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from postoffice.cli.command import Argument, Options, add_caller, add_parser, argument
 from postoffice.cli.show import say, table
 from postoffice.core.entity import ENTITY_TYPES, NAMED
-from postoffice.core.errors import BadSetting, ExtraMissing, LedgerUnused, OtherLedger
+from postoffice.core.errors import BadSetting
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from postoffice.bridges.ledger.founding import Founding
     from postoffice.client.wire import Wire
-    from postoffice.config import Settings
-
-_SETTINGS = ("config", "ledger", "ledger_mirror", "ledger_account", "ledger_key_file")
-_JOURNAL = "ledger-setup.jsonl"
-_ASKS_A_SECOND = 10.0
+from postoffice.cli.which_ledger import add_network, ledger_settings, open_founding, open_mirror, run_work, tell_progress
 
 
 class NetworkCommand(NamedTuple):
@@ -39,108 +30,16 @@ def add(acts: Any) -> None:
     """Add them, each with which ledger and which office."""
     for command in COMMANDS:
         parser = add_parser(acts, command.name, command.help, command.examples, command.arguments)
-        _add_network(parser)
+        add_network(parser)
         add_caller(parser)
         parser.set_defaults(command=command.run)
-
-
-def _add_network(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("which ledger (as for serve)")
-    group.add_argument("--ledger", metavar="NETWORK", help="testnet, mainnet, previewnet, or host:port=0.0.3")
-    group.add_argument("--ledger-mirror", metavar="URL", help="its mirror's REST API (the network's own)")
-    group.add_argument("--ledger-account", metavar="ID", help="the account that pays")
-    group.add_argument("--ledger-key-file", type=Path, metavar="FILE", help="the account's key (or POSTOFFICE_LEDGER_KEY)")
-    group.add_argument("--config", type=Path, metavar="FILE", help="settings in TOML (postoffice.toml, if there is one)")
-
-
-def _settings(options: Options) -> "Settings":
-    from postoffice.config import read_settings  # noqa: PLC0415
-
-    if find_spec("hiero_sdk_python") is None:
-        raise ExtraMissing(extra="ledger")
-    settings = read_settings({name: options.get(name) for name in _SETTINGS})
-    if settings.ledger is None:
-        raise BadSetting(name="ledger", why="say which one: --ledger testnet, or POSTOFFICE_LEDGER")
-    from postoffice.bridges.ledger.network import read_nodes  # noqa: PLC0415
-
-    read_nodes(settings.ledger)
-    return settings
-
-
-def _mirror(settings: "Settings") -> Any:
-    from postoffice.bridges.ledger.mirror import Mirror  # noqa: PLC0415
-    from postoffice.bridges.ledger.network import mirror_of  # noqa: PLC0415
-
-    if (url := settings.ledger_mirror or mirror_of(settings.ledger or "")) is None:
-        raise BadSetting(name="ledger_mirror", why="it is needed for a network of one's own")
-    return Mirror(url, min(settings.ledger_rate, _ASKS_A_SECOND))
-
-
-def _run(
-    options: Options,
-    settings: "Settings",
-    work: "Callable[[Wire], Awaitable[Any]]",
-    render: "Callable[[Console, Any], None]",
-    *,
-    owner: bool,
-) -> Any:
-    import asyncio  # noqa: PLC0415
-
-    from postoffice.cli.caller import asking  # noqa: PLC0415
-    from postoffice.cli.show import show  # noqa: PLC0415
-
-    who = options | {"data": settings.data} | ({"agent": "owner"} if owner and not options["agent"] else {})
-
-    async def ask() -> Any:
-        async with asking(who) as wire:
-            await _check_ledger(wire, settings)
-            return await work(wire)
-
-    answer = asyncio.run(ask())
-    show(options, answer, render)
-    return answer
-
-
-async def _check_ledger(wire: "Wire", settings: "Settings") -> None:
-    """Refuse to do anything on another ledger than the office's: there its topics are somebody else's, or nobody's."""
-    from postoffice.bridges.ledger.network import name_of  # noqa: PLC0415
-
-    bridge, network = (await wire.get("/ledger/status"))["bridge"], name_of(settings.ledger or "")
-    if bridge is not None and bridge["network"] != network:
-        raise OtherLedger(known=bridge["network"], network=network)
-
-
-def _tell(text: str) -> None:
-    """Progress, for whoever watches."""
-    from postoffice.core.fence import one_line  # noqa: PLC0415
-
-    print(one_line(text), file=sys.stderr, flush=True)
-
-
-@asynccontextmanager
-async def _founding(wire: "Wire", settings: "Settings") -> "AsyncIterator[Founding]":
-    """What makes topics, for as long as no other process here does."""
-    from postoffice.bridges.ledger.founding import Founding  # noqa: PLC0415
-    from postoffice.bridges.ledger.journal import only_founder  # noqa: PLC0415
-    from postoffice.serve.build import build_network  # noqa: PLC0415
-
-    if not (await wire.get("/ledger/status"))["status"]["kept"]:
-        raise LedgerUnused(network=settings.ledger)
-    mirror = _mirror(settings)
-    network = build_network(settings)
-    try:
-        async with only_founder(settings.data / _JOURNAL, _tell) as journal:
-            yield Founding(wire, network, mirror, journal, _tell)
-    finally:
-        await mirror.close()
-        network.close()
 
 
 # Topics for agents
 
 
 def _setup(options: Options) -> None:
-    settings = _settings(options)
+    settings = ledger_settings(options)
     wanted = None if options["agents"] is None else _named(options["agents"])
 
     async def work(wire: "Wire") -> Any:
@@ -155,13 +54,15 @@ def _setup(options: Options) -> None:
         ]
         if options["dry_run"]:
             return {"agents": planned, "definitions": settings.ledger_definitions, "cost": cost, "dry_run": True}
-        async with _founding(wire, settings) as founding:
-            _tell(f"{len(found)} agents; this costs about ${cost:.4f} at most")
+        async with open_founding(wire, settings) as founding:
+            tell_progress(f"{len(found)} agents; this costs about ${cost:.4f} at most")
             return await founding.found(found, settings.ledger_definitions) | {"dry_run": False}
 
-    answer = _run(options, settings, work, _founded, owner=True)
+    answer = run_work(options, settings, work, _founded, owner=True)
     if not options["dry_run"] and settings.ledger_definitions is None:
-        _tell(f'profiles are on topic {answer["definitions"]}; keep it: ledger_definitions = "{answer["definitions"]}" in postoffice.toml')
+        tell_progress(
+            f'profiles are on topic {answer["definitions"]}; keep it: ledger_definitions = "{answer["definitions"]}" in postoffice.toml'
+        )
 
 
 def _named(text: str) -> dict[str, str | None]:
@@ -190,13 +91,13 @@ def _founded(console: "Console", answer: Any) -> None:
 
 
 def _topic(options: Options) -> None:
-    settings = _settings(options)
+    settings = ledger_settings(options)
 
     async def work(wire: "Wire") -> Any:
-        async with _founding(wire, settings) as founding:
+        async with open_founding(wire, settings) as founding:
             return await founding.entity(options["type"])
 
-    _run(options, settings, work, show_watched, owner=True)
+    run_work(options, settings, work, show_watched, owner=True)
 
 
 def show_watched(console: "Console", answer: Any) -> None:
@@ -208,22 +109,22 @@ def show_watched(console: "Console", answer: Any) -> None:
 
 
 def _verify(options: Options) -> int:
-    settings = _settings(options)
+    settings = ledger_settings(options)
     agents = None if options["agents"] is None else frozenset(word.strip().lower() for word in options["agents"].split(","))
 
     async def work(wire: "Wire") -> Any:
         from postoffice.bridges.ledger.audit import Audit  # noqa: PLC0415
 
-        mirror = _mirror(settings)
+        mirror = open_mirror(settings)
         try:
-            found = await Audit(wire, mirror, settings.ledger_account or "", _tell if sys.stderr.isatty() else lambda _: None).verify(
-                agents
-            )
+            found = await Audit(
+                wire, mirror, settings.ledger_account or "", tell_progress if sys.stderr.isatty() else lambda _: None
+            ).verify(agents)
         finally:
             await mirror.close()
         return found if options["show"] else found | {"inbox": len(found["inbox"])}
 
-    return 1 if _run(options, settings, work, _verified, owner=True)["findings"] else 0
+    return 1 if run_work(options, settings, work, _verified, owner=True)["findings"] else 0
 
 
 def _verified(console: "Console", answer: Any) -> None:
@@ -245,13 +146,13 @@ def _verified(console: "Console", answer: Any) -> None:
 
 
 def _connect(options: Options) -> None:
-    settings = _settings(options)
+    settings = ledger_settings(options)
     options["agent"] = options["from"]
 
     async def work(wire: "Wire") -> Any:
         from postoffice.bridges.ledger.directory import find_inbound  # noqa: PLC0415
 
-        mirror = _mirror(settings)
+        mirror = open_mirror(settings)
         try:
             account, inbound = await find_inbound(mirror, options["whom"])
         finally:
@@ -259,7 +160,7 @@ def _connect(options: Options) -> None:
         body = {"account_id": account, "inbound_topic_id": inbound, "message": options["message"]}
         return await wire.post("/ledger/connections", body) | {"account_id": account, "inbound_topic_id": inbound}
 
-    _run(options, settings, work, _asked, owner=False)
+    run_work(options, settings, work, _asked, owner=False)
 
 
 def _asked(console: "Console", answer: Any) -> None:

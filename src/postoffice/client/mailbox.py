@@ -17,6 +17,7 @@ from msgspec import UnsetType
 
 from postoffice.client import credentials
 from postoffice.client.address import DEFAULT, read_address
+from postoffice.client.hand import Hand
 from postoffice.client.message import Message, decode
 from postoffice.client.path import part
 from postoffice.client.people import PeopleCalls
@@ -25,7 +26,6 @@ from postoffice.core.clock import sender_id
 from postoffice.core.errors import MailboxClosed, MailError, NoReply, Unavailable
 
 _WAIT_SECONDS, _LEASE_SECONDS = 25.0, 30.0
-_REASON_CHARACTERS = 500
 _UNDER_WAY = ("accepted", "working")  # a task's progress is no answer yet
 
 
@@ -47,7 +47,7 @@ class Mailbox(PeopleCalls):
         self._wire = Wire(address, key=kept.key if kept else key, agent=agent)
         self._patience = patience
         self._away = away
-        self._hands: set[_Hand] = set()
+        self._hands: set[Hand] = set()
         self._settling: set[asyncio.Task[None]] = set()
         self._asked: dict[str | UnsetType, _Asker] = {}
         """By the mark of a question: who waits for the answer."""
@@ -106,11 +106,9 @@ class Mailbox(PeopleCalls):
     ) -> AsyncIterator[Message]:
         """Messages as they come, without end unless `within` seconds bound the waiting for each."""
         wish = {"one_per_session": one_per_session} if one_per_session else {}
-        return self._read(_Hand(), limit, visible_for, within, wish)
+        return self._read(Hand(), limit, visible_for, within, wish)
 
-    async def _read(
-        self, hand: "_Hand", limit: int, visible_for: float, within: float | None, wish: dict[str, Any]
-    ) -> AsyncIterator[Message]:
+    async def _read(self, hand: Hand, limit: int, visible_for: float, within: float | None, wish: dict[str, Any]) -> AsyncIterator[Message]:
         hand.begin()
         for earlier in [one for one in self._hands if hand.comes_after(one)]:
             await self._let_go(earlier)  # whoever reads anew has done with what it read before
@@ -204,9 +202,7 @@ class Mailbox(PeopleCalls):
             asker.rung.set()
         return asker is not None
 
-    async def _take(
-        self, hand: "_Hand", limit: int, visible_for: float, within: float | None, wish: dict[str, Any]
-    ) -> AsyncIterator[Message]:
+    async def _take(self, hand: Hand, limit: int, visible_for: float, within: float | None, wish: dict[str, Any]) -> AsyncIterator[Message]:
         wish = {"limit": limit, "visible_for": visible_for, **wish}
         until = _until(within)
         while True:
@@ -226,7 +222,7 @@ class Mailbox(PeopleCalls):
                 hand.go_on()
                 until = _until(within)
 
-    async def _let_go(self, hand: "_Hand", error: BaseException | None = None) -> None:
+    async def _let_go(self, hand: Hand, error: BaseException | None = None) -> None:
         self._hands.discard(hand)
         settlements = hand.let_go(error)
         if any(settlements.values()):
@@ -252,81 +248,6 @@ class _Asker:
     def __init__(self) -> None:
         self.answers: list[Message] = []
         self.rung = asyncio.Event()
-
-
-class _Hand:
-    """What one reader of a mailbox has in hand."""
-
-    def __init__(self) -> None:
-        self.asker = self.reader = _task()
-        self.closed = False
-        self.done: list[Message] = []
-        self.current: Message | None = None
-        self.waiting: list[Message] = []
-
-    def begin(self) -> None:
-        """Whoever goes on to the first message is the reader."""
-        self.reader = _task()
-
-    @property
-    def fetched(self) -> bool:
-        """Whether the reader was a task that only brought a message to the one that asked for it, as that of `wait_for` is."""
-        reader = self.reader
-        return reader is not None and reader.done() and not reader.cancelled() and reader.exception() is None
-
-    @property
-    def _holder(self) -> asyncio.Task[Any] | None:
-        return self.asker if self.fetched else self.reader
-
-    def comes_after(self, earlier: "_Hand") -> bool:
-        """Whether whoever reads this read the earlier one, by itself or by others it sent."""
-        return earlier.reader is self.reader or (earlier.fetched and earlier.asker is self.asker)
-
-    def abandoned(self) -> bool:
-        """Whether nobody will come back to it. Who has only left its loop may still be at the last message."""
-        holder = self._holder
-        return self.failed() or (self.closed and (holder is None or holder.done()))
-
-    def failed(self) -> bool:
-        """Whether the task that was at it failed, or was cancelled. What it failed with may hold on to its loop, which then is never closed."""
-        holder = self._holder
-        return holder is not None and holder.done() and (holder.cancelled() or holder.exception() is not None)
-
-    def left_undone(self) -> BaseException | None:
-        """What kept another task from handling what it read, if anything did: it failed, was cancelled, or is still at it."""
-        holder = self._holder
-        if holder is None or holder is _task():
-            return None
-        ended = holder.done() and not holder.cancelled()
-        return holder.exception() if ended else asyncio.CancelledError()
-
-    def go_on(self) -> None:
-        """The one at hand is done, unless it was let go of meanwhile, or given back by hand: that stands, also if nobody heard it."""
-        if self.current is not None and not self.current.settled:
-            self.done.append(self.current)
-        self.current = None
-
-    def let_go(self, error: BaseException | None) -> dict[str, list[dict[str, Any]]]:
-        """What was handled is to be acked, what failed given back with the reason, what was not begun as untried."""
-        if error is None or (self.current is not None and self.current.acked):
-            self.go_on()
-        done, failed, waiting = self.done, self.current, self.waiting
-        self.done, self.current, self.waiting = [], None, []
-        back = [message.lease | {"untried": True} for message in waiting if message.settle()]
-        if failed is not None and failed.settle():
-            back.append(failed.lease | {"reason": _reason(error)})
-        return {"ack": [message.lease for message in done if message.settle()], "nack": back}
-
-
-def _task() -> asyncio.Task[Any] | None:
-    with suppress(RuntimeError):  # outside of any loop
-        return asyncio.current_task()
-    return None
-
-
-def _reason(error: BaseException | None) -> str:
-    """What went wrong, in letters that can be sent whatever is in it."""
-    return f"{type(error).__name__}: {error}"[:_REASON_CHARACTERS].replace("\0", "?").encode(errors="replace").decode()
 
 
 def _until(within: float | None) -> float | None:

@@ -8,18 +8,9 @@ from postoffice.acts.ledger.topics import WatchTopic
 from postoffice.acts.people.connections import Conclude, Request
 from postoffice.core.agent import Caller
 from postoffice.core.connection import Connection, Status
+from postoffice.core.envelope import write_request
 from postoffice.core.errors import AlreadyConnected, AlreadyRequested, NoLedger, NotOurs, OutOfReach
-from postoffice.core.ledger import (
-    CONNECTION,
-    NEW_TOPIC,
-    REQUEST_MEMO,
-    Account,
-    Opening,
-    Post,
-    check_ledger_id,
-    connection_memo,
-    write_request,
-)
+from postoffice.core.ledger import CONNECTION, NEW_TOPIC, REQUEST_MEMO, Account, Opening, Post, check_ledger_id, connection_memo
 from postoffice.core.names import OWNER, folded
 from postoffice.core.policy import admitted
 from postoffice.office.ledger import LedgerVerbs

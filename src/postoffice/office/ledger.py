@@ -9,10 +9,11 @@ from postoffice.acts.ledger.sightings import KeepAccount, KeepNetwork, Materiali
 from postoffice.acts.ledger.topics import WatchTopic
 from postoffice.acts.mail.send import Send
 from postoffice.core.agent import Caller
+from postoffice.core.draft import Draft
 from postoffice.core.entity import check_entity_type
 from postoffice.core.errors import Invalid, MailError, OwnerOnly
 from postoffice.core.ledger import ENTITY, Account, Post, Record, Sighting, Topic, check_ledger_id
-from postoffice.core.message import Accepted, Draft, is_note
+from postoffice.core.message import Accepted, is_note
 from postoffice.core.names import SYSTEM, check_name
 from postoffice.core.policy import Auth
 from postoffice.core.routing import routes_for

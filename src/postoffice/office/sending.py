@@ -12,6 +12,7 @@ from postoffice.acts.mail.send import Send
 from postoffice.core.agent import Caller
 from postoffice.core.clock import steady
 from postoffice.core.delivery import Recalled
+from postoffice.core.draft import Draft, LedgerWish, check_draft
 from postoffice.core.entity import check_entity_type
 from postoffice.core.errors import (
     AmbiguousId,
@@ -24,7 +25,7 @@ from postoffice.core.errors import (
     TooLateToCancel,
 )
 from postoffice.core.ledger import DIRECT, is_ledger_id
-from postoffice.core.message import NOTICE, TASK_UPDATE, Accepted, Draft, LedgerWish, check_draft
+from postoffice.core.message import NOTICE, TASK_UPDATE, Accepted
 from postoffice.core.names import EVERYONE, folded
 from postoffice.core.policy import Auth
 from postoffice.core.views import Proof

@@ -4,12 +4,13 @@ import msgspec
 
 from postoffice.acts.tasks.move import MoveTask
 from postoffice.core.agent import Caller
+from postoffice.core.draft import Draft, check_draft
 from postoffice.core.errors import (
     AmbiguousId,
     Forbidden,
     NoSuchTask,
 )
-from postoffice.core.message import TASK_UPDATE, Draft, check_draft
+from postoffice.core.message import TASK_UPDATE
 from postoffice.core.names import check_name, folded
 from postoffice.core.task import Task, TaskState
 from postoffice.core.views import Page

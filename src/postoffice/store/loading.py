@@ -14,17 +14,13 @@ from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.mail.session import settled_by
 from postoffice.acts.needs import Needs
-from postoffice.acts.rows import Box, DeliveryRow, KeyRow, MemoryRow, QuestionRow, RingRow, Row, TaskRow, ThreadRow, WindowRow, in_turn
-from postoffice.core.clock import is_id
-from postoffice.core.delivery import State
-from postoffice.core.message import TASK
-from postoffice.core.names import SYSTEM
+from postoffice.acts.rows import Box, DeliveryRow, KeyRow, MemoryRow, QuestionRow, RingRow, Row, TaskRow, ThreadRow, WindowRow
 from postoffice.core.session import pair
 from postoffice.store.drawer import Drawer
 from postoffice.store.engine import Loads, Steps
+from postoffice.store.loading_mail import load_mail
 
 K = TypeVar("K")
-_DUE_AT_ONCE = 100
 
 
 def open_desk(desk: Desk, drawer: Drawer, acts: Sequence[Act[Any]]) -> Steps:
@@ -45,7 +41,7 @@ def asked(acts: Sequence[Act[Any]]) -> Needs:
 def load_locked(desk: Desk, drawer: Drawer, needs: Needs) -> Steps:
     """Load and lock mail and mailboxes."""
     yield from _look(desk, needs)
-    yield from _load_mail(desk, drawer, needs)
+    yield from load_mail(desk, drawer, needs)
     if needs.everyone:
         needs.boxes.update(agent for (agent,) in (yield {"everyone": [()]})["everyone"])
     yield from _load_boxes(desk, needs)
@@ -107,115 +103,6 @@ def _note_members(desk: Desk, needs: Needs, found: dict[str, list[Row]]) -> None
         connection = desk.lay_connection(row)
         needs.connections.add(connection.id)
         needs.boxes.update((connection.requester, connection.target))
-
-
-def _load_mail(desk: Desk, drawer: Drawer, needs: Needs) -> Steps:
-    if loads := _named_mail(desk, drawer, needs) | _waiting_mail(desk, drawer, needs):
-        _lay_mail(desk, (yield loads))
-    if loads := _further_mail(desk, needs):
-        _lay_mail(desk, (yield loads))
-    _ask_for_mail(desk, needs)
-
-
-def _named_mail(desk: Desk, drawer: Drawer, needs: Needs) -> Loads:
-    queries: Loads = {}
-    for key in needs.mail:
-        if key not in needs.bodies and (leased := drawer.leased.get(key)) is not None:
-            desk.lay(leased)
-        elif key not in desk.mail:
-            query = "mail_by_client_id" if not is_id(key[0]) else "mail_and_bodies" if key in needs.bodies else "mail"
-            queries.setdefault(query, []).append(key)
-    return queries
-
-
-def _waiting_mail(desk: Desk, drawer: Drawer, needs: Needs) -> Loads:
-    queries: Loads = {}
-    totals = _wished_for(needs)
-    choosy = {mailbox for mailbox, wish in needs.wishes if wish.session_id is not None or wish.correlation_id is not None}
-    for mailbox, wish in needs.wishes:
-        total = totals[mailbox]
-        if not wish.one_per_session and (
-            mailbox in desk.pools or _lay_at_hand(desk, drawer, mailbox, None if mailbox in choosy else total)
-        ):
-            continue
-        if wish.session_id is not None:
-            queries.setdefault("waiting_in_session", []).append((mailbox, wish.session_id, wish.correlation_id, total))
-        elif wish.correlation_id is not None:
-            query = "waiting_correlated_heads" if wish.one_per_session else "waiting_correlated"
-            queries.setdefault(query, []).append((mailbox, wish.correlation_id, total))
-        elif wish.one_per_session:
-            queries.setdefault("waiting_heads", []).append((mailbox, total))
-        elif (mailbox, total) not in queries.setdefault("waiting", []):
-            queries["waiting"].append((mailbox, total))
-    return queries
-
-
-def _wished_for(needs: Needs) -> dict[str, int]:
-    """By mailbox: how many are wished for. Every wish may have to pass over what the others took, and over what the group settles by name."""
-    totals: dict[str, int] = {}
-    for mailbox, wish in needs.wishes:
-        totals[mailbox] = totals.get(mailbox, 0) + wish.limit
-    for (_, mailbox), touched in needs.mail.items():
-        if touched and mailbox in totals:
-            totals[mailbox] += 1
-    return totals
-
-
-def _lay_at_hand(desk: Desk, drawer: Drawer, mailbox: str, most: int | None) -> bool:
-    """Lay what waits in a mailbox, if it is at hand: all of it for those who choose, else no more than can be taken."""
-    at_hand = drawer.all_pending(mailbox)
-    if at_hand is None:
-        return False
-    rows = list(at_hand.values())
-    if most is not None and len(rows) > most:
-        rows = sorted(rows, key=in_turn)[:most]
-    desk.pools[mailbox] = {row.message_id: desk.lay(row) for row in rows}
-    return True
-
-
-def _further_mail(desk: Desk, needs: Needs) -> Loads:
-    queries: Loads = {}
-    # The office's id names a message before any sender's id can: nobody takes over a name by sending under it.
-    if unknown := [key for key in needs.mail if key not in desk.mail and is_id(key[0])]:
-        queries["mail_by_client_id"] = unknown
-    # What is due has to be looked for only where what waits does not suffice, or where it is asked for.
-    if needs.due or any(len(desk.pools.get(mailbox, ())) < wish.limit for mailbox, wish in needs.wishes):
-        queries["due"] = [(needs.due or _DUE_AT_ONCE,)]
-    return queries
-
-
-def _lay_mail(desk: Desk, found: dict[str, list[Row]]) -> None:
-    for query, rows in found.items():
-        for row in rows:
-            delivery = desk.lay(DeliveryRow(*row))
-            if query == "due":
-                desk.due.append(delivery)
-            elif query.startswith("waiting"):
-                desk.pools.setdefault(delivery.mailbox, {})[delivery.message_id] = delivery
-            if query == "waiting_heads":
-                desk.heads.add(delivery.message_id)
-
-
-def _ask_for_mail(desk: Desk, needs: Needs) -> None:
-    """What moving the mail on the desk may need."""
-    needs.threads.update(delivery.session_id for delivery in desk.due if delivery.session_id is not None)
-    for key, delivery in desk.mail.items():
-        needs.boxes.add(delivery.mailbox)
-        needs.boxes.add(delivery.sender)
-        # A session counts what is unread: acking what is in hand does not touch it.
-        if delivery.session_id is not None and (delivery.state != State.LEASED or _touched(needs, key, delivery.client_id)):
-            needs.threads.add(delivery.session_id)
-        if delivery.type == TASK:
-            needs.tasks.add(delivery.message_id)
-        # It may die in this group: then its sender gets a notice in its session with the office.
-        if delivery.attempts >= desk.limits.max_attempts and delivery.sender != SYSTEM:
-            needs.thread_keys.add((*pair(SYSTEM, delivery.sender), ""))
-
-
-def _touched(needs: Needs, key: tuple[str, str], client_id: str | None) -> bool:
-    """Whether more than an ack may be done to it, by whichever of its message's ids it was named."""
-    asked = [needs.mail[name] for name in (key, (client_id or "", key[1])) if name in needs.mail]
-    return any(asked) if asked else True
 
 
 def _load_boxes(desk: Desk, needs: Needs) -> Steps:

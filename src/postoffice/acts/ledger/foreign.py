@@ -6,8 +6,9 @@ from postoffice.acts.ledger.outbox import ask_for_topics, known_accounts, put_po
 from postoffice.acts.ledger.topics import WatchTopic
 from postoffice.acts.needs import Needs
 from postoffice.core.agent import Card
+from postoffice.core.envelope import write_created
 from postoffice.core.errors import Conflict
-from postoffice.core.ledger import ASKED, CONNECTION, CREATED_MEMO, Account, Opening, write_created
+from postoffice.core.ledger import ASKED, CONNECTION, CREATED_MEMO, Account, Opening
 from postoffice.core.names import SYSTEM, folded
 
 

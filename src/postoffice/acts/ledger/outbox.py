@@ -3,21 +3,11 @@
 from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box
+from postoffice.core.draft import LedgerWish
+from postoffice.core.envelope import write_envelope, write_log, write_note
 from postoffice.core.errors import OutOfReach
-from postoffice.core.ledger import (
-    AWAITING,
-    CONNECTION_MEMO,
-    DIRECT,
-    LOG_MEMO,
-    MESSAGE_MEMO,
-    NOTE_MEMO,
-    Account,
-    is_ledger_id,
-    write_envelope,
-    write_log,
-    write_note,
-)
-from postoffice.core.message import LedgerWish, Message
+from postoffice.core.ledger import AWAITING, CONNECTION_MEMO, DIRECT, LOG_MEMO, MESSAGE_MEMO, NOTE_MEMO, Account, is_ledger_id
+from postoffice.core.message import Message
 
 
 def ask_for_topics(needs: Needs) -> None:

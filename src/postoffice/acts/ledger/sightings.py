@@ -14,8 +14,10 @@ from postoffice.acts.rows import DeliveryRow
 from postoffice.acts.rules.notices import not_on_ledger
 from postoffice.core.clock import is_id, micros
 from postoffice.core.delivery import UNREAD, State
+from postoffice.core.envelope import note_author
 from postoffice.core.errors import MailError, NoSuchMessage, OtherLedger, TopicTaken, TopicWatched, Unavailable
-from postoffice.core.ledger import FORMER, Account, Body, Post, Sighting, matches, note_author
+from postoffice.core.fingerprint import Body, matches
+from postoffice.core.ledger import FORMER, Account, Post, Sighting
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
 

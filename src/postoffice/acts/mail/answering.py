@@ -11,8 +11,9 @@ from postoffice.acts.rows import DeliveryRow, Row, ThreadRow
 from postoffice.acts.rules.finding import find_mail
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import WAITING, State
+from postoffice.core.draft import Draft
 from postoffice.core.errors import AlreadyAnswered, AmbiguousId, NothingToAnswer
-from postoffice.core.message import TASK, Draft
+from postoffice.core.message import TASK
 
 ANSWERED = "answered"
 """What a sender is told of a message that its recipient has answered by hand."""

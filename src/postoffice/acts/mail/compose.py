@@ -6,8 +6,9 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.mail.forwarding import forwarded
 from postoffice.acts.rows import Box, ThreadRow
 from postoffice.core.connection import Assurance
+from postoffice.core.draft import Draft
 from postoffice.core.loops import hop
-from postoffice.core.message import TASK, Draft, Message, TaskRef
+from postoffice.core.message import TASK, Message, TaskRef
 from postoffice.core.names import EVERYONE, folded
 from postoffice.core.policy import admitted
 from postoffice.core.session import pair

@@ -5,8 +5,9 @@ import msgspec
 from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
 from postoffice.acts.rules.finding import find_mail
+from postoffice.core.draft import Draft
 from postoffice.core.errors import AmbiguousId, LoopRefused, NoSuchMessage
-from postoffice.core.message import Draft, Forwarded, Message
+from postoffice.core.message import Forwarded, Message
 from postoffice.core.names import folded
 
 

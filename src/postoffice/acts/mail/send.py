@@ -1,7 +1,6 @@
 """Accept a message: to one agent, to many, to ALL, as a note, or forwarded."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 
 import msgspec
 
@@ -12,6 +11,7 @@ from postoffice.acts.mail.answering import Answered, Answering
 from postoffice.acts.mail.compose import compose
 from postoffice.acts.mail.forwarding import Forwarding
 from postoffice.acts.mail.moves import keep, post
+from postoffice.acts.mail.reach_signs import with_signs
 from postoffice.acts.needs import Needs
 from postoffice.acts.questions.opening import check_question, is_person, open_question
 from postoffice.acts.rows import Box, ThreadRow
@@ -27,6 +27,7 @@ from postoffice.acts.tasks.steps import open_task
 from postoffice.core.agent import Card
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
+from postoffice.core.draft import Draft, addressee
 from postoffice.core.errors import (
     MailError,
     NoSuchAgent,
@@ -36,10 +37,9 @@ from postoffice.core.errors import (
 )
 from postoffice.core.event import Kind
 from postoffice.core.ledger import AWAITING, DIRECT, URGENT
-from postoffice.core.message import TASK, Accepted, Draft, Message, Posted, addressee, check_size, is_note
+from postoffice.core.message import TASK, Accepted, Message, Posted, check_size, is_note
 from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded, is_account
 from postoffice.core.policy import ANYONE, admitted
-from postoffice.core.reach import Known
 from postoffice.core.session import pair, subject_key
 
 _ROWS = 500  # bytes that a recipient takes besides what is said
@@ -140,7 +140,7 @@ class Send(Act[Accepted]):
     def run(self, desk: Desk) -> Accepted:
         draft = self.draft
         if self.once is not None and (earlier := self.once.earlier(desk, self.exchange)) is not None:
-            return _with_signs(desk, msgspec.structs.replace(_accepted(earlier), duplicate=True))
+            return with_signs(desk, msgspec.structs.replace(_accepted(earlier), duplicate=True))
         sender = desk.boxes[self.sender]
         boxes, unseen = self._open_boxes(desk)
         original = self.forwarding.find(desk)
@@ -193,7 +193,7 @@ class Send(Act[Accepted]):
         )
         if self.once is not None:
             self.once.remember(desk, answer)
-        return _with_signs(desk, answer)
+        return with_signs(desk, answer)
 
     def _recipients(self, desk: Desk) -> list[str]:
         if self.to_all:
@@ -286,19 +286,6 @@ class Send(Act[Accepted]):
         type, notes, created_at = desk.entities.get(message.ref_id, (message.ref_type or "", 0, desk.now))
         desk.entities[message.ref_id] = (type, notes + 1, created_at)
         desk.write("put_entity", (message.ref_id, type, notes + 1, created_at, desk.now), message.ref_id)
-
-
-def _with_signs(desk: Desk, answer: Accepted) -> Accepted:
-    """The answer with what the group happens to know of each it goes to, so that nobody has to ask whether it can be taken now."""
-    posted = tuple(msgspec.structs.replace(one, known=_known(desk.boxes.get(folded(one.recipient)), desk.now)) for one in answer.posted)
-    return msgspec.structs.replace(answer, posted=posted)
-
-
-def _known(box: Box | None, now: int) -> Known:
-    if box is None:
-        return Known(came=False, silent_for=None, at_work=False)
-    silent_for = None if box.last_seen is None else timedelta(microseconds=now - box.last_seen)
-    return Known(came=box.acted, silent_for=silent_for, at_work=box.leased > 0)
 
 
 def _with_whole_ids(draft: Draft, whole: Mapping[str, str]) -> Draft:

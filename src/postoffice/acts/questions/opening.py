@@ -5,9 +5,10 @@ from msgspec.structs import astuple
 from postoffice.acts.desk import Desk
 from postoffice.acts.rows import Box, QuestionRow
 from postoffice.core.clock import micros
+from postoffice.core.draft import Draft
 from postoffice.core.errors import BadMessage, NoPerson
 from postoffice.core.event import Kind
-from postoffice.core.message import Draft, Message
+from postoffice.core.message import Message
 from postoffice.core.names import OWNER
 from postoffice.core.question import QuestionState
 

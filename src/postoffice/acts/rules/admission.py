@@ -3,9 +3,10 @@
 from postoffice.acts.desk import Desk
 from postoffice.acts.ledger.outbox import check_reachable
 from postoffice.acts.rows import Box
+from postoffice.core.draft import Draft
 from postoffice.core.errors import NotAdmitted, OutOfReach
 from postoffice.core.loops import check_trace, hop
-from postoffice.core.message import Draft, Message
+from postoffice.core.message import Message
 from postoffice.core.names import is_account
 from postoffice.core.policy import admitted
 from postoffice.core.session import pair

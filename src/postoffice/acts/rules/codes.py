@@ -11,7 +11,8 @@ import msgspec
 from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
 from postoffice.core.connection import Assurance, Status, may_say_code, says_code
-from postoffice.core.message import Draft, Message
+from postoffice.core.draft import Draft
+from postoffice.core.message import Message
 
 
 def ask_codes(needs: Needs, said: Draft | str, recipients: Iterable[str]) -> None:

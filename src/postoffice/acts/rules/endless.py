@@ -7,9 +7,9 @@ from postoffice.acts.mail.moves import notify
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, MemoryRow, ThreadRow
 from postoffice.acts.rules.notices import talking_long
+from postoffice.core.draft import Draft
 from postoffice.core.endless import Memory, counted, spell_of, write
 from postoffice.core.errors import TalkHeld
-from postoffice.core.message import Draft
 from postoffice.core.names import SYSTEM
 from postoffice.core.session import pair
 

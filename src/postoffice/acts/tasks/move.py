@@ -17,8 +17,9 @@ from postoffice.acts.rules.rates import ask_rate, count_sent
 from postoffice.acts.tasks.steps import step
 from postoffice.core.clock import moment
 from postoffice.core.delivery import State
+from postoffice.core.draft import Draft
 from postoffice.core.errors import AmbiguousId, DeadlinePassed, NoSuchTask, NotAdmitted, NotAssignee, OverQuota
-from postoffice.core.message import TASK_UPDATE, Draft, Message, TaskRef, check_size
+from postoffice.core.message import TASK_UPDATE, Message, TaskRef, check_size
 from postoffice.core.names import folded
 from postoffice.core.policy import admitted
 from postoffice.core.session import pair

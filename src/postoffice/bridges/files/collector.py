@@ -13,6 +13,7 @@ from postoffice.bridges.files.lying import File
 from postoffice.bridges.files.tree import Tree
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import next_try
+from postoffice.core.draft import Draft
 from postoffice.core.errors import (
     IdConflict,
     KeyRequired,
@@ -24,7 +25,7 @@ from postoffice.core.errors import (
     RateLimited,
     Unavailable,
 )
-from postoffice.core.message import TASK_UPDATE, Draft
+from postoffice.core.message import TASK_UPDATE
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.task import TaskState
 from postoffice.core.views import Proof

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from postoffice.core.draft import Draft
 from postoffice.core.errors import BadMessage
-from postoffice.core.message import Draft, Message, TaskRef
+from postoffice.core.message import Message, TaskRef
 from postoffice.core.task import TaskState
 from postoffice.core.text import read_parts
 

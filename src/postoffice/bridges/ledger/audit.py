@@ -11,9 +11,11 @@ from postoffice.client.path import part
 from postoffice.client.wire import Wire
 from postoffice.core.chain import broken_links
 from postoffice.core.chunks import Whole, all_whole
+from postoffice.core.draft import Draft
 from postoffice.core.errors import NoSuchAgent, NotFound
-from postoffice.core.ledger import ASKED, CONNECTION, ENTITY, Account, Body, Record, Sighting, Topic, body_of, fingerprint, matches
-from postoffice.core.message import Draft, Message, is_note
+from postoffice.core.fingerprint import Body, body_of, fingerprint, matches
+from postoffice.core.ledger import ASKED, CONNECTION, ENTITY, Account, Record, Sighting, Topic
+from postoffice.core.message import Message, is_note
 from postoffice.core.names import folded
 
 MISSING, ALTERED, FORGED = "missing", "altered", "forged"

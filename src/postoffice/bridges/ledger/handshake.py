@@ -8,21 +8,9 @@ from postoffice.bridges.ledger.mirror import Mirror
 from postoffice.bridges.ledger.network import LedgerNetwork, public_key
 from postoffice.bridges.ledger.sightings import Book, or_refused, refused, sighting
 from postoffice.core.chunks import Whole
+from postoffice.core.envelope import Envelope, read_envelope, read_operator, write_created
 from postoffice.core.errors import Conflict, Forbidden, Forged, Invalid, Limited, NotOurs, TopicTaken
-from postoffice.core.ledger import (
-    CONNECTION,
-    CREATED_MEMO,
-    Account,
-    Envelope,
-    Opening,
-    Post,
-    Sighting,
-    inbound_owner,
-    is_ledger_id,
-    read_envelope,
-    read_operator,
-    write_created,
-)
+from postoffice.core.ledger import CONNECTION, CREATED_MEMO, Account, Opening, Post, Sighting, inbound_owner, is_ledger_id
 from postoffice.core.names import folded
 from postoffice.office import PostOffice
 

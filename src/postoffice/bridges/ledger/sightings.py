@@ -7,20 +7,12 @@ import msgspec
 
 from postoffice.core.chunks import Whole
 from postoffice.core.clock import is_id
+from postoffice.core.draft import Draft
+from postoffice.core.envelope import Envelope, read_body, read_envelope, read_operator
 from postoffice.core.errors import Forged, MailError, NotOurs
-from postoffice.core.ledger import (
-    FORMER,
-    Account,
-    Body,
-    Delivery,
-    Envelope,
-    Sighting,
-    Topic,
-    read_body,
-    read_envelope,
-    read_operator,
-)
-from postoffice.core.message import TASK, Draft, is_note
+from postoffice.core.fingerprint import Body
+from postoffice.core.ledger import FORMER, Account, Delivery, Sighting, Topic
+from postoffice.core.message import TASK, is_note
 from postoffice.core.names import EVERYONE, SYSTEM, folded
 
 _MOST_BYTES = 64 * 1024

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from postoffice.core.draft import Draft
 from postoffice.core.errors import IdConflict, Invalid, NoSuchMessage
-from postoffice.core.message import TASK, Draft, TaskRef
+from postoffice.core.message import TASK, TaskRef
 from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded
 from postoffice.core.session import Thread
 from postoffice.core.views import Seat

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
+from postoffice.core.draft import Draft
 from postoffice.core.errors import Forbidden, Invalid
-from postoffice.core.message import TASK, Draft, TaskRef
+from postoffice.core.message import TASK, TaskRef
 from postoffice.core.names import folded
 from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.views import Page

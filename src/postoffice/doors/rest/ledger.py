@@ -6,9 +6,9 @@ import msgspec
 from fastapi import Path, Query, Request, Response
 from pydantic import Field
 
+from postoffice.core.draft import Draft
 from postoffice.core.entity import ENTITY_TYPES, NAMED
 from postoffice.core.ledger import Account, Record, Topic
-from postoffice.core.message import Draft
 from postoffice.core.views import LedgerStatus
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router

@@ -6,7 +6,7 @@ import msgspec
 from fastapi import Path, Query, Response
 from pydantic import Field
 
-from postoffice.core.message import Draft
+from postoffice.core.draft import Draft
 from postoffice.core.task import Task, TaskState
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router

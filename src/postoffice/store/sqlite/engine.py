@@ -9,7 +9,6 @@ import sqlite3
 import threading
 import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -30,6 +29,7 @@ from postoffice.store.loading import open_desk
 from postoffice.store.migrations.upgrade import check_program, upgrade_sqlite
 from postoffice.store.sqlite.claim import Claim
 from postoffice.store.sqlite.connection import connect, translate
+from postoffice.store.sqlite.readers import Readers
 from postoffice.store.sqlite.reserve import Reserve
 from postoffice.store.sqlite.space import Space
 
@@ -38,7 +38,6 @@ _GROUP = 256
 _BUSY_TURN = 0.0001  # seconds
 _TURNS = 8
 _DIGITS = 18
-_READERS = 2
 _TRIES = 5
 _FILED_AT_ONCE = 512  # news, which every look at a mailbox's goes through
 FILING = ("file_news", "file_mail", "note_filed")
@@ -72,8 +71,6 @@ class SQLite:
         self._data_version: int | None = None
         self._unfiled = _FILED_AT_ONCE  # it may be as many
         self._drawer = Drawer()  # one process owns the file: what a group left true stays true
-        self._local = threading.local()
-        self._readers: list[sqlite3.Connection] = []
         self._claim: Claim | None = None
         self._reserve = Reserve(path, self.limits.disk_reserve)
         self._space = Space(path, self._reserve, self.limits.total_bytes)
@@ -83,7 +80,7 @@ class SQLite:
         self._loop = asyncio.get_running_loop()
         self._committed = committed
         await self._loop.run_in_executor(None, self._open)
-        self._pool = ThreadPoolExecutor(_READERS, thread_name_prefix="postoffice-reader")
+        self._readers = Readers(self.path, self.clock)
         self._writer = threading.Thread(target=self._write_groups, name="postoffice-writer", daemon=True)
         self._writer.start()
         self.closing = False
@@ -97,9 +94,8 @@ class SQLite:
         await self._pause()
         self._jobs.put(None)
         await self._loop.run_in_executor(None, self._writer.join)
-        await self._loop.run_in_executor(None, self._pool.shutdown)
-        for connection in (*self._readers, self._connection):
-            connection.close()
+        await self._readers.close()
+        self._connection.close()
         self._reserve.close()
         self._unlock()
 
@@ -177,18 +173,7 @@ class SQLite:
     async def _read(self, statement: str, keys: Sequence[Any]) -> list[Row]:
         if self.closing:
             raise Closed
-        return await self._loop.run_in_executor(self._pool, self._read_now, statement, keys)
-
-    def _read_now(self, statement: str, keys: Sequence[Any]) -> list[Row]:
-        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        try:
-            if connection is None:
-                connection = self._local.connection = connect(self.path, self.clock)
-                connection.execute("PRAGMA query_only = ON")
-                self._readers.append(connection)
-            return [row for key in keys for row in connection.execute(statement, key)]
-        except sqlite3.Error as error:
-            raise translate(error, committing=False) from None
+        return await self._readers.read(statement, keys)
 
     # Writing
 

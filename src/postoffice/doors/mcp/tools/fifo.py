@@ -5,9 +5,9 @@ from typing import Any, ClassVar
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from postoffice.core.draft import Draft
 from postoffice.core.fence import Fence, one_line
 from postoffice.core.letter import Letter, letter, text_of
-from postoffice.core.message import Draft
 from postoffice.core.tools import fifo
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.receipt import unseen

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from postoffice.core.message import Draft
+from postoffice.core.draft import Draft
 from postoffice.core.tools import ledger
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.receipt import Receipt, receipt

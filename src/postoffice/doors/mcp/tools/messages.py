@@ -3,9 +3,9 @@
 from datetime import datetime
 
 from postoffice.core.delivery import OnLedger, Rings, Standing
+from postoffice.core.draft import Draft
 from postoffice.core.fence import Fence
 from postoffice.core.letter import Letter, letter
-from postoffice.core.message import Draft
 from postoffice.core.tools import messages
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.receipt import Receipt, receipt

@@ -11,11 +11,12 @@ from msgspec import UNSET, UnsetType
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Ack, Leased, Nack, Settlement
 from postoffice.core.delivery import Settled as Outcome
+from postoffice.core.draft import Draft
 from postoffice.core.errors import Invalid
 from postoffice.core.fence import Fence, one_line
 from postoffice.core.letter import Letter, letter
 from postoffice.core.limits import bounded
-from postoffice.core.message import TASK, Draft, TaskRef
+from postoffice.core.message import TASK, TaskRef
 from postoffice.core.span import span
 from postoffice.core.tools import queue
 from postoffice.doors.mcp.request import McpRequest

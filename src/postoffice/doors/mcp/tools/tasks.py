@@ -3,9 +3,9 @@
 from datetime import timedelta
 from typing import ClassVar
 
+from postoffice.core.draft import Draft
 from postoffice.core.errors import Invalid
 from postoffice.core.fence import Fence
-from postoffice.core.message import Draft
 from postoffice.core.span import ago, span
 from postoffice.core.task import Task, TaskState
 from postoffice.core.tools import tasks

@@ -7,9 +7,9 @@ import msgspec
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Ack, Nack, Refuse, Settled, Settlement, State
+from postoffice.core.draft import Draft
 from postoffice.core.errors import Invalid, MailError
 from postoffice.core.fence import one_line
-from postoffice.core.message import Draft
 from postoffice.core.span import span
 from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.tools import mail

@@ -6,8 +6,8 @@ import msgspec
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Ack, Recalled
+from postoffice.core.draft import Draft
 from postoffice.core.errors import Invalid
-from postoffice.core.message import Draft
 from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.tools import mail
 from postoffice.doors.mcp.request import McpRequest

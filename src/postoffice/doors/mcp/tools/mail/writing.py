@@ -8,9 +8,10 @@ from msgspec import UNSET
 
 from postoffice.core.agent import Caller
 from postoffice.core.clock import sender_id
+from postoffice.core.draft import Draft
 from postoffice.core.errors import Invalid, MailError
 from postoffice.core.letter import text_of
-from postoffice.core.message import TASK, Draft, Message, TaskRef
+from postoffice.core.message import TASK, Message, TaskRef
 from postoffice.core.names import EVERYONE, folded
 from postoffice.core.question import Ask
 from postoffice.core.tools import mail

@@ -1,0 +1,85 @@
+"""What one reader of a mailbox has in hand, and what becomes of it when the reader stops."""
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+from postoffice.client.message import Message
+
+_REASON_CHARACTERS = 500
+
+
+class Hand:
+    """What one reader of a mailbox has in hand."""
+
+    def __init__(self) -> None:
+        self.asker = self.reader = running_task()
+        self.closed = False
+        self.done: list[Message] = []
+        self.current: Message | None = None
+        self.waiting: list[Message] = []
+
+    def begin(self) -> None:
+        """Whoever goes on to the first message is the reader."""
+        self.reader = running_task()
+
+    @property
+    def fetched(self) -> bool:
+        """Whether the reader was a task that only brought a message to the one that asked for it, as that of `wait_for` is."""
+        reader = self.reader
+        return reader is not None and reader.done() and not reader.cancelled() and reader.exception() is None
+
+    @property
+    def _holder(self) -> asyncio.Task[Any] | None:
+        return self.asker if self.fetched else self.reader
+
+    def comes_after(self, earlier: "Hand") -> bool:
+        """Whether whoever reads this read the earlier one, by itself or by others it sent."""
+        return earlier.reader is self.reader or (earlier.fetched and earlier.asker is self.asker)
+
+    def abandoned(self) -> bool:
+        """Whether nobody will come back to it. Who has only left its loop may still be at the last message."""
+        holder = self._holder
+        return self.failed() or (self.closed and (holder is None or holder.done()))
+
+    def failed(self) -> bool:
+        """Whether the task that was at it failed, or was cancelled. What it failed with may hold on to its loop, which then is never closed."""
+        holder = self._holder
+        return holder is not None and holder.done() and (holder.cancelled() or holder.exception() is not None)
+
+    def left_undone(self) -> BaseException | None:
+        """What kept another task from handling what it read, if anything did: it failed, was cancelled, or is still at it."""
+        holder = self._holder
+        if holder is None or holder is running_task():
+            return None
+        ended = holder.done() and not holder.cancelled()
+        return holder.exception() if ended else asyncio.CancelledError()
+
+    def go_on(self) -> None:
+        """The one at hand is done, unless it was let go of meanwhile, or given back by hand: that stands, also if nobody heard it."""
+        if self.current is not None and not self.current.settled:
+            self.done.append(self.current)
+        self.current = None
+
+    def let_go(self, error: BaseException | None) -> dict[str, list[dict[str, Any]]]:
+        """What was handled is to be acked, what failed given back with the reason, what was not begun as untried."""
+        if error is None or (self.current is not None and self.current.acked):
+            self.go_on()
+        done, failed, waiting = self.done, self.current, self.waiting
+        self.done, self.current, self.waiting = [], None, []
+        back = [message.lease | {"untried": True} for message in waiting if message.settle()]
+        if failed is not None and failed.settle():
+            back.append(failed.lease | {"reason": _reason(error)})
+        return {"ack": [message.lease for message in done if message.settle()], "nack": back}
+
+
+def running_task() -> asyncio.Task[Any] | None:
+    """The task that runs this, if one does."""
+    with suppress(RuntimeError):  # outside of any loop
+        return asyncio.current_task()
+    return None
+
+
+def _reason(error: BaseException | None) -> str:
+    """What went wrong, in letters that can be sent whatever is in it."""
+    return f"{type(error).__name__}: {error}"[:_REASON_CHARACTERS].replace("\0", "?").encode(errors="replace").decode()

@@ -1,0 +1,190 @@
+"""A message as its sender writes it, and which of them the office can take."""
+
+from operator import attrgetter
+from typing import Any
+
+import msgspec
+
+from postoffice.core.clock import micros, moment
+from postoffice.core.entity import check_entity_type
+from postoffice.core.errors import BadMessage, OneRecipient, TooLarge
+from postoffice.core.limits import Limits, bounded
+from postoffice.core.message import QUESTION, TASK, TaskRef, is_note
+from postoffice.core.names import EVERYONE, check_recipient, folded
+from postoffice.core.question import Ask, check_ask
+from postoffice.core.text import check_json, check_text
+
+_WORDS = ("type", "correlation_id", "reply_to", "ref_id", "ref_type", "client_id", "session_id", "forward_of")
+_words_of = attrgetter(*_WORDS)
+_PARTS = {"text": ("text", str), "data": ("data", object), "file": ("path", str)}
+
+
+class LedgerWish(msgspec.Struct, frozen=True, omit_defaults=True):
+    """How a message goes by the ledger."""
+
+    private: bool = False
+    """Only its fingerprint is put there; what it says stays in the mailbox."""
+    log: bool = False
+    """The sender's public log tells of it too."""
+    abroad: bool = False
+    """Only for recipients who can be reached no other way; the others get it as always."""
+
+
+class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
+    """A message as its sender writes it, before the office has accepted it."""
+
+    to: str | tuple[str, ...]
+    type: str = "message"
+    subject: str | None = None
+    content: str | None = None
+    parts: tuple[dict[str, Any], ...] = ()
+    payload: Any = msgspec.UNSET
+    context: Any = None
+    correlation_id: str | None = None
+    reply_to: str | None = None
+    priority: int | None = None
+    ttl: int | None = None
+    task: TaskRef | None = None
+    callback: dict[str, Any] | None = None
+    ref_id: str | None = None
+    ref_type: str | None = None
+    metadata: dict[str, Any] | None = None
+    client_id: str | None = None
+    session_id: str | None = None
+    forward_of: str | None = None
+    ask: Ask | None = None
+    """What it asks a person."""
+    automatic: bool = False
+    """Written by a program in answer to `reply_to`, with nobody looking: counts against the session's budget."""
+    answers_elsewhere: bool = False
+    """It comes from a world that knows messages we do not: what `reply_to` names is kept, known here or not."""
+    by_model: bool = False
+    """Written by a model with its own tools for mail."""
+    hold: bool = False
+    """Keep it from the recipient until it is released."""
+    settled: bool = False
+    """A bridge saw it delivered elsewhere: keep it in the conversation, as read."""
+    trace: tuple[str, ...] = ()
+    """Whom it passed before it came to a bridge; for everything else the office itself keeps this."""
+    ledger: LedgerWish | None = None
+    """By the ledger where both sides have topics: held until it has been seen there, unless it is urgent."""
+
+
+def check_draft(draft: Draft, limits: Limits) -> Draft:
+    """The draft with its defaults filled in, if the office can take it."""
+    _check_words(draft, limits)
+    _check_body(draft)
+    _check_form(draft)
+    if draft.task is not None:
+        _check_task(draft.task, limits)
+    return msgspec.structs.replace(
+        draft,
+        type=draft.type if draft.ask is None else QUESTION,
+        to=() if draft.to == () and is_note(draft.type) else _check_address(draft.to, limits),
+        priority=bounded("priority", draft.priority, limits.priority, 1, 5),
+        ttl=bounded("ttl", draft.ttl, limits.ttl, 0, limits.ttl_most),
+        # Whoever fills in every field means none by an empty one; taken for an id, it would make all such messages one.
+        client_id=draft.client_id or None,
+        correlation_id=draft.correlation_id or None,
+        session_id=draft.session_id or None,
+        reply_to=draft.reply_to or None,
+    )
+
+
+def addressee(to: str | tuple[str, ...]) -> str:
+    """The name under which a draft's address is remembered, however it was spelled."""
+    return folded(to) if isinstance(to, str) else ",".join(sorted(folded(name) for name in to))
+
+
+def _check_words(draft: Draft, limits: Limits) -> None:
+    for field, value in zip(_WORDS, _words_of(draft), strict=True):
+        if value is not None:
+            _check_word(field, value, limits.id_chars)
+    if draft.subject is not None:
+        _check_word("subject", draft.subject, limits.subject_chars)
+
+
+def _check_body(draft: Draft) -> None:
+    if draft.content is not None:
+        if not isinstance(draft.content, str):
+            raise BadMessage(field="content", why="it must be text")
+        check_text(draft.content, "content")
+    for part in draft.parts:
+        _check_part(part)
+    if draft.payload is not msgspec.UNSET:
+        check_json(draft.payload, "payload")
+    for field in ("context", "metadata", "callback"):
+        if (value := getattr(draft, field)) is not None:
+            check_json(value, field)
+    if draft.content is None and not draft.parts and draft.payload is msgspec.UNSET and draft.forward_of is None:
+        raise BadMessage(field="body", why="it is empty; give content, parts or a payload")
+
+
+def _check_form(draft: Draft) -> None:
+    """What some kinds of message need."""
+    if is_note(draft.type) and not draft.ref_id:
+        raise BadMessage(field="ref_id", why="a note names its entity")
+    if is_note(draft.type) and draft.ref_type:
+        check_entity_type(draft.ref_type, "ref_type")
+    if draft.automatic and not draft.reply_to:
+        raise BadMessage(field="reply_to", why="an automatic reply names the message it answers")
+    if draft.ask is not None:
+        if draft.type not in ("message", QUESTION):
+            raise BadMessage(field="ask", why=f"a {draft.type} asks nothing; leave the type out")
+        check_ask(draft.ask)
+    elif draft.type == QUESTION:
+        raise BadMessage(field="ask", why="a question says what may be answered; an empty object takes any words")
+    if isinstance(draft.to, str) and draft.to != EVERYONE:
+        return
+    kinds = {
+        "task": draft.type == TASK,
+        "question": draft.ask is not None,
+        "message in a session": draft.session_id,
+        "forward": draft.forward_of,
+    }
+    for what, asked in kinds.items():
+        if asked:
+            raise OneRecipient(what=what)
+
+
+def _check_address(to: object, limits: Limits) -> str | tuple[str, ...]:
+    if isinstance(to, str):
+        return EVERYONE if to == EVERYONE else check_recipient(to)
+    if not isinstance(to, tuple | list) or not to or EVERYONE in to:
+        raise BadMessage(field="to", why="it must be a name, a list of names, or ALL alone")
+    if len(to) > limits.recipients:
+        raise BadMessage(field="to", why=f"it names {len(to)} agents, more than {limits.recipients}")
+    # A name given twice is one recipient.
+    names = {folded(name): name for name in map(check_recipient, to)}
+    return tuple(names.values())
+
+
+def _check_word(field: str, value: object, most: int) -> None:
+    if not isinstance(value, str):
+        raise BadMessage(field=field, why="it must be text")
+    if len(value) > most:
+        raise TooLarge(what=field, size=f"{len(value)} characters", limit=most)
+    check_text(value, field)
+
+
+def _check_part(part: object) -> None:
+    if not isinstance(part, dict) or not isinstance(part.get("type"), str) or part["type"] not in _PARTS:
+        raise BadMessage(field="parts", why="each is an object of type text, data or file")
+    key, kind = _PARTS[part["type"]]
+    if not isinstance(part.get(key), kind) or key not in part:
+        raise BadMessage(field="parts", why=f"a {part['type']} part needs {key!r}")
+    check_json(part, "parts")
+
+
+def _check_task(task: TaskRef, limits: Limits) -> None:
+    if task.id is not None:
+        _check_word("task id", task.id, limits.id_chars)
+    if task.state is not None:
+        _check_word("task state", task.state, limits.id_chars)
+    if task.deadline is not None:
+        if task.deadline.tzinfo is None:
+            raise BadMessage(field="task", why="its deadline needs a time zone")
+        try:
+            moment(micros(task.deadline))
+        except OverflowError:
+            raise BadMessage(field="task", why="its deadline is beyond the calendar") from None

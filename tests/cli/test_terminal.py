@@ -60,7 +60,7 @@ class TestTables:
         home.ask("inbox", "--as", coder)
         screen = seen(home, "agents")
         assert "\x1b[32midle" in screen
-        assert plain(screen).splitlines()[0].split() == ["agent", "is", "tasks", "seen", "does"]
+        assert plain(screen).splitlines()[0].split() == ["agent", "is", "tasks", "seen", "reached", "does"]
 
     def test_they_tell_what_each_can_do(self, home: Home) -> None:
         reviewer, tester = home.names("reviewer", "tester")
@@ -183,5 +183,5 @@ class TestLines:
         screen = seen(home, "serve", "--data", "mine", "--port", str(port), until="Ctrl-C")
         assert f"http://127.0.0.1:{port}" in screen
         assert "postoffice setup" in screen
-        assert f"http://127.0.0.1:{port}/agents/" in screen
+        assert f"http://127.0.0.1:{port}/mail/NAME" in screen
         assert "Traceback" not in screen

@@ -31,6 +31,9 @@ _PASSING: Final = ("clear", "resume")
 _START_SECONDS, _ANSWER_SECONDS = 8.0, 2.0
 """Whoever waits for us is working: a bell that does not answer at once is not waited for."""
 _INPUT_SECONDS = 1.0
+_SPARE_SECONDS = 0.5
+"""With this on top, a hook has ended before its client would end it."""
+_READ_BYTES = 1 << 16
 _WAKE_EXIT = 2
 """By this a hook that waits tells Claude Code to begin a turn."""
 
@@ -48,6 +51,8 @@ def run_hook(wish: Wish) -> None:
     """Say what there is to say, or nothing. Never a failure: an agent's turn does not depend on us."""
     told = _told()
     event = _EVENTS.get(str(told.get("hook_event_name")))
+    seconds = _START_SECONDS if event == "start" else _ANSWER_SECONDS
+    _end_within(seconds + _SPARE_SECONDS)
     said = _said(wish, told)
     if event is None or said is None or (event == "end" and told.get("reason") in _PASSING):
         return
@@ -58,7 +63,7 @@ def run_hook(wish: Wish) -> None:
         "again": bool(told.get("stop_hook_active")),
         "ring": words.MARK in str(told.get("prompt", "")),
     }
-    answer = line.ask(asked, _START_SECONDS if event == "start" else _ANSWER_SECONDS)
+    answer = line.ask(asked, seconds)
     if text := answer.get("text"):
         print(json.dumps(_printed(wish.client, str(told["hook_event_name"]), event, str(text))), flush=True)  # noqa: T201 - a hook speaks by printing
 
@@ -122,11 +127,25 @@ def _told() -> dict[str, Any]:
     """What the client says of the moment. A person at a terminal says nothing, and neither does a pipe that nobody writes to."""
     if sys.stdin is None or sys.stdin.isatty():
         return {}
-    read: list[str] = []
-    reader = threading.Thread(target=lambda: read.append(sys.stdin.buffer.read().decode(errors="replace")), daemon=True)
+    read: list[bytes] = []
+    reader = threading.Thread(target=_read, args=(sys.stdin.fileno(), read), daemon=True)
     reader.start()
     reader.join(_INPUT_SECONDS)
     with suppress(ValueError):
-        found = json.loads("".join(read) or "{}")
+        found = json.loads(b"".join(read) or b"{}")
         return found if isinstance(found, dict) else {}
     return {}
+
+
+def _read(source: int, read: list[bytes]) -> None:
+    """Not by Python's own buffer: a thread that still waits in it would have the whole program fail as it ends."""
+    with suppress(OSError):
+        while more := os.read(source, _READ_BYTES):
+            read.append(more)
+
+
+def _end_within(seconds: float) -> None:
+    """Whatever we wait for, and however slowly it comes: a turn goes on without us."""
+    watch = threading.Timer(seconds, os._exit, (0,))
+    watch.daemon = True
+    watch.start()

@@ -23,7 +23,7 @@ from postoffice.client.plain_http import is_plain
 from postoffice.core.errors import BrokeOff, MailError, NoAnswer, told
 from postoffice.core.limits import Limits
 from postoffice.core.tools import MAIL, TOOLS, instructions, toolset
-from postoffice.core.tools.tool import input_schema
+from postoffice.core.tools.tool import hints, input_schema
 
 T = TypeVar("T")
 Context = ServerRequestContext[Any, Any]
@@ -172,7 +172,11 @@ def _relay(mailbox: Mailbox, office: _Office) -> Server[Any]:
             tools, known = toolset(mailbox.tools).values(), any((mailbox.key, mailbox.agent, mailbox.named_by))
             listed = [
                 types.Tool(
-                    name=tool.name, title=tool.title, description=tool.description, input_schema=input_schema(tool, Limits(), known=known)
+                    name=tool.name,
+                    title=tool.title,
+                    description=tool.description,
+                    input_schema=input_schema(tool, Limits(), known=known),
+                    annotations=types.ToolAnnotations(**hints(tool)),
                 )
                 for tool in tools
             ]

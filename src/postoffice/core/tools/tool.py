@@ -103,6 +103,16 @@ def input_schema(tool: Tool, limits: Limits, *, known: bool = False) -> dict[str
     return schema | ({"required": shape["required"]} if shape["required"] else {})
 
 
+def hints(tool: Tool) -> dict[str, bool]:
+    """What a client goes by before it asks its person whether a tool may be called, in MCP's words; without them it asks always."""
+    return {
+        "readOnlyHint": tool.reads_only,
+        "destructiveHint": tool.takes_away,
+        "idempotentHint": tool.repeatable or tool.reads_only,
+        "openWorldHint": False,
+    }
+
+
 def _bounded(schema: dict[str, Any], limits: Limits) -> dict[str, Any]:
     """A property whose bound or default is a setting, with its number."""
     if "most" not in schema:

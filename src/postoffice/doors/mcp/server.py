@@ -13,7 +13,7 @@ from postoffice import __version__
 from postoffice.core.errors import MailError, NoSuchTool
 from postoffice.core.limits import Limits
 from postoffice.core.tools import instructions
-from postoffice.core.tools.tool import Tool, input_schema
+from postoffice.core.tools.tool import Tool, hints, input_schema
 from postoffice.doors.mcp import resources
 from postoffice.doors.mcp.call import PROGRESS, answer_call, waits
 from postoffice.doors.mcp.request import REQUEST, McpRequest
@@ -60,12 +60,7 @@ def describe(tool: Tool, limits: Limits, *, known: bool, structured: bool) -> ty
         description=tool.description,
         input_schema=input_schema(tool, limits, known=known),
         output_schema=output_schema(VERBS[tool.name].result) if structured else None,
-        annotations=types.ToolAnnotations(
-            read_only_hint=tool.reads_only,
-            destructive_hint=tool.takes_away,
-            idempotent_hint=tool.repeatable or tool.reads_only,
-            open_world_hint=False,
-        ),
+        annotations=types.ToolAnnotations(**hints(tool)),
     )
 
 

@@ -61,7 +61,7 @@ def _bell(home: Path, behave: Callable[[socket.socket], None] | None) -> Iterato
             threading.Thread(target=serve, args=(behave,), daemon=True).start()
         kept = [socket.socket() for _ in range(3 if behave is None else 0)]
         for one in kept:
-            one.setblocking(False)
+            one.settimeout(0)
             with suppress(BlockingIOError):
                 one.connect(door.getsockname())
         yield

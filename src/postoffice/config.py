@@ -27,7 +27,7 @@ _CALLERS = frozenset({"AGENT", "CONFIG", "CREDENTIALS", "KEY", "SERVER"})
 # What the commands of `run` and `recv --exec` are told, which may well start an office, and what our own tests go by.
 _TOLD = frozenset({"FROM", "MESSAGE", "SESSION", "SUBJECT"})
 _TESTS = frozenset({"EXAMPLES", "SEED"})
-_LISTS = ("allowed_hosts", "cors_origins", "trusted_proxies", "file_agents")
+_LISTS = ("allowed_hosts", "cors_origins", "trusted_proxies", "file_agents", "webhook_networks")
 _WIDENING = ("host", "auth", "allowed_hosts", "cors_origins", "trusted_proxies")
 """Settings that say who may call."""
 _PATHS = ("data", "files", "ledger_key_file")
@@ -93,6 +93,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Requests a second to the mirror, at most."""
     ledger_poll: Annotated[float, msgspec.Meta(gt=0)] = 2.0
     """Seconds between two looks at a topic where something comes; idle ones wait up to fifteen times as long."""
+    webhook_networks: tuple[str, ...] = ()
+    """Addresses and networks that webhooks may be posted to besides public ones by https, such as 127.0.0.1 or 10.0.0.0/8."""
     routes: tuple[Route, ...] = ()
     """Who is told of what happens to entities; in TOML as `[[routes]]`."""
     ws_ping_interval: Annotated[float, msgspec.Meta(gt=0, le=_DAY)] = 30.0

@@ -26,6 +26,7 @@ COMMANDS = [
     "whoami",
     "use",
     "send",
+    "webhook",
     "reply",
     "ask",
     "questions",
@@ -43,7 +44,6 @@ COMMANDS = [
     "approve",
     "reject",
     "connections",
-    "cancel",
     "task",
     "tasks",
     "note",
@@ -60,11 +60,7 @@ COMMANDS = [
     "setup",
     "openclaw",
     "hook",
-    "bell",
-    "quiet",
     "ledger",
-    "bell",
-    "quiet",
 ]
 
 

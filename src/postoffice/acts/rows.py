@@ -232,3 +232,23 @@ class WindowRow(Struct):
         fields = list(row)
         fields[11] = bool(fields[11])
         return cls(*fields)
+
+
+class WebhookRow(Struct):
+    """A webhook as stored: secrets, kinds and agents are JSON."""
+
+    name: str
+    id: str
+    url: str
+    secrets: str
+    kinds: str
+    agents: str
+    shape: str
+    bodies: int
+    state: str
+    since: int
+    error: str | None
+    place: str
+    counted: int
+    created_at: int
+    delivered_at: int | None

@@ -17,6 +17,7 @@ class MatterKind(StrEnum):
     TASK = "task"
     HELD = "held"
     MAIL = "mail"
+    WEBHOOK = "webhook"
     DEAD = "dead"
     SILENT = "silent"
 
@@ -30,8 +31,9 @@ class Rank(IntEnum):
     TASK = 3
     HELD = 4
     MAIL = 5
-    DEAD = 6
-    SILENT = 7
+    WEBHOOK = 6
+    DEAD = 7
+    SILENT = 8
 
 
 class Matter(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,7 +41,7 @@ class Matter(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: MatterKind
     id: str
-    """Of the message, or of the connection."""
+    """Of the message, or of the connection; of a webhook its name."""
     who: str
     """Who asks, wrote, or did not come."""
     what: str

@@ -35,6 +35,7 @@ from postoffice.office.naming_mail import ShortIds
 from postoffice.office.places import Places
 from postoffice.office.trace import Trace
 from postoffice.office.upkeep import Presences, Upkeep
+from postoffice.office.webhooks import Webhooks
 from postoffice.store.store import Store
 from postoffice.wake.protocol import Wake
 
@@ -63,6 +64,7 @@ class Counter:
         self._clock = Clock()
         self.short_ids = ShortIds(store)
         self.upkeep = Upkeep(store, wake, self._bells, self._board, self._presences, self.house, self._clock.new_id())
+        self.webhooks = Webhooks(store, self._bells, self._clock)
         self.waits = Tally()
         """How long mail waited before it was taken."""
         self.wakes = Tally()

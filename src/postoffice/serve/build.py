@@ -4,6 +4,7 @@ import os
 import re
 import tempfile
 from importlib.util import find_spec
+from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from postoffice.acts.people.agents import AddKey
+from postoffice.bridges.webhooks import WebhookBridge
 from postoffice.config import Settings
 from postoffice.core.agent import key_hash, key_prefix, new_key
 from postoffice.core.clock import Clock
@@ -129,14 +131,22 @@ def _build_nats(url: str, schema: str) -> Wake:
     return NatsWake(url, f"postoffice.{schema}")
 
 
-def build_bridges(settings: Settings, office: PostOffice) -> list["FileBridge | LedgerBridge"]:
+def build_bridges(settings: Settings, office: PostOffice) -> list["FileBridge | LedgerBridge | WebhookBridge"]:
     """The bridges these settings ask for, not yet open."""
-    bridges: list[FileBridge | LedgerBridge] = []
+    bridges: list[FileBridge | LedgerBridge | WebhookBridge] = [_build_webhooks(settings, office)]
     if settings.files is not None:
         bridges.append(_build_files(settings, settings.files, office))
     if settings.ledger is not None:
         bridges.append(_build_ledger(settings, office))
     return bridges
+
+
+def _build_webhooks(settings: Settings, office: PostOffice) -> WebhookBridge:
+    try:
+        networks = [ip_network(network) for network in settings.webhook_networks]
+    except ValueError as error:
+        raise BadSetting(name="webhook_networks", why=f"{error}; it is an address like 127.0.0.1, or a network like 10.0.0.0/8") from None
+    return WebhookBridge(office, networks)
 
 
 def _build_files(settings: Settings, root: Path, office: PostOffice) -> "FileBridge":

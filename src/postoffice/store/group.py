@@ -14,7 +14,18 @@ from postoffice.core.errors import DiskFull, MailError, Unavailable
 from postoffice.store.engine import Write
 
 _encode = msgspec.json.Encoder().encode
-LAST = {"ask_long_talk", "begin_turn", "confirm_post", "delete_long_talks", "drop_await", "end_visits_of", "forget_limits"}
+LAST = {
+    "ask_long_talk",
+    "begin_turn",
+    "confirm_post",
+    "delete_long_talks",
+    "delete_webhook",
+    "delete_webhook_posts",
+    "drop_await",
+    "end_visits_of",
+    "forget_limits",
+    "resume_webhook_posts",
+}
 """Statements that have the last word on rows another act of the group may have written."""
 
 

@@ -24,6 +24,7 @@ from postoffice.store.reads.search import SearchReads
 from postoffice.store.reads.sessions import SessionReads
 from postoffice.store.reads.talks import TalkReads
 from postoffice.store.reads.tasks import TaskReads
+from postoffice.store.reads.webhooks import WebhookReads
 from postoffice.store.reads.windows import WindowReads
 from postoffice.store.sweeps import Sweeps
 
@@ -47,6 +48,7 @@ class Store:
         self.log = LogReads(engine)
         self.ledger = LedgerReads(engine)
         self.windows = WindowReads(engine)
+        self.webhooks = WebhookReads(engine)
         self.overview = Overview(engine)
         self.talks = TalkReads(engine)
         self.sweeps = Sweeps(engine, self.do)

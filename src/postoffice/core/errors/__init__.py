@@ -21,6 +21,7 @@ from postoffice.core.errors.question import *
 from postoffice.core.errors.request import *
 from postoffice.core.errors.server import *
 from postoffice.core.errors.task import *
+from postoffice.core.errors.webhook import *
 
 
 def why(error: BaseException) -> str:

@@ -21,7 +21,7 @@ _NEXT = {
     TaskState.ACCEPTED: (TaskState.WORKING, TaskState.FAILED),
     TaskState.WORKING: (TaskState.COMPLETED, TaskState.FAILED),
 }
-_KINDS = {"held": "stuck", "dead": "stuck", "silent": "stuck"}
+_KINDS = {"held": "stuck", "webhook": "stuck", "dead": "stuck", "silent": "stuck"}
 """As they are told of: whatever is stuck is told of alike."""
 
 
@@ -52,6 +52,8 @@ class Need(NamedTuple):
                 return f"/page/question/{self.matter.id}"
             case Matter(kind=MatterKind.CONSENT):
                 return "/page/connections"
+            case Matter(kind=MatterKind.WEBHOOK):
+                return "/page/overview"
             case Matter(kind=MatterKind.MAIL, session_id=str() as session):
                 return f"/page/thread/{session}#latest"
             case _:

@@ -36,6 +36,7 @@ from postoffice.doors.rest import (
     questions,
     service,
     tasks,
+    webhooks,
     windows,
 )
 from postoffice.doors.rest.answer import schemas
@@ -105,6 +106,7 @@ def create_api(life: Life) -> Api:
         ledger,
         links,
         invites,
+        webhooks,
         windows,
         machines,
         service,

@@ -1,6 +1,7 @@
 """What a store can be asked about what waits for a person."""
 
 from datetime import datetime
+from urllib.parse import urlsplit
 
 from postoffice.acts.rows import DeliveryRow, Row, TaskRow
 from postoffice.acts.tasks.move import as_task
@@ -9,6 +10,7 @@ from postoffice.core.for_you import ForYou, Matter, MatterKind, rank_of
 from postoffice.core.letter import text_of
 from postoffice.core.names import folded
 from postoffice.core.task import TaskState
+from postoffice.core.webhook import WebhookState
 from postoffice.store.engine import Engine
 from postoffice.store.reads.questions import as_read
 
@@ -43,6 +45,7 @@ class ForYouReads:
         found += [_dead(row, now) for row in await self._engine.fetch("dead_for_you", everyone=int(everyone), **asked)]
         if everyone:
             found += [_held(row, now) for row in await self._engine.fetch("held_long_talks", limit=limit)]
+            found += [_webhook(row, now) for row in await self._engine.fetch("webhooks_for_you", limit=limit)]
             found += [_silent(row, now) for row in await self._engine.fetch("silent_for_you", everyone=1, limit=limit)]
         found.sort(key=lambda matter: (matter.rank, matter.since))
         return ForYou(matters=tuple(found[:limit]), count=await self.count(name, everyone=everyone))
@@ -145,6 +148,22 @@ def _held(row: Row, now: datetime) -> Matter:
         can=("write",),
         whom=high,
         session_id=session,
+    )
+
+
+def _webhook(row: Row, now: datetime) -> Matter:
+    name, url, state, since, error, failed = row
+    host = urlsplit(url).hostname or ""  # not the whole: the rest of it may be a secret
+    why = f": {error}" if error else ""
+    return Matter(
+        kind=MatterKind.WEBHOOK,
+        id=name,
+        who=name,
+        what=f"webhook to {host} is {state}" if state != WebhookState.ACTIVE else f"webhook to {host} has left out {failed}",
+        text=f"It is told nothing more{why}" if state != WebhookState.ACTIVE else f"Events that were not taken for three days{why}",
+        since=moment(since),
+        rank=rank_of(MatterKind.WEBHOOK, now),
+        can=("resume", "remove"),
     )
 
 

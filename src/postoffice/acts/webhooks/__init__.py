@@ -1,0 +1,1 @@
+"""What changes webhooks, and the events on their way to them."""

@@ -1,0 +1,129 @@
+"""The bridge to webhooks: one process at a time takes events from the log and sends them; a lease in the store decides which."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Self
+
+from postoffice.bridges.webhooks.sender import Sender
+from postoffice.core.clock import Clock
+from postoffice.core.errors import MailError
+from postoffice.core.webhook import Network, Outgoing, Tried, signed
+from postoffice.office import PostOffice
+from postoffice.office.webhooks import Target
+
+_log = logging.getLogger(__name__)
+_DUTY_LASTS = timedelta(seconds=15)
+_LOOK_SECONDS = 1.0
+_LEAST_GAP_SECONDS = 0.05
+_LAST_WORDS_SECONDS = 1.0
+_AT_ONCE = 16
+_DOUBLED_AT_MOST = 6
+_MICROS = 1_000_000
+
+
+class WebhookBridge:
+    """`async with` opens it. Each webhook has a task of its own: one that is slow holds up no other."""
+
+    name = "webhooks"
+
+    def __init__(self, office: PostOffice, networks: Sequence[Network], *, pause: float = _LOOK_SECONDS) -> None:
+        self._office = office
+        self._webhooks = office.webhooks
+        self._sender = Sender(networks)
+        self._pause = pause
+        self._clock = Clock()
+        self._me = self._clock.new_id()
+        self._mine_until = 0.0
+        self._told = 0
+        self._failures: dict[str, int] = {}
+        self._resting: dict[str, float] = {}  # until when, by the loop's time
+        self._telling: dict[str, asyncio.Task[None]] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+
+    async def __aenter__(self) -> Self:
+        self._tasks = [asyncio.create_task(self._forever(act)) for act in (self._hold, self._look)]
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._mine_until = 0.0
+        if self._telling:  # what is just being taken is not to be sent again
+            await asyncio.wait(self._telling.values(), timeout=_LAST_WORDS_SECONDS)
+        for task in self._telling.values():
+            task.cancel()
+        await asyncio.gather(*self._telling.values(), return_exceptions=True)
+        await self._sender.close()
+
+    async def facts(self) -> dict[str, Any]:
+        """What an operator wants to know of it."""
+        return {"telling": self._is_mine(), "told": self._told, "failing": len(self._failures)}
+
+    def _is_mine(self) -> bool:
+        return asyncio.get_running_loop().time() < self._mine_until
+
+    async def _forever(self, act: Any) -> None:
+        while True:
+            try:
+                await act()
+            except MailError as error:
+                _log.warning("webhooks: %s; it goes on in a moment", error)
+            except Exception:  # noqa: BLE001 - one bug must not end all telling
+                _log.exception("webhooks failed; it goes on in a moment")
+            await asyncio.sleep(self._pause)
+
+    async def _hold(self) -> None:
+        lasts = _DUTY_LASTS.total_seconds()
+        while True:
+            begun = asyncio.get_running_loop().time()
+            held = await self._webhooks.hold(self._me, _DUTY_LASTS)
+            self._mine_until = begun + lasts if held else 0.0
+            await asyncio.sleep(lasts / 3)
+
+    async def _look(self) -> None:
+        """Have every webhook told that is not being told already."""
+        while True:
+            rows = await self._webhooks.active() if self._is_mine() else ()
+            self._telling = {id: task for id, task in self._telling.items() if not task.done()}
+            for row in rows:
+                if row.id not in self._telling and self._resting.get(row.id, 0.0) <= asyncio.get_running_loop().time():
+                    self._telling[row.id] = asyncio.create_task(self._tell(row))
+            if rows:
+                await self._webhooks.stirred(self._pause)
+            await asyncio.sleep(min(self._pause, _LEAST_GAP_SECONDS) if rows else self._pause)
+
+    async def _tell(self, row: Target) -> None:
+        try:
+            more = True
+            while more and self._is_mine():
+                more = await self._webhooks.take(row)
+                while self._is_mine() and (due := await self._webhooks.due(row, 1 if row.id in self._failures else _AT_ONCE)):
+                    tried = await asyncio.gather(*(self._post(row, one) for one in due))
+                    await self._webhooks.settle(row, tuple(tried))
+                    self._count(row, tried)
+                    if row.id in self._failures:
+                        return
+        except MailError as error:
+            _log.warning("webhook %s: %s; it goes on in a moment", row.name, error)
+        except Exception:  # noqa: BLE001 - one bug must not end all telling
+            _log.exception("webhook %s failed; it goes on in a moment", row.name)
+
+    async def _post(self, row: Target, outgoing: Outgoing) -> Tried:
+        headers = signed(self._webhooks.secrets(row), outgoing.id, self._clock.now() // _MICROS, outgoing.body)
+        return await self._sender.post(row.url, outgoing, headers)
+
+    def _count(self, row: Target, tried: Sequence[Tried]) -> None:
+        failed = [one for one in tried if one.error is not None]
+        self._told += len(tried) - len(failed)
+        if len(failed) < len(tried):
+            self._failures.pop(row.id, None)
+            self._resting.pop(row.id, None)
+            return
+        if row.id not in self._failures:
+            _log.warning("webhook %s takes nothing: %s; it is tried again", row.name, failed[0].error)
+        failures = self._failures[row.id] = self._failures.get(row.id, 0) + 1
+        # One that takes nothing is asked by one event only, and ever less often.
+        self._resting[row.id] = asyncio.get_running_loop().time() + self._pause * 2 ** min(failures, _DOUBLED_AT_MOST)

@@ -1,0 +1,77 @@
+"""One attempt to tell an address: looked up once, and sent to exactly what was found and allowed."""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Sequence
+from datetime import timedelta
+
+import httpx2
+
+from postoffice.core.webhook import Network, Outgoing, Tried, is_allowed
+
+_ATTEMPT_SECONDS = 15.0
+_LONGEST_WISH_DIGITS = 6
+_WHY_CHARACTERS = 300
+_PORTS = {"http": 80, "https": 443}
+
+
+class Sender:
+    """No proxies, no redirects, no connection kept: the next attempt is looked up anew. Of an answer only its head is read."""
+
+    def __init__(self, networks: Sequence[Network], trust: ssl.SSLContext | None = None) -> None:
+        self._networks = networks
+        self._http = httpx2.AsyncClient(
+            verify=trust or True,
+            trust_env=False,
+            follow_redirects=False,
+            timeout=_ATTEMPT_SECONDS,
+            limits=httpx2.Limits(max_keepalive_connections=0),
+        )
+
+    async def close(self) -> None:
+        """Hang up."""
+        await self._http.aclose()
+
+    async def post(self, url: str, outgoing: Outgoing, headers: dict[str, str]) -> Tried:
+        """How it went."""
+        attempts = outgoing.attempts + 1
+        try:
+            async with asyncio.timeout(_ATTEMPT_SECONDS):
+                status, asked = await self._post(httpx2.URL(url), outgoing.body, headers)
+        except TimeoutError:
+            return Tried(number=outgoing.number, attempts=attempts, error=f"no answer within {_ATTEMPT_SECONDS:.0f} seconds")
+        except (_NotAllowedError, OSError, UnicodeError, httpx2.HTTPError, httpx2.InvalidURL) as error:
+            return Tried(number=outgoing.number, attempts=attempts, error=_why(error))
+        if 200 <= status < 300:  # noqa: PLR2004 - the protocol's own numbers
+            return Tried(number=outgoing.number, attempts=attempts)
+        wait = timedelta(seconds=int(asked)) if asked.isdecimal() and len(asked) <= _LONGEST_WISH_DIGITS else None
+        gone = status == httpx2.codes.GONE
+        return Tried(number=outgoing.number, attempts=attempts, error=f"it answered {status}", gone=gone, wait=wait)
+
+    async def _post(self, url: httpx2.URL, body: str, headers: dict[str, str]) -> tuple[int, str]:
+        pinned = url.copy_with(host=await self._address_of(url))
+        host = {"Host": url.netloc.decode("ascii"), "Content-Type": "application/json", "User-Agent": "postoffice"}
+        # The certificate is still asked for in the name, and not in the address.
+        tls = {"sni_hostname": url.host}
+        async with self._http.stream("POST", pinned, content=body.encode(), headers=headers | host, extensions=tls) as answer:
+            return answer.status_code, answer.headers.get("retry-after", "")
+
+    async def _address_of(self, url: httpx2.URL) -> str:
+        port = url.port or _PORTS[url.scheme]
+        found = await asyncio.get_running_loop().getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
+        addresses = [str(one[4][0]) for one in found]
+        for address in addresses:
+            if is_allowed(address, self._networks, encrypted=url.scheme == "https"):
+                return address
+        raise _NotAllowedError(addresses[0])
+
+
+class _NotAllowedError(Exception):
+    """The address is nobody's to be posted to."""
+
+
+def _why(error: Exception) -> str:
+    if isinstance(error, _NotAllowedError):
+        return f"{error} may not be posted to: only public addresses by https may, and what the setting webhook_networks names"
+    return f"it cannot be reached: {str(error) or type(error).__name__}"[:_WHY_CHARACTERS]

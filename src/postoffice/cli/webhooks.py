@@ -1,0 +1,76 @@
+"""The command about webhooks: addresses that are told what happens."""
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from postoffice.cli.command import Command, Options, argument
+from postoffice.cli.show import ago, say, table
+from postoffice.core.errors import Invalid
+from postoffice.core.event import Kind
+from postoffice.core.webhook import Shape
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from postoffice.client.wire import Wire
+
+
+async def webhook(wire: "Wire", options: Options) -> Any:
+    """List, add, remove, resume or rotate."""
+    act, name = options["act"], options["name"]
+    if act == "list":
+        return await wire.get("/webhooks")
+    if name is None or (act == "add") != (options["url"] is not None):
+        raise Invalid(what="webhook", why="say `webhook add NAME URL`, or `webhook list`, or remove, resume or rotate with a NAME")
+    if act == "add":
+        chosen = {"events": options["event"] or [], "agents": options["agent_told"] or []}
+        shape = Shape.SLACK if options["slack"] else Shape.STANDARD
+        return await wire.post("/webhooks", {"name": name, "url": options["url"], "bodies": options["bodies"], "shape": shape} | chosen)
+    path = f"/webhooks/{quote(name, safe='')}"
+    return await wire.call("DELETE", path) if act == "remove" else await wire.post(f"{path}/{act}", {})
+
+
+def _shown(console: "Console", answer: Any) -> None:
+    if "removed" in answer:
+        say(console, f"The webhook {answer['removed']} is removed.")
+        return
+    if "secret" in answer:
+        say(console, f"Signed with {answer['secret']}, which is not shown again.")
+    found = answer["webhooks"] if "webhooks" in answer else [answer.get("webhook", answer)]
+    rows = [
+        (
+            w["name"],
+            w["url"],
+            ", ".join(w["events"]) or "all",
+            w["state"],
+            f"{w['waiting']} waiting, {w['failed']} left out",
+            ago(w["delivered_at"]) if w["delivered_at"] else "never",
+            w["error"] or "",
+        )
+        for w in found
+    ]
+    table(console, ("webhook", "address", "events", "is", "events now", "last taken", "trouble"), rows, "No webhooks.")
+
+
+COMMANDS = (
+    Command(
+        "webhook",
+        "tell addresses of yours what happens: list, add, remove, resume, rotate the secret",
+        (
+            "postoffice webhook add ci https://ci.example.com/hooks/mail --event task",
+            "postoffice webhook add team https://hooks.slack.com/services/T0/B0/x --slack --event question",
+            "postoffice webhook resume ci",
+        ),
+        webhook,
+        _shown,
+        (
+            argument("act", choices=["list", "add", "remove", "resume", "rotate"]),
+            argument("name", nargs="?", help="what you call it"),
+            argument("url", nargs="?", help="with add: where to post"),
+            argument("--event", action="append", choices=[str(kind) for kind in Kind], help="with add: only these (all)"),
+            argument("--of", dest="agent_told", action="append", metavar="AGENT", help="with add: only what happens to these (all)"),
+            argument("--bodies", action="store_true", help="with add: tell also what letters say"),
+            argument("--slack", action="store_true", help="with add: as a line of text, as Slack takes it"),
+        ),
+    ),
+)

@@ -1,0 +1,28 @@
+-- Webhooks, and the events on their way to them, the same on both engines.
+
+-- part: webhook_row
+name, id, url, secrets, kinds, agents, shape, bodies, state, since, error, place, counted, created_at, delivered_at
+
+-- part: webhook_trouble
+-- Of those who are told nothing any more, and those that left something untold.
+(w.state <> 'active' OR EXISTS (SELECT 1 FROM webhook_posts p WHERE p.webhook = w.id AND p.state = 'failed'))
+
+-- name: webhook_rows
+SELECT {webhook_row} FROM webhooks WHERE state = 'active' ORDER BY name;
+
+-- name: webhooks
+SELECT w.name, w.id, w.url, w.secrets, w.kinds, w.agents, w.shape, w.bodies, w.state, w.since, w.error, w.place, w.counted, w.created_at, w.delivered_at,
+  (SELECT count(*) FROM webhook_posts p WHERE p.webhook = w.id AND p.state = 'waiting'),
+  (SELECT count(*) FROM webhook_posts p WHERE p.webhook = w.id AND p.state = 'failed')
+FROM webhooks w WHERE CAST(:webhook AS text) IS NULL OR w.name = :webhook ORDER BY w.name;
+
+-- name: webhook_posts_due
+-- Of each line the first that waits, if it is due.
+SELECT p.number, p.id, p.body, p.attempts FROM webhook_posts p
+WHERE p.webhook = :webhook AND p.state = 'waiting' AND p.due_at <= (SELECT office_now())
+  AND NOT EXISTS (SELECT 1 FROM webhook_posts b WHERE b.webhook = p.webhook AND b.state = 'waiting' AND b.line = p.line AND b.number < p.number)
+ORDER BY p.number LIMIT :limit;
+
+-- name: webhooks_for_you
+SELECT w.name, w.url, w.state, w.since, w.error, (SELECT count(*) FROM webhook_posts p WHERE p.webhook = w.id AND p.state = 'failed')
+FROM webhooks w WHERE {webhook_trouble} ORDER BY w.since LIMIT :limit;

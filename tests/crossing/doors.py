@@ -234,7 +234,7 @@ class FileDesk:
     async def _known(self, ref: str, state: State | None = None) -> bool:
         """Whether the office has a message of one's own, in that state."""
         try:
-            proof = await self._office.status(await self._office.guest(self._me), ref)
+            proof = await self._office.status(await self._office.lending.guest(self._me), ref)
         except NoSuchMessage:
             return False
         return state is None or [standing.state for standing in proof.standings] == [state]

@@ -46,7 +46,7 @@ async def settled(served: Served, ledger: Emulator, person: Person) -> None:
         inbound_topic_id=ledger.new_topic().id,
         outbound_topic_id=ledger.new_topic().id,
     )
-    await served.office.keep_account(served.office.owner(), place)
+    await served.office.ledger.keep_account(served.office.owner(), place)
 
 
 @pytest.mark.parametrize("other", DOORS, ids=lambda door: door.name)
@@ -58,7 +58,7 @@ async def test_mail_by_the_ledger_is_collected_at_every_door(served: Served, led
         client(served, f"/agents/{sender.name}/mcp?tools=ledger", key=sender.key) as mailbox,
     ):
         if taker.key is None:
-            await served.office.guest(taker.name)
+            await served.office.lending.guest(taker.name)
         for person in (sender, taker):
             await settled(served, ledger, person)
         for words in WORDS:

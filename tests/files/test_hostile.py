@@ -188,10 +188,10 @@ class TestFolders:
         async with Callers(desk) as callers:
             (alice,) = await callers.named("alice")
             first = await send(alice, "coder", "first")
-            coder = await desk.office.guest("coder")
+            coder = await desk.office.lending.guest("coder")
 
             async def handed_over() -> bool:
-                return any(lent.where for lent in (await desk.office.lent(coder, None)).items)
+                return any(lent.where for lent in (await desk.office.lending.lent(coder, None)).items)
 
             await until(handed_over)  # and known to be
             (root / "coder").rename(tmp_path / "elsewhere")

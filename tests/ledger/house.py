@@ -57,7 +57,7 @@ class Town:
             await self.me(name)
             inbound, outbound = self.ledger.new_topic(f"hcs-10:0:3600:0:{payer.id}"), self.ledger.new_topic("hcs-10:0:3600:1")
             kept = Account(agent=name, account_id=payer.id, inbound_topic_id=inbound.id, outbound_topic_id=outbound.id)
-            await self.office.keep_account(self.office.owner(), kept)
+            await self.office.ledger.keep_account(self.office.owner(), kept)
             self.accounts[name] = kept
         return [self.accounts[name] for name in names]
 
@@ -114,7 +114,7 @@ class Town:
         """What was made of a topic's messages, once there are so many."""
 
         async def enough() -> list[Record]:
-            found = await self.office.ledger_records(self.office.owner(), topic_id, 0, 200)
+            found = await self.office.ledger.records(self.office.owner(), topic_id, 0, 200)
             return found if len(found) >= count else []
 
         return list(await until(enough))
@@ -123,7 +123,7 @@ class Town:
         """Why, once so much was."""
 
         async def enough() -> list[str]:
-            found = [str(one.reason) for one in (await self.office.quarantine(self.office.owner())).items]
+            found = [str(one.reason) for one in (await self.office.ledger.quarantine(self.office.owner())).items]
             return found if len(found) >= count else []
 
         return list(await until(enough))

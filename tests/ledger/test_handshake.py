@@ -177,7 +177,7 @@ async def test_whoever_only_asked_is_not_believed_on_entities_topics(at: Town, s
     await stranger.post(at.accounts["quinn"].inbound_topic_id, "connection_request")
     await asked(at)
     topic = at.ledger.new_topic()
-    await at.office.watch_topic(at.office.owner(), topic.id, "entity", "task")
+    await at.office.ledger.watch_topic(at.office.owner(), topic.id, "entity", "task")
     at.ledger.plant(topic.id, json.dumps(said | {"from_agent": stranger.account.id}), payer=stranger.account.id)
     (record,) = await at.records(topic.id)
     assert record.verdict == "quarantined"
@@ -212,7 +212,7 @@ async def test_whoever_asks_again_after_the_end_is_told_once_somebody_has_consen
     await stranger.post(inbound, "connection_request")
     second = await asked(at)
     await at.records(inbound, 3)
-    assert await at.office.posts_due(10) == []
+    assert await at.office.ledger.posts_due(10) == []
     assert [body["op"] for body in at.bodies(inbound)] == ["connection_request", "connection_created", "connection_request"]
     made = len(at.ledger.topics)
     await at.office.approve_for(at.office.owner(), second.id)
@@ -245,7 +245,7 @@ async def test_mail_to_an_account_that_nobody_has_met_is_refused_and_opens_no_ma
 
 
 async def test_ours_asks_theirs_and_the_answer_opens_the_connection(at: Town, stranger: Stranger, ledger: Emulator) -> None:
-    await at.office.ask_abroad(await at.me("quinn"), stranger.account.id, stranger.inbound.id, "Shall we?")
+    await at.office.foreign.ask(await at.me("quinn"), stranger.account.id, stranger.inbound.id, "Shall we?")
 
     async def requested() -> Any:
         return at.bodies(stranger.inbound.id)
@@ -267,7 +267,7 @@ async def test_ours_asks_theirs_and_the_answer_opens_the_connection(at: Town, st
         return (await at.office.connections(await at.me("quinn"), Status.ACTIVE)).items
 
     assert await until(connected_now)
-    assert [topic.topic_id for topic in await at.office.ledger_topics() if topic.kind == "connection"] == [meeting.id]
+    assert [topic.topic_id for topic in await at.office.ledger.topics() if topic.kind == "connection"] == [meeting.id]
     sent = await at.office.send(await at.me("quinn"), Draft(to=stranger.account.id, content="at last"))
     await at.confirmed("quinn", sent.message_id)
     await stranger.post(meeting.id, "message", data="indeed")
@@ -276,7 +276,7 @@ async def test_ours_asks_theirs_and_the_answer_opens_the_connection(at: Town, st
 
 @pytest.mark.parametrize("number", [-(10**30), 10**19, 10**30])
 async def test_an_answer_to_a_request_that_no_topic_can_number_stops_no_topic(at: Town, stranger: Stranger, number: int) -> None:
-    await at.office.ask_abroad(await at.me("quinn"), stranger.account.id, stranger.inbound.id)
+    await at.office.foreign.ask(await at.me("quinn"), stranger.account.id, stranger.inbound.id)
     await at.records(stranger.inbound.id)
     created = {"connection_topic_id": at.ledger.new_topic().id, "connected_account_id": at.ledger.operator_id}
     await stranger.post(stranger.inbound.id, "connection_created", **created, connection_id=number)
@@ -288,12 +288,12 @@ async def test_an_answer_to_a_request_that_no_topic_can_number_stops_no_topic(at
 async def test_an_answer_takes_over_no_topic_that_is_anothers(at: Town, stranger: Stranger, ledger: Emulator, whose: str) -> None:
     quinn, mindy = at.accounts["quinn"], at.accounts["mindy"]
     entity, other = ledger.new_topic(), Stranger(ledger)
-    await at.office.watch_topic(at.office.owner(), entity.id, "entity", "task")
+    await at.office.ledger.watch_topic(at.office.owner(), entity.id, "entity", "task")
     await other.post(quinn.inbound_topic_id, "connection_request")
     connection = (await other.answer(at, quinn.inbound_topic_id))["connection_topic_id"]
     wanted = {"inbound": mindy.inbound_topic_id, "outbound": mindy.outbound_topic_id, "entity": entity.id, "connection": connection}[whose]
-    before = await at.office.ledger_topics()
-    await at.office.ask_abroad(await at.me("mindy"), stranger.account.id, stranger.inbound.id)
+    before = await at.office.ledger.topics()
+    await at.office.foreign.ask(await at.me("mindy"), stranger.account.id, stranger.inbound.id)
 
     async def requested() -> Any:
         return at.bodies(stranger.inbound.id)
@@ -303,31 +303,31 @@ async def test_an_answer_takes_over_no_topic_that_is_anothers(at: Town, stranger
     await stranger.post(stranger.inbound.id, "connection_created", **created)
     (why,) = await at.set_aside()
     assert "already" in why
-    assert [topic for topic in await at.office.ledger_topics() if topic.kind != "asked"] == before
+    assert [topic for topic in await at.office.ledger.topics() if topic.kind != "asked"] == before
     assert (await at.office.connections(await at.me("mindy"), Status.ACTIVE)).items == ()
 
 
 async def test_nobody_of_ours_takes_over_a_topic_or_a_known_agent_by_asking(at: Town, stranger: Stranger, ledger: Emulator) -> None:
     quinn, mindy, entity = at.accounts["quinn"], await at.me("mindy"), ledger.new_topic()
-    await at.office.watch_topic(at.office.owner(), entity.id, "entity", "task")
+    await at.office.ledger.watch_topic(at.office.owner(), entity.id, "entity", "task")
     await stranger.post(quinn.inbound_topic_id, "connection_request")
     connection = (await stranger.answer(at, quinn.inbound_topic_id))["connection_topic_id"]
-    before = (await at.office.ledger_topics(), await at.office.ledger_accounts())
+    before = (await at.office.ledger.topics(), await at.office.ledger.accounts())
     for topic in (entity.id, connection):
         with pytest.raises(TopicWatched):
-            await at.office.ask_abroad(mindy, "0.0.424242", topic)
+            await at.office.foreign.ask(mindy, "0.0.424242", topic)
     for topic in (quinn.inbound_topic_id, quinn.outbound_topic_id or "", stranger.inbound.id):
         with pytest.raises(TopicTaken):
-            await at.office.ask_abroad(mindy, "0.0.424242", topic)
+            await at.office.foreign.ask(mindy, "0.0.424242", topic)
     with pytest.raises(Conflict, match="only a request of its own"):
-        await at.office.ask_abroad(mindy, stranger.account.id, "0.0.777777")
-    assert (await at.office.ledger_topics(), await at.office.ledger_accounts()) == before
+        await at.office.foreign.ask(mindy, stranger.account.id, "0.0.777777")
+    assert (await at.office.ledger.topics(), await at.office.ledger.accounts()) == before
     # It may move by itself, though.
     stranger.inbound = ledger.new_topic(f"hcs-10:0:60:0:{stranger.account.id}")
     await stranger.post(quinn.inbound_topic_id, "connection_request")
 
     async def moved() -> bool:  # topics are listened to one by one: what comes next must not overtake the request
-        return stranger.inbound.id in [one.inbound_topic_id for one in await at.office.ledger_accounts()]
+        return stranger.inbound.id in [one.inbound_topic_id for one in await at.office.ledger.accounts()]
 
     assert await until(moved)
     await stranger.post(connection, "message", data="from my new topic")
@@ -375,7 +375,7 @@ async def test_an_old_answer_does_not_undo_the_end(at: Town, stranger: Stranger,
         return (await at.office.connections(quinn, Status.ACTIVE)).items
 
     for number in (1, 2):
-        await at.office.ask_abroad(quinn, stranger.account.id, stranger.inbound.id)
+        await at.office.foreign.ask(quinn, stranger.account.id, stranger.inbound.id)
         await at.records(stranger.inbound.id, number)
     await answer(2)
     (made,) = await until(active)
@@ -387,7 +387,7 @@ async def test_an_old_answer_does_not_undo_the_end(at: Town, stranger: Stranger,
     await answer(1)
     assert all("has ended since" in why for why in await at.set_aside(2))
     assert not await active()
-    await at.office.ask_abroad(quinn, stranger.account.id, stranger.inbound.id)
+    await at.office.foreign.ask(quinn, stranger.account.id, stranger.inbound.id)
     await at.records(stranger.inbound.id, 7)
     await answer(7)
     assert await until(active)
@@ -404,7 +404,7 @@ async def test_two_who_have_several_topics_meet_where_they_were_told_last(at: To
 
     async def meet(topic: str) -> None:
         number = len(at.bodies(stranger.inbound.id)) + 1
-        await at.office.ask_abroad(quinn, stranger.account.id, stranger.inbound.id)
+        await at.office.foreign.ask(quinn, stranger.account.id, stranger.inbound.id)
         await at.records(stranger.inbound.id, number)
         created = {"connection_topic_id": topic, "connected_account_id": ledger.operator_id, "connection_id": number}
         await stranger.post(stranger.inbound.id, "connection_created", **created)
@@ -435,12 +435,12 @@ async def test_a_restart_between_any_two_steps_changes_nothing(tmp_path: Path, l
         await closed(at)
         await stranger.post(accounts["quinn"].inbound_topic_id, "connection_request")
         request = await asked(at)
-        await until(lambda: at.office.ledger_records(at.office.owner(), accounts["quinn"].inbound_topic_id, 0, 1))
+        await until(lambda: at.office.ledger.records(at.office.owner(), accounts["quinn"].inbound_topic_id, 0, 1))
     async with town(engine, ledger, silent=True) as at:
         await at.office.approve_for(at.office.owner(), request.id)
         for _ in range(2):  # killed after the post was put, and again before it was signed
             await Handshake(at.office, at.bridge._mirror, at.bridge._network).open_due(Book(list(accounts.values()), ledger.operator_id))
-        assert len(await at.office.posts_due(10)) == 1
+        assert len(await at.office.ledger.posts_due(10)) == 1
     made = len(ledger.topics)
     async with town(engine, ledger) as at:
         await stranger.answer(at, accounts["quinn"].inbound_topic_id)
@@ -456,11 +456,11 @@ async def test_a_restart_before_a_request_was_written_down_changes_nothing(
         inbound = at.accounts["quinn"].inbound_topic_id
         await closed(at)
         with monkeypatch.context() as killed:
-            killed.setattr(at.office, "materialise", _never)
+            killed.setattr(at.office.ledger, "materialise", _never)
             await stranger.post(inbound, "connection_request")
             request = await asked(at)
     async with town(engine, ledger, silent=True) as at:
-        assert not await at.office.ledger_records(at.office.owner(), inbound, 0, 1)
+        assert not await at.office.ledger.records(at.office.owner(), inbound, 0, 1)
         await at.office.approve_for(at.office.owner(), request.id)
     made = len(ledger.topics)
     async with town(engine, ledger) as at:

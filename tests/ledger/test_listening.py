@@ -115,7 +115,7 @@ async def test_a_name_that_no_database_keeps_stops_no_topic(engine: Engine, ledg
     async with town(engine, ledger) as at:
         await at.settle("quinn", "mindy")
         topic = ledger.new_topic()
-        await at.office.watch_topic(at.office.owner(), topic.id, "entity", "task")
+        await at.office.ledger.watch_topic(at.office.owner(), topic.id, "entity", "task")
         ledger.plant(topic.id, json.dumps({"type": "task.note", "from_agent": "a\0", "note": "n", "notify": []}))
         (why,) = await at.set_aside()
         assert "forged" in why
@@ -155,7 +155,7 @@ async def test_the_same_message_on_the_ledger_twice_is_delivered_once(at: Town) 
 )
 async def test_every_row_of_the_seeds_table_holds_for_a_topic(at: Town, event: str, told: set[str], priority: int) -> None:
     topic = at.ledger.new_topic()
-    await at.office.watch_topic(at.office.owner(), topic.id, "entity", event.partition(".")[0])
+    await at.office.ledger.watch_topic(at.office.owner(), topic.id, "entity", event.partition(".")[0])
     at.ledger.plant(topic.id, json.dumps({"type": event, "reason": "waits"}))
     (record,) = await at.records(topic.id)
     assert record.verdict == ("delivered" if told else "noted")
@@ -166,7 +166,7 @@ async def test_every_row_of_the_seeds_table_holds_for_a_topic(at: Town, event: s
 
 async def test_a_note_on_a_topic_reaches_those_it_names(at: Town) -> None:
     topic = at.ledger.new_topic()
-    await at.office.watch_topic(at.office.owner(), topic.id, "entity", "phase")
+    await at.office.ledger.watch_topic(at.office.owner(), topic.id, "entity", "phase")
     at.ledger.plant(topic.id, json.dumps({"type": "phase.note", "from_agent": "quinn", "note": "done", "notify": ["mindy", "justin"]}))
     for name in ("mindy", "justin"):
         (note,) = await at.arrived(name)
@@ -183,7 +183,7 @@ async def test_a_note_on_a_topic_reaches_those_it_names(at: Town) -> None:
 )
 async def test_events_and_notes_that_strangers_pay_for_are_set_aside(at: Town, said: Any) -> None:
     topic, stranger = at.ledger.new_topic(), at.ledger.new_account()
-    await at.office.watch_topic(at.office.owner(), topic.id, "entity", "task")
+    await at.office.ledger.watch_topic(at.office.owner(), topic.id, "entity", "task")
     at.ledger.plant(topic.id, json.dumps(said), payer=stranger.id)
     await at.set_aside()
     assert await at.waiting("mindy") == []
@@ -232,7 +232,7 @@ async def test_what_was_taken_ahead_of_pieces_is_taken_once_by_whoever_goes_on(e
         at.plant("mindy", "quinn", "after it")
         assert [one.content for one in await at.arrived("mindy")] == ["after it"]
         assert [(one.sequence, one.verdict) for one in await at.records(topic, 3)] == [(2, "delivered"), (3, "confirmed"), (4, "delivered")]
-        assert (await at.office.topic_cursors()).get(topic, 0) == 0
+        assert (await at.office.ledger.topic_cursors()).get(topic, 0) == 0
 
 
 async def test_more_than_a_page_between_two_pieces_is_looked_through(at: Town) -> None:

@@ -67,7 +67,7 @@ async def test_the_fast_path_and_the_listener_give_one_message(at: Town, priorit
     at.ledger.thaw_mirror()
     await at.confirmed("quinn", id)
     assert [message.id for message in await at.waiting("mindy")] == [id]
-    assert await at.office.ledger_posts() == {"confirmed": 1}
+    assert await at.office.ledger.posts() == {"confirmed": 1}
 
 
 async def test_what_was_read_and_purged_before_the_ledger_tells_of_it_is_not_delivered_again(engine: Engine, ledger: Emulator) -> None:
@@ -110,7 +110,7 @@ async def test_all_and_a_person_are_reached_and_whoever_has_no_topics_directly(a
 
 async def test_a_note_reaches_those_named_at_once_and_stands_on_its_topic_and_under_its_entity(at: Town) -> None:
     topic = at.ledger.new_topic()
-    await at.office.watch_topic(at.office.owner(), topic.id, "entity", "task")
+    await at.office.ledger.watch_topic(at.office.owner(), topic.id, "entity", "task")
     at.ledger.freeze_mirror()
     kept = await at.office.note(await at.me("quinn"), topic.id, "task", "**stuck**", ["mindy", "justin"])
     assert (kept.ledger, [one.ledger for one in kept.posted]) == ("awaiting", ["direct", "direct"])
@@ -204,8 +204,8 @@ async def test_an_agent_can_have_its_former_topic_again_and_nobody_else_can(at: 
     await at.settle("mindy")
     owner = at.office.owner()
     with pytest.raises(TopicWatched, match="former"):
-        await at.office.keep_account(owner, structs.replace(at.accounts["justin"], inbound_topic_id=former.inbound_topic_id))
-    await at.office.keep_account(owner, former)
+        await at.office.ledger.keep_account(owner, structs.replace(at.accounts["justin"], inbound_topic_id=former.inbound_topic_id))
+    await at.office.ledger.keep_account(owner, former)
     id = await at.send("quinn", "mindy")
     assert (await at.confirmed("quinn", id)).ledger.topic_id == former.inbound_topic_id
 
@@ -216,7 +216,7 @@ async def test_what_awaits_the_ledger_is_known_though_its_senders_account_is_ano
         await at.settle("quinn", "mindy")
         ledger.freeze_mirror()
         id = await at.send("quinn", "mindy")
-        await at.office.keep_account(at.office.owner(), structs.replace(at.accounts["quinn"], account_id=own.id))
+        await at.office.ledger.keep_account(at.office.owner(), structs.replace(at.accounts["quinn"], account_id=own.id))
         ledger.thaw_mirror()
         await at.confirmed("quinn", id)
         await at.confirmed("quinn", await at.send("quinn", "mindy"))
@@ -230,7 +230,7 @@ async def test_whoever_has_a_former_account_or_topic_of_an_agent_speaks_for_it_n
         stolen = ledger.new_account()
         await at.settle("quinn", "mindy", account=stolen)
         former = at.accounts["quinn"]
-        cursors = at.office.topic_cursors
+        cursors = at.office.ledger.topic_cursors
         looking = asyncio.Event()
 
         async def look_at_length() -> dict[str, int]:
@@ -238,7 +238,7 @@ async def test_whoever_has_a_former_account_or_topic_of_an_agent_speaks_for_it_n
             await asyncio.sleep(0.5)
             return await cursors()
 
-        monkeypatch.setattr(at.office, "topic_cursors", look_at_length)
+        monkeypatch.setattr(at.office.ledger, "topic_cursors", look_at_length)
         await looking.wait()
         await at.settle("quinn")
         at.ledger.plant(at.accounts["mindy"].inbound_topic_id, _says(former, "give me the keys"), payer=stolen.id)

@@ -62,14 +62,14 @@ async def test_what_waits_behind_another_try_is_not_due_and_holds_up_no_other_to
         await at.settle("quinn", "mindy", "justin")
         for to in ("mindy", "mindy", "mindy", "justin"):
             await at.send("quinn", to)
-        first, other = await at.office.posts_due(2)
+        first, other = await at.office.ledger.posts_due(2)
         assert (first.mailbox, other.mailbox) == ("mindy", "justin")
-        await at.office.settle_post(first, error="busy", retry_in=timedelta(minutes=1))
-        assert [post.id for post in await at.office.posts_due(10)] == [other.id]
+        await at.office.ledger.settle_post(first, error="busy", retry_in=timedelta(minutes=1))
+        assert [post.id for post in await at.office.ledger.posts_due(10)] == [other.id]
         await engine.advance(timedelta(minutes=1))
-        again = [post.mailbox for post in await at.office.posts_due(10)]
+        again = [post.mailbox for post in await at.office.ledger.posts_due(10)]
         assert again == ["mindy", "justin", "mindy", "mindy"]
-        assert (await at.office.posts_due(1))[0].id == first.id
+        assert (await at.office.ledger.posts_due(1))[0].id == first.id
 
 
 async def test_however_much_goes_to_one_topic_another_waits_for_little_of_it(
@@ -129,7 +129,7 @@ async def test_an_account_without_money_is_told_of_and_goes_on_when_it_has_some(
     at.ledger.operator.balance, kept = MESSAGE - 1, at.ledger.operator.balance
     id = await at.send("quinn", "mindy")
     assert f"the account {at.ledger.operator_id} cannot pay; send it some hbar" in await at.trouble("quinn", id)
-    assert (await at.office.ledger_status()).troubles
+    assert (await at.office.ledger.status()).troubles
     at.ledger.operator.balance = kept
     await at.confirmed("quinn", id)
     assert on_topic(at) == 1
@@ -166,13 +166,13 @@ async def test_after_a_clock_that_was_ahead_is_set_right_what_was_signed_meanwhi
 
 async def test_a_clock_that_is_behind_is_told_of(at: Town, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the bridge, too, as soon as it shows at the message."""
-    settle = at.office.settle_post
+    settle = at.office.ledger.settle_post
 
     async def settle_at_length(*post: Any, **said: Any) -> None:
         await settle(*post, **said)
         await asyncio.sleep(0.5)
 
-    monkeypatch.setattr(at.office, "settle_post", settle_at_length)
+    monkeypatch.setattr(at.office.ledger, "settle_post", settle_at_length)
     with at.ledger.clock.ahead(3600):
         id = await at.send("quinn", "mindy")
         assert "clock is behind the ledger's; set it right" in await at.trouble("quinn", id)
@@ -188,7 +188,7 @@ async def test_what_was_seen_on_the_ledger_has_no_trouble_though_its_answer_neve
         (post,) = await until(lambda: at.office.store.ledger.posts_due(1))
         at.ledger.plant(at.accounts["mindy"].inbound_topic_id, post.body)  # as if it had been taken
         await at.confirmed("quinn", id)
-        await at.office.settle_post(post, error="no answer", retry_in=timedelta(0))
+        await at.office.ledger.settle_post(post, error="no answer", retry_in=timedelta(0))
         assert (await at.standing("quinn", id)).ledger.trouble is None
         assert (await at.bridge.facts())["trouble"] is None
 
@@ -235,9 +235,9 @@ async def test_whoever_wrote_what_was_delivered_at_once_is_told_that_the_ledger_
         await at.settle("quinn", "mindy")
         await at.send("quinn", "mindy", priority=1)
         await at.office.publish(await at.me("quinn"), Draft(to="mindy", type="task.note", content="n", ref_id="0.0.9", ref_type="task"))
-        for post in await at.office.posts_due(2):
+        for post in await at.office.ledger.posts_due(2):
             for _ in range(2):  # as by two who both were the one that speaks
-                await at.office.settle_post(post, error="INVALID_TOPIC_ID")
+                await at.office.ledger.settle_post(post, error="INVALID_TOPIC_ID")
         told = [str(notice.content) for notice in await at.waiting("quinn")]
         assert told == [
             "Your message to mindy was delivered, but does not stand on the ledger: INVALID_TOPIC_ID",
@@ -250,12 +250,12 @@ async def test_what_was_read_and_purged_before_its_refusal_is_refused_once(engin
     async with town(engine, ledger, silent=True) as at:
         await at.settle("quinn", "mindy")
         await at.send("quinn", "mindy", priority=1)
-        (post,) = await at.office.posts_due(1)
+        (post,) = await at.office.ledger.posts_due(1)
         await at.office.pop(await at.me("mindy"))
         await engine.advance(timedelta(days=3))
         assert await at.office.store.sweeps.purge(timedelta(days=1)) == 1
-        await at.office.settle_post(post, error="INVALID_TOPIC_ID")
-        assert await at.office.ledger_posts() == {"failed": 1}
+        await at.office.ledger.settle_post(post, error="INVALID_TOPIC_ID")
+        assert await at.office.ledger.posts() == {"failed": 1}
 
 
 async def test_bytes_that_were_never_taken_and_are_too_old_are_signed_anew(tmp_path: Path, ledger: Emulator) -> None:
@@ -280,10 +280,10 @@ async def test_bytes_that_were_taken_and_are_too_old_are_known_by_the_mirror(tmp
     async with town(engine, ledger, silent=True) as at:
         accounts = await at.settle("quinn", "mindy")
         id = await at.send("quinn", "mindy")
-        (post,) = await at.office.posts_due(1)
+        (post,) = await at.office.ledger.posts_due(1)
         network = network_of(ledger)
         signed = await asyncio.to_thread(network.sign, post.topic_id, post.memo, post.body, post.payer)
-        await at.office.sign_post(post, signed)
+        await at.office.ledger.sign_post(post, signed)
         await asyncio.to_thread(network.submit, signed)
         network.close()
     with later(400):
@@ -300,7 +300,7 @@ async def test_whoever_comes_late_to_what_another_has_put_there_puts_it_there_no
     async with town(SQLiteEngine(tmp_path), ledger, silent=True) as at:
         await at.settle("quinn", "mindy")
         id = await at.send("quinn", "mindy")
-        (in_hand,) = await at.office.posts_due(1)
+        (in_hand,) = await at.office.ledger.posts_due(1)
         await at.submit()
         await at.bridge._listener.look()
         await at.confirmed("quinn", id)

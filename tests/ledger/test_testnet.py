@@ -32,7 +32,7 @@ async def test_a_message_goes_over_testnet_and_comes_back(tmp_path: Path) -> Non
         for name, (inbound, outbound) in {"quinn": made[:2], "mindy": made[2:]}.items():
             await office.identify(name=name)
             place = Account(agent=name, account_id=account, inbound_topic_id=str(inbound), outbound_topic_id=outbound)
-            await office.keep_account(office.owner(), place)
+            await office.ledger.keep_account(office.owner(), place)
         async with LedgerBridge(office, network, str(network.mirror_url()), per_second=5, least=2, most=10):
             quinn, mindy = [await office.identify(name=name) for name in ("quinn", "mindy")]
             for text in ("short", "long " * 600):

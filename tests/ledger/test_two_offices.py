@@ -31,11 +31,11 @@ async def abroad(tmp_path_factory: pytest.TempPathFactory, ledger: Emulator) -> 
 async def meet(home: Town, abroad: Town) -> str:
     """quinn asks bob, who takes mail from anybody. Gives the topic where they meet."""
     bob = abroad.accounts["bob"]
-    await home.office.ask_abroad(await home.me("quinn"), bob.account_id, bob.inbound_topic_id)
+    await home.office.foreign.ask(await home.me("quinn"), bob.account_id, bob.inbound_topic_id)
 
     async def met() -> list[str]:
         connected = (await home.office.connections(await home.me("quinn"), Status.ACTIVE)).items  # the topic is watched before that
-        return [one.topic_id for one in await home.office.ledger_topics() if one.kind == "connection" and connected]
+        return [one.topic_id for one in await home.office.ledger.topics() if one.kind == "connection" and connected]
 
     (topic,) = await until(met)
     return str(topic)
@@ -78,10 +78,10 @@ async def test_what_the_other_office_put_there_twice_is_one_message(home: Town, 
 
 async def test_a_second_agent_that_asks_by_the_same_account_takes_nothing_from_the_first(home: Town, abroad: Town) -> None:
     topic, bob = await meet(home, abroad), abroad.accounts["bob"]
-    await home.office.ask_abroad(await home.me("mindy"), bob.account_id, bob.inbound_topic_id)
+    await home.office.foreign.ask(await home.me("mindy"), bob.account_id, bob.inbound_topic_id)
 
     async def asked() -> bool:
-        known = await abroad.office.ledger_accounts()
+        known = await abroad.office.ledger.accounts()
         return home.accounts["mindy"].inbound_topic_id in [one.inbound_topic_id for one in known]
 
     assert await until(asked)

@@ -259,12 +259,15 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("bad_limit", lambda s: s.office.extend(s.bob, s.leased.message.id, timedelta(0), s.leased.token)),
         ("bad_limit", lambda s: s.office.extend(s.bob, s.leased.message.id, TOO_LONG, s.leased.token)),
     ],
-    "guest": [("bad_name", lambda s: s.office.guest("a b")), ("reserved_name", lambda s: s.office.guest("owner"))],
-    "lend": [
-        ("bad_limit", lambda s: s.office.lend(s.bob, 0, within=0)),
-        ("bad_limit", lambda s: s.office.lend(s.bob, 101, within=0)),
+    "lending.guest": [("bad_name", lambda s: s.office.lending.guest("a b")), ("reserved_name", lambda s: s.office.lending.guest("owner"))],
+    "lending.lend": [
+        ("bad_limit", lambda s: s.office.lending.lend(s.bob, 0, within=0)),
+        ("bad_limit", lambda s: s.office.lending.lend(s.bob, 101, within=0)),
     ],
-    "lent": [("bad_limit", lambda s: s.office.lent(s.bob, limit=0)), ("bad_cursor", lambda s: s.office.lent(s.bob, "x"))],
+    "lending.lent": [
+        ("bad_limit", lambda s: s.office.lending.lent(s.bob, limit=0)),
+        ("bad_cursor", lambda s: s.office.lending.lent(s.bob, "x")),
+    ],
     "give_back": [("invalid", lambda s: s.office.give_back(s.bob, [s.leased] * 101))],
     "inbox": [
         ("bad_cursor", lambda s: s.office.inbox(s.bob, "nonsense")),
@@ -366,23 +369,23 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("bad_message", lambda s: s.office.publish(s.alice, Draft(to="bob"))),
         ("bad_name", lambda s: s.office.publish(s.alice, Draft(to="a b", content="x"))),
     ],
-    "keep_account": [
-        ("owner_only", lambda s: s.office.keep_account(s.bob, account())),
-        ("invalid", lambda s: s.office.keep_account(s.owner, account(account_id="x"))),
-        ("no_such_agent", lambda s: s.office.keep_account(s.owner, account(agent="nobody"))),
+    "ledger.keep_account": [
+        ("owner_only", lambda s: s.office.ledger.keep_account(s.bob, account())),
+        ("invalid", lambda s: s.office.ledger.keep_account(s.owner, account(account_id="x"))),
+        ("no_such_agent", lambda s: s.office.ledger.keep_account(s.owner, account(agent="nobody"))),
     ],
-    "watch_topic": [
-        ("owner_only", lambda s: s.office.watch_topic(s.bob, "0.0.7", "entity", "task")),
-        ("invalid", lambda s: s.office.watch_topic(s.owner, "x", "entity", "task")),
+    "ledger.watch_topic": [
+        ("owner_only", lambda s: s.office.ledger.watch_topic(s.bob, "0.0.7", "entity", "task")),
+        ("invalid", lambda s: s.office.ledger.watch_topic(s.owner, "x", "entity", "task")),
     ],
-    "quarantine": [
-        ("owner_only", lambda s: s.office.quarantine(s.bob)),
-        ("bad_limit", lambda s: s.office.quarantine(s.owner, limit=0)),
-        ("bad_cursor", lambda s: s.office.quarantine(s.owner, f"0.0.1:{10**30}")),
+    "ledger.quarantine": [
+        ("owner_only", lambda s: s.office.ledger.quarantine(s.bob)),
+        ("bad_limit", lambda s: s.office.ledger.quarantine(s.owner, limit=0)),
+        ("bad_cursor", lambda s: s.office.ledger.quarantine(s.owner, f"0.0.1:{10**30}")),
     ],
-    "ledger_records": [
-        ("owner_only", lambda s: s.office.ledger_records(s.bob, "0.0.7")),
-        ("bad_limit", lambda s: s.office.ledger_records(s.owner, "0.0.7", limit=0)),
+    "ledger.records": [
+        ("owner_only", lambda s: s.office.ledger.records(s.bob, "0.0.7")),
+        ("bad_limit", lambda s: s.office.ledger.records(s.owner, "0.0.7", limit=0)),
     ],
     "roster": [("owner_only", lambda s: s.office.roster(s.bob)), ("bad_limit", lambda s: s.office.roster(s.owner, limit=0))],
     "longest_waiting": [("owner_only", lambda s: s.office.longest_waiting(s.bob))],
@@ -404,7 +407,7 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
 }
 # Verbs that take nothing but the caller cannot be called wrongly, and those that only bridges call never get words from outside.
 CANNOT_BE_WRONG = {
-    "borrowers",
+    "lending.borrowers",
     "deeds",
     "drain",
     "heartbeat",
@@ -423,29 +426,29 @@ CANNOT_BE_WRONG = {
     "watch",
 }
 CANNOT_BE_WRONG |= {
-    "ledger_accounts",
-    "ledger_posts",
-    "ledger_status",
-    "ledger_topics",
-    "topic_cursors",
-    "taken_ahead",
-    "hold_ledger",
-    "materialise",
+    "ledger.accounts",
+    "ledger.posts",
+    "ledger.status",
+    "ledger.topics",
+    "ledger.topic_cursors",
+    "ledger.taken_ahead",
+    "ledger.hold",
+    "ledger.materialise",
 }
 CANNOT_BE_WRONG |= {
-    "posts_due",
-    "put_post",
-    "settle_post",
-    "sign_post",
-    "opened",
-    "openings",
-    "open_connection",
-    "keep_network",
+    "ledger.posts_due",
+    "ledger.put_post",
+    "ledger.settle_post",
+    "ledger.sign_post",
+    "foreign.opened",
+    "foreign.openings",
+    "foreign.open_connection",
+    "ledger.keep_network",
     "routed",
     "event",
-    "meet",
+    "foreign.meet",
 }
-CANNOT_BE_WRONG |= {"answered_from_abroad", "ask_abroad", "asked_from_abroad", "closed_from_abroad"}
+CANNOT_BE_WRONG |= {"foreign.answered", "foreign.ask", "foreign.asked", "foreign.closed"}
 
 
 # Whatever text a verb takes as a name for something, unlike the texts above that it stores.

@@ -129,7 +129,7 @@ class TestSettling:
     async def test_what_a_bridge_was_lent_is_settled_where_it_lies(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
         asked = await write(office, alice, "bob")
-        await office.lend(bob, within=0)
+        await office.lending.lend(bob, within=0)
         await write(office, bob, "alice", "yes", reply_to=asked.message_id)
         assert await state(office, alice, asked.message_id) is State.LEASED
 

@@ -42,7 +42,7 @@ async def desk(request: pytest.FixtureRequest, engine: Engine) -> AsyncIterator[
     async with PostOffice(engine.store(), LocalWake(), House(ledger=request.param, routes=ROUTES, tick=3600)) as office:
         await people(office, "alice", "bob", "carol")
         for known in (ALICE, BOB):
-            await office.keep_account(office.owner(), known)
+            await office.ledger.keep_account(office.owner(), known)
         yield office
 
 
@@ -57,7 +57,7 @@ async def publish(office: PostOffice, to: str = "bob", sender: str = "alice", **
 
 async def sighting(office: PostOffice, sequence: int = 1, **changes: Any) -> Sighting:
     """What the listener sees of the oldest post."""
-    (post, *_) = await office.posts_due(10)
+    (post, *_) = await office.ledger.posts_due(10)
     body = read_body(read_envelope(post.body.encode()))
     fields: dict[str, Any] = {"payer": ALICE.account_id, "at": "1.0", "raw": post.body, "sender": "alice", "mailbox": "bob", "body": body}
     return Sighting(sequence=sequence, **(fields | changes))
@@ -71,21 +71,21 @@ class TestSending:
         assert (await standing(desk, await me(desk, "alice"), id)).state is State.HELD
         seen = await sighting(desk)
         for _ in range(2):
-            await desk.materialise(BOB.inbound_topic_id, 1, (seen,))
+            await desk.ledger.materialise(BOB.inbound_topic_id, 1, (seen,))
         assert len((await desk.receive(bob)).leased) == 1
-        assert await desk.topic_cursors() == {BOB.inbound_topic_id: 1}
-        assert await desk.ledger_posts() == {"confirmed": 1}
-        assert [(record.verdict, record.message_id) for record in await desk.ledger_records(desk.owner(), BOB.inbound_topic_id, 0)] == [
+        assert await desk.ledger.topic_cursors() == {BOB.inbound_topic_id: 1}
+        assert await desk.ledger.posts() == {"confirmed": 1}
+        assert [(record.verdict, record.message_id) for record in await desk.ledger.records(desk.owner(), BOB.inbound_topic_id, 0)] == [
             ("confirmed", id)
         ]
 
     @pytest.mark.parametrize("error", [None, "timeout"])
     async def test_what_is_seen_while_it_is_still_being_submitted_is_confirmed(self, desk: PostOffice, error: str | None) -> None:
         await publish(desk)
-        (post,) = await desk.posts_due(10)
-        settling = desk.settle_post(post, error=error, retry_in=None if error is None else timedelta(seconds=1))
-        await asyncio.gather(desk.materialise(BOB.inbound_topic_id, 1, (await sighting(desk),)), settling)
-        assert await desk.ledger_posts() == {"confirmed": 1}
+        (post,) = await desk.ledger.posts_due(10)
+        settling = desk.ledger.settle_post(post, error=error, retry_in=None if error is None else timedelta(seconds=1))
+        await asyncio.gather(desk.ledger.materialise(BOB.inbound_topic_id, 1, (await sighting(desk),)), settling)
+        assert await desk.ledger.posts() == {"confirmed": 1}
 
     @pytest.mark.parametrize("priority", [1, 2])
     async def test_urgent_mail_is_delivered_at_once_and_confirmed_later(self, desk: PostOffice, priority: int) -> None:
@@ -93,16 +93,16 @@ class TestSending:
         await publish(desk, priority=priority)
         (leased,) = (await desk.receive(bob)).leased
         await desk.ack(bob, leased.message.id, leased.token)
-        await desk.materialise(BOB.inbound_topic_id, 1, (await sighting(desk),))
+        await desk.ledger.materialise(BOB.inbound_topic_id, 1, (await sighting(desk),))
         assert (await desk.receive(bob)).leased == ()
-        assert await desk.ledger_posts() == {"confirmed": 1}
+        assert await desk.ledger.posts() == {"confirmed": 1}
 
     async def test_one_that_waits_for_another_try_is_not_let_go_by_its_confirmation(self, desk: PostOffice) -> None:
         bob = await me(desk, "bob")
         await publish(desk, priority=1)
         (leased,) = (await desk.receive(bob)).leased
         await desk.nack(bob, leased.message.id, leased.token, delay=timedelta(hours=1))
-        await desk.materialise(BOB.inbound_topic_id, 1, (await sighting(desk),))
+        await desk.ledger.materialise(BOB.inbound_topic_id, 1, (await sighting(desk),))
         assert (await desk.receive(bob)).leased == ()
 
     async def test_whoever_has_no_topics_gets_it_directly_and_the_answer_says_so(self, desk: PostOffice) -> None:
@@ -121,7 +121,7 @@ class TestSending:
 
     async def test_a_private_office_says_nothing_on_the_ledger(self, desk: PostOffice) -> None:
         await publish(desk, subject="a secret", payload={"deep": "secret"})
-        (post,) = await desk.posts_due(10)
+        (post,) = await desk.ledger.posts_due(10)
         assert ("secret" in post.body) is not (desk.house.ledger or Ledger()).private
         assert post.topic_id == BOB.inbound_topic_id
 
@@ -129,51 +129,51 @@ class TestSending:
         alice, bob = await me(desk, "alice"), await me(desk, "bob")
         await desk.note(alice, "0.0.777", "task", "stuck", ["bob"])
         assert await taken(desk, bob) == ["stuck"]
-        assert [(post.topic_id, '"task.note"' in post.body) for post in await desk.posts_due(10)] == [("0.0.777", True)]
+        assert [(post.topic_id, '"task.note"' in post.body) for post in await desk.ledger.posts_due(10)] == [("0.0.777", True)]
         await desk.note(alice, "not-a-topic", "task", "stuck", [])
-        assert len(await desk.posts_due(10)) == 1
+        assert len(await desk.ledger.posts_due(10)) == 1
 
 
 class TestTheOutbox:
     async def test_the_signed_bytes_are_kept(self, desk: PostOffice) -> None:
         await publish(desk)
-        (post,) = await desk.posts_due(10)
-        await desk.sign_post(post, "bytes")
-        assert [(one.signed, one.attempts) for one in await desk.posts_due(10)] == [("bytes", 0)]
+        (post,) = await desk.ledger.posts_due(10)
+        await desk.ledger.sign_post(post, "bytes")
+        assert [(one.signed, one.attempts) for one in await desk.ledger.posts_due(10)] == [("bytes", 0)]
 
     async def test_of_two_that_sign_the_first_has_signed(self, desk: PostOffice) -> None:
         await publish(desk)
-        (post,) = await desk.posts_due(10)
-        assert [await desk.sign_post(post, signed) for signed in ("mine", "yours")] == ["mine", "mine"]
-        (signed,) = await desk.posts_due(10)
-        assert await desk.sign_post(signed, None) is None
+        (post,) = await desk.ledger.posts_due(10)
+        assert [await desk.ledger.sign_post(post, signed) for signed in ("mine", "yours")] == ["mine", "mine"]
+        (signed,) = await desk.ledger.posts_due(10)
+        assert await desk.ledger.sign_post(signed, None) is None
 
     async def test_what_waits_no_more_is_not_signed(self, desk: PostOffice) -> None:
         await publish(desk)
-        (post,) = await desk.posts_due(10)
-        await desk.settle_post(post)
-        assert await desk.sign_post(post, "mine") is None
+        (post,) = await desk.ledger.posts_due(10)
+        await desk.ledger.settle_post(post)
+        assert await desk.ledger.sign_post(post, "mine") is None
 
     async def test_what_could_not_be_submitted_waits(self, desk: PostOffice, engine: Engine) -> None:
         await publish(desk)
-        (post,) = await desk.posts_due(10)
-        await desk.settle_post(post, error="busy", retry_in=timedelta(seconds=30))
-        assert await desk.posts_due(10) == []
+        (post,) = await desk.ledger.posts_due(10)
+        await desk.ledger.settle_post(post, error="busy", retry_in=timedelta(seconds=30))
+        assert await desk.ledger.posts_due(10) == []
         await engine.advance(timedelta(seconds=31))
-        assert [one.attempts for one in await desk.posts_due(10)] == [1]
+        assert [one.attempts for one in await desk.ledger.posts_due(10)] == [1]
 
     async def test_what_is_submitted_is_not_submitted_again(self, desk: PostOffice) -> None:
         await publish(desk)
-        (post,) = await desk.posts_due(10)
-        await desk.settle_post(post)
-        assert await desk.posts_due(10) == []
-        assert await desk.ledger_posts() == {"submitted": 1}
+        (post,) = await desk.ledger.posts_due(10)
+        await desk.ledger.settle_post(post)
+        assert await desk.ledger.posts_due(10) == []
+        assert await desk.ledger.posts() == {"submitted": 1}
 
     async def test_a_permanent_refusal_is_death_and_its_sender_is_told(self, desk: PostOffice) -> None:
         alice, bob = await me(desk, "alice"), await me(desk, "bob")
         id = await publish(desk)
-        (post,) = await desk.posts_due(10)
-        await desk.settle_post(post, error="the topic is gone")
+        (post,) = await desk.ledger.posts_due(10)
+        await desk.ledger.settle_post(post, error="the topic is gone")
         assert (await standing(desk, alice, id)).state is State.DEAD
         assert "the topic is gone" in str((await taken(desk, alice))[0])
         assert await taken(desk, bob) == []
@@ -181,8 +181,8 @@ class TestTheOutbox:
     async def test_urgent_mail_that_was_delivered_stays_delivered(self, desk: PostOffice) -> None:
         bob = await me(desk, "bob")
         await publish(desk, priority=1)
-        (post,) = await desk.posts_due(10)
-        await desk.settle_post(post, error="the topic is gone")
+        (post,) = await desk.ledger.posts_due(10)
+        await desk.ledger.settle_post(post, error="the topic is gone")
         assert len((await desk.receive(bob)).leased) == 1
 
     async def test_urgent_mail_that_was_put_off_waits_for_its_next_try(self, desk: PostOffice) -> None:
@@ -190,32 +190,32 @@ class TestTheOutbox:
         id = await publish(desk, priority=1)
         leased = await take(desk, bob)
         await desk.nack(bob, id, leased.token, delay=timedelta(minutes=1))
-        (post,) = await desk.posts_due(10)
-        await desk.settle_post(post, error="the topic is gone")
+        (post,) = await desk.ledger.posts_due(10)
+        await desk.ledger.settle_post(post, error="the topic is gone")
         assert (await standing(desk, alice, id)).state is State.HELD
 
 
 class TestWhatIsSeen:
     async def test_a_message_by_another_sender_under_our_id_is_set_aside(self, desk: PostOffice) -> None:
         await publish(desk)
-        await desk.materialise(BOB.inbound_topic_id, 1, (await sighting(desk, sender="carol"),))
+        await desk.ledger.materialise(BOB.inbound_topic_id, 1, (await sighting(desk, sender="carol"),))
         assert (await desk.receive(await me(desk, "bob"))).leased == ()
-        (record,) = (await desk.quarantine(desk.owner())).items
+        (record,) = (await desk.ledger.quarantine(desk.owner())).items
         assert "another's message" in (record.reason or "")
 
     async def test_an_altered_message_is_set_aside(self, desk: PostOffice) -> None:
         id = await publish(desk)
-        await desk.materialise(BOB.inbound_topic_id, 1, (await sighting(desk, body=Body(id=id, subject="other")),))
+        await desk.ledger.materialise(BOB.inbound_topic_id, 1, (await sighting(desk, body=Body(id=id, subject="other")),))
         assert (await desk.receive(await me(desk, "bob"))).leased == ()
-        (record,) = (await desk.quarantine(desk.owner())).items
+        (record,) = (await desk.ledger.quarantine(desk.owner())).items
         assert "says something else" in (record.reason or "")
 
     async def test_mail_of_other_software_is_delivered_once(self, desk: PostOffice) -> None:
         bob = await me(desk, "bob")
-        mail = Delivery(sender="carol", draft=desk._checked(Draft(to="bob", content="from afar", client_id="0.0.201:1")))
+        mail = Delivery(sender="carol", draft=desk._checks.draft(Draft(to="bob", content="from afar", client_id="0.0.201:1")))
         seen = Sighting(sequence=1, payer="0.0.9", at="1.0", raw="{}", deliveries=(mail,))
         for _ in range(2):
-            await desk.materialise(BOB.inbound_topic_id, 1, (seen,))
+            await desk.ledger.materialise(BOB.inbound_topic_id, 1, (seen,))
         assert await taken(desk, bob) == ["from afar"]
 
     async def test_one_that_is_refused_harms_neither_the_others_nor_the_cursor(self, desk: PostOffice) -> None:
@@ -223,19 +223,19 @@ class TestWhatIsSeen:
         await desk.update_card(await me(desk, "carol"), {"allow_from": []})
         drafts = [Draft(to="carol", content="no", client_id="1"), Draft(to="bob", content="yes", client_id="2")]
         seen = tuple(
-            Sighting(sequence=n, payer="p", at="1.0", raw="{}", deliveries=(Delivery(sender="alice", draft=desk._checked(draft)),))
+            Sighting(sequence=n, payer="p", at="1.0", raw="{}", deliveries=(Delivery(sender="alice", draft=desk._checks.draft(draft)),))
             for n, draft in enumerate(drafts, 1)
         )
-        await desk.materialise("0.0.5", 2, (*seen, Sighting(sequence=3, payer="p", at="1.0", raw="?", refusal="it is torn")))
+        await desk.ledger.materialise("0.0.5", 2, (*seen, Sighting(sequence=3, payer="p", at="1.0", raw="?", refusal="it is torn")))
         assert await taken(desk, bob) == ["yes"]
-        assert await desk.topic_cursors() == {"0.0.5": 2}
-        verdicts = [record.verdict for record in await desk.ledger_records(desk.owner(), "0.0.5")]
+        assert await desk.ledger.topic_cursors() == {"0.0.5": 2}
+        verdicts = [record.verdict for record in await desk.ledger.records(desk.owner(), "0.0.5")]
         assert verdicts == ["quarantined", "delivered", "quarantined"]
 
     async def test_only_a_hash_of_a_message_nobody_has_is_set_aside(self, desk: PostOffice) -> None:
         seen = Sighting(sequence=1, payer="p", at="1.0", raw="{}", sender="alice", mailbox="bob", body=Body(id="x", hash="0" * 64))
-        await desk.materialise(BOB.inbound_topic_id, 1, (seen,))
-        assert len((await desk.quarantine(desk.owner())).items) == 1
+        await desk.ledger.materialise(BOB.inbound_topic_id, 1, (seen,))
+        assert len((await desk.ledger.quarantine(desk.owner())).items) == 1
 
 
 class TestEvents:
@@ -286,21 +286,23 @@ class TestEvents:
 
 class TestWhoHasTopics:
     async def test_the_owner_says_so(self, desk: PostOffice) -> None:
-        assert [known.agent for known in await desk.ledger_accounts()] == ["alice", "bob"]
+        assert [known.agent for known in await desk.ledger.accounts()] == ["alice", "bob"]
         for refused in (
-            desk.keep_account(await me(desk, "bob"), BOB),
-            desk.watch_topic(await me(desk, "bob"), "0.0.7", "entity", "task"),
-            desk.quarantine(await me(desk, "bob")),
+            desk.ledger.keep_account(await me(desk, "bob"), BOB),
+            desk.ledger.watch_topic(await me(desk, "bob"), "0.0.7", "entity", "task"),
+            desk.ledger.quarantine(await me(desk, "bob")),
         ):
             with pytest.raises(OwnerOnly):
                 await refused
 
     async def test_nobody_and_nowhere_are_refused(self, desk: PostOffice) -> None:
         with pytest.raises(NoSuchAgent):
-            await desk.keep_account(desk.owner(), account("nobody", 1))
+            await desk.ledger.keep_account(desk.owner(), account("nobody", 1))
         with pytest.raises(Invalid):
-            await desk.keep_account(desk.owner(), Account(agent="bob", account_id="x", inbound_topic_id="0.0.1", outbound_topic_id="0.0.2"))
+            await desk.ledger.keep_account(
+                desk.owner(), Account(agent="bob", account_id="x", inbound_topic_id="0.0.1", outbound_topic_id="0.0.2")
+            )
 
     async def test_topics_are_watched_and_listed(self, desk: PostOffice) -> None:
-        await desk.watch_topic(desk.owner(), "0.0.7", "entity", "task")
-        assert [(topic.topic_id, topic.kind, topic.about) for topic in await desk.ledger_topics()] == [("0.0.7", "entity", "task")]
+        await desk.ledger.watch_topic(desk.owner(), "0.0.7", "entity", "task")
+        assert [(topic.topic_id, topic.kind, topic.about) for topic in await desk.ledger.topics()] == [("0.0.7", "entity", "task")]

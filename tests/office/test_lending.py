@@ -18,21 +18,21 @@ class TestLending:
     async def test_what_is_lent_never_comes_back_by_itself(self, office: PostOffice, engine: Engine) -> None:
         alice, bob = await people(office, "alice", "bob")
         await write(office, alice, "bob")
-        (lent,) = await office.lend(bob, 10, within=0)
+        (lent,) = await office.lending.lend(bob, 10, within=0)
         assert lent.leased_until is None
         await engine.advance(timedelta(days=400))
-        assert await office.lend(bob, 10, within=0) == ()
+        assert await office.lending.lend(bob, 10, within=0) == ()
         assert isinstance((await office.settle(bob, [Ack(lent.message.id, lent.token)]))[0], Settled)
 
     async def test_what_is_lent_is_listed_with_where_it_lies(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
         for text in ("one", "two", "three"):
             await write(office, alice, "bob", text)
-        first, second, third = await office.lend(bob, 10, within=0)
+        first, second, third = await office.lending.lend(bob, 10, within=0)
         await office.settle(bob, [Handed(first.message.id, first.token, "a file"), Ack(third.message.id, third.token)])
-        page = await office.lent(bob, limit=1)
+        page = await office.lending.lent(bob, limit=1)
         assert [(item.message.content, item.token, item.attempt, item.where) for item in page.items] == [("one", first.token, 1, "a file")]
-        rest = await office.lent(bob, page.cursor)
+        rest = await office.lending.lent(bob, page.cursor)
         assert [(item.message.content, item.token, item.where) for item in rest.items] == [("two", second.token, None)]
         assert rest.cursor is None
 
@@ -40,7 +40,7 @@ class TestLending:
         alice, bob = await people(office, "alice", "bob")
         for text in ("kept", "acked", "given back"):
             await write(office, alice, "bob", text)
-        kept, acked, back = await office.lend(bob, 10, within=0)
+        kept, acked, back = await office.lending.lend(bob, 10, within=0)
         await office.settle(bob, [Handed(one.message.id, one.token, "a file") for one in (kept, acked, back)])
         await office.settle(bob, [Ack(acked.message.id, acked.token), GiveBack(back.message.id, back.token)])
         for one in (kept, acked, back):
@@ -52,32 +52,32 @@ class TestLending:
     async def test_what_was_given_back_and_lent_again_lies_nowhere_yet(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
         await write(office, alice, "bob")
-        (lent,) = await office.lend(bob, 10, within=0)
+        (lent,) = await office.lending.lend(bob, 10, within=0)
         await office.settle(bob, [Handed(lent.message.id, lent.token, "a file"), GiveBack(lent.message.id, lent.token)])
-        await office.lend(bob, 10, within=0)
-        assert [item.where for item in (await office.lent(bob)).items] == [None]
+        await office.lending.lend(bob, 10, within=0)
+        assert [item.where for item in (await office.lending.lent(bob)).items] == [None]
 
     async def test_leases_that_end_are_not_lent(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
         await write(office, alice, "bob")
         await take(office, bob)
-        assert (await office.lent(bob)).items == ()
-        assert await office.borrowers() == ()
+        assert (await office.lending.lent(bob)).items == ()
+        assert await office.lending.borrowers() == ()
 
     async def test_borrowers_are_those_to_whom_something_is_lent(self, office: PostOffice) -> None:
         alice, bob, carol = await people(office, "alice", "Bob", "carol")
         for name in ("bob", "bob", "carol", "alice"):
             await write(office, alice, name)
-        await office.lend(bob, 10, within=0)
-        (lent,) = await office.lend(carol, 10, within=0)
-        assert await office.borrowers() == ("Bob", "carol")
+        await office.lending.lend(bob, 10, within=0)
+        (lent,) = await office.lending.lend(carol, 10, within=0)
+        assert await office.lending.borrowers() == ("Bob", "carol")
         await office.settle(carol, [Ack(lent.message.id, lent.token)])
-        assert await office.borrowers() == ("Bob",)
+        assert await office.lending.borrowers() == ("Bob",)
 
     async def test_what_is_refused_is_dead_at_once_and_its_sender_told(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
         await write(office, alice, "bob")
-        (lent,) = await office.lend(bob, 10, within=0)
+        (lent,) = await office.lending.lend(bob, 10, within=0)
         refusal = Refuse(lent.message.id, lent.token, "it is no letter")
         for _ in range(2):  # asked again, it is answered the same
             (settled,) = await office.settle(bob, [refusal])
@@ -90,22 +90,22 @@ class TestLending:
             async with office_with(engine) as office:
                 alice, bob = await people(office, "alice", "bob")
                 await write(office, alice, "bob", f"letter {number}")
-                (lent,) = await office.lend(bob, 10, within=0)
+                (lent,) = await office.lending.lend(bob, 10, within=0)
                 await office.settle(bob, [Refuse(lent.message.id, lent.token, "no")])
                 assert len((await office.inbox(alice)).items) == 2  # with bob, and with the office
 
     async def test_only_the_holder_says_where_it_lies(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
         await write(office, alice, "bob")
-        (lent,) = await office.lend(bob, 10, within=0)
+        (lent,) = await office.lending.lend(bob, 10, within=0)
         outcome = await office.settle(bob, [Handed(lent.message.id, "another", "here"), Refuse(lent.message.id, "another", "no")])
         assert [type(one) for one in outcome] == [LeaseLost, LeaseLost]
 
     async def test_a_name_with_a_key_is_nobody_s_guest(self, office: PostOffice) -> None:
         await office.register("keyed")
         with pytest.raises(KeyRequired):
-            await office.guest("keyed")
-        assert (await office.guest("plain")).verified is False
+            await office.lending.guest("keyed")
+        assert (await office.lending.guest("plain")).verified is False
 
 
 class TestWhatWasDeliveredElsewhere:

@@ -272,7 +272,7 @@ class TestDecision3Tokenless:
     async def test_without_a_token_what_a_bridge_was_lent_is_not_touched(self, office: PostOffice, verb: str) -> None:
         alice, bob = await people(office, "alice", "bob")
         accepted = await write(office, alice, "bob")
-        await office.lend(bob, within=0)
+        await office.lending.lend(bob, within=0)
         with pytest.raises(LeaseLost):
             await getattr(office, verb)(bob, accepted.message_id)
         assert (await standing(office, alice, accepted.message_id)).state is State.LEASED

@@ -62,6 +62,8 @@ class Bells:
 
     def __init__(self) -> None:
         self._bells: dict[str, set[Bell]] = {}
+        self.closed = False
+        """The office is closing: nobody waits any more."""
 
     def waiting(self, agent: str, after: int | None = None) -> Bell:
         """A bell to hang up before its waiter first looks, so that nothing falls between."""
@@ -88,6 +90,7 @@ class Bells:
                 if pending if bell.after is None else counted != bell.after:  # less, where a backup took the log's place
                     bell.ring()
 
-    def ring_all(self) -> None:
-        """Wake everybody: the office is closing."""
+    def close(self) -> None:
+        """Wake everybody, and have nobody wait any more: the office is closing."""
+        self.closed = True
         self.ring(frozenset((EVERYBODY,)))

@@ -23,11 +23,11 @@ class ConsentVerbs(Counter):
         if folded(check_name(target)) == folded(caller.name):
             raise ToOneself(name=caller.name)
         if note is not None:
-            self._ref(note, "note", self._limits.note_chars)
+            self._checks.ref(note, "note", self._limits.note_chars)
         try:
             return await self.store.do(Request(caller.name, target, note, rated=True))
         except NoSuchAgent:
-            raise await self._unknown(target) from None
+            raise await self._near_names.unknown(target) from None
 
     async def approve_connection(self, caller: Caller, code: str) -> Connection:
         """Give consent by the code that was passed on."""
@@ -54,8 +54,8 @@ class ConsentVerbs(Counter):
         self, caller: Caller, status: Status | None = None, cursor: str | None = None, limit: int | None = None, *, everyone: bool = False
     ) -> Page[Connection]:
         """The caller's requests and connections, newest first; the owner sees everyone's."""
-        name = None if self._everyone(caller, wanted=everyone) else caller.name
-        page = await self.store.connections.page(name, status, cursor, self._page(limit))
+        name = None if self._checks.everyone(caller, wanted=everyone) else caller.name
+        page = await self.store.connections.page(name, status, cursor, self._checks.page(limit))
         return Page(tuple(self._shown(caller, item) for item in page.items), page.cursor)
 
     async def connection(self, caller: Caller, id: str) -> Connection:

@@ -1,6 +1,5 @@
 """What every verb has at hand: the store, the rules of the house, and the checks they share."""
 
-import difflib
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import TypeVar
@@ -10,28 +9,27 @@ import msgspec
 from postoffice.acts.mail.take_and_settle import Collected, TakeAndSettle
 from postoffice.core.agent import Agent, Caller, presence
 from postoffice.core.clock import Clock, moment, steady
-from postoffice.core.delivery import Ack, Extend, Handed, Leased, Nack, Refuse, Settled, Settlement, Unread, Wish
+from postoffice.core.delivery import Leased, Settled, Settlement, Unread, Wish
 from postoffice.core.errors import (
     BadCursor,
-    Invalid,
     MailError,
-    NoSuchAgent,
     NoSuchMessage,
-    OwnerOnly,
-    TooLarge,
 )
 from postoffice.core.event import Event, beyond
-from postoffice.core.limits import bounded
-from postoffice.core.names import check_name, folded
+from postoffice.core.names import folded
 from postoffice.core.reach import Known, Reach, Signs, reach_of
 from postoffice.core.tally import Headcount, Tally
-from postoffice.core.text import check_text
 from postoffice.core.views import Seat
 from postoffice.office.bells import Bells
 from postoffice.office.board import Board
+from postoffice.office.checks import Checks
+from postoffice.office.foreign import ForeignVerbs
 from postoffice.office.house import House
 from postoffice.office.identity import Identities
+from postoffice.office.ledger import LedgerVerbs
+from postoffice.office.lending import LendingVerbs
 from postoffice.office.naming_mail import ShortIds
+from postoffice.office.near_names import NearNames
 from postoffice.office.places import Places
 from postoffice.office.trace import Trace
 from postoffice.office.upkeep import Presences, Upkeep
@@ -42,8 +40,6 @@ from postoffice.wake.protocol import Wake
 Shown = TypeVar("Shown", Agent, Seat)
 
 _NOW = timedelta(0)
-_NEAR = 50
-"""Names on either side of a wrong one among which the right one is looked for: comparing takes long, and keeps everybody waiting."""
 
 
 class Counter:
@@ -55,6 +51,8 @@ class Counter:
         self.store = store
         self.wake = wake
         self._limits = self.house.limits
+        self._checks = Checks(self._limits)
+        self._near_names = NearNames(store)
         self._bells = Bells()
         self._presences = Presences()
         self._board = Board(store)
@@ -77,85 +75,28 @@ class Counter:
         """How many lines each agent keeps open."""
         self.sent = 0
         self.redelivered = 0
-        self._closing = False
-
-    def _whose(self, caller: Caller, of: str | None) -> str:
-        """Whose mailbox a verb is about: the caller's own, or, for the owner, anybody's."""
-        if of is None or folded(of) == folded(caller.name):
-            return caller.name
-        if not caller.owner:
-            raise OwnerOnly(what=f"see or change what is {of}'s")
-        return check_name(of)
-
-    def _everyone(self, caller: Caller, *, wanted: bool) -> bool:
-        if wanted and not caller.owner:
-            raise OwnerOnly(what="look over everyone's mail")
-        return wanted
-
-    def _page(self, limit: int | None) -> int:
-        return bounded("limit", limit, self._limits.page, 1, self._limits.page_most)
-
-    def _visible(self, visible_for: timedelta | None) -> timedelta:
-        limits = self._limits
-        return bounded("visible_for", visible_for, limits.visibility, limits.visibility_least, limits.visibility_most)
+        self.ledger = LedgerVerbs(store, self.house, self._checks, self._near_names)
+        self.foreign = ForeignVerbs(store, self.house, self._checks)
+        self.lending = LendingVerbs(store, self._checks, self._bells, self._turn)
 
     async def _of(self, caller: Caller, of: str | None) -> str:
         """The same, for a verb that would find nothing wrong with nobody's mailbox."""
-        name = self._whose(caller, of)
+        name = self._checks.whose(caller, of)
         if of is not None and await self.store.agents.named(name) is None:
-            raise await self._unknown(name)
+            raise await self._near_names.unknown(name)
         return name
-
-    def _cursor(self, cursor: str | None) -> str:
-        """A cursor that is a name."""
-        try:
-            return self._ref(cursor or "", "cursor")
-        except TooLarge:
-            raise BadCursor(cursor=cursor) from None
 
     async def _log(self, after: str, most: int) -> list[Event]:
         """Everyone's log after a cursor. One from beyond it is refused at each look: a backup may take the log's place meanwhile."""
-        events = await self.store.log.page(self._ref(after, "cursor"), most)
+        events = await self.store.log.page(self._checks.ref(after, "cursor"), most)
         if not events and beyond(after, await self.store.log.last()):
             raise BadCursor(cursor=after)
         return events
 
-    def _ref(self, text: str, what: str = "id", most: int | None = None) -> str:
-        """Text from outside that names something, if anything could be named so."""
-        most = most or self._limits.id_chars
-        if len(text) > most:
-            raise TooLarge(what=what, size=f"{len(text)} characters", limit=most)
-        check_text(text, what)
-        return text
-
-    def _batch(self, items: Sequence[object]) -> None:
-        if len(items) > self._limits.batch:
-            raise Invalid(what="batch", why=f"it has {len(items)} items, more than {self._limits.batch}")
-
-    def _fit(self, asked: Settlement | Unread) -> Settlement | MailError:
-        """A settlement, or what is wrong with it."""
-        if isinstance(asked, Unread):
-            return asked.why
-        try:
-            self._ref(asked.ref)
-            if isinstance(asked, Ack):
-                return asked  # most are, and there is nothing more to look at
-            if isinstance(asked, Extend):
-                self._visible(asked.visible_for)
-            if isinstance(asked, Nack):
-                bounded("delay", asked.delay, _NOW, _NOW, self._limits.visibility_most)
-            if isinstance(asked, Nack | Refuse):
-                self._ref(asked.reason or "", "reason", self._limits.note_chars)
-            if isinstance(asked, Handed):
-                self._ref(asked.where, "place", self._limits.note_chars)
-        except MailError as error:
-            return error
-        return asked
-
     async def _turn(self, caller: Caller, asked: Sequence[Settlement | Unread], wish: Wish | None) -> Collected:
         """A taker's turn, counted. A settlement that is not right is answered as such, and keeps none of the others from being done."""
-        self._batch(asked)
-        judged = [self._fit(one) for one in asked]
+        self._checks.batch(asked)
+        judged = [self._checks.settlement(one) for one in asked]
         fit = tuple(one for one in judged if not isinstance(one, MailError))
         begun = steady()
         turned = await self._by_short_ids(caller, fit, await self.store.do(TakeAndSettle(caller.name, fit, wish)))
@@ -220,15 +161,3 @@ class Counter:
             presence=presence(silent_for, tasks, self._limits.heartbeat_timeout),
             last_seen=seen if shown.last_seen is None else max(seen, shown.last_seen),
         )
-
-    async def _nearest(self, name: str) -> str | None:
-        """The name of another agent that is most like this one, if any is."""
-        known = {folded(other): other for other in await self.store.agents.near(name, _NEAR) if folded(other) != folded(name)}
-        close = difflib.get_close_matches(folded(name), list(known), 1)
-        return known[close[0]] if close else None
-
-    async def _unknown(self, name: str) -> NoSuchAgent:
-        """A refusal that names the fix."""
-        close = await self._nearest(name)
-        guess = f"did you mean {close!r}? Otherwise " if close else ""
-        return NoSuchAgent(name=name, hint=f"{guess}see who is in the directory")

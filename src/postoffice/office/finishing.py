@@ -26,7 +26,7 @@ class FinishingVerbs(Counter):
     async def all_seen(self, caller: Caller, refs: Sequence[str]) -> None:
         """Open several, each by itself; what is not there any more harms none of the others."""
         await self._check_person(caller)
-        await self.store.do_each([See(caller.name, self._ref(ref)) for ref in refs])
+        await self.store.do_each([See(caller.name, self._checks.ref(ref)) for ref in refs])
 
     async def keep_unread(self, caller: Caller, ref: str) -> Standing:
         """Have it as if it had not been opened."""
@@ -58,4 +58,4 @@ class FinishingVerbs(Counter):
 
     async def _finish(self, caller: Caller, ref: str, act: Callable[[str], Finish]) -> Standing:
         await self._check_person(caller)
-        return await self.short_ids.named(caller.name, self._ref(ref), lambda whole: self.store.do(act(whole)))
+        return await self.short_ids.named(caller.name, self._checks.ref(ref), lambda whole: self.store.do(act(whole)))

@@ -42,10 +42,10 @@ class MailVerbs(SendingVerbs):
             raise NoSuchSession(session=session_id)  # an empty answer would say that there is no mail
         wish = Wish(
             limit=bounded("limit", limit, self._limits.receive, 1, self._limits.batch),
-            visible_for=self._visible(visible_for),
+            visible_for=self._checks.visible(visible_for),
             one_per_session=one_per_session,
             session_id=session_id or None,
-            correlation_id=self._ref(correlation_id, "correlation_id") if correlation_id else None,
+            correlation_id=self._checks.ref(correlation_id, "correlation_id") if correlation_id else None,
         )
         if one_per_session and settle:
             # A session is known to be free only once what was in hand of it is settled.
@@ -102,14 +102,14 @@ class MailVerbs(SendingVerbs):
     async def _awaited(self, caller: Caller, ref: str | None) -> Awaited:
         if ref is None:
             return Awaited(self.store, caller.name)
-        proof = await self.short_ids.named(caller.name, self._ref(ref), lambda whole: self._own(caller, whole))
+        proof = await self.short_ids.named(caller.name, self._checks.ref(ref), lambda whole: self._own(caller, whole))
         assert proof.message is not None
         if len(proof.standings) != 1:
             raise Invalid(what="answer_to", why="it waits for one agent's answer, and that message went to several")
         return Awaited(self.store, caller.name, proof.message, proof.standings[0])
 
     def _is_over(self, called_off: asyncio.Future[None] | None) -> bool:
-        return self._closing or (called_off is not None and called_off.done())
+        return self._bells.closed or (called_off is not None and called_off.done())
 
     async def pop(self, caller: Caller, limit: int = 1) -> tuple[Leased, ...]:
         """Take and settle in one act: at most once, by contract."""
@@ -139,16 +139,16 @@ class MailVerbs(SendingVerbs):
 
     async def extend(self, caller: Caller, ref: str, visible_for: timedelta | None = None, token: str | None = None) -> Settled:
         """Still at it: keep the lease longer."""
-        return await self._settle_one(caller, Extend(ref, self._visible(visible_for), token))
+        return await self._settle_one(caller, Extend(ref, self._checks.visible(visible_for), token))
 
     async def keep(self, caller: Caller, refs: Sequence[str], visible_for: timedelta | None = None) -> None:
         """Still at these: what the caller holds of them it holds for so long from now, or for longer if it did. Says nothing of the rest."""
-        span = self._visible(visible_for)
+        span = self._checks.visible(visible_for)
         await self.settle(caller, [Extend(ref, span, shorten=False) for ref in refs])
 
     async def in_hand(self, caller: Caller, limit: int | None = None) -> tuple[InHand, ...]:
         """What the caller has taken and neither settled nor lost, in the order it was given out, and how long it may keep each."""
-        return await self.store.mail.in_hand(caller.name, self._page(limit))
+        return await self.store.mail.in_hand(caller.name, self._checks.page(limit))
 
     async def give_back(self, caller: Caller, leased: Sequence[Leased]) -> None:
         """Undo leases whose taker could not be told of them: no attempt was made."""

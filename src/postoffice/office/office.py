@@ -8,11 +8,10 @@ from typing import Final, Self, TypeVar
 from postoffice.core.agent import Caller
 from postoffice.core.errors import DatabaseLost, Unavailable
 from postoffice.core.views import Numbers
-from postoffice.office.abroad import AbroadVerbs
 from postoffice.office.consent import ConsentVerbs
 from postoffice.office.inviting import InvitingVerbs
-from postoffice.office.lending import LendingVerbs
 from postoffice.office.machines import MachineVerbs
+from postoffice.office.mail import MailVerbs
 from postoffice.office.people import PeopleVerbs
 from postoffice.office.questions import QuestionVerbs
 from postoffice.office.reading import ReadingVerbs
@@ -26,17 +25,16 @@ _PATIENCE: Final = 2.0
 
 
 class PostOffice(
+    MailVerbs,
     PeopleVerbs,
     InvitingVerbs,
     ConsentVerbs,
     ReadingVerbs,
     QuestionVerbs,
     TaskVerbs,
-    LendingVerbs,
     WatchingVerbs,
     WindowVerbs,
     MachineVerbs,
-    AbroadVerbs,
 ):
     """One office over one store. `async with` opens and closes it."""
 
@@ -59,13 +57,12 @@ class PostOffice(
 
     def drain(self) -> None:
         """Send whoever waits home empty-handed; from here on nobody waits, but calls are still answered."""
-        self._closing = True
-        self._bells.ring_all()
+        self._bells.close()
 
     @property
     def draining(self) -> bool:
         """Whether the office is closing."""
-        return self._closing
+        return self._bells.closed
 
     @property
     def hints_carried(self) -> bool:

@@ -62,19 +62,19 @@ class PeopleVerbs(Counter):
         """One agent as the directory shows it."""
         agent = await self.store.agents.named(check_name(name))
         if agent is None:
-            raise await self._unknown(name)
+            raise await self._near_names.unknown(name)
         await self._board.look()
         return self._with_presence(agent, len(agent.current_tasks), caller)
 
     async def agents(self, cursor: str | None = None, limit: int | None = None, *, caller: Caller | None = None) -> Page[Agent]:
         """The directory."""
-        page = await self.store.agents.page(self._cursor(cursor), self._page(limit))
+        page = await self.store.agents.page(self._checks.cursor(cursor), self._checks.page(limit))
         await self._board.look()
         return Page(tuple(self._with_presence(agent, len(agent.current_tasks), caller) for agent in page.items), page.cursor)
 
     async def names(self, part: str = "", limit: int | None = None) -> list[str]:
         """Names in which this part stands, first those that begin with it."""
-        return await self.store.agents.names_with(self._ref(part, "name") if part else "", self._page(limit))
+        return await self.store.agents.names_with(self._checks.ref(part, "name") if part else "", self._checks.page(limit))
 
     async def update_card(self, caller: Caller, changes: dict[str, Any], *, of: str | None = None) -> Card:
         """Change what an agent says of itself; what is not given stays."""
@@ -87,7 +87,7 @@ class PeopleVerbs(Counter):
             raise Invalid(what="card", why=str(error)) from None
         if "person" in changes and not caller.owner:
             raise OwnerOnly(what="mark a person")
-        return await self.store.do(UpdateCard(self._whose(caller, of), {field: getattr(checked, field) for field in changes}))
+        return await self.store.do(UpdateCard(self._checks.whose(caller, of), {field: getattr(checked, field) for field in changes}))
 
     def heartbeat(self, caller: Caller) -> None:
         """Show that the agent is there."""
@@ -112,7 +112,7 @@ class PeopleVerbs(Counter):
 
     def _key_holder(self, caller: Caller, of: str | None) -> str:
         """Whoever merely says a name cannot lock it."""
-        name = self._whose(caller, of)
+        name = self._checks.whose(caller, of)
         if not caller.owner and not caller.verified:
             raise OwnerOnly(what=f"give {name} its first key")
         return name
@@ -125,7 +125,7 @@ class PeopleVerbs(Counter):
 
     async def revoke_keys(self, caller: Caller, prefix: str | None = None, *, of: str | None = None) -> tuple[Key, ...]:
         """Take back the keys that begin so, or all."""
-        return await self.store.do(RevokeKeys(self._whose(caller, of), prefix, caller.key))
+        return await self.store.do(RevokeKeys(self._checks.whose(caller, of), prefix, caller.key))
 
     async def keys(self, caller: Caller, *, of: str | None = None) -> tuple[Key, ...]:
         """An agent's keys, each by its beginning only."""

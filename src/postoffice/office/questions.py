@@ -26,14 +26,14 @@ class QuestionVerbs(FinishingVerbs):
         limit: int | None = None,
     ) -> Page[Question]:
         """Questions to the caller, or by it, or, for the owner, everyone's; open ones unless told otherwise, newest first."""
-        all_of_them = self._everyone(caller, wanted=everyone)
+        all_of_them = self._checks.everyone(caller, wanted=everyone)
         person = None if all_of_them or asked_by_me else caller.name
         asker = caller.name if asked_by_me and not all_of_them else None
-        return await self.store.questions.page(person=person, asker=asker, state=state, cursor=cursor, limit=self._page(limit))
+        return await self.store.questions.page(person=person, asker=asker, state=state, cursor=cursor, limit=self._checks.page(limit))
 
     async def for_you(self, caller: Caller, limit: int | None = None) -> ForYou:
         """All that waits for the caller, the most pressing first; for the owner also what waits for consent, is dead, or was rung in vain, anywhere."""
-        return await self.store.for_you.list(caller.name, self._page(limit), everyone=self._is_owner(caller))
+        return await self.store.for_you.list(caller.name, self._checks.page(limit), everyone=self._is_owner(caller))
 
     async def for_you_count(self, caller: Caller) -> int:
         """How much that is."""
@@ -45,7 +45,7 @@ class QuestionVerbs(FinishingVerbs):
 
     async def question(self, caller: Caller, id: str) -> Question:
         """One question, for whoever asked it or was asked; the owner sees any."""
-        found = await self.store.questions.named(self._ref(id))
+        found = await self.store.questions.named(self._checks.ref(id))
         if found is None or not (caller.owner or folded(caller.name) in (folded(found.asker), folded(found.person))):
             raise NoSuchQuestion(ref=id, name=caller.name)
         return found
@@ -70,7 +70,7 @@ class QuestionVerbs(FinishingVerbs):
         proven = self.house.auth is Auth.KEYS or caller.key is not None
         by = (OWNER if caller.owner else caller.name) if proven else OPEN_OFFICE
         answer = Answer(question=question.id, state=QuestionState.ANSWERED, by=by, choice=chosen, text=said)
-        own_id = None if client_id is None else self._ref(client_id)
+        own_id = None if client_id is None else self._checks.ref(client_id)
         if folded(question.asker) != SYSTEM:
             return await self.store.do(AnswerQuestion(question, answer, caller.name, own_id, via, verified=proven))
         talk = await self.store.endless.of_question(question.id)

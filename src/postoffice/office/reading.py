@@ -49,7 +49,9 @@ class ReadingVerbs(FinishingVerbs):
     ) -> Page[Thread]:
         """The agent's sessions, newest first, with what was said last. Settles nothing."""
         shown = bounded("lines", lines, 3, 0, self._limits.page_most)
-        return await self.store.sessions.inbox(await self._of(caller, of), cursor, self._page(limit), unread_only=unread_only, lines=shown)
+        return await self.store.sessions.inbox(
+            await self._of(caller, of), cursor, self._checks.page(limit), unread_only=unread_only, lines=shown
+        )
 
     async def history(
         self, caller: Caller, session_id: str, *, before: str | None = None, limit: int | None = None, peek: bool = False
@@ -72,11 +74,13 @@ class ReadingVerbs(FinishingVerbs):
         self, caller: Caller, cursor: str | None = None, limit: int | None = None, *, of: str | None = None, outside: bool = False
     ) -> Page[Message]:
         """What waits, or of it what stands outside of sessions, in the order it would be given out. Takes nothing."""
-        return await self.store.mail.waiting(await self._of(caller, of), cursor, self._page(limit), outside=outside)
+        return await self.store.mail.waiting(await self._of(caller, of), cursor, self._checks.page(limit), outside=outside)
 
     async def status(self, caller: Caller, ref: str) -> Proof:
         """Where a message stands, for whoever sent it, got it, or runs the server."""
-        return await self.short_ids.named(None if caller.owner else caller.name, self._ref(ref), lambda whole: self._status(caller, whole))
+        return await self.short_ids.named(
+            None if caller.owner else caller.name, self._checks.ref(ref), lambda whole: self._status(caller, whole)
+        )
 
     async def _status(self, caller: Caller, ref: str) -> Proof:
         proofs = await self.store.mail.proofs(ref, None if caller.owner else caller.name)
@@ -118,13 +122,13 @@ class ReadingVerbs(FinishingVerbs):
     ) -> Page[Found]:
         """Messages the caller sent or got, those with the most of these words first. Filters in the text (`from:` …) count beside the arguments."""
         if query:
-            self._ref(query, "query", _QUERY_CHARS)
+            self._checks.ref(query, "query", _QUERY_CHARS)
         if type is not None:
-            self._ref(type, "type")
+            self._checks.ref(type, "type")
         read = read_query(query)
         people = [(sender, read.sender), (recipient, read.recipient)]
         names = [{folded(check_name(name)) for name in pair if name is not None} for pair in people]
-        reader = None if self._everyone(caller, wanted=everyone) else caller.name
+        reader = None if self._checks.everyone(caller, wanted=everyone) else caller.name
         if max(map(len, names)) > 1:
             return Page(())
         filters = {
@@ -135,22 +139,22 @@ class ReadingVerbs(FinishingVerbs):
             "since": max((at for at in (_instant("since", since), _instant("after:", read.since)) if at is not None), default=None),
             "until": min((at for at in (_instant("until", until), _instant("before:", read.until)) if at is not None), default=None),
         }
-        return await self.store.search.page(reader, read, filters, cursor, self._page(limit))
+        return await self.store.search.page(reader, read, filters, cursor, self._checks.page(limit))
 
     async def notes(self, entity_id: str, cursor: str | None = None, limit: int | None = None) -> Page[Message]:
         """The notes kept with an entity, newest first."""
-        return await self.store.notes.page(self._ref(entity_id), cursor, self._page(limit))
+        return await self.store.notes.page(self._checks.ref(entity_id), cursor, self._checks.page(limit))
 
     async def about(
         self, caller: Caller, entity_id: str, cursor: str | None = None, limit: int | None = None, *, everyone: bool = False
     ) -> Page[Message]:
         """What was said about an entity: its notes, and the messages naming it that the caller sent or got."""
-        reader = None if self._everyone(caller, wanted=everyone) else caller.name
-        return await self.store.notes.about(self._ref(entity_id), reader, cursor, self._page(limit))
+        reader = None if self._checks.everyone(caller, wanted=everyone) else caller.name
+        return await self.store.notes.about(self._checks.ref(entity_id), reader, cursor, self._checks.page(limit))
 
     async def entities(self, cursor: str | None = None, limit: int | None = None) -> Page[Entity]:
         """What notes are about."""
-        return await self.store.notes.entities(self._cursor(cursor), self._page(limit))
+        return await self.store.notes.entities(self._checks.cursor(cursor), self._checks.page(limit))
 
     # Dead letters
 
@@ -158,18 +162,18 @@ class ReadingVerbs(FinishingVerbs):
         self, caller: Caller, cursor: str | None = None, limit: int | None = None, *, of: str | None = None, everyone: bool = False
     ) -> Page[DeadLetter]:
         """What could not be delivered, and why."""
-        name = None if self._everyone(caller, wanted=everyone) else await self._of(caller, of)
-        return await self.store.mail.dead_letters(name, self._cursor(cursor) or None, self._page(limit))
+        name = None if self._checks.everyone(caller, wanted=everyone) else await self._of(caller, of)
+        return await self.store.mail.dead_letters(name, self._checks.cursor(cursor) or None, self._checks.page(limit))
 
     async def requeue(self, caller: Caller, ref: str, *, of: str | None = None) -> Settled:
         """Give a dead letter another life, with all its tries."""
-        name = self._whose(caller, of)
-        return await self.short_ids.named(name, self._ref(ref), lambda whole: self.store.do(Requeue(name, whole)))
+        name = self._checks.whose(caller, of)
+        return await self.short_ids.named(name, self._checks.ref(ref), lambda whole: self.store.do(Requeue(name, whole)))
 
     async def discard(self, caller: Caller, ref: str, *, of: str | None = None) -> Settled:
         """Be done with a dead letter."""
-        name = self._whose(caller, of)
-        return await self.short_ids.named(name, self._ref(ref), lambda whole: self.store.do(Discard(name, whole)))
+        name = self._checks.whose(caller, of)
+        return await self.short_ids.named(name, self._checks.ref(ref), lambda whole: self.store.do(Discard(name, whole)))
 
     # News and numbers
 
@@ -187,7 +191,7 @@ class ReadingVerbs(FinishingVerbs):
         self, caller: Caller, after: int, limit: int | None = None, *, within: timedelta, again: Again | None = None
     ) -> list[Event]:
         """The same for a line that stays open: how long it keeps still between two looks is its own business, and no caller's wish."""
-        most = self._page(limit)
+        most = self._checks.page(limit)
         if not 0 <= after < _LAST_NUMBER:
             raise BadCursor(cursor=after)
         until = asyncio.get_running_loop().time() + within.total_seconds()
@@ -198,9 +202,9 @@ class ReadingVerbs(FinishingVerbs):
                 if not events and after and after > await self.latest(caller):
                     raise BadCursor(cursor=after)  # at each look: a backup may take the log's place while somebody waits
                 left = until - asyncio.get_running_loop().time()
-                if events or left <= 0 or self._closing:
+                if events or left <= 0 or self._bells.closed:
                     return events
-                if (not await bell.rings(min(left, self._sign_after)) and left <= self._sign_after) or self._closing:
+                if (not await bell.rings(min(left, self._sign_after)) and left <= self._sign_after) or self._bells.closed:
                     return events
                 if again is not None:
                     await again()
@@ -210,7 +214,7 @@ class ReadingVerbs(FinishingVerbs):
         """Everyone's log, for the owner, after a cursor it gave. One the log has not come to is refused."""
         if not owner.owner:
             raise OwnerOnly(what="read everyone's news")
-        return await self._log(after, self._page(limit))
+        return await self._log(after, self._checks.page(limit))
 
     async def latest(self, caller: Caller) -> int:
         """The number of the last thing that happened to the agent: news after it is new."""
@@ -220,7 +224,7 @@ class ReadingVerbs(FinishingVerbs):
     async def counts(self, caller: Caller, *, of: str | None = None) -> MailboxCounts:
         """One mailbox in numbers. What is held is counted for the owner only: its recipient is not told of it."""
         try:
-            counts = await self.store.mail.counts(self._whose(caller, of))
+            counts = await self.store.mail.counts(self._checks.whose(caller, of))
             return counts if caller.owner else msgspec.structs.replace(counts, held=0)
         except NoSuchAgent:
             if of is not None:

@@ -12,11 +12,10 @@ from postoffice.acts.mail.send import Send
 from postoffice.core.agent import Caller
 from postoffice.core.clock import steady
 from postoffice.core.delivery import Recalled
-from postoffice.core.draft import Draft, LedgerWish, check_draft
+from postoffice.core.draft import Draft, LedgerWish
 from postoffice.core.entity import check_entity_type
 from postoffice.core.errors import (
     AmbiguousId,
-    BadMessage,
     Invalid,
     MailError,
     NoSuchAgent,
@@ -25,9 +24,10 @@ from postoffice.core.errors import (
     TooLateToCancel,
 )
 from postoffice.core.ledger import DIRECT, is_ledger_id
-from postoffice.core.message import NOTICE, TASK_UPDATE, Accepted
-from postoffice.core.names import EVERYONE, folded
+from postoffice.core.message import Accepted, is_note
+from postoffice.core.names import EVERYONE, SYSTEM, folded
 from postoffice.core.policy import Auth
+from postoffice.core.routing import routes_for
 from postoffice.core.views import Proof
 from postoffice.office.counter import Counter
 
@@ -41,16 +41,16 @@ class SendingVerbs(Counter):
         """Accept a message: to an agent, to many, to ALL, as a note, or forwarded. Durable when it returns."""
         begun = steady()
         try:
-            checked = self._checked(self._abroad(draft))
+            checked = self._checks.draft(self._abroad(draft))
             accepted = await self._accept(caller, checked)
         except NoSuchAgent as error:
-            raise await self._unknown(str(error.facts["name"])) from None
+            raise await self._near_names.unknown(str(error.facts["name"])) from None
         self._count_sent(caller, accepted, begun)
         return await self._reached(caller, await self._warned(accepted))
 
     async def send_many(self, caller: Caller, drafts: Sequence[Draft | MailError]) -> list[Accepted | BaseException]:
         """Accept several messages; each is accepted or refused by itself, also what its door could not read."""
-        self._batch(drafts)
+        self._checks.batch(drafts)
         begun = steady()
         judged = [self._judged(draft) if isinstance(draft, Draft) else draft for draft in drafts]
         answers = iter(await self.store.do_each([self._act(caller, one) for one in judged if isinstance(one, Draft)]))
@@ -60,7 +60,7 @@ class SendingVerbs(Counter):
                 self._count_sent(caller, outcome, begun)
                 outcomes[place] = await self._reached(caller, await self._warned(outcome))
             elif isinstance(outcome, NoSuchAgent):
-                outcomes[place] = await self._unknown(str(outcome.facts["name"]))
+                outcomes[place] = await self._near_names.unknown(str(outcome.facts["name"]))
         return outcomes
 
     async def _accept(self, caller: Caller, draft: Draft) -> Accepted:
@@ -80,7 +80,10 @@ class SendingVerbs(Counter):
         """A name that nobody has had may be a slip: name the nearest one."""
         if not any(one.unseen for one in accepted.posted):
             return accepted
-        posted = [msgspec.structs.replace(one, near=await self._nearest(one.recipient)) if one.unseen else one for one in accepted.posted]
+        posted = [
+            msgspec.structs.replace(one, near=await self._near_names.nearest(one.recipient)) if one.unseen else one
+            for one in accepted.posted
+        ]
         return msgspec.structs.replace(accepted, posted=tuple(posted))
 
     def _act(self, caller: Caller, draft: Draft, **more: Any) -> Send:
@@ -119,17 +122,9 @@ class SendingVerbs(Counter):
 
     def _judged(self, draft: Draft) -> Draft | MailError:
         try:
-            return self._checked(self._abroad(draft))
+            return self._checks.draft(self._abroad(draft))
         except MailError as error:
             return error
-
-    def _checked(self, draft: Draft) -> Draft:
-        checked = check_draft(draft, self._limits)
-        if checked.type == TASK_UPDATE:
-            raise BadMessage(field="type", why="a task is moved by updating it, not by a message")
-        if folded(checked.type) == NOTICE:
-            raise BadMessage(field="type", why="notices are what the office itself says; use another word")
-        return checked
 
     def _by_ledger(self, draft: Draft) -> Draft:
         rules = self.house.ledger
@@ -170,6 +165,46 @@ class SendingVerbs(Counter):
         )
         return self._said(await self.send(caller, self._by_ledger(draft)), note=True)
 
+    async def publish(self, caller: Caller, draft: Draft) -> Accepted:
+        """Send by the ledger, where there is one."""
+        return self._said(await self.send(caller, self._by_ledger(draft)))
+
+    async def event(
+        self, caller: Caller, entity_id: str, type: str, data: Any = None, *, entity_type: str | None = None, client_id: str | None = None
+    ) -> list[Accepted]:
+        """Something happened to an entity: whoever the routes name is told by the office. One who refuses keeps it from nobody else."""
+        told = {"entity_id": entity_id, "event": type, "by": caller.name, "data": data}
+        if entity_type is not None:
+            check_entity_type(entity_type)
+        if is_note(type):
+            raise Invalid(what="type", why="a note is posted as a note, with who should know")
+        drafts = self.routed(entity_id, type, told, entity_type=entity_type, client_id=client_id)
+        strangers = self.house.auth is Auth.OPEN
+        outcomes = await self.store.do_each([Send(SYSTEM, draft, verified=True, strangers=strangers, doer=caller.name) for draft in drafts])
+        refusals = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
+        if refusals:
+            raise refusals[0]
+        return [outcome for outcome in outcomes if isinstance(outcome, Accepted)]
+
+    def routed(self, entity_id: str, type: str, told: Any, *, entity_type: str | None = None, client_id: str | None = None) -> list[Draft]:
+        """The mail that an event comes to by the routes."""
+        return [
+            self._checks.draft(
+                Draft(
+                    to=name,
+                    type=type,
+                    subject=f"{type} {entity_id}",
+                    payload=told,
+                    ref_id=entity_id,
+                    ref_type=entity_type or type.partition(".")[0],
+                    priority=route.priority,
+                    client_id=client_id,
+                )
+            )
+            for route in routes_for(type, self.house.routes)
+            for name in route.to
+        ]
+
     def _said(self, sent: Accepted, *, note: bool = False) -> Accepted:
         """The answer with how it goes, also where there is no ledger."""
         if self.house.ledger is not None:
@@ -179,7 +214,9 @@ class SendingVerbs(Counter):
 
     async def cancel(self, caller: Caller, ref: str) -> tuple[str, tuple[Recalled, ...]]:
         """Take back what the caller has sent and nobody has taken yet: its id, and what became of it with each recipient."""
-        return await self.short_ids.named(None if caller.owner else caller.name, self._ref(ref), lambda whole: self._cancel(caller, whole))
+        return await self.short_ids.named(
+            None if caller.owner else caller.name, self._checks.ref(ref), lambda whole: self._cancel(caller, whole)
+        )
 
     async def _cancel(self, caller: Caller, ref: str) -> tuple[str, tuple[Recalled, ...]]:
         proof = await self._own(caller, ref)

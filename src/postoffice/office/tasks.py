@@ -23,10 +23,12 @@ class TaskVerbs(Counter):
     async def update_task(self, caller: Caller, ref: str, state: TaskState, report: Draft | None = None) -> Task:
         """Move a task, as its assignee; the requester gets a task_update with the task's callback."""
         given = report or Draft(to=caller.name, content="")
-        answered = self._ref(ref) if given.automatic else given.reply_to  # the task itself is what an automatic report answers
+        answered = self._checks.ref(ref) if given.automatic else given.reply_to  # the task itself is what an automatic report answers
         checked = check_draft(msgspec.structs.replace(given, type=TASK_UPDATE, task=None, reply_to=answered), self._limits)
         return await self.short_ids.named(
-            caller.name, self._ref(ref), lambda whole: self.store.do(MoveTask(caller.name, whole, state, checked, verified=caller.verified))
+            caller.name,
+            self._checks.ref(ref),
+            lambda whole: self.store.do(MoveTask(caller.name, whole, state, checked, verified=caller.verified)),
         )
 
     async def tasks(
@@ -49,11 +51,15 @@ class TaskVerbs(Counter):
                 assignee = caller.name
             if me not in (folded(assignee or ""), folded(requester or "")):
                 raise Forbidden(name=caller.name, why="it sees only tasks asked of it or by it")
-        return await self.store.tasks.page(assignee=assignee, requester=requester, state=state, before=cursor, limit=self._page(limit))
+        return await self.store.tasks.page(
+            assignee=assignee, requester=requester, state=state, before=cursor, limit=self._checks.page(limit)
+        )
 
     async def task(self, caller: Caller, ref: str) -> Task:
         """One task, for either side of it."""
-        return await self.short_ids.named(None if caller.owner else caller.name, self._ref(ref), lambda whole: self._task(caller, whole))
+        return await self.short_ids.named(
+            None if caller.owner else caller.name, self._checks.ref(ref), lambda whole: self._task(caller, whole)
+        )
 
     async def _task(self, caller: Caller, ref: str) -> Task:
         me = folded(caller.name)

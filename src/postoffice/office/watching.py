@@ -47,24 +47,24 @@ class WatchingVerbs(Counter):
     async def roster(self, owner: Caller, cursor: str | None = None, limit: int | None = None) -> Page[Seat]:
         """Every agent with its mailbox in numbers, for the owner."""
         self._owner(owner, "see everyone's numbers")
-        page = await self.store.overview.roster(self._cursor(cursor), self._page(limit))
+        page = await self.store.overview.roster(self._checks.cursor(cursor), self._checks.page(limit))
         await self._board.look()
         return Page(tuple(self._with_presence(seat, seat.tasks, owner) for seat in page.items), page.cursor)
 
     async def longest_waiting(self, owner: Caller, limit: int | None = None) -> tuple[Longest, ...]:
         """The mailboxes whose mail has waited longest, for the owner."""
         self._owner(owner, "see everyone's numbers")
-        return await self.store.overview.longest_waiting(self._page(limit))
+        return await self.store.overview.longest_waiting(self._checks.page(limit))
 
     async def glances(self, owner: Caller, cursor: str | None = None, limit: int | None = None) -> Page[Glance]:
         """Everyone's letters, newest first, for the owner."""
         self._owner(owner, "look over everyone's mail")
-        return await self.store.overview.glances(cursor, self._page(limit))
+        return await self.store.overview.glances(cursor, self._checks.page(limit))
 
     async def talks(self, owner: Caller, cursor: str | None = None, limit: int | None = None, *, waiting_only: bool = False) -> Page[Talk]:
         """Everyone's conversations, by what was said last in each, for the owner."""
         self._owner(owner, "look over everyone's mail")
-        return await self.store.talks.page(cursor, self._page(limit), waiting_only=waiting_only)
+        return await self.store.talks.page(cursor, self._checks.page(limit), waiting_only=waiting_only)
 
     async def between(
         self, caller: Caller, one: str, other: str, subject: str | None = None, limit: int | None = None
@@ -73,7 +73,7 @@ class WatchingVerbs(Counter):
         mine = folded(caller.name) in (folded(check_name(one)), folded(check_name(other)))
         if not (caller.owner or mine):
             raise OwnerOnly(what="read what others say to each other")
-        return await self.store.talks.between(one, other, subject, None if caller.owner else caller.name, self._page(limit))
+        return await self.store.talks.between(one, other, subject, None if caller.owner else caller.name, self._checks.page(limit))
 
     async def customs(self, owner: Caller) -> tuple[Custom, ...]:
         """How long mail waits for each agent as a rule, for the owner."""
@@ -83,15 +83,15 @@ class WatchingVerbs(Counter):
     async def who_waits(self, owner: Caller, limit: int | None = None) -> tuple[Waiting, ...]:
         """Who waits on whom, the longest wait first, for the owner."""
         self._owner(owner, "see everyone's numbers")
-        return await self.store.talks.waits(self._page(limit))
+        return await self.store.talks.waits(self._checks.page(limit))
 
     async def open_tasks(self, caller: Caller, state: TaskState, cursor: str | None = None, limit: int | None = None) -> Page[Task]:
         """Unfinished tasks in one state, the longest open first: asked of the agent or by it; the owner sees all."""
-        return await self.store.tasks.open(None if caller.owner else caller.name, state, cursor, self._page(limit))
+        return await self.store.tasks.open(None if caller.owner else caller.name, state, cursor, self._checks.page(limit))
 
     async def finished_tasks(self, caller: Caller, limit: int | None = None) -> tuple[Task, ...]:
         """The newest tasks that are done, one way or the other."""
-        most = self._page(limit)
+        most = self._checks.page(limit)
         if caller.owner:
             return (await self.store.tasks.finished(None, most)).items
         found: dict[str, Task] = {}
@@ -134,7 +134,7 @@ class WatchingVerbs(Counter):
         cursor, stood = after or await self.place(caller), None
         soon = False
         with self.places.taken(caller.name), self.watchers, self._bells.waiting(EVERYBODY if caller.owner else folded(caller.name)) as bell:
-            while not self._closing:
+            while not self._bells.closed:
                 hinted = bell.still()
                 pulse = await self._pulse(caller, cursor)
                 stands = await self._stands(caller)

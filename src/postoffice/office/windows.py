@@ -67,15 +67,15 @@ class WindowVerbs(Counter):
         place = opening.place
         texts = {"client": opening.client, "session": opening.session or "", "started": place.started, "machine": place.machine}
         for what, text in texts.items():
-            self._ref(text, what, _WORD_CHARACTERS)
+            self._checks.ref(text, what, _WORD_CHARACTERS)
         check_text(opening.folder, "folder")
-        self._ref(opening.folder, "folder", _PATH_CHARACTERS)
+        self._checks.ref(opening.folder, "folder", _PATH_CHARACTERS)
         if not (opening.client and place.machine and place.started and opening.folder):
             raise Invalid(what="window", why="client, folder, machine and started are not empty")
 
     async def renew_windows(self, caller: Caller | None, renewals: Sequence[Renewal]) -> list[Renewed | MailError]:
         """Windows are still open; each is answered by itself."""
-        self._batch(renewals)
+        self._checks.batch(renewals)
         self._somebody(caller)
         acts = [RenewWindow(one.id, caller, one.state, one.ring) for one in renewals]
         found: list[Renewed | MailError] = []
@@ -115,7 +115,7 @@ class WindowVerbs(Counter):
         return begun
 
     async def _agent_of_window(self, caller: Caller | None, id: str, messages: Sequence[str]) -> str:
-        self._batch(messages)
+        self._checks.batch(messages)
         self._somebody(caller)
         found = await self.store.windows.named(id)
         if found is None:

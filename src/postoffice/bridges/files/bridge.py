@@ -150,7 +150,7 @@ class FileBridge:
         await self._directory.sync(everyone=everyone)
         at_home = self._directory.at_home
         if self._missing is None:
-            borrowers = [Caller(name, verified=False) for name in await self._office.borrowers()]
+            borrowers = [Caller(name, verified=False) for name in await self._office.lending.borrowers()]
             self._missing = {folded(caller.name): Resident(self._office, self._tree, caller) for caller in borrowers}
         for key in [key for key in self._residents if key not in at_home]:
             self._leaving[key] = resident = self._residents.pop(key)

@@ -133,7 +133,7 @@ class Collector:
         if (caller := self._directory.find(name)) is None:
             return None
         try:
-            return await self._office.guest(caller.name)
+            return await self._office.lending.guest(caller.name)
         except KeyRequired:
             return None
 

@@ -85,7 +85,7 @@ class Directory:
             return known
         else:
             try:
-                return await self._office.guest(name)
+                return await self._office.lending.guest(name)
             except Unavailable:
                 raise
             except MailError as error:

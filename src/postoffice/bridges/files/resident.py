@@ -49,7 +49,7 @@ class Resident:
         await self._recover()
         await self.look()
         while True:
-            if lent := await self._office.lend(self.caller, within=_WAIT):
+            if lent := await self._office.lending.lend(self.caller, within=_WAIT):
                 await self._hand_over(lent)
             elif self._office.draining:
                 return
@@ -137,7 +137,7 @@ class Resident:
         """All that is lent, page by page."""
         cursor: str | None = None
         while True:
-            page = await self._office.lent(self.caller, cursor)
+            page = await self._office.lending.lent(self.caller, cursor)
             yield list(page.items)
             if (cursor := page.cursor) is None:
                 return
@@ -160,7 +160,7 @@ class Resident:
         batch = list(lent)
         if not batch:
             return
-        await self._office.guest(self.caller.name)  # refused if the name has got a key
+        await self._office.lending.guest(self.caller.name)  # refused if the name has got a key
         answered = [await self._answered(one.message) for one in batch]
         async with self._turn:
             written = await self._tree.deliver(

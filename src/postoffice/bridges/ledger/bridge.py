@@ -52,7 +52,7 @@ class LedgerBridge:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
-        await self._office.keep_network(self._network.name)
+        await self._office.ledger.keep_network(self._network.name)
         for what, act in (("the ledger's lease", self._hold), ("submitting", self._submit), ("listening", self._listen)):
             self._tasks.append(asyncio.create_task(self._forever(what, act)))
         return self
@@ -68,7 +68,7 @@ class LedgerBridge:
 
     async def facts(self) -> dict[str, Any]:
         """What an operator wants to know of it."""
-        posts = await self._office.ledger_posts()
+        posts = await self._office.ledger.posts()
         return {
             "operator": self._network.operator,
             "network": self._network.name,
@@ -102,7 +102,7 @@ class LedgerBridge:
         while True:
             begun = asyncio.get_running_loop().time()
             try:
-                held = await self._office.hold_ledger(self._me, self._role_lasts)
+                held = await self._office.ledger.hold(self._me, self._role_lasts)
             except MailError:
                 self._mine.clear()
                 raise

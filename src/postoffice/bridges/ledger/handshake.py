@@ -48,33 +48,33 @@ class Handshake:
         found = await self._mirror.topic(topic_id)
         if found is None or inbound_owner(str(found.get("memo") or "")) != account:
             raise NotOurs(why=f"topic {topic_id} is not the inbound topic of {account}")
-        await self._office.meet(account, topic_id)
+        await self._office.foreign.meet(account, topic_id)
         return account
 
     async def _ask(self, envelope: Envelope, peer: str, owner: Account, sequence: int) -> None:
-        if not await self._office.asked_from_abroad(owner.agent, peer, envelope.m):
+        if not await self._office.foreign.asked(owner.agent, peer, envelope.m):
             return  # it is told once somebody has consented
         if (topic_id := await self._meeting(owner.agent, peer)) is not None:
             # The two meet already; whoever asks again is told again.
             opening = Opening(agent=owner.agent, peer=peer, inbound_topic_id=owner.inbound_topic_id, connection_id=sequence)
             body, name = write_created(owner, opening, topic_id), f"{owner.inbound_topic_id}:{sequence}"
-            await self._office.put_post(owner.inbound_topic_id, body, CREATED_MEMO, owner.account_id, id=name)
+            await self._office.ledger.put_post(owner.inbound_topic_id, body, CREATED_MEMO, owner.account_id, id=name)
 
     async def _meeting(self, agent: str, peer: str) -> str | None:
         """Where the two meet now."""
-        topics = await self._office.ledger_topics()
+        topics = await self._office.ledger.topics()
         return next((one.topic_id for one in topics if (one.kind, one.agent, one.about) == (CONNECTION, folded(agent), peer)), None)
 
     async def open_due(self, book: Book) -> None:
         """Have everybody told who was given consent, on a topic that is made for the two unless they have one."""
-        for id, opening in (await self._office.openings()).items():
+        for id, opening in (await self._office.foreign.openings()).items():
             if (owner := book.of(opening.agent)) is not None:
                 _log.info("%s and %s are to meet on a topic of their own", opening.agent, opening.peer)
                 if opening.topic_id is None:
-                    await self._office.open_connection(id, opening, owner)
+                    await self._office.foreign.open_connection(id, opening, owner)
                 else:
                     body = write_created(owner, opening, opening.topic_id)
-                    await self._office.put_post(owner.inbound_topic_id, body, CREATED_MEMO, owner.account_id, id=id)
+                    await self._office.ledger.put_post(owner.inbound_topic_id, body, CREATED_MEMO, owner.account_id, id=id)
 
     async def writers(self, post: Post) -> tuple[str, ...]:
         """Who may write where two meet: both, if the other one's key is known; else anybody can, and is looked at twice."""
@@ -100,7 +100,7 @@ class Handshake:
             return None
         try:
             again = await self._answered(agent, topic_id, envelope.connection_id or 0, book)
-            await self._office.answered_from_abroad(agent, peer, topic, again=again)
+            await self._office.foreign.answered(agent, peer, topic, again=again)
         except (TopicTaken, NotOurs) as error:
             return refused(whole, error)
         return sighting(whole, sender=peer, verdict=ANSWERED)
@@ -113,7 +113,7 @@ class Handshake:
         if (request := batch.get(number)) is not None:
             raw, payer = request.data, request.payer
         else:
-            records = await self._office.ledger_records(self._office.owner(), topic_id, number - 1, 1)
+            records = await self._office.ledger.records(self._office.owner(), topic_id, number - 1, 1)
             if not records or records[0].sequence != number or records[0].verdict != ASKED:
                 return None
             raw, payer = (records[0].body or "").encode(), records[0].payer
@@ -125,7 +125,7 @@ class Handshake:
 
     async def _answered(self, agent: str, topic_id: str, after: int, book: Book) -> bool:
         """Whether an agent of ours has got an answer on a topic since it asked there: other software may say one again at any time."""
-        while records := await self._office.ledger_records(self._office.owner(), topic_id, after):
+        while records := await self._office.ledger.records(self._office.owner(), topic_id, after):
             for record in records:
                 envelope = read_envelope((record.body or "").encode()) if record.verdict == ANSWERED else None
                 if envelope is not None and await self._asker(topic_id, envelope, book, {}) == agent:
@@ -141,5 +141,5 @@ class Handshake:
 
         seen = or_refused(whole, read)
         if seen.refusal is None and seen.sender == peer and topic_id == await self._meeting(agent, peer):
-            await self._office.closed_from_abroad(agent, peer)
+            await self._office.foreign.closed(agent, peer)
         return seen

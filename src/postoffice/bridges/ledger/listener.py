@@ -86,7 +86,7 @@ class Listener:
         now = asyncio.get_running_loop().time()
         book, watched = await self._who()
         await self._handshake.open_due(book)
-        cursors = await self._office.topic_cursors()
+        cursors = await self._office.ledger.topic_cursors()
         self._troubles = {id: why for id, why in self._troubles.items() if id in {topic.topic_id for topic in watched}}
         due = sorted((topic for topic in watched if self._poll(topic.topic_id).at <= now), key=lambda one: self._poll(one.topic_id).at)
         hands = asyncio.Semaphore(_AT_ONCE)
@@ -95,8 +95,8 @@ class Listener:
         return max(0.0, later - asyncio.get_running_loop().time())
 
     async def _who(self) -> tuple[Book, list[Watched]]:
-        accounts = await self._office.ledger_accounts()
-        topics = await self._office.ledger_topics()
+        accounts = await self._office.ledger.accounts()
+        topics = await self._office.ledger.topics()
         ours = [Watched(account.inbound_topic_id, "inbound", account.agent, "") for account in accounts if not account.outside]
         own = {one.topic_id for one in ours}  # which an agent may have had before, and has again
         others = [Watched(one.topic_id, one.kind, one.agent or "", one.about) for one in topics if one.topic_id not in own]
@@ -131,7 +131,7 @@ class Listener:
         gathered = self._gather(topic.topic_id, rows, after)
         through, found, given_up = gathered.through, (*gathered.whole, *gathered.ahead), gathered.torn
         if found:
-            taken = await self._office.taken_ahead(topic.topic_id, after)
+            taken = await self._office.ledger.taken_ahead(topic.topic_id, after)
             found = tuple(whole for whole in found if whole.sequence not in taken)
         if (before := _before_the_end(topic, found)) and before != found:
             # What the two said before is taken first: afterwards it would be mail of two who are not connected.
@@ -139,7 +139,7 @@ class Listener:
         if not found and through <= after:
             return False, bool(rows)
         seen = await self._seen(topic, found) if found else []
-        await self._office.materialise(topic.topic_id, through, (*seen, *map(torn, given_up)))
+        await self._office.ledger.materialise(topic.topic_id, through, (*seen, *map(torn, given_up)))
         return more, bool(rows)
 
     async def _read(self, topic_id: str, after: int) -> tuple[list[dict[str, Any]], bool]:

@@ -49,7 +49,7 @@ class Submitter:
     async def submit_due(self, speaking: Callable[[], bool], sent: Callable[[str], None]) -> bool:
         """Submit what waits, as long as this process is the one that speaks, until some topic is done. Gives whether anything waited."""
         topics: defaultdict[str, list[Post]] = defaultdict(list)
-        for post in await self._office.posts_due(_BATCH):
+        for post in await self._office.ledger.posts_due(_BATCH):
             topics[post.topic_id or post.id].append(post)
         for topic, posts in topics.items():
             if topic not in self._lines:
@@ -85,14 +85,14 @@ class Submitter:
             if post.signed is None:
                 signed = await self._sign(post)
                 # Kept before anybody can have seen them; what another process kept first is what counts.
-                if (kept := await self._office.sign_post(post, signed)) is None:
+                if (kept := await self._office.ledger.sign_post(post, signed)) is None:
                     return True  # it was put there meanwhile
                 post = msgspec.structs.replace(post, signed=kept)
             await self._done(post, await self._run(self._network.submit, post.signed))
         except Expired:
             await self._late(post)
         except Spent as error:
-            await self._office.sign_post(post, None)
+            await self._office.ledger.sign_post(post, None)
             await self._wait(post, error, _OWNERS_PAUSE if "hbar" in str(error) else timedelta(seconds=1))
         except LedgerBusy as error:
             if post.signed is not None and _age(post.signed) > _LIVES + _MIRROR_BEHIND:
@@ -102,7 +102,7 @@ class Submitter:
         except NeedsOwner as error:
             await self._needs_owner(post, error)
         except LedgerRefused as error:
-            await self._office.settle_post(post, error=str(error))
+            await self._office.ledger.settle_post(post, error=str(error))
             _log.warning("a post to topic %s is refused for good: %s", post.topic_id or "(new)", error)
             return True
         else:
@@ -118,16 +118,16 @@ class Submitter:
 
     async def _done(self, post: Post, made: str | None) -> None:
         if post.topic_id != NEW_TOPIC:
-            await self._office.settle_post(post)
+            await self._office.ledger.settle_post(post)
         elif made is None:
             raise LedgerBusy(why="it does not tell which topic was made")
         else:
-            await self._office.opened(post, made)
+            await self._office.foreign.opened(post, made)
 
     async def _needs_owner(self, post: Post, error: NeedsOwner) -> None:
         ahead = post.signed is not None and _age(post.signed) < 0
         if ahead:  # this machine's clock was, and is not any more: nobody has taken what was not valid yet
-            await self._office.sign_post(post, None)
+            await self._office.ledger.sign_post(post, None)
         await self._wait(post, error, timedelta(0) if ahead else _OWNERS_PAUSE)
 
     async def _late(self, post: Post) -> None:
@@ -144,18 +144,18 @@ class Submitter:
                 await self._done(post, made)
                 return
         if _age(post.signed) > _LIVES + _MIRROR_BEHIND:
-            await self._office.sign_post(post, None)
-            await self._office.settle_post(post, error=str(Expired()), retry_in=timedelta(0))
+            await self._office.ledger.sign_post(post, None)
+            await self._office.ledger.settle_post(post, error=str(Expired()), retry_in=timedelta(0))
         elif _age(post.signed) < _LIVES:
             await self._wait(post, NeedsOwner(why="this machine's clock is behind the ledger's; set it right"), _LOOK_AGAIN)
         else:
-            await self._office.settle_post(post, error=str(Expired()), retry_in=_LOOK_AGAIN)
+            await self._office.ledger.settle_post(post, error=str(Expired()), retry_in=_LOOK_AGAIN)
 
     async def _wait(self, post: Post, error: Exception, pause: timedelta) -> None:
         if str(error) != self.trouble:
             _log.warning("%s", error)
         self.trouble = str(error)
-        await self._office.settle_post(post, error=str(error), retry_in=pause)
+        await self._office.ledger.settle_post(post, error=str(error), retry_in=pause)
 
 
 def _age(signed: str) -> float:

@@ -156,33 +156,33 @@ async def publish(body: MessageBody, call: Identified) -> Response:
 async def status(call: Identified, request: Request) -> Response:
     """What waits for the ledger, what was confirmed, what is in the way."""
     bridge = next((one for one in getattr(request.app.state, "bridges", ()) if one.name == "ledger"), None)
-    return answer(LedgerOverview(await call.office.ledger_status(), None if bridge is None else await bridge.facts()))
+    return answer(LedgerOverview(await call.office.ledger.status(), None if bridge is None else await bridge.facts()))
 
 
 @routes.get("/ledger/accounts", **gives(Accounts, {"accounts": [_ACCOUNT]}))
 async def accounts(call: Identified) -> Response:
     """Agents with topics on the ledger."""
-    return answer(Accounts(tuple(await call.office.ledger_accounts())))
+    return answer(Accounts(tuple(await call.office.ledger.accounts())))
 
 
 @routes.put("/ledger/accounts/{name}", **gives(Account, _ACCOUNT))
 async def keep_account(name: NameText, body: AccountBody, call: Identified) -> Response:
     """Say where an agent is on the ledger; for the owner only. `postoffice ledger setup` does this."""
     kept = Account(agent=name, account_id=body.account_id, inbound_topic_id=body.inbound_topic_id, outbound_topic_id=body.outbound_topic_id)
-    await call.office.keep_account(call.caller, kept, body.profile)
+    await call.office.ledger.keep_account(call.caller, kept, body.profile)
     return answer(kept)
 
 
 @routes.get("/ledger/topics", **gives(Topics, {"topics": [_TOPIC]}))
 async def topics(call: Identified) -> Response:
     """Topics watched besides agents' own: entities', and those where ours meet agents of other software."""
-    return answer(Topics(tuple(await call.office.ledger_topics())))
+    return answer(Topics(tuple(await call.office.ledger.topics())))
 
 
 @routes.put("/ledger/topics/{topic_id}", **gives(Topic, _TOPIC))
 async def watch(topic_id: TopicId, body: TopicBody, call: Identified) -> Response:
     """Watch an entity's topic for notes and events; for the owner only."""
-    await call.office.watch_topic(call.caller, topic_id, "entity", body.about)
+    await call.office.ledger.watch_topic(call.caller, topic_id, "entity", body.about)
     return answer(Topic(topic_id=topic_id, kind="entity", agent=None, about=body.about))
 
 
@@ -194,17 +194,17 @@ async def records(
     limit: Limit = None,
 ) -> Response:
     """What was made of a topic's messages; for the owner only."""
-    return answer(Records(tuple(await call.office.ledger_records(call.caller, topic_id, after, limit))))
+    return answer(Records(tuple(await call.office.ledger.records(call.caller, topic_id, after, limit))))
 
 
 @routes.get("/ledger/quarantine", **gives(Quarantine, {"records": [_FORGED], "cursor": None}))
 async def quarantine(call: Identified, cursor: Cursor = None, limit: Limit = None) -> Response:
     """What was seen on the ledger and set aside: forged, malformed, too large, of unknown senders; for the owner only."""
-    page = await call.office.quarantine(call.caller, cursor, limit)
+    page = await call.office.ledger.quarantine(call.caller, cursor, limit)
     return answer(Quarantine(page.items, page.cursor))
 
 
 @routes.post("/ledger/connections", **gives(AskedAbroad, {"post_id": MESSAGE_ID}, 201))
 async def connect(body: ConnectBody, call: Identified) -> Response:
     """Ask an agent of other software for a connection, on its inbound topic."""
-    return answer(AskedAbroad(await call.office.ask_abroad(call.caller, body.account_id, body.inbound_topic_id, body.message)), 201)
+    return answer(AskedAbroad(await call.office.foreign.ask(call.caller, body.account_id, body.inbound_topic_id, body.message)), 201)

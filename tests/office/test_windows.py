@@ -9,12 +9,13 @@ from msgspec import UNSET
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Rings, State
-from postoffice.core.errors import BadKey, KeyRequired, MachineOnly, NoSuchKey, NoSuchWindow, OwnerOnly, Unidentified, WindowTaken
+from postoffice.core.errors import BadKey, KeyRequired, MachineOnly, NoSuchKey, NoSuchWindow, NotAdmitted, OwnerOnly, Unidentified, WindowTaken
+from postoffice.core.task import TaskState
 from postoffice.core.window import LEASE, Opened, Opening, Place, Ring, WindowState
 from postoffice.office import Auth, PostOffice
 from postoffice.office.windows import Renewal
 from tests.engines import Engine
-from tests.mail import member, notices, office_with, people, standing, take, write
+from tests.mail import ask, member, notices, office_with, people, standing, take, write
 
 PAST_ITS_LEASE = LEASE + timedelta(seconds=1)
 
@@ -326,6 +327,23 @@ class TestMachines:
             with pytest.raises(MachineOnly):
                 await office.identify(key=keys[1], name="ann-shop")
             assert (await open_one(office, 2, ben, agent="ann-shop")).agent == "ben-ann-shop"
+
+    async def test_windows_of_one_machine_and_the_owner_write_to_them_at_once_and_nobody_else(self, engine: Engine) -> None:
+        async with office_with(engine, auth=Auth.KEYS) as office:
+            keys = [(await office.make_machine_key(office.owner(), prefix))[0] for prefix in ("ann", "ben")]
+            ann, ben = [await office.identify(key=key, machine=True) for key in keys]
+            for process, machine in enumerate((ann, ann, ben)):
+                await open_one(office, process, machine)
+            alike = await member(office, "ann-shop-3")  # begins alike, and is no window's
+            shop = await office.identify(key=keys[0], name="ann-shop")
+            for sender in (shop, office.owner()):
+                sent = await write(office, sender, "ann-shop-2")
+                assert (await standing(office, sender, sent.message_id)).state is State.PENDING
+            asked = await ask(office, shop, "ann-shop-2")
+            assert (await office.update_task(await office.identify(key=keys[0], name="ann-shop-2"), asked.message_id, TaskState.ACCEPTED)).state
+            for stranger in (alike, await office.identify(key=keys[1], name="ben-shop")):
+                with pytest.raises(NotAdmitted):
+                    await write(office, stranger, "ann-shop")
 
     async def test_a_key_that_was_taken_back_opens_nothing(self, engine: Engine) -> None:
         async with office_with(engine, auth=Auth.KEYS) as office:

@@ -8,7 +8,7 @@ from postoffice.acts.people.ringing import BeginTurn, Rung, RungInVain
 from postoffice.acts.people.windows import CloseWindow, OpenWindow, RenewWindow
 from postoffice.core.agent import Caller, Card
 from postoffice.core.errors import Invalid, MailError, NoSuchWindow, Unidentified
-from postoffice.core.names import check_free, check_name, folded
+from postoffice.core.names import OWNER, check_free, check_name, folded
 from postoffice.core.policy import ANYONE, Auth
 from postoffice.core.text import check_text
 from postoffice.core.window import TRIED_AT_ONCE, Ended, Opened, Opening, Renewed, Ring, Window, WindowState, name_of_folder, names_in_turn
@@ -33,7 +33,7 @@ class WindowVerbs(Counter):
         """Open a window, or say anew what it is. Which name it gets is decided in one act."""
         self._check_window(opening)
         by, opening = self._opener(caller, opening)
-        card = Card(allow_from=(ANYONE,)) if self.house.auth is Auth.OPEN else Card()
+        card = Card(allow_from=self._writers(by))
         for names in self._names(by, opening):
             opened = await self.store.do(OpenWindow(opening, names, by, card))
             if opened is not None:
@@ -50,6 +50,12 @@ class WindowVerbs(Counter):
         if not caller.verified and opening.agent is None:
             return caller, msgspec.structs.replace(opening, agent=caller.name)
         return caller, opening
+
+    def _writers(self, by: Caller | None) -> tuple[str, ...]:
+        """Who may write to a new name without a connection. Other windows of its machine may as well."""
+        if self.house.auth is Auth.OPEN:
+            return (ANYONE,)
+        return () if by is None or by.machine is None else (OWNER,)
 
     def _names(self, by: Caller | None, opening: Opening) -> list[tuple[str, ...]]:
         """The names it may have, some at a time. Whoever has a key of its own has that one name."""

@@ -1,6 +1,10 @@
 -- Requests and connections, on PostgreSQL.
 
 -- name: connected
+-- Windows that one machine's key opened are as connected, by the owner who made the key. What the two agreed on themselves comes last, and counts.
+SELECT k.low, k.high, 'owner' FROM unnest($1::text[], $2::text[]) AS k (low, high)
+JOIN window_names a ON a.agent = k.low JOIN window_names b ON b.agent = k.high AND b.prefix = a.prefix
+UNION ALL
 SELECT k.low, k.high, c.assurance FROM unnest($1::text[], $2::text[]) AS k (low, high)
 JOIN connections c ON c.status = 'ACTIVE'
   AND ((c.requester = k.low AND c.target = k.high) OR (c.requester = k.high AND c.target = k.low));

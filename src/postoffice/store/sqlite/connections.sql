@@ -1,6 +1,9 @@
 -- Requests and connections, on SQLite.
 
 -- name: connected
+-- Windows that one machine's key opened are as connected, by the owner who made the key. What the two agreed on themselves comes last, and counts.
+SELECT ?1, ?2, 'owner' FROM window_names a JOIN window_names b ON b.prefix = a.prefix WHERE a.agent = ?1 AND b.agent = ?2
+UNION ALL
 SELECT ?1, ?2, assurance FROM connections
 WHERE status = 'ACTIVE' AND ((requester = ?1 AND target = ?2) OR (requester = ?2 AND target = ?1));
 

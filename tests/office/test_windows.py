@@ -9,7 +9,17 @@ from msgspec import UNSET
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Rings, State
-from postoffice.core.errors import BadKey, KeyRequired, MachineOnly, NoSuchKey, NoSuchWindow, NotAdmitted, OwnerOnly, Unidentified, WindowTaken
+from postoffice.core.errors import (
+    BadKey,
+    KeyRequired,
+    MachineOnly,
+    NoSuchKey,
+    NoSuchWindow,
+    NotAdmitted,
+    OwnerOnly,
+    Unidentified,
+    WindowTaken,
+)
 from postoffice.core.task import TaskState
 from postoffice.core.window import LEASE, Opened, Opening, Place, Ring, WindowState
 from postoffice.office import Auth, PostOffice
@@ -340,7 +350,9 @@ class TestMachines:
                 sent = await write(office, sender, "ann-shop-2")
                 assert (await standing(office, sender, sent.message_id)).state is State.PENDING
             asked = await ask(office, shop, "ann-shop-2")
-            assert (await office.update_task(await office.identify(key=keys[0], name="ann-shop-2"), asked.message_id, TaskState.ACCEPTED)).state
+            assert (
+                await office.update_task(await office.identify(key=keys[0], name="ann-shop-2"), asked.message_id, TaskState.ACCEPTED)
+            ).state
             for stranger in (alike, await office.identify(key=keys[1], name="ben-shop")):
                 with pytest.raises(NotAdmitted):
                     await write(office, stranger, "ann-shop")

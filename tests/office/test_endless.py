@@ -7,7 +7,7 @@ import pytest
 
 from postoffice.core.agent import Caller
 from postoffice.core.draft import Draft
-from postoffice.core.errors import TalkHeld
+from postoffice.core.errors import OwnerOnly, TalkHeld
 from postoffice.core.for_you import MatterKind
 from postoffice.core.message import NOTICE, Accepted
 from postoffice.core.question import Question
@@ -70,8 +70,8 @@ class TestTwoModels:
             with pytest.raises(TalkHeld):
                 await says(office, ann, "ben")
             (question,) = await asked(office)
-            assert [matter.kind for matter in (await office.for_you(office.owner())).matters] == [MatterKind.QUESTION, MatterKind.HELD]
-            assert await office.for_you_count(office.owner()) == 2
+            assert [matter.kind for matter in (await office.for_you(office.owner())).matters] == [MatterKind.QUESTION]
+            assert await office.for_you_count(office.owner()) == 1
             await engine.advance(timedelta(hours=3))
             with pytest.raises(TalkHeld):
                 await says(office, ben, "ann")
@@ -92,6 +92,32 @@ class TestTwoModels:
             await office.send(office.owner(), Draft(to="ben", content="once more, please"))
             await says(office, ann, "ben")
             assert (await office.for_you(office.owner())).count == 0
+
+    async def test_what_is_stopped_waits_for_the_owner_who_lets_it_go_on(self, engine: Engine) -> None:
+        async with talking(engine) as office:
+            ann, ben = await people(office, "ann", "ben")
+            await to_and_fro(office, ann, ben, HELD)
+            (question,) = await asked(office)
+            assert [matter.kind for matter in (await office.for_you(office.owner())).matters] == [MatterKind.QUESTION]
+            await office.answer(office.owner(), question.id, choice="stop")
+            (held,) = (await office.for_you(office.owner())).matters
+            assert (held.kind, held.can, await office.for_you_count(office.owner())) == (MatterKind.HELD, ("go_on", "write"), 1)
+            with pytest.raises(OwnerOnly):
+                await office.go_on(ann, held.id)
+            await office.go_on(office.owner(), held.id)
+            await office.go_on(office.owner(), held.id)
+            assert await office.for_you_count(office.owner()) == 0
+            await to_and_fro(office, ann, ben, ASKED - 1)
+
+    async def test_to_let_it_go_on_is_the_answer_to_the_open_question(self, engine: Engine) -> None:
+        async with talking(engine) as office:
+            ann, ben = await people(office, "ann", "ben")
+            await to_and_fro(office, ann, ben, ASKED)
+            (question,) = await asked(office)
+            session = next(thread.id for thread in (await office.inbox(ann)).items if thread.other == "ben")
+            await office.go_on(office.owner(), session)
+            assert (await office.question(office.owner(), question.id)).choice == "go on"
+            assert await asked(office) == []
 
     async def test_a_word_of_a_person_or_a_task_that_moves_begins_it_anew(self, engine: Engine) -> None:
         async with talking(engine) as office:

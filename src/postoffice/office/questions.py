@@ -1,8 +1,9 @@
 """Verbs about questions to people."""
 
 from postoffice.acts.questions.closing import AnswerQuestion, WithdrawQuestion
-from postoffice.acts.questions.go_on import AnswerGoOn
+from postoffice.acts.questions.go_on import AnswerGoOn, GoOn
 from postoffice.core.agent import Caller
+from postoffice.core.endless import GO_ON
 from postoffice.core.errors import Forbidden, NoSuchQuestion, OwnerOnly
 from postoffice.core.for_you import ForYou
 from postoffice.core.names import OWNER, SYSTEM, folded
@@ -75,6 +76,18 @@ class QuestionVerbs(FinishingVerbs):
             return await self.store.do(AnswerQuestion(question, answer, caller.name, own_id, via, verified=proven))
         talk = await self.store.endless.of_question(question.id)
         return await self.store.do(AnswerGoOn(question, answer, caller.name, own_id, via, verified=proven).about(talk))
+
+    async def go_on(self, owner: Caller, session: str) -> None:
+        """Free a session that is held, and its two; where the owner was asked about them, this is the answer."""
+        if not owner.owner:
+            raise OwnerOnly(what="free a session that is held")
+        talk = await self.store.endless.of_session(session)
+        if talk is None:
+            return  # a person's word freed it meanwhile
+        asked = await self.store.endless.asked_beside(talk)
+        if asked is not None:
+            await self.answer(owner, asked, choice=GO_ON)
+        await self.store.do(GoOn(talk))
 
     async def withdraw_question(self, caller: Caller, id: str) -> Question:
         """Take a question back, as whoever asked it."""

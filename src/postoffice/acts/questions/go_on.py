@@ -64,6 +64,20 @@ class AskGoOn(Act[str]):
         return message.id
 
 
+class GoOn(Act[None]):
+    """Two who were held may go on: all begins anew."""
+
+    def __init__(self, talk: LongTalk) -> None:
+        self.talk = talk
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.update((self.talk.low, self.talk.high))
+        needs.memories.update((self.talk.low, self.talk.high))
+
+    def run(self, desk: Desk) -> None:
+        refresh_talk(desk, self.talk.low, self.talk.high)
+
+
 class AnswerGoOn(AnswerQuestion):
     """The owner says whether they go on: then all begins anew, or they are held until a person says a word."""
 

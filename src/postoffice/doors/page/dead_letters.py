@@ -1,12 +1,15 @@
 """Dead letters: why each could not be delivered, and another life or an end for it."""
 
+from urllib.parse import urlencode
+
 from starlette.responses import Response
 
-from postoffice.core.errors import NoSuchPath
+from postoffice.core.errors import Invalid, MailError, NoSuchPath
 from postoffice.doors.page.look import Look
 
 _SHOWN = 40
 _PATH = "/page/dead"
+_ID_CHARACTERS = 36
 
 
 async def dead_letters(look: Look) -> Response:
@@ -14,7 +17,8 @@ async def dead_letters(look: Look) -> Response:
     of = look.asked("of")
     everyone = look.caller.owner and of is None
     page = await look.office.dead_letters(look.caller, look.asked("cursor"), _SHOWN, of=of, everyone=everyone)
-    return await look.show("dead_letters.html", page=page, of=of)
+    picked = look.request.query_params.getlist("pick")
+    return await look.show("dead_letters.html", page=page, of=of, picked=picked)
 
 
 async def conclude(look: Look) -> Response:
@@ -30,3 +34,24 @@ async def conclude(look: Look) -> Response:
         case _:
             raise NoSuchPath(path=look.request.url.path)
     return look.back(_PATH, {"of": look.asked("of"), "cursor": look.asked("cursor"), "said": said})
+
+
+async def conclude_many(look: Look) -> Response:
+    """The same for all that were picked, each by itself; what cannot be done harms none of the others."""
+    act, picked = (await look.form()).get("act"), await look.picked("pick")
+    if not picked:
+        raise Invalid(what="pick", why="pick at least one letter")
+    if act == "ask":  # without scripts the address asks
+        return look.to(f"{_PATH}?{urlencode([('pick', key) for key in picked])}")
+    if act not in ("requeue", "discard"):
+        raise Invalid(what="act", why="that cannot be done to several at once")
+    conclude_one = look.office.requeue if act == "requeue" else look.office.discard
+    refused: list[MailError] = []
+    for key in picked:
+        try:
+            await conclude_one(look.caller, key[:_ID_CHARACTERS], of=key[_ID_CHARACTERS + 1 :] or None)
+        except MailError as error:
+            refused.append(error)
+    if refused:
+        raise refused[0]
+    return look.back(_PATH, {"of": look.asked("of"), "said": "requeued" if act == "requeue" else "discarded"})

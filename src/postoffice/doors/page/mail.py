@@ -111,7 +111,7 @@ async def _asides(look: Look, found: Thread) -> tuple[Aside, ...]:
 async def _list(look: Look) -> dict[str, Any]:
     office, caller = look.office, look.caller
     of, unread, cursor = look.asked("of"), look.asked("unread"), look.asked("cursor")
-    facts: dict[str, Any] = {"of": of, "unread": unread, "talks": None, "threads": None, "agent": None, "mailboxes": ()}
+    facts: dict[str, Any] = {"of": of, "unread": unread, "talks": None, "threads": None, "agent": None, "mailboxes": (), "mine": False}
     if caller.owner:
         facts["mailboxes"] = (await office.roster(caller, limit=_MAILBOXES)).items
         facts["own"] = await office.counts(caller)
@@ -120,6 +120,7 @@ async def _list(look: Look) -> dict[str, Any]:
     else:
         facts["threads"] = await office.inbox(caller, cursor, _SHOWN, unread_only=unread is not None, lines=1, of=of)
         facts["agent"] = await office.agent(of or caller.name)
+        facts["mine"] = folded(of or caller.name) == folded(caller.name) and await office.is_person(caller)
     return facts
 
 

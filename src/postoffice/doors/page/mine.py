@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import WAITING
-from postoffice.core.errors import NoSuchPath
+from postoffice.core.errors import Invalid, NoSuchPath
 from postoffice.core.message import TASK, Message
 from postoffice.core.names import folded
 from postoffice.core.session import Thread
@@ -29,6 +29,21 @@ async def conclude(look: Look) -> Response:
         await finish_one(look, id, act)
     # Not back into the thread: there it would be seen at once.
     return look.back("/page/mail", {"of": look.caller.name if look.caller.owner else None, "said": _SAID.get(act)})
+
+
+async def conclude_many(look: Look) -> Response:
+    """The same for several of their threads."""
+    act = (await look.form()).get("act", "")
+    found = [
+        id
+        for session in await look.picked("pick")
+        for id in waiting_in(look.caller, await look.office.history(look.caller, session, limit=_LINES, peek=True))
+    ]
+    if not found:
+        raise Invalid(what="pick", why="nothing waits for you in what was picked")
+    for id in found:
+        await finish_one(look, id, act)
+    return look.to("/page/mail", {"of": look.caller.name if look.caller.owner else None, "said": _SAID.get(act)})
 
 
 async def conclude_one(look: Look) -> Response:

@@ -9,6 +9,7 @@ from postoffice.core.for_you import Matter, MatterKind
 from postoffice.core.letter import text_of
 from postoffice.core.task import Task, TaskState
 from postoffice.doors.moments import now
+from postoffice.doors.page.questions import talk_of
 from postoffice.office import PostOffice
 
 _READ = 100
@@ -25,6 +26,11 @@ _KINDS = {"held": "stuck", "webhook": "stuck", "dead": "stuck", "silent": "stuck
 """As they are told of: whatever is stuck is told of alike."""
 
 
+_Behind = tuple[Any, str, str | None]
+"""The thing itself, its words, and the session it is about."""
+_NOTHING: _Behind = (None, "", None)
+
+
 class Need(NamedTuple):
     """One thing that waits for a person."""
 
@@ -33,6 +39,8 @@ class Need(NamedTuple):
     text: str
     thing: Any = None
     """The question, task or request itself."""
+    talk: str | None = None
+    """The session that a question of the office's own is about."""
 
     @property
     def key(self) -> str:
@@ -54,7 +62,7 @@ class Need(NamedTuple):
                 return "/page/connections"
             case Matter(kind=MatterKind.WEBHOOK):
                 return "/page/overview"
-            case Matter(kind=MatterKind.MAIL, session_id=str() as session):
+            case Matter(kind=MatterKind.MAIL | MatterKind.HELD, session_id=str() as session):
                 return f"/page/thread/{session}#latest"
             case _:
                 return f"/page/letter/{self.matter.id}"
@@ -84,34 +92,37 @@ async def needs(office: PostOffice, caller: Caller) -> tuple[list[Need], int]:
     """What waits for whoever looks, the most pressing first, and how much it is in all."""
     found = await office.for_you(caller, _READ)
     things = await _things(office, caller, found.matters)
-    shown = [_need(matter, *things.get((matter.kind, matter.id), (None, ""))) for matter in found.matters]
+    shown = [_need(matter, *things.get((matter.kind, matter.id), _NOTHING)) for matter in found.matters]
     # Of two alike in rank what has an end comes first.
     return sorted(shown, key=lambda need: (need.matter.rank, need.due is None, need.due or need.matter.since)), found.count
 
 
-async def _things(office: PostOffice, caller: Caller, matters: tuple[Matter, ...]) -> dict[tuple[MatterKind, str], tuple[Any, str]]:
-    """What is behind them, where the row says or offers more than the list has: the thing, and its words."""
+async def _things(office: PostOffice, caller: Caller, matters: tuple[Matter, ...]) -> dict[tuple[MatterKind, str], _Behind]:
+    """What is behind them, where the row says or offers more than the list has."""
     kinds = {matter.kind for matter in matters}
-    things: dict[tuple[MatterKind, str], tuple[Any, str]] = {}
+    things: dict[tuple[MatterKind, str], _Behind] = {}
     if MatterKind.QUESTION in kinds:
         questions = (await office.questions(caller, limit=_READ)).items
-        things |= {(MatterKind.QUESTION, question.id): (question, question.content) for question in questions}
+        for asked in questions:
+            things[MatterKind.QUESTION, asked.id] = asked, asked.content, await talk_of(office, caller, asked)
     if MatterKind.CONSENT in kinds:
         requests = (await office.connections(caller, Status.PENDING, limit=_READ, everyone=caller.owner)).items
-        things |= {(MatterKind.CONSENT, item.id): (item, item.note or "") for item in requests}
+        things |= {(MatterKind.CONSENT, item.id): (item, item.note or "", None) for item in requests}
     for matter in matters:
         if matter.kind is MatterKind.TASK:
             message = (await office.status(caller, matter.id)).message
-            things[matter.kind, matter.id] = await office.task(caller, matter.id), "" if message is None else text_of(message)
+            things[matter.kind, matter.id] = await office.task(caller, matter.id), "" if message is None else text_of(message), None
     return things
 
 
-def _need(matter: Matter, thing: Any, words: str) -> Need:
+def _need(matter: Matter, thing: Any, words: str, talk: str | None) -> Need:
     text = words or matter.text
     match matter.kind:
         case MatterKind.QUESTION if not matter.what or matter.what.strip() == text.strip():
             short = len(text) <= _ONE_LINE_CHARACTERS and "\n" not in text.strip()
-            return Need(matter, text if short else "A question", "" if short else text, thing)
+            return Need(matter, text if short else "A question", "" if short else text, thing, talk)
+        case MatterKind.HELD:
+            return Need(matter, f"What {matter.who} and {matter.whom} said", text)
         case MatterKind.CONSENT:
             return Need(matter, f"To write to {matter.whom}", text, thing)
         case MatterKind.DEAD:
@@ -119,4 +130,4 @@ def _need(matter: Matter, thing: Any, words: str) -> Need:
         case MatterKind.SILENT:
             return Need(matter, f"{matter.what or 'A letter'} by {matter.whom} still waits", text, thing)
         case _:
-            return Need(matter, matter.what or "No subject", text, thing)
+            return Need(matter, matter.what or "No subject", text, thing, talk)

@@ -141,11 +141,11 @@ def _held(row: Row, now: datetime) -> Matter:
         kind=MatterKind.HELD,
         id=session,
         who=low,
-        what="is held",
+        what="Held",
         text=f"{letters} letters to and fro without a person's word",
         since=moment(held_at),
         rank=rank_of(MatterKind.HELD, now),
-        can=("write",),
+        can=("go_on", "write"),
         whom=high,
         session_id=session,
     )

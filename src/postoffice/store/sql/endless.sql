@@ -3,6 +3,10 @@
 -- part: long_talk
 CAST(t.session_id AS text), t.low, t.high, t.letters
 
+-- part: held_waits
+-- While the owner is asked about it, the question waits, and not the session besides.
+t.held_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM questions q WHERE q.message_id = t.question_id AND q.state = 'open')
+
 -- name: unasked_long_talks
 -- Where one of the two is in another such talk that the owner is asked about, that answer will do.
 SELECT {long_talk} FROM long_talks t WHERE t.question_id IS NULL AND NOT EXISTS (
@@ -15,4 +19,12 @@ SELECT {long_talk} FROM long_talks t WHERE t.question_id = :id;
 
 -- name: held_long_talks
 SELECT {long_talk}, t.held_at, l.name, h.name FROM long_talks t JOIN agents l ON l.agent = t.low JOIN agents h ON h.agent = t.high
-WHERE t.held_at IS NOT NULL ORDER BY t.held_at LIMIT :limit;
+WHERE {held_waits} ORDER BY t.held_at LIMIT :limit;
+
+-- name: long_talk
+SELECT {long_talk} FROM long_talks t WHERE t.session_id = :id;
+
+-- name: asked_beside
+-- The open question that is about this talk, or about another one of its two.
+SELECT CAST(q.message_id AS text) FROM long_talks t JOIN questions q ON q.message_id = t.question_id
+WHERE q.state = 'open' AND (t.low IN (:low, :high) OR t.high IN (:low, :high)) LIMIT 1;

@@ -48,6 +48,6 @@ JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox WHER
 SELECT (SELECT count(*) FROM questions q WHERE {asked_question}) + (SELECT count(*) FROM tasks t WHERE {asked_task})
   + (SELECT count(*) FROM connections c WHERE {asked_consent}) + (SELECT count(*) FROM deliveries d WHERE {letter_waits})
   + (SELECT count(*) FROM rings r JOIN deliveries d ON d.message_id = r.message_id AND d.mailbox = r.mailbox WHERE {rung_in_vain})
-  + CASE WHEN CAST(:everyone AS bigint) = 1 THEN (SELECT count(*) FROM long_talks WHERE held_at IS NOT NULL)
+  + CASE WHEN CAST(:everyone AS bigint) = 1 THEN (SELECT count(*) FROM long_talks t WHERE {held_waits})
     + (SELECT count(*) FROM webhooks w WHERE {webhook_trouble}) ELSE 0 END
   + (SELECT count(*) FROM deliveries d WHERE {dead_waits});

@@ -30,6 +30,9 @@ function refuse(form, { problem, doubt }) {
   form.append(told);
 }
 
+// Of several rows it is the first after which the next one is.
+const picked = (form) => form.id === "many" && document.querySelector(".pick:checked")?.closest("[data-item]");
+
 export function submitForms() {
   for (const button of document.querySelectorAll("[data-nojs]")) button.hidden = true;
   document.addEventListener("arrived", () => {
@@ -55,11 +58,11 @@ export function submitForms() {
     const button = event.submitter || form.querySelector("button");
     if (button?.getAttribute("aria-busy") === "true") return;
     button?.setAttribute("aria-busy", "true");
-    const item = form.closest("[data-item]");
+    const item = form.closest("[data-item]") || picked(form) || (form.closest(".pane-own") && document.querySelector('.list [data-item]:has([aria-current="true"])'));
     const index = item ? indexOf(item) : -1;
     const outcome = await travel(form.action, { body: fields, heard: () => begin(form, fields.get("content")) });
     button?.removeAttribute("aria-busy");
-    if (outcome) form.closest("dialog")?.close(); // nothing is heard or seen behind one
+    if (outcome) (button || form).closest("dialog")?.close(); // nothing is heard or seen behind one
     if (outcome?.problem) refuse(form, outcome);
     else form.querySelectorAll("[data-doubt], .problem").forEach((old) => old.remove());
     if (item && outcome && !outcome.problem) goOn(item.dataset.key, index);

@@ -63,6 +63,8 @@ class Pool:
                     self._leases.append((answer["id"], answer["token"]))
             if "standing" in answer and answer["message"]["id"] not in self._dead:
                 self._dead.append(answer["message"]["id"])
+            if "lease_seconds" in answer:
+                self._keep("window_id", answer["id"])
             for name, value in answer.items():
                 if name in HARVESTED and isinstance(value, str):
                     self._keep(name, value)
@@ -98,6 +100,8 @@ class Pool:
             case.body = {name: value for name, value in case.body.items() if name in ESSENTIAL or name in many[turn % 7 : turn % 7 + 1]}
             self._fill(case.body, turn)
         self._fill(case.path_parameters, turn)
+        if case.operation.path.startswith("/windows/") and (windows := self._values["window_id"]):
+            case.path_parameters["id"] = windows[-1]
         self._fill(case.query, turn)
 
     def _settles(self, case: AnyCase) -> bool:

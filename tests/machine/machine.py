@@ -140,7 +140,7 @@ class OfficeMachine(RuleBasedStateMachine):
         louder = draft.to.upper() if isinstance(draft.to, str) else tuple(name.upper() for name in draft.to)
         drafts = (draft, msgspec.structs.replace(draft, to=louder), draft)
         again = await asyncio.gather(*(self.office(n).send(self.callers[sender], said) for n, said in enumerate(drafts)))
-        assert again == [msgspec.structs.replace(accepted, duplicate=True)] * 3
+        assert [_without_reach(one) for one in again] == [msgspec.structs.replace(_without_reach(accepted), duplicate=True)] * 3
 
     @rule(sender=agents, to=agents, count=st.integers(2, 4), twins=st.booleans())
     def send_at_every_door_at_once(self, sender: str, to: str, count: int, twins: bool) -> None:  # noqa: FBT001
@@ -600,7 +600,7 @@ class OfficeMachine(RuleBasedStateMachine):
         again = await self.office().send(self.callers[sender], draft)
         if answer in told:
             # It was answered before the crash, so it was on disk.
-            assert again == msgspec.structs.replace(told[told.index(answer)], duplicate=True)
+            assert _without_reach(again) == msgspec.structs.replace(_without_reach(answer), duplicate=True)
         elif isinstance(answer, DatabaseLost):
             assert not again.duplicate, "what was said not to be stored was stored"
         await self.accept(sender, draft, msgspec.structs.replace(again, duplicate=False))
@@ -694,6 +694,11 @@ class OfficeMachine(RuleBasedStateMachine):
             (standing,) = [one for one in proof.standings if one.recipient.lower() == letter.mailbox]
             assert (standing.state, standing.attempts, standing.number) == (letter.state, letter.attempts, letter.number)
             assert self.receipts[letter.id, letter.mailbox] == letter.receipts, "acked more than once, or without a word to its sender"
+
+
+def _without_reach(accepted: Accepted) -> Accepted:
+    """What the office keeps of its answer: whether the mail can be taken now is told anew each time."""
+    return msgspec.structs.replace(accepted, posted=tuple(msgspec.structs.replace(one, reach=None) for one in accepted.posted))
 
 
 def session_key(agent: str, other: str, subject: str) -> SessionKey:

@@ -11,7 +11,9 @@ from postoffice.core.ledger import Account
 from postoffice.core.message import TaskRef
 from postoffice.core.question import Ask
 from postoffice.core.task import TaskState
+from postoffice.core.window import Opening, Place
 from postoffice.office import PostOffice
+from postoffice.office.windows import Renewal
 
 NO_ID = "00000000-0000-7000-8000-000000000000"
 TOO_LONG = timedelta(days=400)
@@ -42,6 +44,11 @@ def letter(**fields: Any) -> Call:
 
 def account(**changes: str) -> Account:
     return Account(**{"agent": "bob", "account_id": "0.0.1", "inbound_topic_id": "0.0.2", "outbound_topic_id": "0.0.3", **changes})
+
+
+def opening(**changes: str) -> Opening:
+    fields: dict[str, Any] = {"client": "claude-code", "folder": "/shop", "place": Place("machine", 1, "then"), **changes}
+    return Opening(**fields)
 
 
 BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
@@ -388,7 +395,6 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("bad_limit", lambda s: s.office.ledger.records(s.owner, "0.0.7", limit=0)),
     ],
     "roster": [("owner_only", lambda s: s.office.roster(s.bob)), ("bad_limit", lambda s: s.office.roster(s.owner, limit=0))],
-    "longest_waiting": [("owner_only", lambda s: s.office.longest_waiting(s.bob))],
     "glances": [("owner_only", lambda s: s.office.glances(s.bob)), ("bad_cursor", lambda s: s.office.glances(s.owner, "nonsense"))],
     "names": [("bad_limit", lambda s: s.office.names("a", 0)), ("too_large", lambda s: s.office.names("x" * 5000))],
     "talks": [("owner_only", lambda s: s.office.talks(s.bob)), ("bad_cursor", lambda s: s.office.talks(s.owner, "nonsense"))],
@@ -402,7 +408,46 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
     "finished_tasks": [("bad_limit", lambda s: s.office.finished_tasks(s.bob, 0))],
     "speak_as": [("not_you", lambda s: s.office.speak_as(s.bob, "alice"))],
     "enter": [("bad_link", lambda s: s.office.enter("nonsense"))],
+    "whose_link": [("bad_link", lambda s: s.office.whose_link("nonsense"))],
     "visitor": [("no_visit", lambda s: s.office.visitor("nonsense")), ("no_visit", lambda s: s.office.visitor(None))],
+    "invite": [
+        ("owner_only", lambda s: s.office.invite(s.bob, "carol")),
+        ("bad_name", lambda s: s.office.invite(s.owner, "a b")),
+        ("reserved_name", lambda s: s.office.invite(s.owner, "system")),
+    ],
+    "accept_invite": [("bad_invite", lambda s: s.office.accept_invite("nonsense")), ("bad_invite", lambda s: s.office.accept_invite(""))],
+    "open_window": [
+        ("invalid", lambda s: s.office.open_window(None, opening(folder=""))),
+        ("invalid", lambda s: s.office.open_window(None, opening(client=""))),
+        ("too_large", lambda s: s.office.open_window(None, opening(session="x" * 101))),
+        ("bad_text", lambda s: s.office.open_window(None, opening(folder="\x00"))),
+        ("bad_name", lambda s: s.office.open_window(None, opening(agent="a b"))),
+        ("reserved_name", lambda s: s.office.open_window(None, opening(agent="system"))),
+    ],
+    "renew_window": [("no_such_window", lambda s: s.office.renew_window(s.bob, Renewal(id=NO_ID)))],
+    "renew_windows": [("invalid", lambda s: s.office.renew_windows(s.bob, [Renewal(id=NO_ID)] * 101))],
+    "close_window": [("no_such_window", lambda s: s.office.close_window(s.bob, NO_ID))],
+    "begin_turn": [("no_such_window", lambda s: s.office.begin_turn(s.bob, NO_ID))],
+    "rung": [
+        ("no_such_window", lambda s: s.office.rung(s.bob, NO_ID, [s.waiting])),
+        ("invalid", lambda s: s.office.rung(s.bob, NO_ID, [s.waiting] * 101)),
+    ],
+    "rung_in_vain": [
+        ("no_such_window", lambda s: s.office.rung_in_vain(s.bob, NO_ID, [s.waiting])),
+        ("invalid", lambda s: s.office.rung_in_vain(s.bob, NO_ID, [s.waiting] * 101)),
+    ],
+    "windows": [("bad_name", lambda s: s.office.windows("a b"))],
+    "make_machine_key": [
+        ("owner_only", lambda s: s.office.make_machine_key(s.bob, "laptop")),
+        ("bad_name", lambda s: s.office.make_machine_key(s.owner, "a b")),
+        ("reserved_name", lambda s: s.office.make_machine_key(s.owner, "system")),
+    ],
+    "machines": [("owner_only", lambda s: s.office.machines(s.bob))],
+    "revoke_machine": [
+        ("owner_only", lambda s: s.office.revoke_machine(s.bob, "laptop")),
+        ("bad_name", lambda s: s.office.revoke_machine(s.owner, "a b")),
+        ("no_such_key", lambda s: s.office.revoke_machine(s.owner, "laptop")),
+    ],
     "totals": [],
 }
 # Verbs that take nothing but the caller cannot be called wrongly, and those that only bridges call never get words from outside.
@@ -475,6 +520,14 @@ NAMES_OF_THINGS: dict[str, Callable[[Scene, str], Awaitable[Any]]] = {
     "search by type": lambda s, bad: s.office.search(s.bob, "x", type=bad),
     "notes": lambda s, bad: s.office.notes(bad),
     "entities": lambda s, bad: s.office.entities(cursor=bad),
+    "windows": lambda s, bad: s.office.windows(bad),
+    "open_window": lambda s, bad: s.office.open_window(None, opening(folder=bad)),
+    "renew_window": lambda s, bad: s.office.renew_window(s.bob, Renewal(id=bad)),
+    "close_window": lambda s, bad: s.office.close_window(s.bob, bad),
+    "begin_turn": lambda s, bad: s.office.begin_turn(s.bob, bad),
+    "rung": lambda s, bad: s.office.rung(s.bob, bad, [s.waiting]),
+    "whose_link": lambda s, bad: s.office.whose_link(bad),
+    "accept_invite": lambda s, bad: s.office.accept_invite(bad),
     "requeue": lambda s, bad: s.office.requeue(s.bob, bad),
     "discard": lambda s, bad: s.office.discard(s.bob, bad),
     "update_task": lambda s, bad: s.office.update_task(s.bob, bad, TaskState.FAILED),

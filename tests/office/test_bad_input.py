@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from postoffice.core.draft import Draft
-from postoffice.core.errors import Invalid, LeaseLost, MailError, NotFound, NotParticipant
+from postoffice.core.errors import Invalid, LeaseLost, MailError, NotFound, NotParticipant, Unidentified
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
 from postoffice.office.foreign import ForeignVerbs
@@ -17,7 +17,7 @@ from tests.engines import Engine
 from tests.mail import ask, office_with, people, take, write
 from tests.office.bad_calls import BAD_CALLS, CANNOT_BE_WRONG, NAMES_OF_THINGS, NUMBERS, Scene
 
-CALLERS_FAULT = (Invalid, NotFound, NotParticipant, LeaseLost)
+CALLERS_FAULT = (Invalid, NotFound, NotParticipant, LeaseLost, Unidentified)
 
 
 @pytest.fixture

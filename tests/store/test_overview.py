@@ -43,7 +43,7 @@ class TestTheRoster:
 
     async def test_only_the_owner_sees_it(self, office: PostOffice) -> None:
         (alice,) = await people(office, "alice")
-        for verb in (office.roster, office.glances, office.longest_waiting):
+        for verb in (office.roster, office.glances, office.who_waits):
             with pytest.raises(OwnerOnly):
                 await verb(alice)
 
@@ -52,7 +52,7 @@ class TestTheRoster:
         await write(office, alice, "carol")
         await engine.advance(timedelta(hours=1))
         await write(office, alice, "bob")
-        longest = await office.longest_waiting(office.owner(), 5)
+        longest = await office.store.overview.longest_waiting(5)
         assert [(item.name, item.pending) for item in longest] == [("carol", 1), ("bob", 1)]
         assert timedelta(hours=1) <= longest[0].waiting < timedelta(hours=1, minutes=1)
 

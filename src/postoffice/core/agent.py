@@ -125,6 +125,11 @@ def key_hash(key: str) -> str | None:
     return sha256(key.encode()).hexdigest() if _KEY.fullmatch(key) else None
 
 
+def code_hash(code: str) -> str:
+    """What the store keeps of a code or of the proof of a visit; it hashes whatever text somebody gives."""
+    return sha256(code.encode(errors="surrogatepass")).hexdigest()
+
+
 def key_prefix(key: str) -> str:
     """The part of a key by which people tell keys apart."""
     return key[:_SHOWN]

@@ -1,13 +1,12 @@
 """Verbs about invitations: a code instead of a key, for an agent on another machine."""
 
-import hashlib
 import secrets
 from datetime import datetime, timedelta
 
 import msgspec
 
 from postoffice.acts.people.invites import INVITE, AcceptInvite, Invite
-from postoffice.core.agent import Caller, Card, check_card, key_hash, key_prefix, new_key
+from postoffice.core.agent import Caller, Card, check_card, code_hash, key_hash, key_prefix, new_key
 from postoffice.core.clock import moment
 from postoffice.core.errors import BadInvite, OwnerOnly
 from postoffice.core.names import check_free
@@ -32,20 +31,16 @@ class InvitingVerbs(Counter):
         if not caller.owner:
             raise OwnerOnly(what="invite an agent")
         code = secrets.token_urlsafe(16)
-        name = await self.store.do(Invite(check_free(name), check_card(card or Card()), _hash(code), _LASTS))
+        name = await self.store.do(Invite(check_free(name), check_card(card or Card()), code_hash(code), _LASTS))
         return Invitation(name=name, code=code, expires_at=moment(self._clock.now()) + _LASTS)
 
     async def accept_invite(self, code: str) -> tuple[str, str]:
         """Use a code. Gives the agent's name and its new key, which is never shown again."""
-        name = await self.store.agents.by_login(_hash(code), INVITE) if code else None
+        name = await self.store.agents.by_login(code_hash(code), INVITE) if code else None
         if name is None:
             raise BadInvite
         key = new_key()
         hash = key_hash(key)
         assert hash is not None
-        await self.store.do(AcceptInvite(name, _hash(code), hash, key_prefix(key)))
+        await self.store.do(AcceptInvite(name, code_hash(code), hash, key_prefix(key)))
         return name, key
-
-
-def _hash(code: str) -> str:
-    return hashlib.sha256(code.encode(errors="surrogatepass")).hexdigest()

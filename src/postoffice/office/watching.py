@@ -1,6 +1,5 @@
 """Verbs of people who watch: the office at a glance, what happens as it happens, and the visits they make to the page."""
 
-import hashlib
 import secrets
 from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
@@ -9,14 +8,14 @@ import msgspec
 
 from postoffice.acts.people.agents import Appear
 from postoffice.acts.people.logins import EndVisit, MakeLink, UseLink
-from postoffice.core.agent import Caller
+from postoffice.core.agent import Caller, code_hash
 from postoffice.core.errors import BadCursor, BadLink, Invalid, NotYou, NoVisit, OwnerOnly
 from postoffice.core.event import Event, beyond
 from postoffice.core.names import OWNER, check_free, check_name, folded
 from postoffice.core.talk import Aside, Custom, Talk, Waiting
 from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.traffic import Deed, Span, Traffic
-from postoffice.core.views import Glance, Longest, Page, Seat
+from postoffice.core.views import Glance, Page, Seat
 from postoffice.office.counter import Counter
 from postoffice.wake.protocol import EVERYBODY
 
@@ -50,11 +49,6 @@ class WatchingVerbs(Counter):
         page = await self.store.overview.roster(self._checks.cursor(cursor), self._checks.page(limit))
         await self._board.look()
         return Page(tuple(self._with_presence(seat, seat.tasks, owner) for seat in page.items), page.cursor)
-
-    async def longest_waiting(self, owner: Caller, limit: int | None = None) -> tuple[Longest, ...]:
-        """The mailboxes whose mail has waited longest, for the owner."""
-        self._owner(owner, "see everyone's numbers")
-        return await self.store.overview.longest_waiting(self._checks.page(limit))
 
     async def glances(self, owner: Caller, cursor: str | None = None, limit: int | None = None) -> Page[Glance]:
         """Everyone's letters, newest first, for the owner."""
@@ -184,37 +178,33 @@ class WatchingVerbs(Counter):
         if not (caller.verified or caller.owner):
             raise OwnerOnly(what="make a link for a name that no key proves")
         code = secrets.token_urlsafe(32)
-        await self.store.do(MakeLink(caller.name, caller.key, _hash(code), _LINK_LASTS))
+        await self.store.do(MakeLink(caller.name, caller.key, code_hash(code), _LINK_LASTS))
         return code
 
     async def enter(self, code: str) -> tuple[str, timedelta]:
         """Begin a visit by a link's code. Gives what proves the visit from here on, and how long it lasts."""
         proof = secrets.token_urlsafe(32)
-        await self.store.do(UseLink(_hash(code), _hash(proof), _VISIT_LASTS))
+        await self.store.do(UseLink(code_hash(code), code_hash(proof), _VISIT_LASTS))
         return proof, _VISIT_LASTS
 
     async def whose_link(self, code: str) -> str:
         """Whom a link's code lets in. The link is not used by that."""
-        name = await self.store.agents.by_login(_hash(code), "link") if code else None
+        name = await self.store.agents.by_login(code_hash(code), "link") if code else None
         if name is None:
             raise BadLink
         return name
 
     async def visitor(self, proof: str | None) -> Caller:
         """Who is looking, by what proves the visit."""
-        name = None if not proof else await self.store.agents.by_login(_hash(proof), "visit")
+        name = None if not proof else await self.store.agents.by_login(code_hash(proof), "visit")
         if name is None:
             raise NoVisit
         return Caller(name, verified=True, owner=folded(name) == OWNER)
 
     async def end_visit(self, proof: str) -> None:
         """End a visit."""
-        await self.store.do(EndVisit(_hash(proof)))
+        await self.store.do(EndVisit(code_hash(proof)))
 
     def _owner(self, caller: Caller, what: str) -> None:
         if not caller.owner:
             raise OwnerOnly(what=what)
-
-
-def _hash(secret: str) -> str:
-    return hashlib.sha256(secret.encode()).hexdigest()

@@ -34,13 +34,22 @@ def answer(value: object, status: int = 200) -> Response:
 
 
 def gives(
-    shape: type, example: object, status: int = 200, *, public: bool = False, parameters: list[dict[str, Any]] | None = None
+    shape: type,
+    example: object,
+    status: int = 200,
+    *,
+    known: bool = False,
+    public: bool = False,
+    parameters: list[dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """What an endpoint declares of its answer, and of parameters it reads itself; a public one needs neither key nor name."""
+    """What an endpoint declares of its answer, and of parameters it reads itself; a public one needs neither key nor name.
+
+    `known`: it answers 200 where what it makes is there already.
+    """
     SHAPES[shape.__name__] = shape
     content = {"schema": {"$ref": f"#/components/schemas/{shape.__name__}"}, "example": example}
     what = (shape.__doc__ or "").strip().splitlines()[0]
-    responses = {status: {"description": what, "content": {"application/json": content}}}
+    responses = {code: {"description": what, "content": {"application/json": content}} for code in ((status, 200) if known else (status,))}
     extra: dict[str, Any] = ({"security": []} if public else {}) | ({"parameters": parameters} if parameters else {})
     return {"status_code": status, "response_class": Response, "responses": responses, "openapi_extra": extra}
 

@@ -61,5 +61,6 @@ async def invite(body: InviteBody, call: Identified, request: Request) -> Respon
 @routes.post("/invites/accept", **gives(Joined, {"name": "alice-agent", "api_key": _KEY}, 201, public=True))
 async def accept(body: AcceptBody, call: Stranger) -> Response:
     """Use a code. Nobody has to say who they are: the code says it."""
-    name, key = await call[0].accept_invite(body.code)
+    office, _ = call
+    name, key = await office.accept_invite(body.code)
     return answer(Joined(name=name, api_key=key), 201)

@@ -159,11 +159,7 @@ _WINDOW = {
 }
 
 
-_OPENS = gives(OpenedView, _OPENED, 201)
-_OPENS["responses"][200] = _OPENS["responses"][201]  # of a window that was open already
-
-
-@routes.post("/windows", **_OPENS)
+@routes.post("/windows", **gives(OpenedView, _OPENED, 201, known=True))
 async def open_window(body: OpenBody, call: Bell) -> Response:
     """Open a window, or say anew what it is. It gets its own name back, or else its folder's lowest that no open window has."""
     office, caller = call

@@ -39,6 +39,7 @@ COMMANDS = [
     "ack",
     "nack",
     "agents",
+    "forget",
     "status",
     "connect",
     "approve",

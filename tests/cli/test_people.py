@@ -32,6 +32,13 @@ class TestKeys:
         home.ask("register", coder)
         assert "taken" in home.refused(73, "register", coder)
 
+    def test_a_name_that_nobody_ever_used_is_forgotten(self, home: Home) -> None:
+        coder, slip = home.names("coder", "slip")
+        home.ask("send", "--to", slip, "Noon?", "--as", coder)
+        assert home.ask("forget", slip) == {"name": slip, "dead": 1}
+        assert slip not in [card["name"] for card in home.ask("agents")["agents"]]
+        assert "stays on record" in home.refused(73, "forget", coder)
+
     def test_a_name_whose_key_cannot_be_kept_is_not_taken(self, home: Home) -> None:
         (coder,) = home.names("coder")
         assert "/proc/nowhere" in home.refused(74, "register", coder, extra={"POSTOFFICE_CREDENTIALS": "/proc/nowhere"})

@@ -32,6 +32,7 @@ REST = Path(inspect.getfile(rest)).parent
 NOT_VERBS = {"identify", "latest", "follow", "give_back", "all_seen", "is_person", "for_you_count", "keep"}
 """Done for every call, by tools, for the WebSocket, when a caller hangs up, and with a session that a person opens."""
 NOT_BY_A_BARE_NAME = {
+    "DELETE /agents/{name}",
     "GET /owner/events",
     "GET /owner/totals",
     "POST /close",

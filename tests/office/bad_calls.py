@@ -83,6 +83,12 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("owner_only", lambda s: s.office.update_card(s.bob, {"description": "x"}, of="alice")),
         ("no_such_agent", lambda s: s.office.update_card(s.owner, {"description": "x"}, of="nobody")),
     ],
+    "forget": [
+        ("owner_only", lambda s: s.office.forget(s.bob, "nobody")),
+        ("no_such_agent", lambda s: s.office.forget(s.owner, "nobody")),
+        ("not_forgotten", lambda s: s.office.forget(s.owner, "bob")),
+        ("bad_name", lambda s: s.office.forget(s.owner, "a b")),
+    ],
     "leave": [],
     "rotate_key": [
         ("bad_limit", lambda s: s.office.rotate_key(s.owner, of="bob", overlap=LESS_THAN_NOTHING)),
@@ -520,6 +526,7 @@ NAMES_OF_THINGS: dict[str, Callable[[Scene, str], Awaitable[Any]]] = {
     "search by type": lambda s, bad: s.office.search(s.bob, "x", type=bad),
     "notes": lambda s, bad: s.office.notes(bad),
     "entities": lambda s, bad: s.office.entities(cursor=bad),
+    "forget": lambda s, bad: s.office.forget(s.owner, bad),
     "windows": lambda s, bad: s.office.windows(bad),
     "open_window": lambda s, bad: s.office.open_window(None, opening(folder=bad)),
     "renew_window": lambda s, bad: s.office.renew_window(s.bob, Renewal(id=bad)),

@@ -172,6 +172,11 @@ class Desk:
             last_seen=self.now if acted else None,
         )
 
+    def remember(self, box: Box) -> None:
+        """Have an agent in the directory again that the owner has forgotten."""
+        box.forgotten = False
+        self.changed_agents[box.agent] = box
+
     # Mail
 
     def number(self, box: Box) -> int:

@@ -37,12 +37,16 @@ class Box(Struct, gc=False):
     leased: int = 0
     dead: int = 0
     waiting_bytes: int = 0
+    forgotten: bool = False
+    """The owner has forgotten it: as if it were not there, until it is used or written to again."""
 
     @classmethod
     def of(cls, row: Row) -> "Box":
         """An agent and its mailbox as one query gives them: the card is JSON, truths may be numbers."""
         agent, name, id, card, has_key, acted, *rest = row
-        return cls(agent, name, id, _card(card), bool(has_key), bool(acted), *rest)
+        box = cls(agent, name, id, _card(card), bool(has_key), bool(acted), *rest)
+        box.forgotten = bool(box.forgotten)
+        return box
 
     @property
     def depth(self) -> int:

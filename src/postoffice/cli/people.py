@@ -72,6 +72,19 @@ def _does(card: Any) -> str:
     return "; ".join(filter(None, (card["description"], ", ".join(card["capabilities"]))))
 
 
+async def forget(wire: "Wire", options: Options) -> Any:
+    """Have a name that nobody ever used out of the way."""
+    return await wire.call("DELETE", f"/agents/{part(options['name'])}")
+
+
+def _forgotten(console: "Console", answer: Any) -> None:
+    dead = answer["dead"]
+    mail = {0: "", 1: " One letter that waited there is dead, and its sender is told."}.get(
+        dead, f" {dead} letters that waited there are dead, and their senders are told."
+    )
+    say(console, f"{answer['name']} is forgotten.{mail}")
+
+
 async def key(wire: "Wire", options: Options) -> Any:
     """Change or take back keys."""
     of = options["of"]
@@ -169,6 +182,14 @@ COMMANDS = (
         agents,
         _agents,
         (LIMIT,),
+    ),
+    Command(
+        "forget",
+        "have a name that nobody ever used out of the way",
+        ("postoffice forget bbo",),
+        forget,
+        _forgotten,
+        (argument("name", help="an agent that never acted: a slip in a name, say"),),
     ),
     Command(
         "key",

@@ -44,6 +44,11 @@ class PeopleCalls:
         found: dict[str, Any] = await self.call("GET", "/for-you")
         return found
 
+    async def forget(self, name: str) -> dict[str, Any]:
+        """Have a name that nobody ever used out of the way, as the owner. What waits there is `dead`, and its senders are told."""
+        forgotten: dict[str, Any] = await self.call("DELETE", f"/agents/{part(name)}")
+        return forgotten
+
     # Questions
 
     async def ask_person(

@@ -76,6 +76,13 @@ class Key(msgspec.Struct, frozen=True, kw_only=True):
     revoked_at: datetime | None = None
 
 
+class Forgotten(msgspec.Struct, frozen=True, kw_only=True):
+    """A name that the owner has forgotten, and how many letters that waited there are dead."""
+
+    name: str
+    dead: int
+
+
 class Caller(msgspec.Struct, frozen=True):
     """Who is asking, and how we know."""
 

@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from postoffice.acts.people.agents import AddKey, Register, RevokeKeys, UpdateCard
-from postoffice.core.agent import Agent, Caller, Card, Key, check_card, key_from, key_hash, key_prefix, new_key
+from postoffice.acts.people.forget import Forget
+from postoffice.core.agent import Agent, Caller, Card, Forgotten, Key, check_card, key_from, key_hash, key_prefix, new_key
 from postoffice.core.errors import Invalid, MachineOnly, NameTaken, OwnerOnly
 from postoffice.core.limits import bounded
 from postoffice.core.names import OWNER, check_free, check_name
@@ -14,6 +15,7 @@ from postoffice.core.views import Page
 from postoffice.office.counter import Counter
 
 _NOW = timedelta(0)
+_FORGOTTEN_AT_ONCE = 200
 _YEAR = timedelta(days=365)
 
 
@@ -71,6 +73,18 @@ class PeopleVerbs(Counter):
         page = await self.store.agents.page(self._checks.cursor(cursor), self._checks.page(limit))
         await self._board.look()
         return Page(tuple(self._with_presence(agent, len(agent.current_tasks), caller) for agent in page.items), page.cursor)
+
+    async def forget(self, caller: Caller, name: str) -> Forgotten:
+        """Forget a name that nobody ever used. What waits there is dead, and its senders are told. The owner's to do."""
+        if not caller.owner:
+            raise OwnerOnly(what="forget an agent")
+        checked, dead = check_name(name), 0
+        while True:
+            waiting = await self.store.mail.not_taken(checked, _FORGOTTEN_AT_ONCE)
+            done = await self.store.do(Forget(checked, waiting))
+            if done is not None:
+                return msgspec.structs.replace(done, dead=dead + done.dead)
+            dead += len(waiting)
 
     async def names(self, part: str = "", limit: int | None = None) -> list[str]:
         """Names in which this part stands, first those that begin with it."""

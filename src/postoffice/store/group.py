@@ -55,7 +55,7 @@ def close_desk(desk: Desk) -> Iterator[Write]:
         yield Write("add_mailbox", [_counts(box) for box in desk.new_agents])
     new = {box.agent for box in desk.new_agents}
     if agents := [box for agent, box in desk.changed_agents.items() if agent not in new]:
-        yield Write("update_agent", [(b.agent, _text(b.card), b.has_key, b.acted, b.last_seen) for b in agents])
+        yield Write("update_agent", [_agent(box) for box in agents])
     if boxes := [box for agent, box in desk.changed_boxes.items() if agent not in new]:
         yield Write("update_mailbox", [_counts(box) for box in boxes])
     if desk.new_threads:
@@ -81,6 +81,10 @@ def close_desk(desk: Desk) -> Iterator[Write]:
 def _delivery(d: DeliveryRow) -> Row:
     place = (d.session_id, d.session_number, d.correlation_id, d.created_at, d.settled_at, d.size)
     return (d.id, d.message_id, d.mailbox, d.number, d.priority, d.state, d.sender, d.type, *place)
+
+
+def _agent(box: Box) -> Row:
+    return (box.agent, _text(box.card), box.has_key, box.acted, box.last_seen, box.forgotten)
 
 
 def _counts(box: Box) -> Row:

@@ -26,6 +26,8 @@ def keep(desk: Desk, message: Message, sender: str, body: str) -> None:
 
 def post(desk: Desk, message: Message, body: str, sender: str, box: Box, thread: ThreadRow | None, state: State = State.PENDING) -> None:
     """Put a message into one mailbox."""
+    if box.forgotten:
+        desk.remember(box)
     number = desk.number(box)
     session_id = session_number = None
     if thread is not None:

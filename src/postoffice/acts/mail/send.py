@@ -165,7 +165,7 @@ class Send(Act[Accepted]):
         if self.rated:
             count_sent(desk, self.doer, len(encoded))
         # From here on nothing is refused.
-        desk.new_agents += unseen
+        desk.new_agents += [box for box in unseen if not box.forgotten]
         desk.boxes |= {box.agent: box for box in unseen}
         answered.settle(desk, automatic=draft.automatic)
         keep(desk, message, self.sender, body)
@@ -197,7 +197,7 @@ class Send(Act[Accepted]):
 
     def _recipients(self, desk: Desk) -> list[str]:
         if self.to_all:
-            return [agent for agent in desk.boxes if agent not in (self.sender, SYSTEM, OWNER)]
+            return [agent for agent in desk.boxes if agent not in (self.sender, SYSTEM, OWNER) and not desk.boxes[agent].forgotten]
         return self.agents
 
     def _open_boxes(self, desk: Desk) -> tuple[list[Box], list[Box]]:
@@ -208,14 +208,13 @@ class Send(Act[Accepted]):
             return [desk.boxes[agent] for agent in self._recipients(desk)], []
         for name, agent in zip(self.names, self.agents, strict=True):
             box = desk.boxes.get(agent)
-            if box is None:
+            if box is None or box.forgotten:
                 if not self.strangers:
                     raise NoSuchAgent(name=name, hint="check the name")
                 if is_account(name):  # nobody can come under that name and find it
                     raise OutOfReach(recipient=name, sender=desk.boxes[self.sender].name)
                 check_new_name(desk, name, unseen)
-                card = Card(allow_from=(ANYONE,))
-                box = desk.new_box(name, card)
+                box = box or desk.new_box(name, Card(allow_from=(ANYONE,)))
                 unseen.append(box)
             boxes.append(box)
         return boxes, unseen

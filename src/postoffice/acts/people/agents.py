@@ -9,7 +9,7 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, KeyRow
 from postoffice.acts.rules.counting import count
-from postoffice.acts.rules.naming import ask_lookalikes, check_new_name
+from postoffice.acts.rules.naming import ask_lookalikes, check_new_name, is_new
 from postoffice.core.agent import Card, Key, key_hash, key_prefix
 from postoffice.core.clock import micros, moment
 from postoffice.core.errors import BadKey, KeyRequired, NameTaken, NoSuchAgent, NoSuchKey, TooManyKeys
@@ -45,7 +45,7 @@ class Register(Act[tuple[str, str]]):
         box = desk.boxes.get(self.agent)
         if box is not None and (box.has_key or (box.acted and not self.owner)):
             raise NameTaken(name=box.name)
-        if box is None:
+        if is_new(box):
             check_new_name(desk, self.name, owner=self.owner)
         desk.room.take()
         if self.bucket is not None and desk.limits.registrations_per_hour is not None:
@@ -56,7 +56,7 @@ class Register(Act[tuple[str, str]]):
             desk.new_agents.append(box)
         else:
             box.card = self.card
-            desk.changed_agents[box.agent] = box
+            desk.remember(box)
             desk.tell(box, Kind.KEY_ADDED, self.key[1])  # whoever used the name without a key must stop
         box.has_key = True
         hash, prefix = self.key
@@ -89,8 +89,10 @@ class Appear(Act[str]):
         elif box.has_key:
             raise KeyRequired(name=box.name)
         elif not box.acted:
+            if box.forgotten:
+                check_new_name(desk, self.name)
             box.acted = True
-            desk.changed_agents[box.agent] = box
+            desk.remember(box)
         return box.name
 
 
@@ -204,7 +206,7 @@ class RevokeKeys(Act[tuple[Key, ...]]):
 
 def _box(desk: Desk, agent: str) -> Box:
     box = desk.boxes.get(agent)
-    if box is None:
+    if box is None or box.forgotten:
         raise NoSuchAgent(name=agent, hint="check the name")
     return box
 

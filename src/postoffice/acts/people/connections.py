@@ -50,7 +50,7 @@ class Request(Act[Connection]):
 
     def run(self, desk: Desk) -> Connection:
         requester, target = desk.boxes[self.requester], desk.boxes.get(self.target)
-        if target is None:
+        if target is None or target.forgotten:
             raise NoSuchAgent(name=self.target_name, hint="check the name")
         if pair(self.requester, self.target) in desk.connected:
             raise AlreadyConnected(requester=requester.name, target=target.name)

@@ -6,7 +6,7 @@ from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
 from postoffice.acts.people.agents import AddKey
-from postoffice.acts.rules.naming import ask_lookalikes, check_new_name
+from postoffice.acts.rules.naming import ask_lookalikes, check_new_name, is_new
 from postoffice.core.agent import Card, Key
 from postoffice.core.clock import micros
 from postoffice.core.errors import BadInvite
@@ -34,12 +34,16 @@ class Invite(Act[str]):
 
     def run(self, desk: Desk) -> str:
         box = desk.boxes.get(self.agent)
-        if box is None:
+        if is_new(box):
             check_new_name(desk, self.name, owner=True)
             desk.room.take()
+        if box is None:
             box = desk.new_box(self.name, self.card)
             desk.boxes[box.agent] = box
             desk.new_agents.append(box)
+        elif box.forgotten:
+            box.card = self.card
+            desk.remember(box)
         desk.write("add_visit", (self.hash, self.agent, INVITE, desk.now + micros(self.lasts)))
         return box.name
 

@@ -7,7 +7,7 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.mail.expiry import take_back
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, WindowRow
-from postoffice.acts.rules.naming import ask_lookalikes, check_new_name
+from postoffice.acts.rules.naming import ask_lookalikes, check_new_name, is_new
 from postoffice.core.agent import Caller, Card
 from postoffice.core.clock import is_id, micros, moment
 from postoffice.core.delivery import State
@@ -51,7 +51,7 @@ class OpenWindow(Act[Opened | None]):
                 raise WindowTaken(name=desk.boxes[self.only].name)
             return None
         box = desk.boxes.get(name)
-        if box is None:
+        if is_new(box):
             check_new_name(desk, name)
         desk.room.take()
         # From here on nothing is refused.
@@ -61,7 +61,7 @@ class OpenWindow(Act[Opened | None]):
         opened = Opened(
             id=desk.clock.new_id() if row is None else row.id,
             agent=self._agent(desk, name).name,
-            new=box is None,
+            new=is_new(box),
             resumed=own == name and (row is None or row.agent != name),
             was=own if own is not None and own != name and self._may_resume(own) else None,
             known=row is not None,
@@ -111,7 +111,7 @@ class OpenWindow(Act[Opened | None]):
             desk.new_agents.append(box)
         elif not box.acted:
             box.acted = True
-            desk.changed_agents[name] = box
+            desk.remember(box)
         return box
 
     def _keep(self, desk: Desk, opened: Opened, name: str, row: WindowRow | None) -> None:

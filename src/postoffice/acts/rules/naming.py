@@ -9,9 +9,14 @@ from postoffice.core.errors import LooksAlike, ReservedName
 from postoffice.core.names import EVERYONE, EVERYONES, folded, is_account, look, poses
 
 
+def is_new(box: Box | None) -> bool:
+    """Whether nobody of a name is there: none was yet, or the owner has forgotten it."""
+    return box is None or box.forgotten
+
+
 def ask_lookalikes(needs: Needs, desk: Desk, name: str) -> None:
     """Who there looks like a name that is new."""
-    if folded(name) not in desk.boxes:
+    if is_new(desk.boxes.get(folded(name))):
         needs.extra[f"lookalikes:{look(name)}"] = (look(name),)
 
 

@@ -83,6 +83,10 @@ class NameTaken(Conflict):
     """The name {name!r} is taken; choose another, or use its key."""
 
 
+class NotForgotten(Conflict):
+    """{name} {why}, and what an agent did stays on record; forget only names that nobody ever used. Without its keys nobody can use it."""
+
+
 class TooManyKeys(Limited):
     """{name} has {count} keys, the limit; revoke those it has no use for first."""
 

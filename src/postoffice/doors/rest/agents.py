@@ -7,7 +7,7 @@ import msgspec
 from fastapi import Request, Response
 from pydantic import Field
 
-from postoffice.core.agent import Agent, Card, Key, Presence
+from postoffice.core.agent import Agent, Card, Forgotten, Key, Presence
 from postoffice.doors.listing import Listing, listing, public
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router
@@ -203,6 +203,12 @@ async def agent(name: NameText, call: Identified) -> Response:
     """One agent as others see it."""
     found = await call.office.agent(name, call.caller)
     return answer(listing(found))
+
+
+@routes.delete("/agents/{name}", **gives(Forgotten, {"name": "bbo", "dead": 1}))
+async def forget(name: NameText, call: Identified) -> Response:
+    """Forget an agent that never acted, as the owner. What waits there is dead, and its senders are told."""
+    return answer(await call.office.forget(call.caller, name))
 
 
 def _me(agent: Agent) -> Me:

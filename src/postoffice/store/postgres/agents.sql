@@ -1,7 +1,7 @@
 -- Agents, their mailboxes and their keys, on PostgreSQL.
 
 -- name: everyone
-SELECT agent FROM agents;
+SELECT agent FROM agents WHERE NOT forgotten;
 
 -- part: versions
 -- Whichever transaction wrote a row last: while it is the same, so is the row.
@@ -37,8 +37,9 @@ INSERT INTO mailboxes (agent, counted, held, pending, leased, dead, waiting_byte
 SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[]);
 
 -- name: update_agent
-UPDATE agents a SET card = v.card, has_key = v.has_key, acted = v.acted, last_seen = v.last_seen
-FROM unnest($1::text[], $2::text[], $3::boolean[], $4::boolean[], $5::bigint[]) AS v (agent, card, has_key, acted, last_seen)
+UPDATE agents a SET card = v.card, has_key = v.has_key, acted = v.acted, last_seen = v.last_seen, forgotten = v.forgotten
+FROM unnest($1::text[], $2::text[], $3::boolean[], $4::boolean[], $5::bigint[], $6::boolean[])
+  AS v (agent, card, has_key, acted, last_seen, forgotten)
 WHERE a.agent = v.agent;
 
 -- name: update_mailbox
@@ -54,4 +55,4 @@ SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigin
 ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at, revoked_at = excluded.revoked_at;
 
 -- name: lookalikes
-SELECT name FROM agents WHERE {look} = ANY ($1::text[]) ORDER BY agent LIMIT 1;
+SELECT name FROM agents WHERE {look} = ANY ($1::text[]) AND NOT forgotten ORDER BY agent LIMIT 1;

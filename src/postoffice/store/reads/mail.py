@@ -36,6 +36,10 @@ class MailReads:
         rows = await self._engine.fetch(query, agent=folded(name), priority=priority, number=number, limit=limit + 1)
         return page_of([_message(row[-1]) for row in rows[:limit]], rows, limit, lambda row: f"{row[4]}.{row[3]}")
 
+    async def not_taken(self, name: str, limit: int) -> tuple[str, ...]:
+        """What waits in a mailbox or is held there, by the ids of its messages."""
+        return tuple(id for (id,) in await self._engine.fetch("not_taken", agent=folded(name), limit=limit))
+
     async def in_hand(self, name: str, limit: int) -> tuple[InHand, ...]:
         rows = await self._engine.fetch("in_hand_of", agent=folded(name), limit=limit)
         return tuple(InHand(leased=as_leased(DeliveryRow(*row)), left=timedelta(microseconds=left)) for *row, left in rows)

@@ -2,7 +2,7 @@
 
 -- part: agent
 a.agent, a.name, CAST(a.id AS text), a.card, a.has_key, a.acted, a.created_at, a.last_seen, b.counted, b.held, b.pending, b.leased, b.dead,
-b.waiting_bytes
+b.waiting_bytes, a.forgotten
 
 -- part: seen
 -- What waits and its person has opened: of few agents there is any.
@@ -17,14 +17,14 @@ SELECT k.hash, k.agent, k.prefix, k.created_at, k.expires_at, k.revoked_at, a.na
 FROM keys k JOIN agents a ON a.agent = k.agent WHERE k.agent = :agent ORDER BY k.created_at;
 
 -- name: agent
-SELECT {agent}, {seen}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent WHERE a.agent = :agent;
+SELECT {agent}, {seen}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent WHERE a.agent = :agent AND NOT a.forgotten;
 
 -- name: card
 SELECT card FROM agents WHERE agent = :agent;
 
 -- name: agents
 SELECT {agent}, {seen}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent
-WHERE a.agent > :after AND a.agent <> 'system' ORDER BY a.agent LIMIT :limit;
+WHERE a.agent > :after AND a.agent <> 'system' AND NOT a.forgotten ORDER BY a.agent LIMIT :limit;
 
 -- part: look
 -- What people see in a name at a glance, as the rule in the program has it and the index.
@@ -38,4 +38,4 @@ SELECT name FROM (SELECT name FROM agents WHERE agent < :agent AND (acted OR has
 
 -- name: names_with
 -- Those that begin so come first.
-SELECT name FROM agents WHERE agent LIKE :part ESCAPE '~' AND agent <> 'system' ORDER BY CASE WHEN agent LIKE :begin ESCAPE '~' THEN 0 ELSE 1 END, agent LIMIT :limit;
+SELECT name FROM agents WHERE agent LIKE :part ESCAPE '~' AND agent <> 'system' AND NOT forgotten ORDER BY CASE WHEN agent LIKE :begin ESCAPE '~' THEN 0 ELSE 1 END, agent LIMIT :limit;

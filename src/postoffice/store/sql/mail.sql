@@ -96,3 +96,7 @@ ORDER BY d.message_id DESC, d.mailbox DESC;
 -- The first of each priority is the oldest of it.
 SELECT min((SELECT d.created_at FROM deliveries d WHERE d.mailbox = :agent AND d.state = 'pending' AND d.priority = p.n ORDER BY d.number LIMIT 1))
 FROM (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5) AS p;
+
+-- name: not_taken
+-- Of one mailbox whose agent never came.
+SELECT CAST(message_id AS text) FROM deliveries WHERE mailbox = :agent AND state IN ('pending', 'held') ORDER BY number LIMIT :limit;

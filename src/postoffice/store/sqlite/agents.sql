@@ -1,7 +1,7 @@
 -- Agents, their mailboxes and their keys, on SQLite.
 
 -- name: everyone
-SELECT agent FROM agents;
+SELECT agent FROM agents WHERE NOT forgotten;
 
 -- part: versions
 -- One process owns the file: nobody else can have written a row.
@@ -27,7 +27,7 @@ INSERT INTO agents (agent, name, id, card, has_key, acted, created_at, last_seen
 INSERT INTO mailboxes (agent, counted, held, pending, leased, dead, waiting_bytes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7);
 
 -- name: update_agent
-UPDATE agents SET card = ?2, has_key = ?3, acted = ?4, last_seen = ?5 WHERE agent = ?1;
+UPDATE agents SET card = ?2, has_key = ?3, acted = ?4, last_seen = ?5, forgotten = ?6 WHERE agent = ?1;
 
 -- name: update_mailbox
 UPDATE mailboxes SET counted = ?2, held = ?3, pending = ?4, leased = ?5, dead = ?6, waiting_bytes = ?7 WHERE agent = ?1;
@@ -37,4 +37,4 @@ INSERT INTO keys (hash, agent, prefix, created_at, expires_at, revoked_at) VALUE
 ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at, revoked_at = excluded.revoked_at;
 
 -- name: lookalikes
-SELECT name FROM agents WHERE {look} = ?1 ORDER BY agent LIMIT 1;
+SELECT name FROM agents WHERE {look} = ?1 AND NOT forgotten ORDER BY agent LIMIT 1;

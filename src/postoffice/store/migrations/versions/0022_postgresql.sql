@@ -1,0 +1,2 @@
+-- A name that nobody ever used, and the owner wants to see no more: what was sent there still names it.
+ALTER TABLE agents ADD COLUMN forgotten BOOLEAN NOT NULL DEFAULT FALSE;

@@ -12,6 +12,7 @@ import pytest
 
 from postoffice.core.limits import Limits
 from postoffice.core.tokens import about_tokens
+from postoffice.store.reads import search
 from tests.doors.served import Served, serving
 from tests.engines import Engine, SQLiteEngine
 from tests.mcp.calling import MODERN, PATIENCE, join
@@ -276,6 +277,24 @@ class TestFinding:
         assert ids(await alice.say("mail_find", **{"with": "bob", "words": "tea"})) == []
         assert ids(await alice.say("mail_find")) == [tea, lunch]
         assert "Nothing found" in await bob.say("mail_find", words="tea")
+
+    async def test_what_fits_best_comes_first_also_of_one_agent(self, alice: Mind, bob: Mind) -> None:
+        best = await alice.send("bob", "The deploy of Tuesday")
+        rest = [await (alice if n % 2 else bob).send("bob" if n % 2 else "alice", f"deploy {n}") for n in range(12)]
+        said = await alice.say("mail_find", words="deploy tuesday", **{"with": "bob"})
+        assert ids(said) == [best, *reversed(rest[3:])]
+        assert "There is more" in said
+
+    async def test_an_agent_is_found_however_much_others_write(
+        self, alice: Mind, bob: Mind, carol: Mind, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(search, "_LOOKED_AT", 1)
+        tea = await carol.send("alice", "Tea at four")
+        for n in range(8):
+            await bob.send("dave", str(n))
+        assert ids(await alice.say("mail_find", **{"with": "carol"})) == [tea]
+        assert "look further back" in await alice.say("mail_find", words="from:carol")
+        assert ids(await alice.say("mail_find", words="tea from:carol")) == [tea]
 
     async def test_tells_whether_what_was_sent_was_read(self, alice: Mind, bob: Mind, carol: Mind) -> None:
         letter = await alice.send("bob, carol", "Read me")

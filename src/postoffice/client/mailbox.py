@@ -153,7 +153,7 @@ class Mailbox(PeopleCalls):
         return found
 
     async def search(self, text: str, *, limit: int = 20, **filters: object) -> list[dict[str, Any]]:
-        """Letters this agent sent or got, each a "message" with an "excerpt", the best first: by words, "a phrase", begin*, from:, to:, before:, after:."""
+        """Letters this agent sent or got, each a "message" with an "excerpt", the best first: by words, "a phrase", begin*, from:, to:, with:, before:, after:."""
         answer = await self.call("GET", "/search", None, q=text, limit=limit, **filters)
         found: list[dict[str, Any]] = answer["results"]
         return found

@@ -11,14 +11,15 @@ import msgspec
 from postoffice.core.errors import Invalid
 from postoffice.core.folding import fold
 
-WHAT_TO_ASK: Final = 'Words or a question. Also "a phrase", begin*, from:NAME, to:NAME, before:2026-02-28, after:2026-02-28.'
+WHAT_TO_ASK: Final = 'Words or a question. Also "a phrase", begin*, from:NAME, to:NAME, with:NAME, before:2026-02-28, after:2026-02-28.'
 _INDEXED = 400_000
 """Bytes of a text that are searched: PostgreSQL keeps at most a megabyte of words, which takes up to twice its text."""
 _MOST_TERMS = 12
 """Each costs a look into the index; what comes after them is not looked for."""
 _MOST_WORDS = 16
 """Of one phrase."""
-_PIECES = re.compile(r'(?P<field>from|to|before|after):(?P<value>"[^"]*"|\S+)|"(?P<phrase>[^"]*)"?|(?P<plain>[^\s"]+)', re.IGNORECASE)
+_PIECES = re.compile(r'(?P<field>from|to|with|before|after):(?P<value>"[^"]*"|\S+)|"(?P<phrase>[^"]*)"?|(?P<plain>[^\s"]+)', re.IGNORECASE)
+_PEOPLE = {"from": "sender", "to": "recipient", "with": "other"}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORDS = re.compile(f"[{_IDEOGRAPHS}]|[^\\W_{_IDEOGRAPHS}]+")
@@ -116,6 +117,8 @@ class Query(msgspec.Struct, frozen=True):
     wanted: tuple[Term, ...] = ()
     sender: str | None = None
     recipient: str | None = None
+    other: str | None = None
+    """Whoever wrote it or got it."""
     since: datetime | None = None
     until: datetime | None = None
 
@@ -149,7 +152,7 @@ def read_query(text: str) -> Query:
         elif field.lower() in ("before", "after"):
             filters["until" if field.lower() == "before" else "since"] = _day(field.lower(), value)
         elif _NAME.fullmatch(value):
-            filters["sender" if field.lower() == "from" else "recipient"] = value
+            filters[_PEOPLE[field.lower()]] = value
         else:
             wanted.update(dict.fromkeys(_plain(piece[0])))
     telling = [term for term in wanted if term.prefix or not _FILLERS.issuperset(term.words)]

@@ -112,6 +112,7 @@ class ReadingVerbs(FinishingVerbs):
         *,
         sender: str | None = None,
         recipient: str | None = None,
+        other: str | None = None,
         session_id: str | None = None,
         type: str | None = None,
         since: datetime | None = None,
@@ -126,7 +127,7 @@ class ReadingVerbs(FinishingVerbs):
         if type is not None:
             self._checks.ref(type, "type")
         read = read_query(query)
-        people = [(sender, read.sender), (recipient, read.recipient)]
+        people = [(sender, read.sender), (recipient, read.recipient), (other, read.other)]
         names = [{folded(check_name(name)) for name in pair if name is not None} for pair in people]
         reader = None if self._checks.everyone(caller, wanted=everyone) else caller.name
         if max(map(len, names)) > 1:
@@ -134,6 +135,7 @@ class ReadingVerbs(FinishingVerbs):
         filters = {
             "sender": next(iter(names[0]), None),
             "recipient": next(iter(names[1]), None),
+            "other": next(iter(names[2]), None),
             "session": session_id,
             "type": type,
             "since": max((at for at in (_instant("since", since), _instant("after:", read.since)) if at is not None), default=None),

@@ -20,6 +20,7 @@ DELETE FROM search WHERE message_id = ANY ($1::uuid[]);
 {reader}
   AND (:sender::text IS NULL OR m.sender = :sender)
   AND (:recipient::text IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :recipient))
+  AND (:other::text IS NULL OR m.sender = :other OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :other))
   AND (:session::uuid IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.session_id = :session))
   AND (:type::text IS NULL OR m.type = :type)
   AND (:since::bigint IS NULL OR m.created_at >= :since)

@@ -22,7 +22,7 @@ _CANDIDATES = 100
 """Of each term so many of the newest messages are ranked: what is asked costs the same however much mail there is."""
 _LOOKED_AT = 10_000
 """Messages that a page of a search without words goes through at most."""
-FILTERS = ("sender", "recipient", "session", "type", "since", "until")
+FILTERS = ("sender", "recipient", "other", "session", "type", "since", "until")
 
 
 class SearchReads:

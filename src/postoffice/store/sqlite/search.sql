@@ -23,6 +23,7 @@ DELETE FROM search WHERE rowid = (SELECT n FROM messages WHERE id = ?1);
 {reader}
   AND (:sender IS NULL OR m.sender = :sender)
   AND (:recipient IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :recipient))
+  AND (:other IS NULL OR m.sender = :other OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :other))
   AND (:session IS NULL OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND +d.session_id = :session))
   AND (:type IS NULL OR m.type = :type)
   AND (:since IS NULL OR m.created_at >= :since)

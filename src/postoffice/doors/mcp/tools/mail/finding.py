@@ -25,6 +25,7 @@ _FOUND = 10
 """So many at most, and of each so much as all of them fit into one answer."""
 _FOUND_TOKENS = 600
 _RECENT_SESSIONS = 20
+_PAGES = 5
 _PART = re.compile(r"(.+)#([1-9][0-9]{0,3})")
 
 
@@ -58,6 +59,8 @@ class Found(ForMind, frozen=True, kw_only=True):
         return self.hits
 
     def text(self) -> str:
+        if not self.hits.messages and self.hits.more:
+            return "Nothing found in the latest mail. Words, or before:, look further back."
         if not self.hits.messages:
             return "Nothing found. Fewer or other words may find it; mail_find() shows the latest mail."
         marks, lines = self.fence(), []
@@ -115,13 +118,19 @@ async def find(request: McpRequest, given: mail.Find) -> Found:
 
 async def _searched(request: McpRequest, me: Caller, words: str, other: str | None) -> tuple[list[Message], bool]:
     """Mail by its words, of everybody or of one agent, whichever of the two wrote it."""
-    search = request.office.search
-    if other is None:
-        page = await search(me, words, limit=_FOUND)
-        return [hit.message for hit in page.items], page.cursor is not None
-    got, sent = await search(me, words, sender=other, limit=_FOUND), await search(me, words, recipient=other, limit=_FOUND)
-    both = {hit.message.id: hit.message for hit in (*got.items, *sent.items)}
-    return sorted(both.values(), key=lambda one: one.id, reverse=True), bool(got.cursor or sent.cursor)
+    cursor, found = None, list[Message]()
+    for _ in range(_PAGES):  # without words a page goes through so much of everybody's mail, and may hold nothing
+        page = await request.office.search(me, words, other=other, cursor=cursor, limit=_FOUND)
+        found += [hit.message for hit in page.items]
+        cursor = page.cursor
+        if found or cursor is None:
+            break
+    if other is None or words:
+        return found, cursor is not None
+    # However long ago they wrote to each other: that is known without a search.
+    lately = (aside.line.message for aside in await request.office.between(me, me.name, other, limit=_FOUND))
+    newest = {message.id: message for message in (*found, *lately)}
+    return [newest[id] for id in sorted(newest, reverse=True)], cursor is not None
 
 
 async def _latest(request: McpRequest, me: Caller) -> tuple[list[Message], bool]:

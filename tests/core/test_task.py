@@ -7,7 +7,7 @@ import pytest
 from postoffice.core.errors import BadTaskMove, TaskFinal
 from postoffice.core.task import FINAL, UNDER_WAY, TaskState, moves
 
-PENDING, ACCEPTED, WORKING, COMPLETED, REJECTED, FAILED = TaskState
+PENDING, ACCEPTED, WORKING, COMPLETED, REJECTED, FAILED, CANCELED = TaskState
 
 ALLOWED: dict[tuple[TaskState, TaskState], tuple[TaskState, ...]] = {
     (PENDING, PENDING): (PENDING,),
@@ -45,7 +45,7 @@ def test_final_is_final(state: TaskState, wanted: TaskState) -> None:
 
 
 def test_finished_and_under_way_are_those_of_the_contract() -> None:
-    assert {COMPLETED, REJECTED, FAILED} == FINAL
+    assert {COMPLETED, REJECTED, FAILED, CANCELED} == FINAL
     assert {ACCEPTED, WORKING} == UNDER_WAY
 
 
@@ -62,6 +62,7 @@ def test_single_steps_lead_where_one_leap_does() -> None:
     ("word", "state"),
     [
         ("in_progress", TaskState.WORKING),
+        ("Cancelled", TaskState.CANCELED),
         ("In Progress", TaskState.WORKING),
         ("in-progress", TaskState.WORKING),
         ("started", TaskState.WORKING),

@@ -229,6 +229,20 @@ class TestSettling:
         refused(await alice.post(f"/messages/{taken['message_id']}/cancel"), 409, "too_late_to_cancel")
         refused(await bob.post(f"/messages/{taken['message_id']}/cancel"), 404, "no_such_message")
 
+    async def test_whoever_asked_for_a_task_cancels_it_at_any_time(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        for place in ("/tasks/{}/update", "/messages/{}/cancel"):
+            task = (await send(alice, "bob", type="task"))["message_id"]
+            await take(bob)
+            done(await bob.post(f"/tasks/{task}/update", json={"state": "working"}))
+            refused(await bob.post(f"/tasks/{task}/update", json={"state": "canceled"}), 403, "not_requester")
+            done(await alice.post(place.format(task), json={"state": "cancelled"} if "tasks" in place else None))
+            assert done(await alice.get(f"/tasks/{task}"))["state"] == "canceled"
+            (told,) = await take(bob)
+            assert (told["type"], told["task"]["state"]) == ("task_update", "canceled")
+            refused(await bob.post(f"/tasks/{task}/update", json={"state": "completed"}), 409, "task_final")
+        assert len(done(await alice.get("/tasks", params={"requester": "alice", "state": "canceled"}))["tasks"]) == 2
+
     async def test_what_is_in_hand_is_listed_with_the_time_left(self, callers: Callers, engine: Engine) -> None:
         alice, bob = await two(callers)
         await send(alice, "bob")

@@ -86,6 +86,19 @@ class TestToTheFiles:
         acked = await stands(alice, sent["message_id"], "acked")
         assert acked["attempts"] == 1
 
+    async def test_a_task_that_is_canceled_has_failed_for_that_reason(self, everywhere: Callers, at_home: Settle) -> None:
+        coder = at_home("coder")
+        (alice,) = await everywhere.named("alice")
+        asked = await send(alice, "coder", type="task")
+        (message,) = await coder.hold()
+        canceled = {"state": "canceled", "content": "no need"}
+        assert done(await alice.post(f"/tasks/{asked['message_id']}/update", json=canceled))["state"] == "canceled"
+        (told,) = await coder.take()
+        assert (told["type"], told["task"], text_of(told)) == ("task_update", {"id": asked["message_id"], "state": "failed"}, "no need")
+        assert told["metadata"] == {"reason": "canceled"}
+        coder.done(message)
+        await stands(alice, asked["message_id"], "acked")
+
     async def test_what_is_gone_is_acked(self, everywhere: Callers, at_home: Settle) -> None:
         coder = at_home("coder")
         (alice,) = await everywhere.named("alice")

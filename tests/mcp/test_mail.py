@@ -251,13 +251,25 @@ class TestTasks:
         assert await bob.say("mail_get") == "No new mail."
         assert "task completed, you sent it" in await alice.say("mail_find", id=task)
 
-    async def test_whoever_gave_one_takes_it_back_while_nobody_has_it(self, alice: Mind, bob: Mind) -> None:
+    async def test_whoever_gave_one_takes_it_back_and_whoever_has_it_is_told(self, alice: Mind, bob: Mind, carol: Mind) -> None:
         task, begun = await alice.send("bob", "Paint the shed", task=True), await alice.send("carol", "Sing", task=True)
         assert await alice.say("task_update", id=task, state="canceled") == f"{task} is canceled; bob had not taken it."
         assert await bob.say("mail_get") == "No new mail."
         assert "canceled, nobody had taken it" in await alice.say("mail_find", id=task)
-        await Mind(bob.http, "carol").say("mail_get")
-        assert "only what nobody has taken yet" in await alice.refused("task_update", id=begun, state="canceled")
+        await carol.say("mail_get")
+        said = await alice.say("task_update", id=begun, state="cancelled", text="Dave sings already")
+        assert said == f"{begun} is canceled; carol, who had taken it, is told."
+        said = await carol.say("mail_get")
+        assert "task canceled" in HEAD.findall(said)[1][3]
+        assert "Dave sings already" in said
+        assert "canceled already" in await carol.refused("task_update", id=begun, state="completed", text="La")
+        letter = await alice.send("bob", "Never mind")
+        assert await alice.say("task_update", id=letter, state="canceled") == f"{letter} is canceled; bob had not taken it."
+
+    async def test_only_whoever_gave_one_cancels_it(self, alice: Mind, bob: Mind) -> None:
+        task = await alice.send("bob", "Paint the shed", task=True)
+        await bob.say("mail_get")
+        assert "was asked for by alice, who alone cancels it" in await bob.refused("task_update", id=task, state="canceled")
 
     async def test_one_that_is_refused_ends_as_a_task(self, alice: Mind, bob: Mind) -> None:
         task = await alice.send("bob", "Paint the shed", task=True)

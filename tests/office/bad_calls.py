@@ -350,6 +350,8 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
     "update_task": [
         ("no_such_task", lambda s: s.office.update_task(s.bob, "nonsense", TaskState.FAILED)),
         ("not_assignee", lambda s: s.office.update_task(s.alice, s.task, TaskState.FAILED)),
+        ("not_requester", lambda s: s.office.update_task(s.bob, s.task, TaskState.CANCELED)),
+        ("task_final", lambda s: s.office.update_task(s.alice, s.task, TaskState.CANCELED)),
         ("task_final", lambda s: s.office.update_task(s.bob, s.task, TaskState.FAILED)),
         ("bad_text", lambda s: s.office.update_task(s.bob, s.task, TaskState.FAILED, Draft(to="alice", content="\x00"))),
         ("bad_limit", lambda s: s.office.update_task(s.bob, s.task, TaskState.FAILED, Draft(to="alice", content="x", priority=9))),

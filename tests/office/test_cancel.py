@@ -7,7 +7,8 @@ import pytest
 
 from postoffice.core.delivery import State
 from postoffice.core.draft import Draft
-from postoffice.core.errors import AmbiguousId, LeaseLost, NoSuchMessage, TooLateToCancel, WasCanceled
+from postoffice.core.errors import AmbiguousId, LeaseLost, NoSuchMessage, TaskFinal, TooLateToCancel, WasCanceled
+from postoffice.core.message import TaskRef
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
 from tests.engines import Engine
@@ -89,11 +90,90 @@ async def test_what_came_back_from_a_lease_can_be_canceled_and_is_lost_to_its_ho
         await office.ack(bob, sent.message_id, leased.token)
 
 
-async def test_a_task_that_is_canceled_has_failed(office: PostOffice) -> None:
-    alice, _ = await people(office, "alice", "bob")
+async def test_a_task_that_nobody_has_taken_is_canceled_and_nobody_is_told(office: PostOffice) -> None:
+    alice, bob = await people(office, "alice", "bob")
     task = await ask(office, alice, "bob")
     await office.cancel(alice, task.message_id)
-    assert (await office.task(alice, task.message_id)).state is TaskState.FAILED
+    assert (await office.task(alice, task.message_id)).state is TaskState.CANCELED
+    assert await taken(office, bob) == []
+    with pytest.raises(WasCanceled):
+        await office.requeue(bob, task.message_id)
+
+
+@pytest.mark.parametrize("state", [TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING])
+async def test_a_task_at_work_is_canceled_and_its_assignee_is_told_once(office: PostOffice, state: TaskState) -> None:
+    alice, bob = await people(office, "alice", "bob")
+    asked = await ask(office, alice, "bob", TaskRef("T-1"), callback={"session_id": "s"}, subject="Shed", correlation_id="c-1")
+    leased = await take(office, bob)
+    if state is not TaskState.PENDING:
+        await office.update_task(bob, "T-1", state)
+    task = await office.update_task(alice, "T-1", TaskState.CANCELED, Draft(to="bob", content="no need"))
+    assert (task.state, task.steps[-1].text) == (TaskState.CANCELED, "no need")
+    await office.ack(bob, asked.message_id, leased.token)  # it was never taken from its hands
+    told = (await take(office, bob)).message
+    assert (told.type, told.sender, told.content, told.subject, told.reply_to) == (
+        "task_update",
+        "alice",
+        "no need",
+        "Shed",
+        asked.message_id,
+    )
+    assert told.task == TaskRef("T-1", TaskState.CANCELED)
+    assert (told.callback, told.correlation_id) == (None, "c-1")
+    assert (await office.counts(office.owner(), of="bob")).leased == 1
+    assert (await office.agent("bob")).current_tasks == ()
+    again = await office.update_task(alice, "T-1", TaskState.CANCELED, Draft(to="bob", content="said again"))
+    assert again == task
+    assert (await office.cancel(alice, asked.message_id))[1][0].canceled
+    assert await taken(office, bob) == []
+    with pytest.raises(TaskFinal, match="canceled already"):
+        await office.update_task(bob, "T-1", TaskState.COMPLETED)
+    assert task.message_id in [one.message_id for one in await office.finished_tasks(office.owner())]
+
+
+async def test_a_task_whose_lease_ran_out_may_be_at_work_and_is_told_of(office: PostOffice, engine: Engine) -> None:
+    alice, bob = await people(office, "alice", "bob")
+    asked = await ask(office, alice, "bob")
+    await take(office, bob)
+    await engine.advance(timedelta(minutes=1))
+    await office.upkeep.sweep()
+    assert (await office.cancel(alice, asked.message_id))[1][0].state is State.DEAD
+    assert (await take(office, bob)).message.type == "task_update"
+
+
+async def test_what_is_over_is_not_canceled(office: PostOffice) -> None:
+    alice, bob = await people(office, "alice", "bob")
+    asked = await ask(office, alice, "bob")
+    await take(office, bob)
+    await office.update_task(bob, asked.message_id, TaskState.COMPLETED)
+    with pytest.raises(TaskFinal, match="completed already"):
+        await office.update_task(alice, asked.message_id, TaskState.CANCELED)
+    with pytest.raises(TooLateToCancel):
+        await office.cancel(alice, asked.message_id)
+
+
+async def test_the_owner_cancels_and_says_so(office: PostOffice) -> None:
+    _, bob = await people(office, "alice", "bob")
+    asked = await ask(office, await office.identify(name="alice"), "bob")
+    await take(office, bob)
+    await office.update_task(office.owner(), asked.message_id, TaskState.CANCELED)
+    told = (await take(office, bob)).message
+    assert (told.sender, told.from_verified, told.content) == ("alice", False, "Canceled by the owner.")
+
+
+async def test_a_report_and_a_cancel_at_once_have_one_winner(office: PostOffice) -> None:
+    alice, bob = await people(office, "alice", "bob")
+    for _ in range(4):
+        asked = await ask(office, alice, "bob")
+        await take(office, bob)
+        outcomes = await asyncio.gather(
+            office.update_task(bob, asked.message_id, TaskState.COMPLETED),
+            office.update_task(alice, asked.message_id, TaskState.CANCELED),
+            return_exceptions=True,
+        )
+        assert sum(isinstance(one, TaskFinal) for one in outcomes) == 1, outcomes
+        await taken(office, bob)
+        await taken(office, alice)
 
 
 async def test_a_take_and_a_cancel_at_once_have_one_winner(office: PostOffice) -> None:

@@ -19,6 +19,7 @@ from postoffice.core.errors import (
     NoSuchTask,
     NotAdmitted,
     NotAssignee,
+    NotRequester,
     OneRecipient,
     OverQuota,
     RateLimited,
@@ -30,14 +31,17 @@ from postoffice.office import PostOffice
 from tests.engines import Engine
 from tests.mail import ask, notices, office_with, people, standing, take, taken, write
 
-P, A, W, C, R, F = TaskState
+P, A, W, C, R, F, X = TaskState
 LEGAL = {(P, A), (P, W), (P, C), (P, R), (P, F), (A, W), (A, C), (A, F), (W, C), (W, F), (P, P), (A, A), (W, W)}
-ROAD = {P: [], A: [A], W: [A, W], C: [A, W, C], R: [R], F: [F]}
+ROAD = {P: [], A: [A], W: [A, W], C: [A, W, C], R: [R], F: [F], X: []}
+OVER = (C, R, F, X)
 
 
 async def bring(office: PostOffice, assignee: Caller, ref: str, state: TaskState) -> None:
     for step in ROAD[state]:
         await office.update_task(assignee, ref, step)
+    if state is X:
+        await office.cancel(office.owner(), ref)
 
 
 async def now(office: PostOffice) -> Any:
@@ -60,10 +64,11 @@ class TestStates:
             if (state, wanted) in LEGAL:
                 assert (await office.update_task(bob, id, wanted)).state is wanted
             else:
-                with pytest.raises(TaskFinal if state in (C, R, F) else BadTaskMove):
+                refusal = NotRequester if wanted is X else TaskFinal if state in OVER else BadTaskMove
+                with pytest.raises(refusal):
                     await office.update_task(bob, id, wanted)
                 assert (await office.task(alice, id)).state is state, wanted
-            if (await office.task(alice, id)).state not in (C, R, F):
+            if (await office.task(alice, id)).state not in OVER:
                 await office.update_task(bob, id, F)  # nobody works on more than a few at a time
 
     async def test_the_steps_a_skip_implies_are_recorded(self, office: PostOffice) -> None:

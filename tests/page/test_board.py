@@ -79,6 +79,18 @@ def test_all_its_columns_are_in_sight(browser: Browser, house: House, width: int
         assert page.evaluate("document.querySelector('.board').scrollWidth <= document.querySelector('.board').clientWidth")
 
 
+def test_what_is_at_work_is_cancelled_and_its_assignee_told(out: Lookout, house: House) -> None:
+    task = house.town.ask("atlas", "coder", "Begun and not needed")
+    house.town.move("coder", task, "working")
+    page = out.go("/page/tasks")
+    card = page.locator(".column.working .card").filter(has_text="Begun and not needed")
+    card.get_by_text("Cancel or reassign").click()
+    card.get_by_role("button", name="Cancel it").click()
+    expect(page.locator(".column.finished .card").filter(has_text="Begun and not needed")).to_contain_text("canceled")
+    (told,) = [one for one in house.town.call("coder", "GET", "/messages/waiting")["messages"] if one["type"] == "task_update"]
+    assert told["task"]["state"] == "canceled"
+
+
 def test_what_nobody_has_begun_is_cancelled_or_asked_of_another(out: Lookout, house: House) -> None:
     house.town.ask("atlas", "coder", "Not needed any more")
     house.town.ask("atlas", "coder", "For somebody else", hours=5)

@@ -84,6 +84,17 @@ class TestATask:
         assert (state, "deadline" in why) == ("rejected", True)
         assert not (bench.here / "ran").exists()
 
+    def test_that_is_canceled_meanwhile_is_done_with_and_its_news_is_not_answered(self, bench: Bench) -> None:
+        runner = bench.run("sh", "-c", "echo ran >> ran; touch begun; while [ ! -e go ]; do sleep 0.02; done; echo late")
+        id = ask(bench)
+        until((bench.here / "begun").exists)
+        bench.office.call(bench.ann, f"/messages/{id}/cancel", {})
+        (bench.here / "go").touch()
+        runner.until_said("canceled already, which is final")
+        runner.until_said(f"has canceled the task {id}")
+        until(lambda: bench.office.standing(bench.ann, id)["state"] == "acked")
+        assert len(bench.lines("ran")) == 1
+
     def test_that_somebody_finished_meanwhile_is_done_with(self, bench: Bench) -> None:
         """Nothing is left to do, so nothing is left leased, to be run again and die."""
         runner = bench.run("sh", "-c", "touch begun; while [ ! -e go ]; do sleep 0.02; done; echo late")

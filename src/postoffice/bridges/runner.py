@@ -25,7 +25,7 @@ from postoffice.core.errors import (
     WouldBeAnOption,
 )
 from postoffice.core.fence import one_line
-from postoffice.core.message import NOTICE, TASK
+from postoffice.core.message import NOTICE, TASK, TaskRef
 from postoffice.core.task import TaskState
 
 _VISIBLE = 30.0
@@ -134,6 +134,8 @@ class Runner:
         letter = message.letter
         if letter.type == NOTICE:
             return f"notice: {message.text}"
+        if isinstance(letter.task, TaskRef) and letter.task.state == TaskState.CANCELED:
+            return f"{letter.sender} has canceled the task {letter.reply_to}"
         self._say(f"{letter.sender}: {letter.id} (try {letter.attempt})")
         if letter.type == TASK and not await start_task(message, f"run-{letter.id}"):
             return f"{letter.id}: the task is over, or too late"

@@ -10,15 +10,14 @@ from postoffice.client.path import part
 from postoffice.client.text_body import text_body
 from postoffice.core.entity import ENTITY_TYPES, NAMED
 from postoffice.core.errors import BadSetting
-from postoffice.core.task import TaskState
+from postoffice.core.task import FINAL, TaskState
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from postoffice.client.wire import Wire
 
-_STATES = {"accept": "accepted", "work": "working", "complete": "completed", "reject": "rejected", "fail": "failed"}
-_FINAL = ("completed", "rejected", "failed")
+_STATES = {"accept": "accepted", "work": "working", "complete": "completed", "reject": "rejected", "fail": "failed", "cancel": "canceled"}
 
 
 async def task(wire: "Wire", options: Options) -> Any:
@@ -28,7 +27,12 @@ async def task(wire: "Wire", options: Options) -> Any:
 
 
 def _task(console: "Console", answer: Any) -> None:
-    say(console, f"Task {ids.short(answer['id'])} is {answer['state']}; {answer['requester']} has been told.")
+    say(console, f"Task {ids.short(answer['id'])} is {answer['state']}{_told(answer)}.")
+
+
+def _told(answer: Any) -> str:
+    """One that is canceled is known to whoever asked for it, and news only to one who has seen it."""
+    return "" if answer["state"] == TaskState.CANCELED else f"; {answer['requester']} has been told"
 
 
 async def tasks(wire: "Wire", options: Options) -> Any:
@@ -51,7 +55,7 @@ def _tasks(console: "Console", answer: Any) -> None:
 
 def _due(task: Any) -> str:
     """When it has to be done; what is finished no longer has to."""
-    if task["deadline"] is None or task["state"] in _FINAL:
+    if task["deadline"] is None or task["state"] in FINAL:
         return ""
     return "overdue" if task["overdue"] else ahead(task["deadline"])
 
@@ -103,7 +107,7 @@ def _dead(console: "Console", answer: Any) -> None:
 
 
 async def cancel(wire: "Wire", options: Options) -> Any:
-    """Take back a message that nobody has taken yet."""
+    """Take back a message that nobody has taken yet, or a task that is not over."""
     return await wire.post(f"/messages/{part(options['message'])}/cancel")
 
 
@@ -116,7 +120,7 @@ def _cancel(console: "Console", answer: Any) -> None:
 COMMANDS = (
     Command(
         "cancel",
-        "take back a message that nobody has taken yet",
+        "take back a message that nobody has taken yet, or a task that is not over",
         ("postoffice cancel MESSAGE --as coder",),
         cancel,
         _cancel,
@@ -124,7 +128,7 @@ COMMANDS = (
     ),
     Command(
         "task",
-        "report on a task: accept, work, complete, reject or fail it",
+        "report on a task: accept, work, complete, reject or fail it; or cancel one you asked for",
         ("postoffice task complete TASK 'done, see the branch' --as coder", "postoffice task fail TASK 'no access' --as coder"),
         task,
         _task,
@@ -142,7 +146,7 @@ COMMANDS = (
         _tasks,
         (
             argument("--asked", action="store_true", help="those it asked of others"),
-            argument("--state", type=TaskState, choices=["pending", "accepted", "working", "completed", "rejected", "failed"]),
+            argument("--state", type=TaskState, choices=[str(state) for state in TaskState]),
             LIMIT,
         ),
     ),

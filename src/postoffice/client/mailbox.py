@@ -164,7 +164,7 @@ class Mailbox(PeopleCalls):
         return answer
 
     async def cancel(self, message_id: str) -> dict[str, Any]:
-        """Take back what nobody has taken yet: what became of it with each recipient."""
+        """Take back what nobody has taken yet, or a task that is not over: what became of it with each recipient."""
         answer: dict[str, Any] = await self.call("POST", f"/messages/{part(message_id)}/cancel")
         return answer
 

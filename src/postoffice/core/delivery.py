@@ -110,7 +110,7 @@ class Recalled(msgspec.Struct, frozen=True):
     recipient: str
     state: State
     canceled: bool
-    """Whether it will not reach the recipient any more."""
+    """Whether it will not reach the recipient any more, or is a task that has ended by this."""
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -12,7 +12,7 @@ from postoffice.core.errors import BadTaskMove, TaskFinal
 
 
 class TaskState(StrEnum):
-    """pending → accepted → working → completed; pending → rejected; anything unfinished → failed."""
+    """pending → accepted → working → completed; pending → rejected; anything unfinished → failed, or canceled by whoever asked for it."""
 
     PENDING = "pending"
     ACCEPTED = "accepted"
@@ -20,6 +20,7 @@ class TaskState(StrEnum):
     COMPLETED = "completed"
     REJECTED = "rejected"
     FAILED = "failed"
+    CANCELED = "canceled"
 
     @classmethod
     def _missing_(cls, value: object) -> "TaskState | None":
@@ -37,12 +38,13 @@ _MEANT = {
         TaskState.COMPLETED: "completed complete done finished finish success successful succeeded resolved closed ok",
         TaskState.REJECTED: "rejected reject declined decline refused refuse",
         TaskState.FAILED: "failed fail failure error errored aborted",
+        TaskState.CANCELED: "canceled cancelled cancel withdrawn withdraw revoked",
     }.items()
     for word in words.split()
 }
 
 
-FINAL = frozenset({TaskState.COMPLETED, TaskState.REJECTED, TaskState.FAILED})
+FINAL = frozenset({TaskState.COMPLETED, TaskState.REJECTED, TaskState.FAILED, TaskState.CANCELED})
 UNDER_WAY = frozenset({TaskState.ACCEPTED, TaskState.WORKING})
 UNDELIVERED = "not delivered: "
 """How the office begins when it fails a task whose message died; why follows."""
@@ -79,7 +81,7 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def moves(task: str, state: TaskState, wanted: TaskState) -> tuple[TaskState, ...]:
-    """The states passed through on the way, the last being the one wanted. Repeating a state reports progress."""
+    """The states its assignee moves it through, the last being the one wanted. Repeating a state reports progress."""
     if state in FINAL:
         raise TaskFinal(task=task, state=state)
     if wanted is TaskState.FAILED or wanted is state:

@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 
-from postoffice.acts.mail.cancel import Cancel
 from postoffice.acts.mail.send import Send
 from postoffice.core.agent import Caller
 from postoffice.core.clock import steady
@@ -30,6 +29,7 @@ from postoffice.core.policy import Auth
 from postoffice.core.routing import routes_for
 from postoffice.core.views import Proof
 from postoffice.office.counter import Counter
+from postoffice.office.recalling import recall
 
 _NOW = timedelta(0)
 
@@ -213,7 +213,7 @@ class SendingVerbs(Counter):
         return msgspec.structs.replace(sent, posted=posted, ledger=DIRECT if note else None)
 
     async def cancel(self, caller: Caller, ref: str) -> tuple[str, tuple[Recalled, ...]]:
-        """Take back what the caller has sent and nobody has taken yet: its id, and what became of it with each recipient."""
+        """Take back what the caller has sent: its id, and what became of it with each recipient. A task ends also where it was taken."""
         return await self.short_ids.named(
             None if caller.owner else caller.name, self._checks.ref(ref), lambda whole: self._cancel(caller, whole)
         )
@@ -224,7 +224,8 @@ class SendingVerbs(Counter):
         if proof.message.ask is not None:
             raise Invalid(what="message", why="it asks a question, which its sender withdraws instead (POST /questions/{id}/withdraw)")
         sender = proof.message.sender
-        outcomes = await self.store.do_each([Cancel(sender, proof.message_id, standing.recipient) for standing in proof.standings])
+        acts = [recall(caller, sender, proof.message_id, standing.recipient) for standing in proof.standings]
+        outcomes = await self.store.do_each(acts)
         for outcome in outcomes:
             if isinstance(outcome, BaseException):
                 raise outcome

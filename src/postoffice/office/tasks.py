@@ -9,27 +9,43 @@ from postoffice.core.errors import (
     AmbiguousId,
     Forbidden,
     NoSuchTask,
+    NotRequester,
+    TaskFinal,
 )
 from postoffice.core.message import TASK_UPDATE
 from postoffice.core.names import check_name, folded
 from postoffice.core.task import Task, TaskState
 from postoffice.core.views import Page
 from postoffice.office.counter import Counter
+from postoffice.office.recalling import recall
 
 
 class TaskVerbs(Counter):
     """Tasks."""
 
     async def update_task(self, caller: Caller, ref: str, state: TaskState, report: Draft | None = None) -> Task:
-        """Move a task, as its assignee; the requester gets a task_update with the task's callback."""
+        """Move a task, as its assignee, or cancel it, as its requester. The other gets a task_update, the requester with the task's callback."""
         given = report or Draft(to=caller.name, content="")
         answered = self._checks.ref(ref) if given.automatic else given.reply_to  # the task itself is what an automatic report answers
         checked = check_draft(msgspec.structs.replace(given, type=TASK_UPDATE, task=None, reply_to=answered), self._limits)
+        if state is TaskState.CANCELED:
+            named = None if caller.owner else caller.name
+            return await self.short_ids.named(named, self._ref(ref), lambda whole: self._cancel_task(caller, whole, checked))
         return await self.short_ids.named(
             caller.name,
             self._checks.ref(ref),
             lambda whole: self.store.do(MoveTask(caller.name, whole, state, checked, verified=caller.verified)),
         )
+
+    async def _cancel_task(self, caller: Caller, ref: str, report: Draft) -> Task:
+        task = await self._task(caller, ref)
+        if not caller.owner and folded(task.requester) != folded(caller.name):
+            raise NotRequester(task=ref, requester=task.requester, name=caller.name)
+        recalled = await self.store.do(recall(caller, task.requester, task.message_id, task.assignee, report))
+        task = await self._task(caller, task.message_id)
+        if not recalled.canceled:
+            raise TaskFinal(task=ref, state=task.state)
+        return task
 
     async def tasks(
         self,

@@ -1,32 +1,28 @@
 """Move a task, and tell the one who asked for it."""
 
-from typing import Any
-
 import msgspec
 
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
-from postoffice.acts.mail.moves import keep, post, settle
+from postoffice.acts.mail.moves import settle
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, TaskRow
 from postoffice.acts.rules.codes import ask_codes
 from postoffice.acts.rules.depth import check_depth
-from postoffice.acts.rules.endless import refresh_talk
 from postoffice.acts.rules.idempotency import Once
 from postoffice.acts.rules.rates import ask_rate, count_sent
 from postoffice.acts.tasks.steps import step
+from postoffice.acts.tasks.update import Update
 from postoffice.core.clock import moment
 from postoffice.core.delivery import State
 from postoffice.core.draft import Draft
 from postoffice.core.errors import AmbiguousId, DeadlinePassed, NoSuchTask, NotAdmitted, NotAssignee, OverQuota
-from postoffice.core.message import TASK_UPDATE, Message, TaskRef, check_size
 from postoffice.core.names import folded
 from postoffice.core.policy import admitted
 from postoffice.core.session import pair
 from postoffice.core.task import UNDER_WAY, Step, Task, TaskState, moves
 from postoffice.core.text import render
 
-_encode = msgspec.json.Encoder().encode
 _task = msgspec.json.Decoder(Task).decode
 _steps = msgspec.json.Decoder(tuple[Step, ...]).decode
 
@@ -60,26 +56,16 @@ class MoveTask(Act[Task]):
         road = moves(task.id, state, self.wanted)
         if TaskState.ACCEPTED in road and state is TaskState.PENDING:
             self._check_accept(desk, task)
-        message = self._compose(desk, task)
-        encoded = _encode(message)
-        check_size(len(encoded), desk.limits)
+        update = Update(desk, task, self.caller, self.wanted, self.report, verified=self.verified)
         if self.wanted is state and not self.report.settled:
-            self._check_report(desk, desk.boxes[task.requester], len(encoded))
-        desk.room.take(len(encoded))
-        step(desk, task, self.wanted, render(message.content, message.parts) or None, road[:-1])
+            self._check_report(desk, desk.boxes[task.requester], update.size)
+        desk.room.take(update.size)
+        step(desk, task, self.wanted, render(update.message.content, update.message.parts) or None, road[:-1])
         # The mail that asked for it has been dealt with, unless somebody holds it: then that one settles it.
         mail = desk.mail.get((task.message_id, task.assignee))
         if mail is not None and mail.state in (State.PENDING, State.HELD):
             settle(desk, mail)
-        body = encoded.decode()
-        keep(desk, message, self.caller, body)
-        thread = desk.threads.get(task.session_id or "")
-        post(desk, message, body, self.caller, desk.boxes[task.requester], thread, State.ACKED if self.report.settled else State.PENDING)
-        if self.wanted is not state:
-            refresh_talk(desk, task.requester, task.assignee)
-        # An update is never refused for the budget's sake, but one written by hand fills it again.
-        if thread is not None and not message.automatic:
-            thread.replies_left = desk.limits.automatic_replies
+        update.post(desk, settled=self.report.settled, moved=self.wanted is not state)
         answer = as_task(task, {agent: desk.boxes[agent].name for agent in (task.requester, task.assignee)})
         if self.once is not None:
             self.once.remember(desk, answer)
@@ -115,33 +101,6 @@ class MoveTask(Act[Task]):
         count = desk.under_way.get(task.assignee, 0)
         if count >= box.card.max_concurrent_tasks and self.wanted in UNDER_WAY:
             raise OverQuota(name=box.name, count=count, limit=box.card.max_concurrent_tasks)
-
-    def _compose(self, desk: Desk, task: TaskRow) -> Message:
-        draft = self.report
-        fields: dict[str, Any] = {
-            field: getattr(draft, field)
-            for field in ("content", "parts", "payload", "context", "correlation_id", "metadata", "client_id", "automatic")
-        }
-        asked = desk.mail.get((task.message_id, task.assignee))
-        if fields["correlation_id"] is None and asked is not None:
-            fields["correlation_id"] = asked.correlation_id  # whoever asked may be waiting for this mark
-        deadline = None if task.deadline is None else moment(task.deadline)
-        return Message(
-            id=desk.clock.new_id(),
-            sender=desk.boxes[self.caller].name,
-            to=desk.boxes[task.requester].name,
-            created_at=desk.at,
-            from_verified=self.verified,
-            type=TASK_UPDATE,
-            subject=task.subject,
-            reply_to=task.message_id,
-            priority=draft.priority or desk.limits.priority,
-            ttl=desk.limits.ttl,
-            trace=(desk.boxes[self.caller].name,),
-            task=TaskRef(task.id, self.wanted, deadline),
-            callback=None if task.callback is None else msgspec.json.decode(task.callback),
-            **fields,
-        )
 
 
 def _held_back(desk: Desk, task: TaskRow) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
+from postoffice.core.delivery import CANCELED
 from postoffice.core.draft import Draft
 from postoffice.core.errors import BadMessage
 from postoffice.core.message import Message, TaskRef
@@ -18,7 +19,7 @@ _CARRIED = ("subject", "session_id", "correlation_id", "priority", "context", "r
 
 
 def to_file(message: Message, session_id: str | None, reply_to: str | None) -> dict[str, Any]:
-    """What goes into the file: every field of the seed, and what the office knows besides."""
+    """What goes into the file: every field of the seed, which knows no `canceled`, and what the office knows besides."""
     written: dict[str, Any] = {
         "id": message.client_id or message.id,
         "message_id": message.id,
@@ -38,6 +39,9 @@ def to_file(message: Message, session_id: str | None, reply_to: str | None) -> d
         written["payload"] = message.payload
     if message.automatic:
         written["automatic"] = True
+    if message.task is not None and message.task.state is TaskState.CANCELED:
+        written["task"]["state"] = TaskState.FAILED
+        written["metadata"] = {**(message.metadata or {}), "reason": CANCELED}
     return written
 
 

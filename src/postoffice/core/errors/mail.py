@@ -64,7 +64,7 @@ class NotWaiting(Conflict):
 
 
 class TooLateToCancel(Conflict):
-    """Message {ref} does not wait any more ({states}); only what nobody has taken yet can be canceled."""
+    """Message {ref} does not wait any more ({states}); only what nobody has taken yet can be canceled, or a task that is not over."""
 
 
 class Deadlock(Conflict):

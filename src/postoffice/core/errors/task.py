@@ -7,6 +7,10 @@ class NotAssignee(Forbidden):
     """Task {task} is assigned to {assignee}, so {name} cannot move it."""
 
 
+class NotRequester(Forbidden):
+    """Task {task} was asked for by {requester}, who alone cancels it; {name} can report it rejected or failed."""
+
+
 class NoSuchTask(NotFound):
     """There is no task {task!r} that {name} has to do with."""
 

@@ -25,7 +25,7 @@ UPDATE = Tool(
     name="mailbox_task_update",
     title="Report on a task",
     arguments=TaskUpdate,
-    description="Report on a task you were given; the one who asked is told.",
+    description="Report on a task you were given, or cancel one you gave; the other is told.",
 )
 
 

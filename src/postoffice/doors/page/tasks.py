@@ -106,7 +106,7 @@ async def remind(look: Look) -> Response:
 
 
 async def cancel(look: Look) -> Response:
-    """Take back what nobody has begun."""
+    """End it, whoever works on it."""
     await look.office.cancel(look.caller, look.part("id"))
     return look.to("/page/tasks", {"said": "cancelled"})
 

@@ -148,7 +148,7 @@ async def status(message_id: MessageId, call: Identified) -> Response:
 
 @routes.post("/messages/{message_id:path}/cancel", **gives(Canceled, _CANCELED))
 async def cancel(message_id: MessageId, call: Identified) -> Response:
-    """Take back what the caller has sent and nobody has taken yet, from each recipient with whom it still waits."""
+    """Take back what the caller has sent and nobody has taken yet, from each recipient with whom it still waits. A task ends also once taken."""
     id, recipients = await call.office.cancel(call.caller, message_id)
     return answer(Canceled(id, recipients))
 

@@ -75,7 +75,7 @@ async def task(task_id: TaskId, call: Identified) -> Response:
 
 @routes.post("/tasks/{task_id:path}/update", **gives(Task, _TASK))
 async def update(task_id: TaskId, body: TaskUpdateBody, call: Identified) -> Response:
-    """Move a task, as its assignee; the requester gets an update with the task's callback."""
+    """Move a task, as its assignee, or cancel it, as its requester. The other is told; the requester with the task's callback."""
     report = Draft(
         to=call.caller.name,
         content="" if body.content is None and not body.parts else body.content,

@@ -55,5 +55,5 @@ ORDER BY t.message_id LIMIT :limit;
 
 -- name: finished_tasks
 SELECT {named_task}
-WHERE t.state IN ('completed', 'rejected', 'failed') AND t.message_id < :before
+WHERE t.state IN ('completed', 'rejected', 'failed', 'canceled') AND t.message_id < :before
 ORDER BY t.message_id DESC LIMIT :limit;

@@ -1,20 +1,19 @@
 """Reporting on a task, or taking back what was sent."""
 
+from collections.abc import Iterable
 from typing import ClassVar
 
 import msgspec
 
 from postoffice.core.agent import Caller
-from postoffice.core.delivery import Ack, Recalled
+from postoffice.core.delivery import Ack, Recalled, State
 from postoffice.core.draft import Draft
-from postoffice.core.errors import Invalid
+from postoffice.core.errors import Invalid, NoSuchTask
 from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.tools import mail
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.mail.reading import ForMind, keep, shorten
 from postoffice.doors.mcp.tools.verb import Verb
-
-_TAKEN_BACK = frozenset({mail.Report.CANCELED, "cancelled", "cancel", "withdrawn"})
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,32 +34,46 @@ class Reported(ForMind, frozen=True, kw_only=True):
         return self.outcome
 
     def text(self) -> str:
-        id, task = self.id(self.outcome.id), self.outcome.task
-        if task is not None:
+        id, task, recalled = self.id(self.outcome.id), self.outcome.task, self.outcome.recalled
+        if task is not None and not recalled:
             return f"Task {id} is {task.state}; {task.requester} is told."
-        spared = [one.recipient for one in self.outcome.recalled if one.canceled]
-        late = [one.recipient for one in self.outcome.recalled if not one.canceled]
-        return f"{id} is canceled; {', '.join(spared)} had not taken it." + (f" Too late for {', '.join(late)}." if late else "")
+        spared = _names(one for one in recalled if one.canceled and one.state is State.DEAD)
+        told = _names(one for one in recalled if one.canceled and one.state is not State.DEAD)
+        late = _names(one for one in recalled if not one.canceled)
+        said = [f"{spared} had not taken it" if spared else "", f"{told}, who had taken it, is told" if told else ""]
+        return f"{id} is canceled; {''.join(said)}." + (f" Too late for {late}." if late else "")
+
+
+def _names(some: Iterable[Recalled]) -> str:
+    return ", ".join(one.recipient for one in some)
 
 
 async def update(request: McpRequest, given: mail.Update) -> Reported:
     """Move a task, or take it back."""
     me = await request.caller(given.agent_id)
-    if given.state.lower() in _TAKEN_BACK:
-        id, recalled = await request.office.cancel(me, given.id)
-        outcome = Outcome(id=id, recalled=recalled)
-    else:
-        outcome = await _move(request, me, given)
-    return Reported(outcome=outcome, short=await shorten(request, me, [outcome.id]))
-
-
-async def _move(request: McpRequest, me: Caller, given: mail.Update) -> Outcome:
-    """One that has ended is done with as mail, too; one under way stays with whoever works on it."""
     try:
         state = TaskState(given.state)
     except ValueError:
         raise Invalid(what="state", why=f"it is {given.state!r}; use one of {', '.join(mail.Report)}") from None
-    task = await request.office.update_task(me, given.id, state, Draft(to=me.name, content=given.text or ""))
+    work = _cancel if state is TaskState.CANCELED else _move
+    outcome = await work(request, me, given.id, state, Draft(to=me.name, content=given.text or ""))
+    return Reported(outcome=outcome, short=await shorten(request, me, [outcome.id]))
+
+
+async def _cancel(request: McpRequest, me: Caller, ref: str, state: TaskState, report: Draft) -> Outcome:
+    """A task, also one that was taken; of other mail what nobody has taken."""
+    try:
+        task = await request.office.update_task(me, ref, state, report)
+    except NoSuchTask:
+        id, recalled = await request.office.cancel(me, ref)
+        return Outcome(id=id, recalled=recalled)
+    (standing,) = (await request.office.status(me, task.message_id)).standings
+    return Outcome(id=task.message_id, task=task, recalled=(Recalled(standing.recipient, standing.state, canceled=True),))
+
+
+async def _move(request: McpRequest, me: Caller, ref: str, state: TaskState, report: Draft) -> Outcome:
+    """One that has ended is done with as mail, too; one under way stays with whoever works on it."""
+    task = await request.office.update_task(me, ref, state, report)
     if task.state in FINAL:
         await request.office.settle(me, [Ack(task.message_id)])
     else:

@@ -30,7 +30,7 @@ class TaskVerbs(Counter):
         checked = check_draft(msgspec.structs.replace(given, type=TASK_UPDATE, task=None, reply_to=answered), self._limits)
         if state is TaskState.CANCELED:
             named = None if caller.owner else caller.name
-            return await self.short_ids.named(named, self._ref(ref), lambda whole: self._cancel_task(caller, whole, checked))
+            return await self.short_ids.named(named, self._checks.ref(ref), lambda whole: self._cancel_task(caller, whole, checked))
         return await self.short_ids.named(
             caller.name,
             self._checks.ref(ref),

@@ -239,6 +239,7 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("no_such_question", lambda s: s.office.question(s.owner, s.waiting)),
     ],
     "answer": [("no_such_question", lambda s: s.office.answer(s.owner, NO_ID, text="yes"))],
+    "go_on": [("owner_only", lambda s: s.office.go_on(s.bob, NO_ID))],
     "withdraw_question": [("no_such_question", lambda s: s.office.withdraw_question(s.bob, NO_ID))],
     "all_seen": [
         ("persons_only", lambda s: s.office.all_seen(s.bob, [s.waiting])),
@@ -418,12 +419,15 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
     "enter": [("bad_link", lambda s: s.office.enter("nonsense"))],
     "whose_link": [("bad_link", lambda s: s.office.whose_link("nonsense"))],
     "visitor": [("no_visit", lambda s: s.office.visitor("nonsense")), ("no_visit", lambda s: s.office.visitor(None))],
-    "invite": [
-        ("owner_only", lambda s: s.office.invite(s.bob, "carol")),
-        ("bad_name", lambda s: s.office.invite(s.owner, "a b")),
-        ("reserved_name", lambda s: s.office.invite(s.owner, "system")),
+    "invites.make": [
+        ("owner_only", lambda s: s.office.invites.make(s.bob, "carol")),
+        ("bad_name", lambda s: s.office.invites.make(s.owner, "a b")),
+        ("reserved_name", lambda s: s.office.invites.make(s.owner, "system")),
     ],
-    "accept_invite": [("bad_invite", lambda s: s.office.accept_invite("nonsense")), ("bad_invite", lambda s: s.office.accept_invite(""))],
+    "invites.accept": [
+        ("bad_invite", lambda s: s.office.invites.accept("nonsense")),
+        ("bad_invite", lambda s: s.office.invites.accept("")),
+    ],
     "open_window": [
         ("invalid", lambda s: s.office.open_window(None, opening(folder=""))),
         ("invalid", lambda s: s.office.open_window(None, opening(client=""))),
@@ -445,16 +449,16 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("invalid", lambda s: s.office.rung_in_vain(s.bob, NO_ID, [s.waiting] * 101)),
     ],
     "windows": [("bad_name", lambda s: s.office.windows("a b"))],
-    "make_machine_key": [
-        ("owner_only", lambda s: s.office.make_machine_key(s.bob, "laptop")),
-        ("bad_name", lambda s: s.office.make_machine_key(s.owner, "a b")),
-        ("reserved_name", lambda s: s.office.make_machine_key(s.owner, "system")),
+    "machines.make_key": [
+        ("owner_only", lambda s: s.office.machines.make_key(s.bob, "laptop")),
+        ("bad_name", lambda s: s.office.machines.make_key(s.owner, "a b")),
+        ("reserved_name", lambda s: s.office.machines.make_key(s.owner, "system")),
     ],
-    "machines": [("owner_only", lambda s: s.office.machines(s.bob))],
-    "revoke_machine": [
-        ("owner_only", lambda s: s.office.revoke_machine(s.bob, "laptop")),
-        ("bad_name", lambda s: s.office.revoke_machine(s.owner, "a b")),
-        ("no_such_key", lambda s: s.office.revoke_machine(s.owner, "laptop")),
+    "machines.all": [("owner_only", lambda s: s.office.machines.all(s.bob))],
+    "machines.revoke": [
+        ("owner_only", lambda s: s.office.machines.revoke(s.bob, "laptop")),
+        ("bad_name", lambda s: s.office.machines.revoke(s.owner, "a b")),
+        ("no_such_key", lambda s: s.office.machines.revoke(s.owner, "laptop")),
     ],
     "totals": [],
 }
@@ -536,7 +540,7 @@ NAMES_OF_THINGS: dict[str, Callable[[Scene, str], Awaitable[Any]]] = {
     "begin_turn": lambda s, bad: s.office.begin_turn(s.bob, bad),
     "rung": lambda s, bad: s.office.rung(s.bob, bad, [s.waiting]),
     "whose_link": lambda s, bad: s.office.whose_link(bad),
-    "accept_invite": lambda s, bad: s.office.accept_invite(bad),
+    "invites.accept": lambda s, bad: s.office.invites.accept(bad),
     "requeue": lambda s, bad: s.office.requeue(s.bob, bad),
     "discard": lambda s, bad: s.office.discard(s.bob, bad),
     "update_task": lambda s, bad: s.office.update_task(s.bob, bad, TaskState.FAILED),

@@ -11,8 +11,10 @@ from postoffice.core.errors import Invalid, LeaseLost, MailError, NotFound, NotP
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
 from postoffice.office.foreign import ForeignVerbs
+from postoffice.office.invites import InviteVerbs
 from postoffice.office.ledger import LedgerVerbs
 from postoffice.office.lending import LendingVerbs
+from postoffice.office.machines import MachineVerbs
 from tests.engines import Engine
 from tests.mail import ask, office_with, people, take, write
 from tests.office.bad_calls import BAD_CALLS, CANNOT_BE_WRONG, NAMES_OF_THINGS, NUMBERS, Scene
@@ -49,7 +51,14 @@ async def code_of(call: Awaitable[Any]) -> str:
 
 class TestEveryVerb:
     def test_every_verb_is_in_the_table(self) -> None:
-        kinds = {"": PostOffice, "ledger.": LedgerVerbs, "foreign.": ForeignVerbs, "lending.": LendingVerbs}
+        kinds = {
+            "": PostOffice,
+            "ledger.": LedgerVerbs,
+            "foreign.": ForeignVerbs,
+            "lending.": LendingVerbs,
+            "invites.": InviteVerbs,
+            "machines.": MachineVerbs,
+        }
         verbs = {
             of + name for of, kind in kinds.items() for name, _ in inspect.getmembers(kind, inspect.isfunction) if not name.startswith("_")
         }

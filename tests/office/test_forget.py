@@ -90,13 +90,13 @@ async def test_only_the_owner_forgets(office: PostOffice) -> None:
 
 
 async def test_its_invitation_is_worth_nothing(office: PostOffice, engine: Engine) -> None:
-    invited = await office.invite(office.owner(), "dora")
+    invited = await office.invites.make(office.owner(), "dora")
     await office.forget(office.owner(), "dora")
     await engine.advance(timedelta(seconds=1))
     with pytest.raises(BadInvite):
-        await office.accept_invite(invited.code)
-    again = await office.invite(office.owner(), "dora")
-    assert (await office.accept_invite(again.code))[0] == "dora"
+        await office.invites.accept(invited.code)
+    again = await office.invites.make(office.owner(), "dora")
+    assert (await office.invites.accept(again.code))[0] == "dora"
     assert "dora" in await names(office)
 
 

@@ -311,7 +311,7 @@ async def rings_of(office: PostOffice, caller: Caller, ref: str) -> Rings:
 class TestMachines:
     async def test_a_machine_opens_windows_under_its_prefix_and_speaks_for_their_agents_only(self, engine: Engine) -> None:
         async with office_with(engine, auth=Auth.KEYS) as office:
-            raw, made = await office.make_machine_key(office.owner(), "Ann")
+            raw, made = await office.machines.make_key(office.owner(), "Ann")
             assert (made.prefix, made.shown) == ("ann", raw[:8])
             machine = await office.identify(key=raw, machine=True)
             first, second = [await open_one(office, process, machine, session=str(process)) for process in (1, 2)]
@@ -329,7 +329,7 @@ class TestMachines:
 
     async def test_a_machine_has_no_say_over_anothers_windows(self, engine: Engine) -> None:
         async with office_with(engine, auth=Auth.KEYS) as office:
-            keys = [(await office.make_machine_key(office.owner(), prefix))[0] for prefix in ("ann", "ben")]
+            keys = [(await office.machines.make_key(office.owner(), prefix))[0] for prefix in ("ann", "ben")]
             ann, ben = [await office.identify(key=key, machine=True) for key in keys]
             opened = await open_one(office, 1, ann)
             with pytest.raises(NoSuchWindow):
@@ -340,7 +340,7 @@ class TestMachines:
 
     async def test_windows_of_one_machine_and_the_owner_write_to_them_at_once_and_nobody_else(self, engine: Engine) -> None:
         async with office_with(engine, auth=Auth.KEYS) as office:
-            keys = [(await office.make_machine_key(office.owner(), prefix))[0] for prefix in ("ann", "ben")]
+            keys = [(await office.machines.make_key(office.owner(), prefix))[0] for prefix in ("ann", "ben")]
             ann, ben = [await office.identify(key=key, machine=True) for key in keys]
             for process, machine in enumerate((ann, ann, ben)):
                 await open_one(office, process, machine)
@@ -359,18 +359,18 @@ class TestMachines:
 
     async def test_a_key_that_was_taken_back_opens_nothing(self, engine: Engine) -> None:
         async with office_with(engine, auth=Auth.KEYS) as office:
-            raw, _ = await office.make_machine_key(office.owner(), "ann")
+            raw, _ = await office.machines.make_key(office.owner(), "ann")
             machine = await office.identify(key=raw, machine=True)
             await open_one(office, 1, machine)
-            assert await office.revoke_machine(office.owner(), "ANN") == 1
+            assert await office.machines.revoke(office.owner(), "ANN") == 1
             for name in (None, "ann-shop"):
                 with pytest.raises(BadKey):
                     await office.identify(key=raw, name=name, machine=True)
-            assert await office.machines(office.owner()) == ()
+            assert await office.machines.all(office.owner()) == ()
             with pytest.raises(NoSuchKey):
-                await office.revoke_machine(office.owner(), "ann")
+                await office.machines.revoke(office.owner(), "ann")
 
     async def test_only_the_owner_gives_machines_keys(self, office: PostOffice) -> None:
         for caller in (await member(office, "coder"), *await people(office, "bob")):
             with pytest.raises(OwnerOnly):
-                await office.make_machine_key(caller, "ann")
+                await office.machines.make_key(caller, "ann")

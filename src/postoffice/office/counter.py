@@ -26,8 +26,10 @@ from postoffice.office.checks import Checks
 from postoffice.office.foreign import ForeignVerbs
 from postoffice.office.house import House
 from postoffice.office.identity import Identities
+from postoffice.office.invites import InviteVerbs
 from postoffice.office.ledger import LedgerVerbs
 from postoffice.office.lending import LendingVerbs
+from postoffice.office.machines import MachineVerbs
 from postoffice.office.naming_mail import ShortIds
 from postoffice.office.near_names import NearNames
 from postoffice.office.places import Places
@@ -77,6 +79,8 @@ class Counter:
         self.redelivered = 0
         self.ledger = LedgerVerbs(store, self.house, self._checks, self._near_names)
         self.foreign = ForeignVerbs(store, self.house, self._checks)
+        self.invites = InviteVerbs(store, self._checks, self._clock)
+        self.machines = MachineVerbs(store, self._checks)
         self.lending = LendingVerbs(store, self._checks, self._bells, self._turn)
 
     async def _of(self, caller: Caller, of: str | None) -> str:

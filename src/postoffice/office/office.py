@@ -9,8 +9,6 @@ from postoffice.core.agent import Caller
 from postoffice.core.errors import DatabaseLost, Unavailable
 from postoffice.core.views import Numbers
 from postoffice.office.consent import ConsentVerbs
-from postoffice.office.inviting import InvitingVerbs
-from postoffice.office.machines import MachineVerbs
 from postoffice.office.mail import MailVerbs
 from postoffice.office.people import PeopleVerbs
 from postoffice.office.questions import QuestionVerbs
@@ -27,14 +25,12 @@ _PATIENCE: Final = 2.0
 class PostOffice(
     MailVerbs,
     PeopleVerbs,
-    InvitingVerbs,
     ConsentVerbs,
     ReadingVerbs,
     QuestionVerbs,
     TaskVerbs,
     WatchingVerbs,
     WindowVerbs,
-    MachineVerbs,
 ):
     """One office over one store. `async with` opens and closes it."""
 

@@ -53,7 +53,7 @@ class Joined(msgspec.Struct, frozen=True, kw_only=True):
 async def invite(body: InviteBody, call: Identified, request: Request) -> Response:
     """Invite an agent, as the owner: the code gives it a key on another machine, once, within the hour."""
     changes = body.model_dump(exclude_none=True, exclude={"name"})
-    made = await call.office.invite(call.caller, body.name, msgspec.convert(changes, Card))
+    made = await call.office.invites.make(call.caller, body.name, msgspec.convert(changes, Card))
     server = f"{request.url.scheme}://{request.headers.get('host', '')}"
     return answer(Invited(name=made.name, code=made.code, server=server, expires_at=made.expires_at), 201)
 
@@ -62,5 +62,5 @@ async def invite(body: InviteBody, call: Identified, request: Request) -> Respon
 async def accept(body: AcceptBody, call: Stranger) -> Response:
     """Use a code. Nobody has to say who they are: the code says it."""
     office, _ = call
-    name, key = await office.accept_invite(body.code)
+    name, key = await office.invites.accept(body.code)
     return answer(Joined(name=name, api_key=key), 201)

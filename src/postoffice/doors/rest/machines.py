@@ -47,16 +47,16 @@ _MACHINE = {"prefix": "ann", "shown": "amb_0000", "created_at": WHEN}
 @routes.get("/machines", **gives(Machines, {"machines": [_MACHINE]}))
 async def machines(call: Identified) -> Response:
     """Which machines have keys; for the owner."""
-    return answer(Machines(await call.office.machines(call.caller)))
+    return answer(Machines(await call.office.machines.all(call.caller)))
 
 
 @routes.post("/machines", **gives(NewMachine, {"api_key": "amb_" + "0" * 64, "machine": _MACHINE}, 201))
 async def make(body: MachineBody, call: Identified) -> Response:
     """Give a machine a key; for the owner. With it windows are opened as `<prefix>-<folder>`, and their agents spoken for (`X-Agent`)."""
-    return answer(NewMachine(*await call.office.make_machine_key(call.caller, body.prefix)), 201)
+    return answer(NewMachine(*await call.office.machines.make_key(call.caller, body.prefix)), 201)
 
 
 @routes.delete("/machines/{prefix}", **gives(Revoked, {"revoked": 1}))
 async def revoke(prefix: Prefix, call: Identified) -> Response:
     """Take a machine's keys back; for the owner. Its windows' names and mail stay."""
-    return answer(Revoked(await call.office.revoke_machine(call.caller, prefix)))
+    return answer(Revoked(await call.office.machines.revoke(call.caller, prefix)))

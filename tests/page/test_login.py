@@ -191,6 +191,43 @@ def test_a_visit_ends_when_asked_and_when_the_key_is_revoked(out: Lookout, guard
     expect(out.page.get_by_role("heading", level=1)).to_have_text("Come in")
 
 
+def test_the_owner_takes_an_agents_key_back_after_a_question(browser: Browser, guarded: House) -> None:
+    guarded.run("register", "dora", "--allow", "*")
+    guarded.run("send", "--to", "alice", "--subject", "Once", "once", "--as", "dora")
+    for scripts in (True, False):
+        with looking(browser, guarded.url, java_script_enabled=scripts) as lookout:
+            page = lookout.page
+            if scripts:
+                visit(lookout, guarded, "owner")
+            else:
+                page.goto("/page/login")
+                page.get_by_label("Or paste the code").fill(link(guarded, "owner").partition("#")[2])
+                page.get_by_role("button", name="Come in").click()
+            page.goto("/page/mail?of=dora")
+            if scripts:
+                keys = page.locator(".keys-of li")
+                expect(keys).to_have_count(1)
+                assert shut_out(lookout) == []
+                keys.locator("summary").click()
+                expect(keys).to_contain_text("is shut out at once")
+                keys.get_by_role("button", name="Take back").click()
+            expect(page.locator(".card-of")).to_be_visible()
+            expect(page.locator(".keys-of")).to_have_count(0)
+    with pytest.raises(AssertionError):
+        guarded.run("send", "--to", "alice", "--subject", "Again", "again", "--as", "dora")
+
+
+def test_a_person_who_looks_with_an_agents_key_is_no_sign_of_life(guarded: House) -> None:
+    guarded.run("register", "quiet-one", "--allow", "*")
+    link(guarded, "quiet-one")
+    (agent,) = (
+        one
+        for one in httpx.get(f"{guarded.url}/agents", headers={"Authorization": f"Bearer {guarded.owner_key}"}).json()["agents"]
+        if one["name"] == "quiet-one"
+    )
+    assert (agent["presence"], agent["last_seen"]) == ("offline", None)
+
+
 def test_a_code_can_be_pasted_without_scripts_and_leads_on(browser: Browser, guarded: House) -> None:
     with looking(browser, guarded.url, java_script_enabled=False) as lookout:
         lookout.go("/page/tasks")

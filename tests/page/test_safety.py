@@ -26,6 +26,8 @@ POSTS = [
     ("/page/connections/0199d2a0-0000-7000-8000-000000000003/approve", {}),
     ("/page/dead/0199d2a0-0000-7000-8000-000000000003/discard", {"of": "bob"}),
     ("/page/connect", {"name": "mallory"}),
+    ("/page/connect/test", {"name": "mallory"}),
+    ("/page/agents/bob/revoke", {}),
     ("/page/many", {"act": "done", "pick": "x"}),
     ("/page/mine/0199d2a0-0000-7000-8000-000000000003/done", {}),
     ("/page/letter/0199d2a0-0000-7000-8000-000000000003/done", {}),

@@ -1,5 +1,6 @@
 """Every view, in both themes: it says what it is, nobody is shut out of it, and a picture of it is kept to be looked at."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -149,8 +150,14 @@ def test_a_new_office_says_how_to_begin(browser: Browser, tmp_path: Path) -> Non
         expect(page.locator(".snippet")).to_contain_text(f"{new.url}/mail/coder")
         page.screenshot(path=SCREENS / "welcome-light.png")
         assert shut_out(lookout) == []
-        new.town.appear("coder")
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a client", "version": "1"}}
+        headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+        opening = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})
+        assert page.request.post(f"{new.url}/mail/coder", data=opening, headers=headers).ok
         expect(page.locator("#light.lit")).to_contain_text("coder has called")
+        page.get_by_role("button", name="Send it a test letter").click()
+        expect(page.locator(".letter")).to_contain_text("This is a test letter.")
+        assert [letter["subject"] for letter in new.town.call("coder", "POST", "/messages/receive", {})["messages"]] == ["Hello"]
 
 
 def test_bridges_that_are_in_use_are_shown(browser: Browser, tmp_path: Path) -> None:

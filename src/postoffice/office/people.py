@@ -22,18 +22,27 @@ _YEAR = timedelta(days=365)
 class PeopleVerbs(Counter):
     """Agents and keys."""
 
-    async def identify(self, *, key: str | None = None, name: str | None = None, looking: bool = False, machine: bool = False) -> Caller:
+    async def identify(
+        self, *, key: str | None = None, name: str | None = None, looking: bool = False, machine: bool = False, silently: bool = False
+    ) -> Caller:
         """Who is calling, by key or, on an open server, by name. Any call is a sign of life; one that only looks makes no new agent.
 
-        `machine`: it may be a machine, which is no agent.
+        `machine`: it may be a machine, which is no agent. `silently`: a person's call with the agent's key says nothing of the agent.
         """
         caller = await self._identities.identify(key, name, looking=looking)
         if caller.machine is not None:
             if not machine:
                 raise MachineOnly(prefix=caller.machine)
             return caller
-        self._presences.touch(caller.name)
+        if caller.new:
+            self._presences.look_in(caller.name)
+        elif not silently:
+            self._presences.touch(caller.name)
         return caller
+
+    def has_called(self, name: str) -> bool:
+        """Whether somebody called by a name that nobody has yet, as clients do that open their tools and have nothing to say."""
+        return self._presences.looked_in(name)
 
     def owner(self) -> Caller:
         """The owner, for a door that knows it has the owner before it."""

@@ -22,6 +22,8 @@ from postoffice.wake.protocol import Wake
 _log = logging.getLogger(__name__)
 _FLUSH_TICKS = 5
 _SEEN_AT_ONCE = 250
+_STRANGERS = 1000
+"""Names that nobody has, of which it is remembered that somebody called by them."""
 _PURGE_TICKS = 60
 _PURGE_LASTS = 1_000_000_000  # nanoseconds, of each tick
 _LOOKS = 1000
@@ -33,10 +35,21 @@ class Presences:
 
     def __init__(self) -> None:
         self._seen: dict[str, int | None] = {}
+        self._strangers: set[str] = set()
 
     def touch(self, name: str) -> None:
         """The agent did something just now."""
         self._seen[folded(name)] = steady()
+
+    def look_in(self, name: str) -> None:
+        """Somebody called by a name that nobody has, and only looked."""
+        if len(self._strangers) >= _STRANGERS:
+            self._strangers.clear()
+        self._strangers.add(folded(name))
+
+    def looked_in(self, name: str) -> bool:
+        """Whether somebody did, at this process."""
+        return folded(name) in self._strangers
 
     def leave(self, name: str) -> None:
         """The agent said that it is going."""

@@ -8,6 +8,7 @@ import msgspec
 from starlette.responses import Response
 
 from postoffice.core.agent import Agent, Card, Presence
+from postoffice.core.draft import Draft
 from postoffice.core.errors import NoSuchAgent, OwnerOnly
 from postoffice.core.names import check_free
 from postoffice.core.policy import ANYONE
@@ -15,6 +16,7 @@ from postoffice.doors.page.look import Look
 from postoffice.office import Auth
 
 EXAMPLE = "coder"
+_TEST = "This is a test letter. If you can read it, your mailbox works: please answer with one line."
 
 
 class Snippet(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,6 +54,14 @@ async def register(look: Look) -> Response:
     return await look.show("connect.html", **await introduction(look, name, key))
 
 
+async def test_letter(look: Look) -> Response:
+    """Write a first letter to a name, whether or not anybody has come by it yet."""
+    form = await look.form()
+    draft = Draft(to=check_free(form.get("name", "")), subject="Hello", content=_TEST, client_id=form.get("once") or None)
+    sent = await look.office.send(look.caller, draft)
+    return look.to(f"/page/letter/{sent.message_id}", {"said": "sent"})
+
+
 async def introduction(look: Look, name: str | None = None, key: str | None = None) -> dict[str, Any]:
     """Everything the connect page shows, which is also what a new server shows."""
     name = check_free(name or look.asked("name") or EXAMPLE) if look.caller.owner else look.caller.name
@@ -64,12 +74,14 @@ async def introduction(look: Look, name: str | None = None, key: str | None = No
     return {
         "name": name,
         "key": key,
+        "test_once": look.once(),
         "seed": secrets.token_hex(32),
         "needs_key": needed,
         "snippets": found,
         "chosen": chosen if chosen in [snippet.key for snippet in found] else found[0].key,
         "agent": agent,
-        "lit": agent is not None and (agent.presence is not Presence.OFFLINE or agent.last_seen is not None),
+        "lit": look.office.has_called(name)
+        or (agent is not None and (agent.presence is not Presence.OFFLINE or agent.last_seen is not None)),
     }
 
 

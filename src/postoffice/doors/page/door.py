@@ -11,6 +11,7 @@ from postoffice.core.errors import BadLink, MailError, NoSuchPath, NoVisit, Unid
 from postoffice.doors.edge import Refusal, report
 from postoffice.doors.faults import fault
 from postoffice.doors.page import (
+    agents,
     assets,
     compose,
     connect,
@@ -92,6 +93,8 @@ _PLACES = (
     _Place("GET", "/page/traffic", flow.traffic),
     _Place("GET", "/page/connect", connect.connect),
     _Place("POST", "/page/connect", connect.register),
+    _Place("POST", "/page/connect/test", connect.test_letter),
+    _Place("POST", "/page/agents/{name}/revoke", agents.revoke),
     _Place("GET", "/page/settings", settings.settings),
     _Place("POST", "/page/settings/theme", settings.theme),
     _Place("GET", "/page/icon/{count}.svg", settings.icon, public=True),

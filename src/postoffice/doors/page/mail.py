@@ -5,12 +5,14 @@ from typing import Any
 import msgspec
 from starlette.responses import PlainTextResponse, Response
 
+from postoffice.core.agent import Key
 from postoffice.core.delivery import WAITING
 from postoffice.core.invisible import visible
 from postoffice.core.letter import text_of
 from postoffice.core.names import OWNER, folded
 from postoffice.core.session import Line, Thread
 from postoffice.core.talk import Aside
+from postoffice.doors.moments import now
 from postoffice.doors.page.compose import ways
 from postoffice.doors.page.look import Look
 from postoffice.doors.page.mine import waiting_in
@@ -111,7 +113,16 @@ async def _asides(look: Look, found: Thread) -> tuple[Aside, ...]:
 async def _list(look: Look) -> dict[str, Any]:
     office, caller = look.office, look.caller
     of, unread, cursor = look.asked("of"), look.asked("unread"), look.asked("cursor")
-    facts: dict[str, Any] = {"of": of, "unread": unread, "talks": None, "threads": None, "agent": None, "mailboxes": (), "mine": False}
+    facts: dict[str, Any] = {
+        "of": of,
+        "unread": unread,
+        "talks": None,
+        "threads": None,
+        "agent": None,
+        "mailboxes": (),
+        "mine": False,
+        "keys": (),
+    }
     if caller.owner:
         facts["mailboxes"] = (await office.roster(caller, limit=_MAILBOXES)).items
         facts["own"] = await office.counts(caller)
@@ -120,8 +131,15 @@ async def _list(look: Look) -> dict[str, Any]:
     else:
         facts["threads"] = await office.inbox(caller, cursor, _SHOWN, unread_only=unread is not None, lines=1, of=of)
         facts["agent"] = await office.agent(of or caller.name)
+        facts["keys"] = await _keys(look, of) if caller.owner and of is not None else ()
         facts["mine"] = folded(of or caller.name) == folded(caller.name) and await office.is_person(caller)
     return facts
+
+
+async def _keys(look: Look, name: str) -> list[Key]:
+    """Those of an agent that still open something."""
+    found = await look.office.keys(look.caller, of=name) if folded(name) != OWNER else ()
+    return [key for key in found if key.revoked_at is None and (key.expires_at is None or key.expires_at > now())]
 
 
 def _sides(found: Thread) -> dict[str, str]:

@@ -13,6 +13,8 @@ _LOOKS = frozenset({"/messages/receive", "/messages/wait", "/messages/pop"})
 """Asking for mail is looking into a mailbox, too."""
 _WHO_AM_I = "/agents/me"
 """Whoever asks this says that it is there."""
+_LOGIN = "/page/links"
+"""A person wants to look at the page: that says nothing of the agent whose key it is."""
 
 
 class Call(NamedTuple):
@@ -34,7 +36,7 @@ async def identified(request: Request) -> Call:
     key, name = credentials(request.scope)
     path = request.url.path
     looking = path in _LOOKS or (request.method == "GET" and path != _WHO_AM_I)
-    caller = await office.identify(key=key, name=name, looking=looking)
+    caller = await office.identify(key=key, name=name, looking=looking, silently=path == _LOGIN)
     request.scope["state"]["agent"] = caller.name
     return Call(office, caller)
 

@@ -21,6 +21,7 @@ function say(state) {
   const line = document.getElementById("line");
   if (!line || line.dataset.line === state) return;
   line.dataset.line = state;
+  document.documentElement.dataset.line = state;
   line.querySelector("[data-line-word]").textContent = WORDS[state];
 }
 

@@ -54,6 +54,8 @@ COMMANDS = [
     "migrate",
     "backup",
     "restore",
+    "pause",
+    "resume",
     "doctor",
     "mcp",
     "completions",

@@ -486,6 +486,19 @@ class OfficeMachine(RuleBasedStateMachine):
             letter.seen |= letter.state is State.PENDING
         assert (standing.state, standing.seen_at is not None) == (letter.state, letter.seen)
 
+    @rule(agent=agents, lasts=st.none() | units, resumes=st.booleans(), door=doors)
+    def pause_or_resume(self, agent: str, lasts: int | None, resumes: bool, door: int) -> None:  # noqa: FBT001
+        self.do(self.pauses(agent, lasts, door, resumes=resumes))
+
+    async def pauses(self, agent: str, lasts: int | None, door: int, *, resumes: bool) -> None:
+        if resumes:
+            self.model.paused.pop(agent, None)
+            assert (await self.office(door).resume(self.callers[agent])).paused is None
+            return
+        self.model.paused[agent] = None if lasts is None else self.model.now + lasts
+        pause = await self.office(door).pause(self.callers[agent], None if lasts is None else lasts * UNIT)
+        assert (pause.until is None) == (lasts is None)
+
     # Dead letters, held mail
 
     @rule(pick=picks, again=st.booleans(), door=doors)
@@ -667,6 +680,8 @@ class OfficeMachine(RuleBasedStateMachine):
 
     async def come_to_rest(self) -> None:
         """Everybody takes and acks until nothing waits; then every message accepted is acked or dead, once."""
+        for name in NAMES:
+            await self.pauses(name, None, 0, resumes=True)
         for letter in self.model.within(State.HELD):
             if letter.due is None:
                 await self.releases(letter, 0, refuse=False)

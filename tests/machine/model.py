@@ -64,6 +64,8 @@ class Model:
         self.max_attempts = max_attempts
         self.now = 0
         self.letters: dict[tuple[str, str], Letter] = {}
+        self.paused: dict[str, int | None] = {}
+        """Whose mail is held, and until when; nothing where it is until somebody resumes it."""
         self.tokens: set[str] = set()
         self.owed: Counter[tuple[str, str, str]] = Counter()
         """Notices that must come: (sender, message, the mailbox it died in)."""
@@ -99,6 +101,10 @@ class Model:
     def lines(self, session: SessionKey, reader: str) -> list[Letter]:
         return [letter for letter in self.letters.values() if letter.session == session and letter.shown_to(reader)]
 
+    def is_paused(self, mailbox: str) -> bool:
+        until = self.paused.get(mailbox, self.now)
+        return until is None or until > self.now
+
     def is_due(self, letter: Letter) -> bool:
         return letter.due is not None and letter.due <= self.now
 
@@ -112,6 +118,8 @@ class Model:
 
     def takeable(self, mailbox: str, limit: int, session: SessionKey | None = None, *, one_per_session: bool = False) -> list[Letter]:
         """What a taker must be given."""
+        if self.is_paused(mailbox):
+            return []
         taken: list[Letter] = []
         busy = {letter.session for letter in self.of(mailbox, State.LEASED)}
         for letter in self.of(mailbox, State.PENDING):

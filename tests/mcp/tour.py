@@ -47,4 +47,6 @@ async def tour(call: Call) -> None:
     await call("dora", "mail_agents")
     connecting = await call("dora", "mail_connect", agent_="emil")
     await call("emil", "mail_connect")
+    await call("emil", "mail_pause", minutes=5, reason="lunch")
+    await call("emil", "mail_pause", resume=True)
     await call("emil", "mail_connect", code=connecting["request"]["verification_code"])

@@ -7,9 +7,11 @@ from msgspec import Struct
 from msgspec.json import Decoder
 
 from postoffice.core.agent import Card
+from postoffice.core.clock import moment
 from postoffice.core.delivery import State
 from postoffice.core.errors import Unavailable
 from postoffice.core.message import Message
+from postoffice.core.pause import Pause
 
 Row = tuple[Any, ...]
 ThreadKey = tuple[str, str, str]
@@ -39,6 +41,10 @@ class Box(Struct, gc=False):
     waiting_bytes: int = 0
     forgotten: bool = False
     """The owner has forgotten it: as if it were not there, until it is used or written to again."""
+    paused_at: int | None = None
+    paused_until: int | None = None
+    paused_by: str | None = None
+    pause_reason: str | None = None
 
     @classmethod
     def of(cls, row: Row) -> "Box":
@@ -52,6 +58,17 @@ class Box(Struct, gc=False):
     def depth(self) -> int:
         """What still has to be dealt with."""
         return self.held + self.pending + self.leased
+
+    def is_paused(self, now: int) -> bool:
+        """Whether nothing of its mail is given out. A pause ends by itself when its time has come, whether that is written down yet or not."""
+        return self.paused_at is not None and (self.paused_until is None or self.paused_until > now)
+
+    def pause(self, now: int) -> Pause | None:
+        """The pause it is in, as it may be shown."""
+        if self.paused_at is None or not self.is_paused(now):
+            return None
+        until = None if self.paused_until is None else moment(self.paused_until)
+        return Pause(since=moment(self.paused_at), until=until, by=self.paused_by or "", reason=self.pause_reason)
 
 
 class Boxes(dict[str, Box]):

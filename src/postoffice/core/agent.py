@@ -12,6 +12,7 @@ import msgspec
 from postoffice.core.errors import TooLarge
 from postoffice.core.limits import bounded
 from postoffice.core.names import check_name, folded
+from postoffice.core.pause import Pause
 from postoffice.core.policy import ANYONE
 from postoffice.core.reach import Reach
 from postoffice.core.text import check_json
@@ -62,6 +63,7 @@ class Agent(msgspec.Struct, frozen=True, kw_only=True):
     acted: bool
     created_at: datetime
     last_seen: datetime | None
+    paused: Pause | None = None
     reach: Reach | None = None
     """Whether it can take mail now."""
 

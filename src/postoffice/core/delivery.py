@@ -196,6 +196,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """When it was first taken."""
     seen_at: datetime | None = None
     """When a person opened it, who has not dealt with it yet."""
+    paused_until: datetime | UnsetType | None = UNSET
+    """Of what waits because its recipient is paused: when that ends; nothing where somebody has to resume it."""
     ledger: OnLedger | UnsetType = UNSET
     """Of a message that goes by the ledger."""
     rung: Rings | UnsetType = UNSET

@@ -24,6 +24,7 @@ class Kind(StrEnum):
     TASK = "task"
     NOTE = "note"
     QUESTION = "question"
+    PAUSE = "pause"
     BUDGET_SPENT = "budget_spent"
     KEY_ADDED = "key_added"
     KEY_REVOKED = "key_revoked"

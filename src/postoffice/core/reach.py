@@ -6,7 +6,9 @@ from enum import StrEnum
 from typing import Final
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
+from postoffice.core.pause import Pause, until_words
 from postoffice.core.window import Ring, Window, WindowState, name_of_folder
 
 _CLIENTS: Final = {
@@ -37,6 +39,8 @@ class Way(StrEnum):
     """It is there, but nothing wakes it."""
     OFFLINE = "offline"
     """Nobody has been there for a while, or ever."""
+    PAUSED = "paused"
+    """Its mail is held, until a time or until it is resumed."""
 
 
 class Reach(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -45,6 +49,8 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     way: Way
     text: str
     """In words of ours alone."""
+    until: datetime | UnsetType | None = UNSET
+    """Of a pause: when it ends; nothing where somebody has to resume it."""
 
 
 class Known(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -56,6 +62,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Nothing where it said that it goes."""
     at_work: bool
     """Whether it has mail in hand."""
+    pause: Pause | None = None
 
 
 class Signs(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -69,12 +76,15 @@ class Signs(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Whether somebody waits for its mail."""
     at_work: bool
     """Whether it has mail in hand."""
+    pause: Pause | None = None
     certain: bool = True
     """Whether nobody can wait for its mail where we would not know of it."""
 
 
 def reach_of(windows: Sequence[Window], signs: Signs, timeout: timedelta, now: datetime, *, whole: bool = False) -> Reach:
     """What reaches an agent with these windows; `whole`: for the owner, who is told of folders too."""
+    if signs.pause is not None:
+        return Reach(way=Way.PAUSED, text=until_words(signs.pause.until), until=signs.pause.until)
     best = max(windows, key=_rank, default=None)
     if best is not None and (best.ring not in _DEAF or not signs.waits):
         return _of_window(best, len(windows), now, whole=whole)

@@ -8,6 +8,7 @@ import msgspec
 from postoffice.core.agent import Card, Presence
 from postoffice.core.delivery import Standing
 from postoffice.core.message import Message
+from postoffice.core.pause import Pause
 from postoffice.core.reach import Reach
 
 T = TypeVar("T")
@@ -88,6 +89,7 @@ class Seat(msgspec.Struct, frozen=True, kw_only=True):
     acted: bool
     last_seen: datetime | None
     oldest_waiting: timedelta | None
+    paused: Pause | None = None
     reach: Reach | None = None
     """Whether it can take mail now."""
 
@@ -123,6 +125,7 @@ class MailboxCounts(msgspec.Struct, frozen=True, kw_only=True):
     dead: int
     counted: int
     oldest_waiting: timedelta | None
+    paused: Pause | None = None
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ import msgspec
 
 from postoffice.core.agent import Agent, Presence
 from postoffice.core.names import OWNER, folded
+from postoffice.core.pause import Pause
 from postoffice.core.profile import capability_codes
 from postoffice.core.reach import Reach
 
@@ -32,6 +33,8 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     last_seen: datetime | None
     reach: Reach | None
     """Whether it can take mail now."""
+    paused: Pause | None
+    """Of an agent whose mail is held: since when, until when, by whom, and why in their words."""
 
 
 def listing(agent: Agent) -> Listing:
@@ -58,4 +61,5 @@ def public(agent: Agent) -> dict[str, Any]:
         "created_at": agent.created_at,
         "last_seen": agent.last_seen,
         "reach": agent.reach,
+        "paused": agent.paused,
     }

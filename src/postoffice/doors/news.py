@@ -24,6 +24,7 @@ _REF = {
     Kind.TASK: "task_id",
     Kind.NOTE: "message_id",
     Kind.QUESTION: "question_id",
+    Kind.PAUSE: "agent",
     Kind.BUDGET_SPENT: "session_id",
     Kind.KEY_ADDED: "prefix",
     Kind.KEY_REVOKED: "prefix",

@@ -146,6 +146,7 @@ class Counter:
             silent_for=newer if newer is not None else known.silent_for,
             waits=self._bells.mail_awaited(folded(name)),
             at_work=known.at_work,
+            pause=known.pause,
             certain=not self.store.engine.shared,
         )
         whole = caller is not None and caller.owner
@@ -154,7 +155,7 @@ class Counter:
     def _with_presence(self, shown: Shown, tasks: int, caller: Caller | None = None) -> Shown:
         """Count the signs of life that are not written down yet, and say what reaches it."""
         silent = None if shown.last_seen is None else moment(self._clock.now()) - shown.last_seen
-        known = Known(came=shown.acted, silent_for=silent, at_work=shown.leased > 0)
+        known = Known(came=shown.acted, silent_for=silent, at_work=shown.leased > 0, pause=shown.paused)
         shown = msgspec.structs.replace(shown, reach=self._reach(caller, shown.name, known))
         silent_for = self._presences.silent_for(shown.name)
         if silent_for is None:

@@ -10,7 +10,7 @@ from postoffice.core.errors import DatabaseLost, Unavailable
 from postoffice.core.views import Numbers
 from postoffice.office.consent import ConsentVerbs
 from postoffice.office.mail import MailVerbs
-from postoffice.office.people import PeopleVerbs
+from postoffice.office.pausing import PausingVerbs
 from postoffice.office.questions import QuestionVerbs
 from postoffice.office.reading import ReadingVerbs
 from postoffice.office.tasks import TaskVerbs
@@ -24,7 +24,7 @@ _PATIENCE: Final = 2.0
 
 class PostOffice(
     MailVerbs,
-    PeopleVerbs,
+    PausingVerbs,
     ConsentVerbs,
     ReadingVerbs,
     QuestionVerbs,

@@ -135,6 +135,7 @@ class Upkeep:
         await store.sweeps.expire_requests()
         await store.sweeps.report_overdue()
         await store.sweeps.end_questions()
+        await store.sweeps.end_pauses()
         await store.sweeps.ask_go_on()
         seldom = self._ticks % _PURGE_TICKS == 0
         if limits.retention is not None and (seldom or self._more_to_purge):

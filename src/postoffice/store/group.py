@@ -24,6 +24,7 @@ LAST = {
     "drop_await",
     "end_visits_of",
     "forget_limits",
+    "put_pause",
     "resume_webhook_posts",
 }
 """Statements that have the last word on rows another act of the group may have written."""

@@ -6,6 +6,7 @@ from typing import Protocol, TypeVar
 
 from postoffice.acts.act import Act
 from postoffice.acts.mail.expiry import ExpireRequests, ReportOverdue
+from postoffice.acts.people.pausing import ResumeMail
 from postoffice.acts.people.windows import EndLost
 from postoffice.acts.questions.closing import EndQuestion
 from postoffice.acts.questions.go_on import AskGoOn
@@ -50,6 +51,11 @@ class Sweeps:
         """Close the windows that were not renewed."""
         ids = tuple(id for (id,) in await self._engine.fetch("lost_windows", limit=limit))
         return await self._do(EndLost(ids)) if ids else 0
+
+    async def end_pauses(self, limit: int = 100) -> int:
+        """End the pauses whose time has come."""
+        names = [agent for (agent,) in await self._engine.fetch("ended_pauses", limit=limit)]
+        return len([await self._do(ResumeMail(agent, over=True)) for agent in names])
 
     async def end_questions(self, limit: int = 100) -> int:
         """End the questions that nobody answered in time."""

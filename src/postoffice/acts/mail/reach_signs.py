@@ -21,4 +21,4 @@ def _known(box: Box | None, now: int) -> Known:
     if box is None:
         return Known(came=False, silent_for=None, at_work=False)
     silent_for = None if box.last_seen is None else timedelta(microseconds=now - box.last_seen)
-    return Known(came=box.acted, silent_for=silent_for, at_work=box.leased > 0)
+    return Known(came=box.acted, silent_for=silent_for, at_work=box.leased > 0, pause=box.pause(now))

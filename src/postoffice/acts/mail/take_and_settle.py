@@ -120,7 +120,7 @@ class TakeAndSettle(Act[Collected]):
     def _take(self, desk: Desk, wish: Wish) -> tuple[Leased, ...]:
         return_due(desk)
         pool = desk.pools.get(self.mailbox)
-        if not pool:
+        if not pool or desk.boxes[self.mailbox].is_paused(desk.now):
             return ()
         taken: list[DeliveryRow] = []
         for row in sorted(pool.values(), key=in_turn):

@@ -65,8 +65,9 @@ class Office:
         await self._plain.post(f"/windows/{part(str(window.id))}/untaken", {"messages": list(ids)})
 
     async def waiting(self, agent: str) -> list[Letter]:
-        """What waits for an agent now."""
-        return letters_of((await self.wire(agent).get("/messages/waiting", limit=_MOST_SHOWN))["messages"])
+        """What waits for an agent now, and may be taken: for what is paused nobody is rung."""
+        found = (await self.wire(agent).get("/messages/waiting", limit=_MOST_SHOWN))["messages"]
+        return [] if found and (await self.wire(agent).get("/mailbox")).get("paused") else letters_of(found)
 
     def wire(self, agent: str) -> Wire:
         """Calls as this agent."""

@@ -115,6 +115,7 @@ _ME = {
     "created_at": WHEN,
     "last_seen": WHEN,
     "reach": {"way": "window", "text": "open in Claude Code, idle 3 min, can be woken"},
+    "paused": None,
     "allow_from": [],
     "owner_contact": "alice@example.com",
     "metadata": None,
@@ -123,7 +124,7 @@ _ME = {
     "leased": 0,
     "dead": 0,
 }
-_LISTING = {field: _ME[field] for field in Listing.__struct_fields__}
+LISTING = {field: _ME[field] for field in Listing.__struct_fields__}
 _SHOWN_KEY = {"agent": "alice-agent", "prefix": "amb_0000", "created_at": WHEN, "expires_at": None, "revoked_at": None}
 
 
@@ -137,7 +138,7 @@ async def register(body: RegisterBody, request: Request, call: Stranger) -> Resp
     return answer(Registered(id, name, key), 201)
 
 
-@routes.get("/agents", **gives(Listings, {"agents": [_LISTING], "cursor": None}))
+@routes.get("/agents", **gives(Listings, {"agents": [LISTING], "cursor": None}))
 async def directory(call: Identified, cursor: Cursor = None, limit: Limit = None) -> Response:
     """Who is there, and what they can do."""
     page = await call.office.agents(cursor, limit, caller=call.caller)
@@ -198,7 +199,7 @@ async def revoke(call: Identified, body: RevokeBody | None = None, of: Of = None
     return answer(Keys(await call.office.revoke_keys(call.caller, None if body is None else body.prefix, of=of)))
 
 
-@routes.get("/agents/{name}", **gives(Listing, _LISTING))
+@routes.get("/agents/{name}", **gives(Listing, LISTING))
 async def agent(name: NameText, call: Identified) -> Response:
     """One agent as others see it."""
     found = await call.office.agent(name, call.caller)

@@ -9,6 +9,7 @@ from fastapi import Query, Request, Response
 
 from postoffice.core.errors import OwnerOnly
 from postoffice.core.event import Kind
+from postoffice.core.pause import Pause
 from postoffice.core.views import MailboxCounts, Totals
 from postoffice.doors.hangup import unless_hung_up
 from postoffice.doors.news import frame_of
@@ -55,6 +56,7 @@ class Numbers(msgspec.Struct, frozen=True, kw_only=True):
     dead: int
     counted: int
     oldest_waiting: float | None
+    paused: Pause | None
 
 
 _EVENT = {"type": "receipt", "cursor": "8", "at": WHEN, "message_id": MESSAGE_ID, "by": "bob-agent"}
@@ -66,7 +68,7 @@ _ENTRY = {
     "data": {"by": "bob-agent"},
 }
 _TOTALS = {"agents": 3, "held": 0, "pending": 2, "leased": 1, "dead": 0, "counted": 40}
-_NUMBERS = {"held": 0, "pending": 2, "unread": 2, "leased": 1, "dead": 0, "counted": 40, "oldest_waiting": 1.5}
+_NUMBERS = {"held": 0, "pending": 2, "unread": 2, "leased": 1, "dead": 0, "counted": 40, "oldest_waiting": 1.5, "paused": None}
 
 
 @routes.get("/events", **gives(Events, {"events": [_EVENT], "cursor": "8"}))
@@ -92,7 +94,7 @@ async def mailbox(call: Identified, of: Of = None) -> Response:
     """The caller's mailbox in numbers."""
     counts: MailboxCounts = await call.office.counts(call.caller, of=of)
     oldest = None if counts.oldest_waiting is None else counts.oldest_waiting.total_seconds()
-    fields = {name: getattr(counts, name) for name in ("held", "pending", "unread", "leased", "dead", "counted")}
+    fields = {name: getattr(counts, name) for name in ("held", "pending", "unread", "leased", "dead", "counted", "paused")}
     return answer(Numbers(**fields, oldest_waiting=oldest))
 
 

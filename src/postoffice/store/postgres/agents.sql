@@ -49,6 +49,11 @@ FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], 
   AS v (agent, counted, held, pending, leased, dead, waiting_bytes)
 WHERE b.agent = v.agent;
 
+-- name: put_pause
+UPDATE mailboxes b SET paused_at = v.paused_at, paused_until = v.paused_until, paused_by = v.paused_by, pause_reason = v.pause_reason
+FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[]) AS v (agent, paused_at, paused_until, paused_by, pause_reason)
+WHERE b.agent = v.agent;
+
 -- name: put_key
 INSERT INTO keys (hash, agent, prefix, created_at, expires_at, revoked_at)
 SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[])

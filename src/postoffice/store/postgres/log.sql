@@ -17,4 +17,6 @@ ORDER BY tx, n LIMIT :limit;
 SELECT coalesce((SELECT tx::text || '.' || n FROM events WHERE tx < pg_snapshot_xmin(pg_current_snapshot()) ORDER BY tx DESC, n DESC LIMIT 1), '0.0');
 
 -- name: look
-SELECT agent, pending, counted FROM mailboxes WHERE agent = ANY (:agents::text[]);
+-- Of what is paused nothing can be taken.
+SELECT agent, CASE WHEN paused_at IS NOT NULL AND (paused_until IS NULL OR paused_until > office_now()) THEN 0 ELSE pending END, counted
+FROM mailboxes WHERE agent = ANY (:agents::text[]);

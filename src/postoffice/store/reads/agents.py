@@ -52,6 +52,7 @@ class AgentReads:
             acted=bool(box.acted),
             created_at=moment(box.created_at),
             last_seen=None if box.last_seen is None else moment(box.last_seen),
+            paused=box.pause(row[-1]),
         )
 
     async def near(self, name: str, limit: int) -> list[str]:

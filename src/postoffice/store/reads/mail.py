@@ -123,11 +123,12 @@ class MailReads:
             dead=box.dead,
             counted=box.counted,
             oldest_waiting=None if oldest is None else timedelta(microseconds=rows[0][-1] - oldest),
+            paused=box.pause(rows[0][-1]),
         )
 
 
 def _standing(row: Row) -> Standing:
-    name, state, attempts, number, session_id, due_at, settled_at, reason, leased_at, seen_at, *rings = row
+    name, state, attempts, number, session_id, due_at, settled_at, reason, leased_at, seen_at, paused, paused_until, *rings = row
     return Standing(
         recipient=name,
         state=State(state),
@@ -139,6 +140,7 @@ def _standing(row: Row) -> Standing:
         reason=reason,
         leased_at=None if leased_at is None else moment(leased_at),
         seen_at=None if seen_at is None else moment(seen_at),
+        paused_until=UNSET if paused is None else None if paused_until is None else moment(paused_until),
         rung=UNSET if rings[0] is None else _rings(*rings),
     )
 

@@ -49,6 +49,7 @@ class Overview:
             acted=box.acted,
             last_seen=None if box.last_seen is None else moment(box.last_seen),
             oldest_waiting=None if oldest is None else timedelta(microseconds=now - oldest),
+            paused=box.pause(now),
         )
 
     async def longest_waiting(self, limit: int) -> tuple[Longest, ...]:

@@ -2,7 +2,7 @@
 
 -- part: agent
 a.agent, a.name, CAST(a.id AS text), a.card, a.has_key, a.acted, a.created_at, a.last_seen, b.counted, b.held, b.pending, b.leased, b.dead,
-b.waiting_bytes, a.forgotten
+b.waiting_bytes, a.forgotten, b.paused_at, b.paused_until, b.paused_by, b.pause_reason
 
 -- part: seen
 -- What waits and its person has opened: of few agents there is any.
@@ -18,6 +18,9 @@ FROM keys k JOIN agents a ON a.agent = k.agent WHERE k.agent = :agent ORDER BY k
 
 -- name: agent
 SELECT {agent}, {seen}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent WHERE a.agent = :agent AND NOT a.forgotten;
+
+-- name: ended_pauses
+SELECT agent FROM mailboxes WHERE paused_until <= (SELECT office_now()) ORDER BY paused_until LIMIT :limit;
 
 -- name: card
 SELECT card FROM agents WHERE agent = :agent;

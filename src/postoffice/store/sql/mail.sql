@@ -33,8 +33,9 @@ SELECT purged_at FROM tombstones WHERE message_id = :id AND (CAST(:reader AS tex
 -- The reason of what is lent is where it lies.
 SELECT a.name, d.state, d.attempts, d.number, CAST(d.session_id AS text), d.due_at, d.settled_at,
        CASE WHEN d.state = 'leased' AND d.due_at IS NULL THEN NULL ELSE d.reason END, d.leased_at, d.seen_at,
+       CASE WHEN d.state = 'pending' AND b.paused_at IS NOT NULL AND (b.paused_until IS NULL OR b.paused_until > office_now()) THEN 1 END, b.paused_until,
        r.times, r.first_at, r.last_at, r.turn_at, r.told_at
-FROM deliveries d JOIN agents a ON a.agent = d.mailbox
+FROM deliveries d JOIN agents a ON a.agent = d.mailbox JOIN mailboxes b ON b.agent = d.mailbox
 LEFT JOIN rings r ON r.message_id = d.message_id AND r.mailbox = d.mailbox WHERE d.message_id = :id ORDER BY d.mailbox;
 
 -- name: mailbox

@@ -32,6 +32,9 @@ UPDATE agents SET card = ?2, has_key = ?3, acted = ?4, last_seen = ?5, forgotten
 -- name: update_mailbox
 UPDATE mailboxes SET counted = ?2, held = ?3, pending = ?4, leased = ?5, dead = ?6, waiting_bytes = ?7 WHERE agent = ?1;
 
+-- name: put_pause
+UPDATE mailboxes SET paused_at = ?2, paused_until = ?3, paused_by = ?4, pause_reason = ?5 WHERE agent = ?1;
+
 -- name: put_key
 INSERT INTO keys (hash, agent, prefix, created_at, expires_at, revoked_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
 ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at, revoked_at = excluded.revoked_at;

@@ -24,4 +24,6 @@ SELECT mailbox, number, kind, ref, data, at, CAST(n AS TEXT) FROM events WHERE n
 SELECT CAST(coalesce(max(n), 0) AS TEXT) FROM events;
 
 -- name: look
-SELECT agent, pending, counted FROM mailboxes WHERE agent IN (SELECT value FROM json_each(:agents));
+-- Of what is paused nothing can be taken.
+SELECT agent, CASE WHEN paused_at IS NOT NULL AND (paused_until IS NULL OR paused_until > office_now()) THEN 0 ELSE pending END, counted
+FROM mailboxes WHERE agent IN (SELECT value FROM json_each(:agents));

@@ -1,8 +1,8 @@
 """The tools at work, by set: each module answers those that the module of the same name in `core/tools/` lists."""
 
-from postoffice.doors.mcp.tools import directory, fifo, inbox, ledger, mail, messages, queue, tasks
+from postoffice.doors.mcp.tools import directory, fifo, inbox, ledger, mail, messages, queue, tasks, work
 from postoffice.doors.mcp.tools.verb import Verb
 
 VERBS: dict[str, Verb] = {
-    verb.tool.name: verb for module in (mail, fifo, queue, inbox, directory, tasks, messages, ledger) for verb in module.VERBS
+    verb.tool.name: verb for module in (mail, fifo, queue, inbox, directory, tasks, messages, ledger, work) for verb in module.VERBS
 }

@@ -2,7 +2,10 @@
 
 from datetime import datetime
 
+from msgspec import UNSET
+
 from postoffice.core.delivery import CANCELED, Standing, State
+from postoffice.core.pause import until_words
 from postoffice.core.span import ago
 from postoffice.doors.moments import now
 
@@ -24,7 +27,13 @@ def theirs(one: Standing) -> str:
         case _ if one.seen_at is not None:
             return f"read{_when(one.seen_at)}, not done yet"
         case _:
-            return f"not read yet{'' if one.in_words == one.state else f', {one.in_words}'}"
+            return f"not read yet{_why(one)}"
+
+
+def _why(one: Standing) -> str:
+    if one.paused_until is not UNSET:
+        return f", its mail is {until_words(one.paused_until)}"
+    return "" if one.in_words == one.state else f", {one.in_words}"
 
 
 def _times(count: int) -> str:

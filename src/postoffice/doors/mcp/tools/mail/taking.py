@@ -14,6 +14,7 @@ from postoffice.core.letter import Letter, letter
 from postoffice.core.limits import bounded
 from postoffice.core.message import TASK
 from postoffice.core.names import folded
+from postoffice.core.pause import Pause
 from postoffice.core.span import span
 from postoffice.core.task import UNDER_WAY, Task
 from postoffice.core.tools import mail
@@ -22,6 +23,7 @@ from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.mail.reading import ANSWER_TOKENS, ForMind, beginning, fitting, lease, shorten, whole
 from postoffice.doors.mcp.tools.mail.standing import theirs
 from postoffice.doors.mcp.tools.verb import Verb
+from postoffice.doors.mcp.tools.work import paused_words
 
 _SECOND = timedelta(seconds=1)
 _HELD_TOKENS = 150
@@ -53,6 +55,7 @@ class Mail(ForMind, frozen=True, kw_only=True):
     mail: Held
     waited: int
     """How many seconds the call has waited for mail at most."""
+    paused: Pause | None
     awaited: Proof | None
     """The message whose answer alone was asked for, and how it stands."""
 
@@ -81,6 +84,8 @@ class Mail(ForMind, frozen=True, kw_only=True):
 
     def _nothing(self) -> str:
         within = f" came in {span(self.waited * _SECOND)}" if self.waited else ""
+        if self.paused is not None:
+            return paused_words(self.paused, self.fence())
         if self.awaited is None:
             return f"No new mail{within}{self._more()}."
         stands = "; ".join(f"{one.recipient}: {theirs(one)}" for one in self.awaited.standings)
@@ -139,13 +144,16 @@ async def get(request: McpRequest, given: mail.Get) -> Mail:
     count = max(1, fitting(new, ANSWER_TOKENS - (_HELD_TOKENS + 100) * min(len(held), _HELD_SHOWN)))
     await request.give_back(beyond=count)
     tasks = await _under_way(request, me, {item.id for item in (*held, *new)})
-    shown = Held(held=held, messages=new[:count], waiting=(await office.counts(me)).pending, tasks=tasks)
+    counts = await office.counts(me)
+    shown = Held(held=held, messages=new[:count], waiting=counts.pending, tasks=tasks)
     letters = (*held, *shown.messages)
     ids = [*(item.id for item in letters), *(item.reply_to for item in letters), *(task.message_id for task in tasks)]
     if awaited is not None:
         awaited = await office.status(me, awaited.message_id)  # as it stands after the wait
         ids.append(awaited.message_id)
-    return Mail(mail=shown, short=await shorten(request, me, ids), waited=int(within.total_seconds()), awaited=awaited)
+    return Mail(
+        mail=shown, short=await shorten(request, me, ids), waited=int(within.total_seconds()), paused=counts.paused, awaited=awaited
+    )
 
 
 async def _awaited(request: McpRequest, me: Caller, ref: str) -> Proof:

@@ -1,0 +1,41 @@
+"""Verbs that hold an agent's mail for a while."""
+
+from datetime import datetime, timedelta
+
+from postoffice.acts.people.pausing import PauseMail, ResumeMail
+from postoffice.core.agent import Agent, Caller
+from postoffice.core.clock import moment
+from postoffice.core.errors import Invalid
+from postoffice.core.limits import LONGEST, bounded
+from postoffice.core.pause import Pause
+from postoffice.office.people import PeopleVerbs
+
+_LEAST = timedelta(seconds=1)
+
+
+class PausingVerbs(PeopleVerbs):
+    """Pausing and resuming, by the agent itself or the owner."""
+
+    async def pause(
+        self,
+        caller: Caller,
+        lasts: timedelta | None = None,
+        until: datetime | None = None,
+        reason: str | None = None,
+        *,
+        of: str | None = None,
+    ) -> Pause:
+        """Hold its mail for so long, until then, or until it is resumed. What is in hand goes on; senders are told until when."""
+        if until is not None:
+            if until.tzinfo is None or lasts is not None:
+                raise Invalid(what="pause", why="give seconds, or a time with its time zone")
+            lasts = until - moment(self._clock.now())
+        span = None if lasts is None else bounded("pause", lasts, _LEAST, _LEAST, LONGEST)
+        why = self._checks.ref(reason, "reason", self._limits.note_chars) if reason else None
+        return await self.store.do(PauseMail(await self._of(caller, of), caller.name, span, why))
+
+    async def resume(self, caller: Caller, *, of: str | None = None) -> Agent:
+        """Go on at once; whoever waits for its mail gets it in order."""
+        name = await self._of(caller, of)
+        await self.store.do(ResumeMail(name))
+        return await self.agent(name, caller)

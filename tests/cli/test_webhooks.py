@@ -1,5 +1,6 @@
 """The command about webhooks."""
 
+import urllib.request
 from pathlib import Path
 
 from tests.cli.home import Home, opened
@@ -19,4 +20,12 @@ def test_a_webhook_is_added_told_listed_and_removed(tmp_path: Path) -> None:
         assert "secret" not in listed
         assert "ci" in plain(seen(home, "webhook", "list"))
         assert home.ask("webhook", "remove", "ci") == {"removed": "ci"}
+        opened_at = home.ask("webhook", "open", "build", "--to", "bob")
+        urllib.request.urlopen(urllib.request.Request(opened_at["address"], data=b"it is red"), timeout=30).close()
+        letter = home.ask("recv", "--as", "bob")
+        letter = home.ask("recv", "--as", "bob") if letter["content"] == "hello" else letter
+        assert (letter["from"], letter["content"]) == ("build", "it is red")
+        assert "build" in plain(seen(home, "webhook", "list"))
+        assert home.ask("webhook", "close", "build") == {"revoked": "build"}
+        assert "whom letters are for" in home.refused(65, "webhook", "open", "other")
         assert "say `webhook add NAME URL`" in home.refused(65, "webhook", "remove")

@@ -1,4 +1,4 @@
-"""The command about webhooks: addresses that are told what happens."""
+"""The command about webhooks: addresses that are told what happens, and addresses at which letters are left."""
 
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -7,6 +7,7 @@ from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.show import ago, say, table
 from postoffice.core.errors import Invalid
 from postoffice.core.event import Kind
+from postoffice.core.hook import Proof
 from postoffice.core.webhook import Shape
 
 if TYPE_CHECKING:
@@ -16,12 +17,18 @@ if TYPE_CHECKING:
 
 
 async def webhook(wire: "Wire", options: Options) -> Any:
-    """List, add, remove, resume or rotate."""
+    """List, add, remove, resume or rotate; open or close an address of ours."""
     act, name = options["act"], options["name"]
     if act == "list":
-        return await wire.get("/webhooks")
+        return await wire.get("/webhooks") | await wire.get("/hooks")
     if name is None or (act == "add") != (options["url"] is not None):
-        raise Invalid(what="webhook", why="say `webhook add NAME URL`, or `webhook list`, or remove, resume or rotate with a NAME")
+        raise Invalid(what="webhook", why="say `webhook add NAME URL`, or `webhook list`, or another of its words with a NAME")
+    if act == "open":
+        if options["to"] is None:
+            raise Invalid(what="webhook", why="say whom letters are for: `webhook open NAME --to AGENT`")
+        return await wire.post("/hooks", {"name": name, "to": options["to"], "proof": options["proof"]})
+    if act == "close":
+        return await wire.call("DELETE", f"/hooks/{quote(name, safe='')}")
     if act == "add":
         chosen = {"events": options["event"] or [], "agents": options["agent_told"] or []}
         shape = Shape.SLACK if options["slack"] else Shape.STANDARD
@@ -33,6 +40,14 @@ async def webhook(wire: "Wire", options: Options) -> Any:
 def _shown(console: "Console", answer: Any) -> None:
     if "removed" in answer:
         say(console, f"The webhook {answer['removed']} is removed.")
+        return
+    if "revoked" in answer:
+        say(console, f"Nothing can be left at {answer['revoked']} any more.")
+        return
+    if "address" in answer:
+        say(console, f"Letters are left by POST at {answer['address']}, which is not shown again.")
+        if answer["secret"]:
+            say(console, f"They are signed with {answer['secret']}, which is not shown again either.")
         return
     if "secret" in answer:
         say(console, f"Signed with {answer['secret']}, which is not shown again.")
@@ -50,26 +65,37 @@ def _shown(console: "Console", answer: Any) -> None:
         for w in found
     ]
     table(console, ("webhook", "address", "events", "is", "events now", "last taken", "trouble"), rows, "No webhooks.")
+    if answer.get("hooks"):
+        told = [(h["name"], h["to"], h["proof"], "closed" if h["revoked"] else "open") for h in answer["hooks"]]
+        table(console, ("letters left by", "for", "proved by", "is"), told, "")
 
 
 COMMANDS = (
     Command(
         "webhook",
-        "tell addresses of yours what happens: list, add, remove, resume, rotate the secret",
+        "have addresses of yours told what happens, and letters left by other programs",
         (
             "postoffice webhook add ci https://ci.example.com/hooks/mail --event task",
             "postoffice webhook add team https://hooks.slack.com/services/T0/B0/x --slack --event question",
             "postoffice webhook resume ci",
+            "postoffice webhook open github --to coder --proof github",
         ),
         webhook,
         _shown,
         (
-            argument("act", choices=["list", "add", "remove", "resume", "rotate"]),
+            argument("act", choices=["list", "add", "remove", "resume", "rotate", "open", "close"]),
             argument("name", nargs="?", help="what you call it"),
             argument("url", nargs="?", help="with add: where to post"),
             argument("--event", action="append", choices=[str(kind) for kind in Kind], help="with add: only these (all)"),
             argument("--of", dest="agent_told", action="append", metavar="AGENT", help="with add: only what happens to these (all)"),
             argument("--bodies", action="store_true", help="with add: tell also what letters say"),
+            argument("--to", metavar="AGENT", help="with open: whom the letters are for"),
+            argument(
+                "--proof",
+                choices=[str(one) for one in Proof],
+                default="address",
+                help="with open: how they are signed (address: not at all)",
+            ),
             argument("--slack", action="store_true", help="with add: as a line of text, as Slack takes it"),
         ),
     ),

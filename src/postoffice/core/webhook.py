@@ -127,10 +127,11 @@ def new_secret(random: bytes) -> str:
 def signed(secrets: Iterable[str], id: str, at: int, body: str) -> dict[str, str]:
     """The headers that prove what is sent: a signature by each secret that counts. `at` is in seconds."""
     text = f"{id}.{at}.{body}".encode()
-    return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": " ".join(_signature(one, text) for one in secrets)}
+    return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": " ".join(signature(one, text) for one in secrets)}
 
 
-def _signature(secret: str, text: bytes) -> str:
+def signature(secret: str, text: bytes) -> str:
+    """By one secret, of id, time and body."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     return "v1," + base64.b64encode(hmac.digest(key, text, hashlib.sha256)).decode()
 

@@ -29,13 +29,22 @@ from postoffice.core.policy import Auth
 from postoffice.core.routing import routes_for
 from postoffice.core.views import Proof
 from postoffice.office.counter import Counter
+from postoffice.office.hooks import Hooks
+from postoffice.office.house import House
 from postoffice.office.recalling import recall
+from postoffice.office.trace import Trace
+from postoffice.store.store import Store
+from postoffice.wake.protocol import Wake
 
 _NOW = timedelta(0)
 
 
 class SendingVerbs(Counter):
     """Sending."""
+
+    def __init__(self, store: Store, wake: Wake, house: House | None = None, trace: Trace | None = None) -> None:
+        super().__init__(store, wake, house, trace)
+        self.hooks = Hooks(store, self._clock, self.send)
 
     async def send(self, caller: Caller, draft: Draft) -> Accepted:
         """Accept a message: to an agent, to many, to ALL, as a note, or forwarded. Durable when it returns."""

@@ -14,6 +14,7 @@ from postoffice.store.reads.agents import AgentReads
 from postoffice.store.reads.connections import ConnectionReads
 from postoffice.store.reads.endless import EndlessReads
 from postoffice.store.reads.for_you import ForYouReads
+from postoffice.store.reads.hooks import HookReads
 from postoffice.store.reads.ledger import LedgerReads
 from postoffice.store.reads.log import LogReads
 from postoffice.store.reads.mail import MailReads
@@ -49,6 +50,7 @@ class Store:
         self.ledger = LedgerReads(engine)
         self.windows = WindowReads(engine)
         self.webhooks = WebhookReads(engine)
+        self.hooks = HookReads(engine)
         self.overview = Overview(engine)
         self.talks = TalkReads(engine)
         self.sweeps = Sweeps(engine, self.do)

@@ -55,6 +55,7 @@ class Sender:
         # The certificate is still asked for in the name, and not in the address.
         tls = {"sni_hostname": url.host}
         async with self._http.stream("POST", pinned, content=body.encode(), headers=headers | host, extensions=tls) as answer:
+            self._http.cookies.clear()  # nobody is known again
             return answer.status_code, answer.headers.get("retry-after", "")
 
     async def _address_of(self, url: httpx2.URL) -> str:

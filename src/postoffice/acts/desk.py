@@ -115,9 +115,9 @@ class Desk:
 
     def lay_connection(self, row: Row) -> ConnectionRow:
         """Lay a request or connection on the desk, with its code as people pass it on."""
-        found = ConnectionRow(*row)
-        found.code = self._seal.open(found.code)
-        return self.connections.setdefault(found.id, found)
+        connection = ConnectionRow(*row)
+        connection.code = self._seal.open(connection.code)
+        return self.connections.setdefault(connection.id, connection)
 
     def kept_codes(self, codes: set[str]) -> set[str]:
         """What stands in the store for these codes; those from before there was a seal stand as they are."""
@@ -146,12 +146,12 @@ class Desk:
 
     def lay(self, row: DeliveryRow) -> DeliveryRow:
         """Lay a delivery on the desk; one loaded twice stays the one row acts may have in hand."""
-        known = self.mail.setdefault((row.message_id, row.mailbox), row)
-        known.body = known.body or row.body
-        if row.client_id is not None and (known is row or known.client_id is None):
-            known.client_id = row.client_id
-            self.mail_named.setdefault((row.client_id, row.mailbox), []).append(known)
-        return known
+        delivery = self.mail.setdefault((row.message_id, row.mailbox), row)
+        delivery.body = delivery.body or row.body
+        if row.client_id is not None and (delivery is row or delivery.client_id is None):
+            delivery.client_id = row.client_id
+            self.mail_named.setdefault((row.client_id, row.mailbox), []).append(delivery)
+        return delivery
 
     def take_away(self, row: DeliveryRow) -> None:
         """A delivery that is gone: no later act of the group finds it."""

@@ -19,10 +19,10 @@ def broken_links(rows: Sequence[dict[str, Any]]) -> list[int]:
     """The sequences of messages that do not fit the hash a mirror gives for them, among a topic's messages in order."""
     broken, last, expected = [], _EMPTY, 1
     for row in rows:
-        sequence, told = int(row["sequence_number"]), b64decode(row["running_hash"])
-        if sequence == expected and row.get("running_hash_version") == VERSION and _following(last, row) != told:
+        sequence, mirrored_hash = int(row["sequence_number"]), b64decode(row["running_hash"])
+        if sequence == expected and row.get("running_hash_version") == VERSION and _following(last, row) != mirrored_hash:
             broken.append(sequence)
-        last, expected = told, sequence + 1
+        last, expected = mirrored_hash, sequence + 1
     return broken
 
 

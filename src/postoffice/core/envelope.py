@@ -85,12 +85,12 @@ def write_created(owner: Account, opening: Opening, topic_id: str) -> str:
 def read_envelope(data: bytes) -> Envelope:
     """What stands on a topic of HCS-10's."""
     try:
-        found = msgspec.json.decode(data, type=Envelope)
+        envelope = msgspec.json.decode(data, type=Envelope)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise NotOurs(why=f"it is not an HCS-10 operation ({error})") from None
-    if found.p != PROTOCOL:
-        raise NotOurs(why=f"its protocol is {found.p[:40]!r}, not {PROTOCOL}")
-    return found
+    if envelope.p != PROTOCOL:
+        raise NotOurs(why=f"its protocol is {envelope.p[:40]!r}, not {PROTOCOL}")
+    return envelope
 
 
 def read_operator(operator_id: str) -> tuple[str, str]:

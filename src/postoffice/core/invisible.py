@@ -157,7 +157,7 @@ def _is_mongolian(char: str, before: str, after: str) -> bool:
 def _in_flag(text: str, at: int) -> bool:
     """Whether it belongs to one of the three flags that are written in tags."""
     first = text.rfind("\U0001f3f4", max(at - _FLAG_LENGTH, 0), at)
-    return first >= 0 and (found := _FLAG.match(text, first)) is not None and at < found.end()
+    return first >= 0 and (flag := _FLAG.match(text, first)) is not None and at < flag.end()
 
 
 def _in_json(char: str) -> str:

@@ -50,8 +50,8 @@ def capability_codes(card: Card) -> tuple[int, ...]:
 
 def _codes(words: Iterable[str]) -> tuple[int, ...]:
     plain = {_PLAIN.sub(" ", word).strip().lower() for word in words}
-    known = {_PLAIN.sub(" ", word): code for word, code in _BY_WORD.items()}
-    return tuple(sorted({known[word] for word in plain if word in known}))
+    codes = {_PLAIN.sub(" ", word): code for word, code in _BY_WORD.items()}
+    return tuple(sorted({codes[word] for word in plain if word in codes}))
 
 
 def profile(account: Account, card: Card, network: str) -> dict[str, Any]:
@@ -71,9 +71,9 @@ def profile(account: Account, card: Card, network: str) -> dict[str, Any]:
 
 def definition(account: Account, card: Card, network: str) -> str:
     """The same as it goes to the topic of definitions (seed 004)."""
-    told = profile(account, card, network)
+    content = profile(account, card, network)
     return msgspec.json.encode(
-        {"type": "agent_definition", "agent": {"slug": account.agent, "name": told["display_name"], "hcs11_profile": told}}
+        {"type": "agent_definition", "agent": {"slug": account.agent, "name": content["display_name"], "hcs11_profile": content}}
     ).decode()
 
 

@@ -73,10 +73,10 @@ class Ringing(msgspec.Struct, frozen=True, kw_only=True):
 
     def ring(self, ids: Iterable[str], now: float) -> "Ringing":
         """A ring has gone out for these."""
-        told = {id: Rung(self.rung[id].times + 1 if id in self.rung else 1, now) for id in ids}
+        rung_now = {id: Rung(self.rung[id].times + 1 if id in self.rung else 1, now) for id in ids}
         # One ring is heard for all that waits: what was rung for before is not rung for again right after it.
         others = {id: Rung(rung.times, now) for id, rung in self.rung.items()}
-        return msgspec.structs.replace(self, rung=others | told, under_way=now, told=self.told | told.keys())
+        return msgspec.structs.replace(self, rung=others | rung_now, under_way=now, told=self.told | rung_now.keys())
 
     def begun(self) -> "Ringing":
         """The turn has begun."""

@@ -27,11 +27,11 @@ def check_route(route: Route) -> Route:
 
 def routes_for(event: str, table: tuple[Route, ...]) -> tuple[Route, ...]:
     """The rows that fit an event, most urgent first, nobody named twice."""
-    told: set[str] = set()
-    found = []
+    named: set[str] = set()
+    fitting = []
     for route in sorted((row for row in table if fnmatchcase(event, row.event)), key=lambda row: row.priority):
-        to = tuple(name for name in route.to if name.lower() not in told)
-        told.update(name.lower() for name in to)
+        to = tuple(name for name in route.to if name.lower() not in named)
+        named.update(name.lower() for name in to)
         if to:
-            found.append(msgspec.structs.replace(route, to=to))
-    return tuple(found)
+            fitting.append(msgspec.structs.replace(route, to=to))
+    return tuple(fitting)

@@ -22,10 +22,10 @@ def ending_of(ref: str, name: str) -> str | None:
 
 def meant(ref: str, ending: str, ids: Iterable[str], name: str) -> str | None:
     """The one id that ends so; never a guess."""
-    found = sorted(id for id in ids if id.endswith(ending))
-    if len(found) > 1:
-        raise AmbiguousEnding(ref=ref, name=name, ids=", ".join(found[:5]))
-    return found[0] if found else None
+    matches = sorted(id for id in ids if id.endswith(ending))
+    if len(matches) > 1:
+        raise AmbiguousEnding(ref=ref, name=name, ids=", ".join(matches[:5]))
+    return matches[0] if matches else None
 
 
 def shortened(ids: Iterable[str], known: Iterable[str]) -> Mapping[str, str]:

@@ -27,11 +27,11 @@ class Tally:
 
     def up_to(self) -> list[tuple[str, int]]:
         """By step: how many took no longer; the last one counts all."""
-        total, found = 0, []
+        total, totals = 0, []
         for step, count in zip((*map(str, self.steps), "+Inf"), self.counts, strict=True):
             total += count
-            found.append((step, total))
-        return found
+            totals.append((step, total))
+        return totals
 
 
 class Headcount:

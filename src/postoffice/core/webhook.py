@@ -144,19 +144,19 @@ def pause_after(attempts: int, asked: timedelta | None = None) -> timedelta:
 
 def is_allowed(address: str, networks: Sequence[Network], *, encrypted: bool) -> bool:
     """Whether an address may be posted to: any public one by https, and those that the owner's settings name."""
-    found = ip_address(address.partition("%")[0])
-    if isinstance(found, IPv6Address) and found.ipv4_mapped is not None:
-        found = found.ipv4_mapped
-    if any(found.version == network.version and found in network for network in networks):
+    target = ip_address(address.partition("%")[0])
+    if isinstance(target, IPv6Address) and target.ipv4_mapped is not None:
+        target = target.ipv4_mapped
+    if any(target.version == network.version and target in network for network in networks):
         return True
-    return encrypted and all(one.is_global and not one.is_multicast for one in (found, *_carried(found)))
+    return encrypted and all(one.is_global and not one.is_multicast for one in (target, *_carried(target)))
 
 
 def _carried(address: IPv4Address | IPv6Address) -> tuple[IPv4Address, ...]:
     if isinstance(address, IPv4Address):
         return ()
-    found = [address.sixtofour, *(address.teredo or ()), IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None]
-    return tuple(one for one in found if one is not None)
+    carried = [address.sixtofour, *(address.teredo or ()), IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 else None]
+    return tuple(one for one in carried if one is not None)
 
 
 def told(event: Event, shape: Shape, message: Message | None, session_id: str | None, *, bodies: bool) -> str:

@@ -48,10 +48,10 @@ class Awaited:
                 raise Deadlock(names=" and ".join(ring))
             self._id = id
             return
-        found = ring_of(await self._store.mail.awaits(), folded(self._agent))
-        if found:
-            await self._store.do(EndWaits(tuple(id for id, _ in found)))
-            raise Deadlock(names=" and ".join(name for _, name in found))
+        cycle = ring_of(await self._store.mail.awaits(), folded(self._agent))
+        if cycle:
+            await self._store.do(EndWaits(tuple(id for id, _ in cycle)))
+            raise Deadlock(names=" and ".join(name for _, name in cycle))
 
 
 def _forget(ending: "asyncio.Future[None]") -> None:

@@ -30,9 +30,9 @@ class Board:
             async with self._reading:
                 changes = self._changes
                 if self._seen != changes:
-                    found = await self._store.windows.open_now()
+                    windows = await self._store.windows.open_now()
                     self._windows = {}
-                    for window in found:
+                    for window in windows:
                         self._windows.setdefault(folded(window.agent), []).append(window)
                     self._seen = changes
 

@@ -60,10 +60,10 @@ class ConsentVerbs(Counter):
 
     async def connection(self, caller: Caller, id: str) -> Connection:
         """One request or connection, for either side of it."""
-        found = await self.store.connections.named(id)
-        if found is None or not (caller.owner or folded(caller.name) in (folded(found.requester), folded(found.target))):
+        connection = await self.store.connections.named(id)
+        if connection is None or not (caller.owner or folded(caller.name) in (folded(connection.requester), folded(connection.target))):
             raise NoSuchConnection(status="known", ref=id, name=caller.name)
-        return self._shown(caller, found)
+        return self._shown(caller, connection)
 
     def _shown(self, caller: Caller, connection: Connection) -> Connection:
         if caller.owner or folded(connection.target) != folded(caller.name):

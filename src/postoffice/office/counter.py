@@ -117,11 +117,11 @@ class Counter:
         """What named nothing may have named something by the end of its id."""
         if not any(isinstance(outcome, NoSuchMessage) for outcome in turned.settled):
             return turned
-        found = await self.short_ids.whole_of(caller.name, asked, turned.settled)
-        again = {place: whole for place, whole in found.items() if isinstance(whole, str)}
+        wholes = await self.short_ids.whole_of(caller.name, asked, turned.settled)
+        again = {place: whole for place, whole in wholes.items() if isinstance(whole, str)}
         renamed = tuple(msgspec.structs.replace(asked[place], ref=whole) for place, whole in again.items())
         settled = (await self.store.do(TakeAndSettle(caller.name, renamed))).settled if renamed else ()
-        said: dict[int, Settled | MailError] = {place: error for place, error in found.items() if isinstance(error, MailError)}
+        said: dict[int, Settled | MailError] = {place: error for place, error in wholes.items() if isinstance(error, MailError)}
         said |= dict(zip(again, settled, strict=True))
         return Collected(tuple(said.get(place, outcome) for place, outcome in enumerate(turned.settled)), turned.leased)
 
@@ -155,8 +155,8 @@ class Counter:
     def _with_presence(self, shown: Shown, tasks: int, caller: Caller | None = None) -> Shown:
         """Count the signs of life that are not written down yet, and say what reaches it."""
         silent = None if shown.last_seen is None else moment(self._clock.now()) - shown.last_seen
-        known = Known(came=shown.acted, silent_for=silent, at_work=shown.leased > 0, pause=shown.paused)
-        shown = msgspec.structs.replace(shown, reach=self._reach(caller, shown.name, known))
+        signs = Known(came=shown.acted, silent_for=silent, at_work=shown.leased > 0, pause=shown.paused)
+        shown = msgspec.structs.replace(shown, reach=self._reach(caller, shown.name, signs))
         silent_for = self._presences.silent_for(shown.name)
         if silent_for is None:
             return shown

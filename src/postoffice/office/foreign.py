@@ -56,8 +56,8 @@ class ForeignVerbs:
         if note is not None:
             note = self._checks.ref(note[: self._house.limits.note_chars], "note", self._house.limits.note_chars)
         made = await self._requested(peer, target, note)
-        found = await self._store.agents.named(target)
-        if made is not None and found is not None and admitted(peer, target, found.card.allow_from, connected=False):
+        agent = await self._store.agents.named(target)
+        if made is not None and agent is not None and admitted(peer, target, agent.card.allow_from, connected=False):
             await self._grant(made)
         return made is None
 

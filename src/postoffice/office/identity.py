@@ -61,36 +61,36 @@ class Identities:
         hash = key_hash(key)
         if hash is None:
             raise BadKey
-        known = self._recall(hash)
-        if known is None:
+        caller = self._recall(hash)
+        if caller is None:
             name = await self._store.agents.by_key(hash)
             if name is None:
                 machine = await self._store.windows.machine(hash)
                 if machine is None:
                     raise BadKey
                 return self._remember(hash, Caller(machine, verified=True, key=hash, machine=machine))
-            known = self._remember(hash, Caller(name, verified=True, owner=folded(name) == OWNER, key=hash))
-        return known
+            caller = self._remember(hash, Caller(name, verified=True, owner=folded(name) == OWNER, key=hash))
+        return caller
 
     async def _by_machine(self, caller: Caller, machine: str, name: str) -> Caller:
         """A machine speaks for its own windows' agents."""
-        known = self._recall(place := f"{caller.key}:{folded(name)}")
-        if known is None:
+        spoken_for = self._recall(place := f"{caller.key}:{folded(name)}")
+        if spoken_for is None:
             agent = await self._store.windows.agent_of_machine(machine, name)
             if agent is None:
                 raise MachineOnly(prefix=machine)
-            known = self._remember(place, Caller(agent, verified=True, key=caller.key))
-        return known
+            spoken_for = self._remember(place, Caller(agent, verified=True, key=caller.key))
+        return spoken_for
 
     async def _by_name(self, name: str, *, looking: bool) -> Caller:
         if self._auth is Auth.KEYS:
             raise KeyRequired(name=name)
-        known = self._recall(place := f"name:{name}")
-        if known is None:
+        caller = self._recall(place := f"name:{name}")
+        if caller is None:
             if looking and await self._is_new(name):
                 return Caller(name, verified=False, new=True)
-            known = self._remember(place, Caller(await self._store.do(Appear(check_free(name))), verified=False))
-        return known
+            caller = self._remember(place, Caller(await self._store.do(Appear(check_free(name))), verified=False))
+        return caller
 
     async def _is_new(self, name: str) -> bool:
         return await self._store.agents.named(check_free(name)) is None

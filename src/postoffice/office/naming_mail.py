@@ -40,16 +40,16 @@ class ShortIds:
 
     async def whole_of(self, agent: str, settlements: Sequence[Settlement], outcomes: Sequence[object]) -> dict[int, str | MailError]:
         """By place: what is meant by those that named nothing."""
-        found: dict[int, str | MailError] = {}
+        wholes: dict[int, str | MailError] = {}
         for place, (asked, outcome) in enumerate(zip(settlements, outcomes, strict=True)):
             if isinstance(outcome, NoSuchMessage):
                 try:
                     whole = await self.whole(agent, asked.ref)
                 except MailError as error:
-                    found[place] = error
+                    wholes[place] = error
                 else:
-                    found |= {} if whole is None else {place: whole}
-        return found
+                    wholes |= {} if whole is None else {place: whole}
+        return wholes
 
     async def shorten(self, caller: Caller, ids: Sequence[str]) -> Mapping[str, str]:
         """For each id the shortest end, of four characters at least, that names it and nothing else among the caller's mail."""

@@ -20,9 +20,9 @@ class NearNames:
 
     async def nearest(self, name: str) -> str | None:
         """The name of another agent that is most like this one, if any is."""
-        known = {folded(other): other for other in await self._store.agents.near(name, _NEAR) if folded(other) != folded(name)}
-        close = difflib.get_close_matches(folded(name), list(known), 1)
-        return known[close[0]] if close else None
+        names = {folded(other): other for other in await self._store.agents.near(name, _NEAR) if folded(other) != folded(name)}
+        close = difflib.get_close_matches(folded(name), list(names), 1)
+        return names[close[0]] if close else None
 
     async def unknown(self, name: str) -> NoSuchAgent:
         """A refusal that names the fix."""

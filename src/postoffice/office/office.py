@@ -89,9 +89,9 @@ class PostOffice(
         try:
             return await _soon(self.identify(key=key, name=name))
         except Unavailable:
-            if (known := self._identities.last_known(key)) is None:
+            if (caller := self._identities.last_known(key)) is None:
                 raise
-            return known
+            return caller
 
     def _hear(self, agents: frozenset[str]) -> None:
         self._identities.forget(agents)

@@ -61,13 +61,13 @@ class PeopleVerbs(Counter):
             raise OwnerOnly(what="mark a person")
         counted = None if owner else address  # the rate is for strangers, and whoever runs the office sets up a team from one machine
         try:
-            id, known = await self.store.do(Register(check_free(name), checked, hash, key_prefix(key), owner=owner, address=counted))
+            id, kept_name = await self.store.do(Register(check_free(name), checked, hash, key_prefix(key), owner=owner, address=counted))
         except NameTaken:
             if seed is None or await self.store.agents.by_key(hash) is None:
                 raise
             agent = await self.agent(name)
-            id, known = agent.id, agent.name
-        return id, known, key
+            id, kept_name = agent.id, agent.name
+        return id, kept_name, key
 
     async def agent(self, name: str, caller: Caller | None = None) -> Agent:
         """One agent as the directory shows it."""
@@ -101,8 +101,8 @@ class PeopleVerbs(Counter):
 
     async def update_card(self, caller: Caller, changes: dict[str, Any], *, of: str | None = None) -> Card:
         """Change what an agent says of itself; what is not given stays."""
-        known = {field.name: field for field in msgspec.structs.fields(Card)}
-        if unknown := changes.keys() - known:
+        fields = {field.name: field for field in msgspec.structs.fields(Card)}
+        if unknown := changes.keys() - fields:
             raise Invalid(what="card", why=f"it has no {min(unknown)!r}")
         try:
             checked = check_card(msgspec.convert(changes, Card))

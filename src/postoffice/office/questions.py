@@ -46,10 +46,10 @@ class QuestionVerbs(FinishingVerbs):
 
     async def question(self, caller: Caller, id: str) -> Question:
         """One question, for whoever asked it or was asked; the owner sees any."""
-        found = await self.store.questions.named(self._checks.ref(id))
-        if found is None or not (caller.owner or folded(caller.name) in (folded(found.asker), folded(found.person))):
+        question = await self.store.questions.named(self._checks.ref(id))
+        if question is None or not (caller.owner or folded(caller.name) in (folded(question.asker), folded(question.person))):
             raise NoSuchQuestion(ref=id, name=caller.name)
-        return found
+        return question
 
     async def answer(
         self,

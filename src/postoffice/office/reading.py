@@ -99,9 +99,10 @@ class ReadingVerbs(FinishingVerbs):
 
     async def _with_ledger(self, proof: Proof) -> Proof:
         """With what the ledger knows of each delivery."""
-        known = await self.store.ledger.on_ledger(proof.message_id)
+        by_recipient = await self.store.ledger.on_ledger(proof.message_id)
         standings = (
-            msgspec.structs.replace(one, ledger=known[one.recipient]) if one.recipient in known else one for one in proof.standings
+            msgspec.structs.replace(one, ledger=by_recipient[one.recipient]) if one.recipient in by_recipient else one
+            for one in proof.standings
         )
         return msgspec.structs.replace(proof, standings=tuple(standings))
 

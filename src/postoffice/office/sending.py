@@ -182,12 +182,12 @@ class SendingVerbs(Counter):
         self, caller: Caller, entity_id: str, type: str, data: Any = None, *, entity_type: str | None = None, client_id: str | None = None
     ) -> list[Accepted]:
         """Something happened to an entity: whoever the routes name is told by the office. One who refuses keeps it from nobody else."""
-        told = {"entity_id": entity_id, "event": type, "by": caller.name, "data": data}
+        payload = {"entity_id": entity_id, "event": type, "by": caller.name, "data": data}
         if entity_type is not None:
             check_entity_type(entity_type)
         if is_note(type):
             raise Invalid(what="type", why="a note is posted as a note, with who should know")
-        drafts = self.routed(entity_id, type, told, entity_type=entity_type, client_id=client_id)
+        drafts = self.routed(entity_id, type, payload, entity_type=entity_type, client_id=client_id)
         strangers = self.house.auth is Auth.OPEN
         outcomes = await self.store.do_each([Send(SYSTEM, draft, verified=True, strangers=strangers, doer=caller.name) for draft in drafts])
         refusals = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
@@ -195,7 +195,9 @@ class SendingVerbs(Counter):
             raise refusals[0]
         return [outcome for outcome in outcomes if isinstance(outcome, Accepted)]
 
-    def routed(self, entity_id: str, type: str, told: Any, *, entity_type: str | None = None, client_id: str | None = None) -> list[Draft]:
+    def routed(
+        self, entity_id: str, type: str, payload: Any, *, entity_type: str | None = None, client_id: str | None = None
+    ) -> list[Draft]:
         """The mail that an event comes to by the routes."""
         return [
             self._checks.draft(
@@ -203,7 +205,7 @@ class SendingVerbs(Counter):
                     to=name,
                     type=type,
                     subject=f"{type} {entity_id}",
-                    payload=told,
+                    payload=payload,
                     ref_id=entity_id,
                     ref_type=entity_type or type.partition(".")[0],
                     priority=route.priority,

@@ -79,8 +79,8 @@ class TaskVerbs(Counter):
 
     async def _task(self, caller: Caller, ref: str) -> Task:
         me = folded(caller.name)
-        found = await self.store.tasks.named(ref)
-        mine = [task for task in found if caller.owner or me in (folded(task.requester), folded(task.assignee))]
+        tasks = await self.store.tasks.named(ref)
+        mine = [task for task in tasks if caller.owner or me in (folded(task.requester), folded(task.assignee))]
         # What asks for it may be held back from its assignee, who has not been asked yet.
         mine = [task for task in mine if caller.owner or folded(task.requester) == me or await self.store.mail.proofs(task.message_id, me)]
         if not mine:

@@ -88,12 +88,12 @@ class WatchingVerbs(Counter):
         most = self._checks.page(limit)
         if caller.owner:
             return (await self.store.tasks.finished(None, most)).items
-        found: dict[str, Task] = {}
+        tasks: dict[str, Task] = {}
         for state in FINAL:
             asked = await self.store.tasks.page(assignee=caller.name, state=state, limit=most)
             mine = await self.store.tasks.page(requester=caller.name, state=state, limit=most)
-            found |= {task.message_id: task for task in (*asked.items, *mine.items)}
-        return tuple(found[id] for id in sorted(found, reverse=True)[:most])
+            tasks |= {task.message_id: task for task in (*asked.items, *mine.items)}
+        return tuple(tasks[id] for id in sorted(tasks, reverse=True)[:most])
 
     async def traffic(self, caller: Caller, span: Span) -> Traffic:
         """How mail flowed: the agent's own, the owner's view of everyone's."""

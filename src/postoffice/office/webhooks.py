@@ -76,8 +76,8 @@ class Webhooks:
     async def get(self, caller: Caller, name: str) -> Webhook:
         """One webhook."""
         _owner(caller)
-        for found in await self._store.webhooks.page(check_webhook_name(name)):
-            return found
+        for webhook in await self._store.webhooks.page(check_webhook_name(name)):
+            return webhook
         raise NoSuchWebhook(name=name)
 
     async def remove(self, caller: Caller, name: str) -> None:
@@ -133,12 +133,12 @@ class Webhooks:
         if not events:
             return ()
         messages, sessions = await self._store.webhooks.behind([one for one in events if is_id(one.ref)])
-        found = []
+        bodies = []
         for one in events:
             session = session_of(one, sessions)
             body = told(one, Shape(webhook.shape), messages.get(one.ref), session, bodies=bool(webhook.bodies))
-            found.append((session or one.agent, body))
-        return tuple(found)
+            bodies.append((session or one.agent, body))
+        return tuple(bodies)
 
     async def due(self, webhook: Target, limit: int) -> tuple[Outgoing, ...]:
         """What is to be sent now: of each session only what comes first."""

@@ -84,14 +84,14 @@ class WindowVerbs(Counter):
         self._checks.batch(renewals)
         self._somebody(caller)
         acts = [RenewWindow(one.id, caller, one.state, one.ring) for one in renewals]
-        found: list[Renewed | MailError] = []
+        answers: list[Renewed | MailError] = []
         for outcome in await self.store.do_each(acts):
             if isinstance(outcome, Renewed):
                 self._presences.touch(outcome.agent)
             elif not isinstance(outcome, MailError):
                 raise outcome
-            found.append(outcome)
-        return found
+            answers.append(outcome)
+        return answers
 
     async def renew_window(self, caller: Caller | None, renewal: Renewal) -> Renewed:
         """A window is still open."""
@@ -123,10 +123,10 @@ class WindowVerbs(Counter):
     async def _agent_of_window(self, caller: Caller | None, id: str, messages: Sequence[str]) -> str:
         self._checks.batch(messages)
         self._somebody(caller)
-        found = await self.store.windows.named(id)
-        if found is None:
+        window = await self.store.windows.named(id)
+        if window is None:
             raise NoSuchWindow(id=id)
-        return found.agent
+        return window.agent
 
     async def windows(self, agent: str | None = None) -> tuple[Window, ...]:
         """Every window that is open, or those of one agent. Its door leaves out what is not everybody's to see."""

@@ -50,10 +50,10 @@ def load_locked(desk: Desk, drawer: Drawer, needs: Needs) -> Steps:
 def _look(desk: Desk, needs: Needs) -> Steps:
     """Find out, without locks, whom the named things concern; what can change is read again under locks."""
     for key in sorted(needs.lines):
-        found = yield {"lines": [key], "sessions_by_id": [(key[0],)]}
-        lines = desk.lines[key] = [DeliveryRow(*row) for row in found["lines"]]
+        rows_by_name = yield {"lines": [key], "sessions_by_id": [(key[0],)]}
+        lines = desk.lines[key] = [DeliveryRow(*row) for row in rows_by_name["lines"]]
         # Of a session that is not the reader's nothing is asked further, as if there were none.
-        for row in found["sessions_by_id"]:
+        for row in rows_by_name["sessions_by_id"]:
             if key[3] in row[1:3]:
                 needs.boxes.update(row[1:3])
                 needs.threads.add(key[0])
@@ -82,13 +82,13 @@ def _look_at_windows(needs: Needs) -> Steps:
         "leases_of_lost": _keys(needs.window_agents),
     }
     if loads := {name: keys for name, keys in asked.items() if keys}:
-        found = yield loads
-        for row in (*found.get("windows_by_id", ()), *found.get("windows_by_place", ())):
+        rows_by_name = yield loads
+        for row in (*rows_by_name.get("windows_by_id", ()), *rows_by_name.get("windows_by_place", ())):
             needs.windows.add(row[0])
             needs.window_agents.add(row[1])
-        needs.window_agents.update(row[2] for row in found.get("window_sessions", ()))
+        needs.window_agents.update(row[2] for row in rows_by_name.get("window_sessions", ()))
         for name in ("leases_of_windows", "leases_of_places", "leases_of_lost"):
-            needs.mail.update(((id, mailbox), True) for id, mailbox in found.get(name, ()))
+            needs.mail.update(((id, mailbox), True) for id, mailbox in rows_by_name.get(name, ()))
     needs.boxes.update(needs.window_agents)
 
 

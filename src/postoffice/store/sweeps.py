@@ -74,9 +74,11 @@ class Sweeps:
         """Forget messages that everybody is done with."""
         ((now,),) = await self._engine.fetch("now")
         age, skew = micros(older_than), micros(SKEW)
-        found = await self._engine.fetch("purgeable", age=age, young=first_id(now - age + skew), ahead=first_id(now + skew), limit=limit)
-        mail = tuple((id, mailbox) for id, mailbox in found if mailbox is not None)
-        unreached = tuple(id for id, mailbox in found if mailbox is None)
+        purgeable = await self._engine.fetch(
+            "purgeable", age=age, young=first_id(now - age + skew), ahead=first_id(now + skew), limit=limit
+        )
+        mail = tuple((id, mailbox) for id, mailbox in purgeable if mailbox is not None)
+        unreached = tuple(id for id, mailbox in purgeable if mailbox is None)
         purged = await self._do(Purge(mail, older_than)) if mail else 0
         return purged + (await self._do(PurgeUnreached(unreached)) if unreached else 0)
 

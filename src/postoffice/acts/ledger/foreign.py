@@ -27,12 +27,12 @@ class Meet(Act[None]):
         self.watch.ask(needs)
 
     def run(self, desk: Desk) -> None:
-        known = known_accounts(desk).get(self.account_id)
-        elsewhere = known is not None and known.inbound_topic_id != self.inbound_topic_id
+        account = known_accounts(desk).get(self.account_id)
+        elsewhere = account is not None and account.inbound_topic_id != self.inbound_topic_id
         if elsewhere and self.asked:
             raise Conflict(why=f"{self.account_id} is known by another inbound topic, and only a request of its own changes that")
         self.watch.check(desk)
-        if known is None or elsewhere:
+        if account is None or elsewhere:
             self._keep(desk)
         if self.asked:
             self.watch.run(desk)

@@ -56,19 +56,19 @@ class KeepAccount(Act[None]):
         ask_for_topics(needs)
 
     def run(self, desk: Desk) -> None:
-        known = self.account
+        account = self.account
         for agent, other in known_accounts(desk).items():
-            if agent != folded(known.agent) and other.inbound_topic_id == known.inbound_topic_id:
-                raise TopicTaken(topic=known.inbound_topic_id, agent=agent)
+            if agent != folded(account.agent) and other.inbound_topic_id == account.inbound_topic_id:
+                raise TopicTaken(topic=account.inbound_topic_id, agent=agent)
         for kind, agent, _ in desk.extra[self.name]:
-            if (kind, agent) != (FORMER, folded(known.agent)):
-                raise TopicWatched(topic=known.inbound_topic_id, kind=kind)
-        before = known_accounts(desk).get(folded(known.agent))
-        if before is not None and not before.outside and before.operator_id != known.operator_id:
+            if (kind, agent) != (FORMER, folded(account.agent)):
+                raise TopicWatched(topic=account.inbound_topic_id, kind=kind)
+        before = known_accounts(desk).get(folded(account.agent))
+        if before is not None and not before.outside and before.operator_id != account.operator_id:
             desk.write(
                 "put_ledger_topic", (before.inbound_topic_id, FORMER, before.agent, before.account_id, desk.now), before.inbound_topic_id
             )
-        row = (folded(known.agent), known.account_id, known.inbound_topic_id, known.outbound_topic_id, self.profile, desk.now)
+        row = (folded(account.agent), account.account_id, account.inbound_topic_id, account.outbound_topic_id, self.profile, desk.now)
         desk.extra["ledger_accounts"] = [*(one for one in desk.extra["ledger_accounts"] if one[0] != row[0]), row[:4]]
         desk.write("put_ledger_account", row, row[0])
 

@@ -28,9 +28,9 @@ class WatchTopic(Act[None]):
             theirs_to_ask_on = kind == ASKED and one.outside and one.agent == about
             if topic_id in (one.inbound_topic_id, one.outbound_topic_id) and not theirs_to_ask_on:
                 raise TopicTaken(topic=topic_id, agent=one.agent)
-        for known, *two in desk.extra[self.name]:
-            if known != kind or (kind == CONNECTION and two != [agent, about]):
-                raise TopicWatched(topic=topic_id, kind=known)
+        for watched_as, *two in desk.extra[self.name]:
+            if watched_as != kind or (kind == CONNECTION and two != [agent, about]):
+                raise TopicWatched(topic=topic_id, kind=watched_as)
 
     def run(self, desk: Desk) -> None:
         self.check(desk)

@@ -215,10 +215,10 @@ def proving_key(desk: Desk, hash: str | None) -> KeyRow | None:
     """The key by which somebody acts; None for who needs none. Whose it is was found out a moment ago: by now it may have ended."""
     if hash is None:
         return None
-    found = next((row for row in live_keys(desk) if row.hash == hash), None)
-    if found is None:
+    key = next((row for row in live_keys(desk) if row.hash == hash), None)
+    if key is None:
         raise BadKey
-    return found
+    return key
 
 
 def live_keys(desk: Desk, agent: str | None = None) -> list[KeyRow]:

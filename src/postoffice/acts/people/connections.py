@@ -119,9 +119,9 @@ class Approve(Act[Connection]):
         needs.thread_keys.update((*pair(SYSTEM, row.requester), "") for row in rows)
 
     def run(self, desk: Desk) -> Connection | MailError:
-        known = [row for row in desk.connections.values() if row.code == self.code and row.expires_at > desk.now]
-        mine = [row for row in known if row.target == self.approver or self.owner]
-        found = [row for row in known if row.status == Status.PENDING]
+        requests = [row for row in desk.connections.values() if row.code == self.code and row.expires_at > desk.now]
+        mine = [row for row in requests if row.target == self.approver or self.owner]
+        pending = [row for row in requests if row.status == Status.PENDING]
         aimed = [row for row in mine if row.status == Status.PENDING]
         if not aimed and (done := [row for row in mine if row.status == Status.ACTIVE]):
             return as_connection(done[0], desk)  # whoever missed the answer asks again, and hears the same
@@ -129,7 +129,7 @@ class Approve(Act[Connection]):
             check_count(desk, self._tries, desk.limits.wrong_codes_per_hour, _HOUR)
         if not aimed:
             # In `human` mode a code aimed at another agent is as unknown as any: guessing tells nothing.
-            visible = found and self.handshake is Handshake.VISIBLE
+            visible = pending and self.handshake is Handshake.VISIBLE
             refusal = NotTarget(name=desk.boxes[self.approver].name) if visible else NoSuchCode()
             if not self.owner:
                 self._count_miss(desk)

@@ -60,8 +60,8 @@ class AcceptInvite(AddKey):
         needs.extra[f"visit:{self.code}"] = (self.code,)
 
     def run(self, desk: Desk) -> Key:
-        found = desk.extra[f"visit:{self.code}"]
-        if not any((agent, kind) == (self.agent, INVITE) and expires_at > desk.now for agent, kind, expires_at, _ in found):
+        logins = desk.extra[f"visit:{self.code}"]
+        if not any((agent, kind) == (self.agent, INVITE) and expires_at > desk.now for agent, kind, expires_at, _ in logins):
             raise BadInvite
         key = super().run(desk)
         desk.extra[f"visit:{self.code}"] = []  # nor for another in this group

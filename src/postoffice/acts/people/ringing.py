@@ -32,8 +32,8 @@ class OfLetters(OfWindow):
     def waiting(self, desk: Desk) -> list[DeliveryRow]:
         """Of the letters those that still wait there; what was read meanwhile needs no ring."""
         agent = self.find(desk).agent
-        found = [desk.mail[key] for key in self.keys if key in desk.mail and key[1] == agent]
-        return [row for row in found if row.state == State.PENDING]
+        named = [desk.mail[key] for key in self.keys if key in desk.mail and key[1] == agent]
+        return [row for row in named if row.state == State.PENDING]
 
 
 class Rung(OfLetters, Act[int]):
@@ -57,7 +57,7 @@ class RungInVain(OfLetters, Act[int]):
         needs.thread_keys.update((*pair(SYSTEM, desk.mail[key].sender), "") for key in self.keys if key in desk.mail)
 
     def run(self, desk: Desk) -> int:
-        told = 0
+        notices = 0
         for row in self.waiting(desk):
             ring = desk.rings.get((row.message_id, row.mailbox))
             if ring is None or ring.told_at is not None or row.sender == SYSTEM:  # notices never cause notices
@@ -65,8 +65,8 @@ class RungInVain(OfLetters, Act[int]):
             ring.told_at = desk.now
             _keep(desk, ring)
             notify(desk, desk.boxes[row.sender], rung_in_vain(row, desk.boxes[row.mailbox].name, ring.times), row.correlation_id)
-            told += 1
-        return told
+            notices += 1
+        return notices
 
 
 class BeginTurn(OfWindow, Act[Renewed]):

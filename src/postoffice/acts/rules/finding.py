@@ -15,7 +15,7 @@ def find_mail(desk: Desk, ref: str, mailbox: str, fits: Callable[[DeliveryRow], 
         return None  # not the recipient's yet
     if row is not None or not named:
         return row
-    found = named if len(named) == 1 else [row for row in named if fits(row)]
-    if len(found) != 1:
+    candidates = named if len(named) == 1 else [row for row in named if fits(row)]
+    if len(candidates) != 1:
         raise AmbiguousId(ref=ref, name=desk.boxes[mailbox].name)
-    return found[0]
+    return candidates[0]

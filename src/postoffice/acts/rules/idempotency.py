@@ -27,10 +27,10 @@ class Once(NamedTuple):
 
     def earlier(self, desk: Desk, exchange: "Exchange | None" = None) -> str | None:
         """The answer given before, as JSON; the same id for something else is a conflict, unless it goes back and forth."""
-        found = desk.dedupe.get(self.key)
-        if found is None:
+        record = desk.dedupe.get(self.key)
+        if record is None:
             return None
-        fingerprint, answer, at = found
+        fingerprint, answer, at = record
         same = bytes(fingerprint) == self.fingerprint
         if exchange is not None and exchange.goes_on(desk, at, same=same):
             return None

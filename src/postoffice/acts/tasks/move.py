@@ -72,15 +72,15 @@ class MoveTask(Act[Task]):
         return answer
 
     def _find(self, desk: Desk) -> TaskRow:
-        found = [t for t in desk.tasks.values() if self.ref in (t.id, t.message_id)]
-        mine = [t for t in found if t.assignee == self.caller and not _held_back(desk, t)]
+        named = [t for t in desk.tasks.values() if self.ref in (t.id, t.message_id)]
+        mine = [t for t in named if t.assignee == self.caller and not _held_back(desk, t)]
         mine = [t for t in mine if t.message_id == self.ref] or mine  # the office's id before any sender's
         if len(mine) == 1:
             return mine[0]
         name = desk.boxes[self.caller].name
         if mine:
             raise AmbiguousId(ref=self.ref, name=name)
-        for task in found:
+        for task in named:
             if task.requester == self.caller:
                 raise NotAssignee(task=self.ref, assignee=desk.boxes[task.assignee].name, name=name)
         raise NoSuchTask(task=self.ref, name=name)

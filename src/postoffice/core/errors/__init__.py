@@ -39,10 +39,10 @@ def told(code: str, detail: str) -> MailError:
 
 def error_tree() -> dict[str, type[MailError]]:
     """Every error by its code: what doors map to statuses, and what tests walk."""
-    found: dict[str, type[MailError]] = {}
+    by_code: dict[str, type[MailError]] = {}
     todo = [MailError]
     while todo:
         cls = todo.pop()
-        found[cls.code] = cls
+        by_code[cls.code] = cls
         todo += cls.__subclasses__()
-    return found
+    return by_code

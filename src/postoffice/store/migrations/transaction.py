@@ -67,9 +67,9 @@ def _run(connection: Connection, /, **options: Any) -> bool:
     """Migrate; gives whether the schema is then this program's newest."""
     context.configure(connection=connection, transactional_ddl=True, **options)
     newest = context.script.get_current_head() or ""
-    found = max((newest, *context.get_context().get_current_heads()))
-    context.config.attributes["schema"] = found
-    if found > newest:
+    revision = max((newest, *context.get_context().get_current_heads()))
+    context.config.attributes["schema"] = revision
+    if revision > newest:
         return False  # a newer program was here before: its schema is its business, and says itself who may use it
     with context.begin_transaction():
         context.run_migrations()

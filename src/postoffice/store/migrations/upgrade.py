@@ -19,8 +19,8 @@ def check_program(oldest: str) -> None:
 
 def upgrade_sqlite(path: Path) -> None:
     """Upgrade an SQLite file, or make it."""
-    found = _revision(path)
-    if found is not None and found >= HEAD:
+    revision = _revision(path)
+    if revision is not None and revision >= HEAD:
         return
     from sqlalchemy.exc import DBAPIError  # noqa: PLC0415 - as below
 

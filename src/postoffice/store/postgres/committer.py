@@ -161,8 +161,8 @@ class Committer:
             return None
         ids, names = [row.id for row in desk.mail.values()], sorted(needs.boxes)
         (_, locked, desk.now), *boxes = await self._connection.fetch(self._sql["still_at_hand"], ids, names)
-        found = {agent: (mailbox_version, agent_version) for agent, mailbox_version, agent_version in boxes}
-        if locked != len(ids) or len(found) != len(names) or self._drawer.differs(found):
+        versions = {agent: (mailbox_version, agent_version) for agent, mailbox_version, agent_version in boxes}
+        if locked != len(ids) or len(versions) != len(names) or self._drawer.differs(versions):
             self._doubt()
             # What is locked now is not what would be locked first.
             await self._connection.execute("ROLLBACK")
@@ -205,11 +205,11 @@ class Committer:
         if len(loads) == 1:
             ((name, keys),) = loads.items()
             return {name: await self._connection.fetch(self._sql[name], *columns(keys))}
-        found: dict[str, list[Row]] = {name: [] for name in loads}
+        rows_by_name: dict[str, list[Row]] = {name: [] for name in loads}
         names = self._in_order(loads)
         for number, row in await self._together(sql.united, names, (loads[name] for name in names)):
-            found[names[number]].append(row)
-        return found
+            rows_by_name[names[number]].append(row)
+        return rows_by_name
 
     async def _write(self, writes: list[Write]) -> int:
         """Write all of it; the transaction's number, which is the version of what was written."""

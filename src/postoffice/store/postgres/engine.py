@@ -135,9 +135,9 @@ class PostgreSQL:
 
     async def _check_schema(self) -> None:
         ((made,),) = await self.fetch("has_schema")
-        found = (await self.fetch("schema_version"))[0][0] if made else ""
-        if found < HEAD:
-            raise SchemaMissing(found=found or "none", needed=HEAD)
+        version = (await self.fetch("schema_version"))[0][0] if made else ""
+        if version < HEAD:
+            raise SchemaMissing(found=version or "none", needed=HEAD)
         check_program((await self.fetch("oldest_program"))[0][0])
 
     def put(self, act: Act[Any], tell: Tell) -> None:
@@ -192,7 +192,7 @@ class PostgreSQL:
         try:
             if self.pooled:
                 await connection.execute(f"BEGIN;{self._local}")
-            found: Sequence[Row] = await connection.fetch(statement, *arguments, timeout=within)
+            rows: Sequence[Row] = await connection.fetch(statement, *arguments, timeout=within)
             if self.pooled:
                 await connection.execute("COMMIT")
         except BaseException as error:
@@ -202,7 +202,7 @@ class PostgreSQL:
             raise
         finally:
             await self._pool.release(connection, timeout=_LAST_WORDS)
-        return found
+        return rows
 
     # Committing
 

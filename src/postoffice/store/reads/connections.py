@@ -40,6 +40,6 @@ class ConnectionReads:
         return self._read(rows[0]) if rows else None
 
     def _read(self, row: Row) -> Connection:
-        found = connection_of(ConnectionRow(*row[:-2]), row[-2], row[-1])
-        code = self._engine.seal.open(found.code)
-        return msgspec.structs.replace(found, code=MASKED_CODE if is_closed(code) else code)
+        connection = connection_of(ConnectionRow(*row[:-2]), row[-2], row[-1])
+        code = self._engine.seal.open(connection.code)
+        return msgspec.structs.replace(connection, code=MASKED_CODE if is_closed(code) else code)

@@ -38,17 +38,17 @@ class ForYouReads:
         ((at,),) = await self._engine.fetch("now")
         now, agent = moment(at), folded(name)
         asked = {"agent": agent, "limit": limit}
-        found = [_question(row, now) for row in await self._engine.fetch("questions_for_you", **asked)]
-        found += [_task(row, now) for row in await self._engine.fetch("tasks_for_you", **asked)]
-        found += [_consent(row, now) for row in await self._engine.fetch("consent_for_you", everyone=int(everyone), **asked)]
-        found += [_letter(row, now) for row in await self._engine.fetch("mail_for_you", **asked)]
-        found += [_dead(row, now) for row in await self._engine.fetch("dead_for_you", everyone=int(everyone), **asked)]
+        matters = [_question(row, now) for row in await self._engine.fetch("questions_for_you", **asked)]
+        matters += [_task(row, now) for row in await self._engine.fetch("tasks_for_you", **asked)]
+        matters += [_consent(row, now) for row in await self._engine.fetch("consent_for_you", everyone=int(everyone), **asked)]
+        matters += [_letter(row, now) for row in await self._engine.fetch("mail_for_you", **asked)]
+        matters += [_dead(row, now) for row in await self._engine.fetch("dead_for_you", everyone=int(everyone), **asked)]
         if everyone:
-            found += [_held(row, now) for row in await self._engine.fetch("held_long_talks", limit=limit)]
-            found += [_webhook(row, now) for row in await self._engine.fetch("webhooks_for_you", limit=limit)]
-            found += [_silent(row, now) for row in await self._engine.fetch("silent_for_you", everyone=1, limit=limit)]
-        found.sort(key=lambda matter: (matter.rank, matter.since))
-        return ForYou(matters=tuple(found[:limit]), count=await self.count(name, everyone=everyone))
+            matters += [_held(row, now) for row in await self._engine.fetch("held_long_talks", limit=limit)]
+            matters += [_webhook(row, now) for row in await self._engine.fetch("webhooks_for_you", limit=limit)]
+            matters += [_silent(row, now) for row in await self._engine.fetch("silent_for_you", everyone=1, limit=limit)]
+        matters.sort(key=lambda matter: (matter.rank, matter.since))
+        return ForYou(matters=tuple(matters[:limit]), count=await self.count(name, everyone=everyone))
 
 
 def _question(row: Row, now: datetime) -> Matter:

@@ -50,7 +50,7 @@ def as_read(columns: Row) -> Question:
     *values, body, asker, person = columns
     row, message = QuestionRow(*values), _message(body)
     ask = message.ask or Ask()
-    known = Question(
+    question = Question(
         id=row.message_id,
         asker=asker,
         person=person,
@@ -66,4 +66,4 @@ def as_read(columns: Row) -> Question:
         session_id=row.session_id,
         correlation_id=message.correlation_id,
     )
-    return as_question(known, row)
+    return as_question(question, row)

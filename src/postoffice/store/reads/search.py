@@ -67,8 +67,8 @@ class SearchReads:
         alone = [(term,) for term in wanted]
         bundles = list(dict.fromkeys([*alone, wanted, *(wanted[:at] + wanted[at + 1 :] for at in range(len(wanted)))]))
         newest = await asyncio.gather(*(self._newest(query.required + bundle, asked, LAST_ID, _CANDIDATES) for bundle in bundles))
-        ids = sorted({id for found in newest for id in found})
-        held = await asyncio.gather(*(self._among(term, found, ids) for term, found in zip(wanted, newest, strict=False)))
+        ids = sorted({id for some in newest for id in some})
+        held = await asyncio.gather(*(self._among(term, some, ids) for term, some in zip(wanted, newest, strict=False)))
         ranks = ranked(held)
         if cursor is not None:
             count, id = pair_cursor(cursor)

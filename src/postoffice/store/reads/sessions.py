@@ -34,8 +34,8 @@ class SessionReads:
         for row in await self._engine.fetch(query, agent=folded(name), before=at, before_id=id, limit=limit + 1, lines=lines):
             threads.setdefault(row[0], []).append(row)
         sessions = list(threads.values())
-        found = [await self._let_through(rows, folded(name), lines) if rows[0][6] else _thread(rows) for rows in sessions[:limit]]
-        items = [thread for thread in found if thread is not None and (thread.unread or not unread_only)]
+        shown = [await self._let_through(rows, folded(name), lines) if rows[0][6] else _thread(rows) for rows in sessions[:limit]]
+        items = [thread for thread in shown if thread is not None and (thread.unread or not unread_only)]
         return Page(tuple(items), f"{sessions[limit - 1][0][5]}.{sessions[limit - 1][0][0]}" if len(sessions) > limit else None)
 
     async def _let_through(self, rows: list[Row], reader: str, lines: int) -> Thread | None:
@@ -62,13 +62,13 @@ class SessionReads:
         ((held, hidden, last_at),) = (
             await self._engine.fetch_each("held_in", [(session_id, looking)]) if thread is not None else ((0, 0, None),)
         )
-        told = Held(held, hidden if reader is not None else 0, last_at)
-        check_reader(thread, session_id, looking, told.hidden)
+        held_back = Held(held, hidden if reader is not None else 0, last_at)
+        check_reader(thread, session_id, looking, held_back.hidden)
         assert thread is not None
         before_number = await self._number(session_id, before)
         lines = await self._engine.fetch_each("lines", [(session_id, before_number, limit, "" if reader is None else looking)])
         other = await name_of(self._engine, thread.high if looking == thread.low else thread.low)
-        shown = as_thread(thread, looking, other, [DeliveryRow(*row) for row in lines], told)
+        shown = as_thread(thread, looking, other, [DeliveryRow(*row) for row in lines], held_back)
         return msgspec.structs.replace(shown, reader=await name_of(self._engine, looking))
 
     async def place(self, reader: str, session_id: str, before: str | None) -> int:

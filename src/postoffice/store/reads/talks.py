@@ -58,14 +58,14 @@ class TalkReads:
         """The newest letters of two agents, of all their conversations or of one, the newest first."""
         low, high = pair(folded(one), folded(other))
         wanted = None if subject is None else subject_key(subject)
-        known: dict[str, str] = dict(await self._engine.fetch("sessions_between", low=low, high=high, subject=wanted, limit=_SESSIONS))
-        if not known:
+        sessions: dict[str, str] = dict(await self._engine.fetch("sessions_between", low=low, high=high, subject=wanted, limit=_SESSIONS))
+        if not sessions:
             return ()
         reading = "" if reader is None else folded(reader)
-        rows = [DeliveryRow(*row) for row in await self._engine.fetch_each("lines", [(id, END, limit, reading) for id in known])]
+        rows = [DeliveryRow(*row) for row in await self._engine.fetch_each("lines", [(id, END, limit, reading) for id in sessions])]
         rows.sort(key=lambda row: row.message_id, reverse=True)
         return tuple(
-            Aside(line=line_of(row), session_id=row.session_id, subject=known[row.session_id]) for row in rows[:limit] if row.session_id
+            Aside(line=line_of(row), session_id=row.session_id, subject=sessions[row.session_id]) for row in rows[:limit] if row.session_id
         )
 
     async def customs(self) -> tuple[Custom, ...]:

@@ -40,9 +40,9 @@ class TaskReads:
         return page_of(items, rows, limit, lambda row: row[0])
 
     async def named(self, ref: str) -> list[Task]:
-        found = [TaskRow(*row) for row in await self._engine.fetch_each("tasks_by_ref", [(ref,)])]
-        names = {agent: await name_of(self._engine, agent) for task in found for agent in (task.requester, task.assignee)}
-        return [as_task(task, names) for task in found]
+        tasks = [TaskRow(*row) for row in await self._engine.fetch_each("tasks_by_ref", [(ref,)])]
+        names = {agent: await name_of(self._engine, agent) for task in tasks for agent in (task.requester, task.assignee)}
+        return [as_task(task, names) for task in tasks]
 
     async def open(self, name: str | None, state: TaskState, after: str | None, limit: int) -> Page[Task]:
         agent = None if name is None else folded(name)

@@ -32,7 +32,7 @@ class WindowReads:
     async def agent_of_machine(self, prefix: str, name: str) -> str | None:
         """An agent's name as it is written, if it is a window's of that machine."""
         rows = await self._engine.fetch("machine_of_agent", agent=folded(name))
-        return next((str(known) for known, machine in rows if machine == prefix), None)
+        return next((str(agent) for agent, machine in rows if machine == prefix), None)
 
     async def machines(self) -> tuple[Machine, ...]:
         """Machines' keys that open something."""

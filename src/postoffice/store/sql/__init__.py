@@ -21,8 +21,8 @@ def load(engine: str, words: dict[str, str]) -> dict[str, str]:
 
 def _texts(package: str) -> list[str]:
     """The `.sql` files of a package, in the order of their names: it is the order in which statements that run as one are run."""
-    found = sorted((file for file in files(package).iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
-    return [file.read_text(encoding="utf-8") for file in found]
+    sql_files = sorted((file for file in files(package).iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    return [file.read_text(encoding="utf-8") for file in sql_files]
 
 
 def numbered(statement: str) -> tuple[str, list[str]]:

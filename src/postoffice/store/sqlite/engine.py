@@ -282,13 +282,13 @@ class SQLite:
         try:
             loads = next(steps)
             while True:
-                found: dict[str, list[Row]] = {}
+                rows_by_name: dict[str, list[Row]] = {}
                 for name, keys in loads.items():
                     statement = self._sql[name]
                     rows: list[Row] = []
                     for key in keys:
                         rows += execute(statement, key)
-                    found[name] = rows
-                loads = steps.send(found)
+                    rows_by_name[name] = rows
+                loads = steps.send(rows_by_name)
         except StopIteration:
             return

@@ -160,6 +160,16 @@ class TestWaiting:
         for seconds in (0, 0.05):
             assert done(await bob.post("/messages/wait", json={"wait": seconds})) == {"messages": [], "settled": []}
 
+    async def test_a_wait_for_one_answer_that_ends_without_it_says_so(self, callers: Callers) -> None:
+        alice, bob = await two(callers)
+        asked = await send(alice, "bob")
+        await send(bob, "alice", "by the way")
+        wish = {"answer_to": asked["message_id"], "wait": 0}
+        assert done(await alice.post("/messages/wait", json=wish)) == {"messages": [], "settled": [], "timed_out": True, "waiting": 1}
+        await send(bob, "alice", "yes", reply_to=asked["message_id"])
+        answered = done(await alice.post("/messages/wait", json=wish))
+        assert ([letter["content"] for letter in answered["messages"]], "timed_out" in answered) == (["yes"], False)
+
     async def test_who_hangs_up_leaves_no_lease_behind(self, callers: Callers) -> None:
         alice, bob = await two(callers)
         waiting = asyncio.create_task(bob.post("/messages/wait", json={"wait": 60}))

@@ -34,6 +34,48 @@ async def test_a_wait_for_one_answer_takes_that_and_nothing_else(office: PostOff
         await office.wait(alice, answer_to=both.message_id)
 
 
+async def test_an_answer_is_what_replies_to_it_or_carries_its_mark_on_in_its_session(office: PostOffice) -> None:
+    alice, bob, carol = await people(office, "alice", "bob", "carol")
+    asked = await write(office, alice, "bob", subject="Plan", client_id="q-1")
+    await write(office, bob, "alice", "in the same session", subject="Plan")
+    assert (await office.wait(alice, answer_to=asked.message_id, within=timedelta(0))).leased == ()
+    await write(office, carol, "alice", "from outside", correlation_id="mark")
+    await write(office, bob, "alice", "by its sender's id", subject="Other", reply_to="q-1")
+    (got,) = (await office.wait(alice, answer_to=asked.message_id, within=LONG)).leased
+    assert got.message.content == "by its sender's id"
+    marked = await write(office, alice, "bob", subject="Marked", correlation_id="mark")
+    assert (await office.wait(alice, answer_to=marked.message_id, within=timedelta(0))).leased == ()
+    await write(office, bob, "alice", "carried on", subject="Marked", correlation_id="mark")
+    (got,) = (await office.wait(alice, answer_to=marked.message_id, within=LONG)).leased
+    assert got.message.content == "carried on"
+
+
+async def test_an_answer_is_found_in_another_session_and_behind_much_other_mail(office: PostOffice) -> None:
+    alice, bob, carol = await people(office, "alice", "bob", "carol")
+    asked = await write(office, alice, "bob", subject="Plan")
+    other = await write(office, alice, "bob", subject="Other")
+    for number in range(70):  # more than lies at hand
+        await write(office, carol, "alice", str(number))
+    assert (await office.wait(alice, answer_to=asked.message_id, within=timedelta(0))).leased == ()
+    await write(office, bob, "alice", "yes", reply_to=asked.message_id, session_id=other.session_id)
+    (got,) = (await office.wait(alice, answer_to=asked.message_id, within=LONG)).leased
+    assert (got.message.content, got.session_id) == ("yes", other.session_id)
+
+
+async def test_a_ring_is_told_though_the_hint_of_it_is_lost(office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("postoffice.office.mail.LOOK_SECONDS", 0.1)
+    alice, bob = await people(office, "alice", "bob")
+    one, other = await write(office, alice, "bob", subject="a"), await write(office, bob, "alice", subject="b")
+    first = asyncio.create_task(office.wait(alice, answer_to=one.message_id, within=LONG))
+    await known(office, 1)
+    monkeypatch.setattr(office._bells, "ring", lambda _: None)
+    with pytest.raises(Deadlock):
+        await office.wait(bob, answer_to=other.message_id, within=LONG)
+    async with asyncio.timeout(20):
+        with pytest.raises(Deadlock):
+            await first
+
+
 async def test_two_that_wait_for_each_other_are_both_told_at_once(office: PostOffice) -> None:
     alice, bob = await people(office, "Alice", "bob")
     one, other = await write(office, alice, "bob", subject="a"), await write(office, bob, "alice", subject="b")

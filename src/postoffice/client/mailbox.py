@@ -25,6 +25,7 @@ from postoffice.client.people import PeopleCalls
 from postoffice.client.wire import Wire, until_answered
 from postoffice.core.clock import sender_id
 from postoffice.core.errors import MailboxClosed, MailError, NoReply, Unavailable
+from postoffice.core.names import EVERYONE, folded
 
 _WAIT_SECONDS, _LEASE_SECONDS = 25.0, 30.0
 _UNDER_WAY = ("accepted", "working")  # a task's progress is no answer yet
@@ -84,12 +85,13 @@ class Mailbox(PeopleCalls, PausingCalls):
         return results
 
     async def ask(self, to: str, content: str | None = None, *, within: float = 120.0, **fields: Any) -> Message:
-        """Send, and wait for the answer that carries the same mark; it is acked as it is given."""
+        """Send, and wait for the answer; it is acked as it is given. Agents that wait for each other's are told (`Deadlock`)."""
         mark = fields["correlation_id"] = str(fields.get("correlation_id") or sender_id())
         asker = self._asked[mark] = _Asker()
         try:
-            await self._send(to, content, fields)
-            while (message := await self._next_for(asker, mark, within)) is not None:
+            asked = await self._send(to, content, fields)
+            wish = {"correlation_id": mark} if folded(to) == folded(EVERYONE) else {"answer_to": asked["message_id"]}
+            while (message := await self._next_for(asker, wish, within)) is not None:
                 with suppress(MailError):  # then it comes back by itself
                     await message.ack()
                 task = message.letter.task
@@ -176,9 +178,9 @@ class Mailbox(PeopleCalls, PausingCalls):
     async def _send(self, to: str | Sequence[str], content: str | None, fields: dict[str, Any]) -> Any:
         return await self.call("POST", "/messages/send", _letter(to=to, content=content, **fields))
 
-    async def _next_for(self, asker: "_Asker", mark: str, within: float) -> Message | None:
-        """The next message with this mark: one that is waited for here, or that another task came to take."""
-        polling = asyncio.create_task(self._poll(asker, mark, _until(within)))
+    async def _next_for(self, asker: "_Asker", wish: dict[str, Any], within: float) -> Message | None:
+        """The next answer: one that is waited for here, or that another task came to take."""
+        polling = asyncio.create_task(self._poll(asker, wish, _until(within)))
         polling.add_done_callback(lambda _: asker.rung.set())
         try:
             while not (asker.answers or polling.done()):
@@ -189,9 +191,9 @@ class Mailbox(PeopleCalls, PausingCalls):
             polling.cancel()
             await asyncio.gather(polling, return_exceptions=True)
 
-    async def _poll(self, asker: "_Asker", mark: str, until: float | None) -> None:
+    async def _poll(self, asker: "_Asker", wish: dict[str, Any], until: float | None) -> None:
         while not asker.answers:
-            asker.answers += await self.lease({"limit": 1, "visible_for": _LEASE_SECONDS, "correlation_id": mark}, until)
+            asker.answers += await self.lease({"limit": 1, "visible_for": _LEASE_SECONDS, **wish}, until)
             if _left(until) == 0:
                 return
 

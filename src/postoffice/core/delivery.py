@@ -113,6 +113,21 @@ class Recalled(msgspec.Struct, frozen=True):
     """Whether it will not reach the recipient any more, or is a task that has ended by this."""
 
 
+class Asked(msgspec.Struct, frozen=True, gc=False):
+    """A message whose answer is wished for: what replies to it, and what carries its correlation id on in its session."""
+
+    id: str
+    named: tuple[str, ...]
+    """Its ids, by any of which a reply may name it."""
+    session_id: str | None
+    correlation_id: str | None
+
+    def is_answered_by(self, message: Message, session_id: str | None) -> bool:
+        """Whether a message, delivered in that session, is its answer."""
+        carries_on = self.correlation_id is not None and (message.correlation_id, session_id) == (self.correlation_id, self.session_id)
+        return message.id > self.id and (carries_on or message.reply_to in self.named)
+
+
 class Wish(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What a taker asks of its mailbox."""
 
@@ -124,6 +139,12 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     one_per_session: bool = False
     session_id: str | None = None
     correlation_id: str | None = None
+    answer_to: Asked | None = None
+
+    @property
+    def choosy(self) -> bool:
+        """Whether not just any mail will do."""
+        return self.session_id is not None or self.correlation_id is not None or self.answer_to is not None
 
 
 class Leased(msgspec.Struct, frozen=True, kw_only=True, gc=False):

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from postoffice.acts.mail.awaiting import BeginWait, EndWaits, ring_of
 from postoffice.core.clock import sender_id
-from postoffice.core.delivery import Standing
+from postoffice.core.delivery import Asked, Standing
 from postoffice.core.errors import Deadlock
 from postoffice.core.message import Message
 from postoffice.core.names import folded
@@ -16,13 +16,18 @@ _ENDING: set["asyncio.Future[None]"] = set()
 """Waits that are being ended, which nobody waits for."""
 
 
+LOOK_SECONDS = 3.0
+"""How often a ring is looked for besides: the hint that tells of it may be lost, and what it tells is kept for a while only."""
+
+
 class Awaited:
     """Whose answer is awaited, and in which conversation. Without a standing it is a wait for any mail, and none of this."""
 
     def __init__(self, store: Store, agent: str, asked: Message | None = None, standing: Standing | None = None) -> None:
         self.wish: dict[str, Any] = {}
         if asked is not None and standing is not None:
-            self.wish = {"session_id": standing.session_id, "correlation_id": asked.correlation_id}
+            named = (asked.id,) if asked.client_id is None else (asked.id, asked.client_id)
+            self.wish = {"asked": Asked(asked.id, named, standing.session_id, asked.correlation_id)}
         self._store = store
         self._agent = agent
         self._other = None if standing is None else standing.recipient

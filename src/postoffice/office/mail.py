@@ -8,7 +8,7 @@ from typing import Any
 from postoffice.acts.mail.take_and_settle import Collected
 from postoffice.core.agent import Caller
 from postoffice.core.clock import is_id
-from postoffice.core.delivery import Ack, Extend, GiveBack, InHand, Leased, Nack, Settled, Settlement, Unread, Wish
+from postoffice.core.delivery import Ack, Asked, Extend, GiveBack, InHand, Leased, Nack, Settled, Settlement, Unread, Wish
 from postoffice.core.errors import (
     Invalid,
     MailError,
@@ -16,7 +16,7 @@ from postoffice.core.errors import (
 )
 from postoffice.core.limits import bounded
 from postoffice.core.names import folded
-from postoffice.office.awaited import Awaited
+from postoffice.office.awaited import LOOK_SECONDS, Awaited
 from postoffice.office.identity import Again
 from postoffice.office.sending import SendingVerbs
 
@@ -36,6 +36,7 @@ class MailVerbs(SendingVerbs):
         one_per_session: bool = False,
         session_id: str | None = None,
         correlation_id: str | None = None,
+        asked: Asked | None = None,
     ) -> Collected:
         """Settle what was handled, and lease what waits."""
         if session_id and not is_id(session_id):
@@ -46,6 +47,7 @@ class MailVerbs(SendingVerbs):
             one_per_session=one_per_session,
             session_id=session_id or None,
             correlation_id=self._checks.ref(correlation_id, "correlation_id") if correlation_id else None,
+            answer_to=asked,
         )
         if one_per_session and settle:
             # A session is known to be free only once what was in hand of it is settled.
@@ -72,6 +74,7 @@ class MailVerbs(SendingVerbs):
         wish |= awaited.wish
         patience = bounded("wait", within, self._limits.wait, _NOW, self._limits.wait_most)
         until = asyncio.get_running_loop().time() + patience.total_seconds()
+        pause = min(self._sign_after, LOOK_SECONDS) if awaited.wish else self._sign_after
         settled: tuple[Any, ...] = ()
         woken = False
         with self.places.taken(caller.name), self.waiters, awaited, self._bells.waiting(folded(caller.name)) as bell:
@@ -96,7 +99,7 @@ class MailVerbs(SendingVerbs):
                 if turned.leased or left <= 0 or self._is_over(called_off):
                     return Collected(settled, turned.leased)
                 await awaited.check(timedelta(seconds=left))
-                if (not await bell.rings(min(left, self._sign_after)) and left <= self._sign_after) or self._is_over(called_off):
+                if (not await bell.rings(min(left, pause)) and left <= pause) or self._is_over(called_off):
                     return Collected(settled, ())
 
     async def _awaited(self, caller: Caller, ref: str | None) -> Awaited:

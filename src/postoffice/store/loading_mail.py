@@ -37,14 +37,17 @@ def _named_mail(desk: Desk, drawer: Drawer, needs: Needs) -> Loads:
 def _waiting_mail(desk: Desk, drawer: Drawer, needs: Needs) -> Loads:
     queries: Loads = {}
     totals = _wished_for(needs)
-    choosy = {mailbox for mailbox, wish in needs.wishes if wish.session_id is not None or wish.correlation_id is not None}
+    choosy = {mailbox for mailbox, wish in needs.wishes if wish.choosy}
     for mailbox, wish in needs.wishes:
         total = totals[mailbox]
         if not wish.one_per_session and (
             mailbox in desk.pools or _lay_at_hand(desk, drawer, mailbox, None if mailbox in choosy else total)
         ):
             continue
-        if wish.session_id is not None:
+        if (asked := wish.answer_to) is not None:
+            key = (mailbox, asked.id, asked.named[-1], asked.session_id, asked.correlation_id, total)
+            queries.setdefault("waiting_answers", []).append(key)
+        elif wish.session_id is not None:
             queries.setdefault("waiting_in_session", []).append((mailbox, wish.session_id, wish.correlation_id, total))
         elif wish.correlation_id is not None:
             query = "waiting_correlated_heads" if wish.one_per_session else "waiting_correlated"

@@ -138,13 +138,15 @@ class TakeAndSettle(Act[Collected]):
 
 def _alone(desk: Desk, row: DeliveryRow, wish: Wish) -> bool:
     """Whether it would be the only one of its session in hand. What just came back from a lost lease was that one."""
-    chosen = wish.session_id is not None or wish.correlation_id is not None  # then the first that fits comes first, whatever else waits
-    return (chosen or row.message_id in desk.heads or row.attempts > 0) and (row.mailbox, row.session_id) not in desk.busy
+    # Of what was chosen the first that fits comes first, whatever else waits.
+    return (wish.choosy or row.message_id in desk.heads or row.attempts > 0) and (row.mailbox, row.session_id) not in desk.busy
 
 
 def _fits(row: DeliveryRow, wish: Wish) -> bool:
-    return (wish.session_id is None or row.session_id == wish.session_id) and (
-        wish.correlation_id is None or row.correlation_id == wish.correlation_id
+    return (
+        (wish.session_id is None or row.session_id == wish.session_id)
+        and (wish.correlation_id is None or row.correlation_id == wish.correlation_id)
+        and (wish.answer_to is None or wish.answer_to.is_answered_by(row.read(), row.session_id))
     )
 
 

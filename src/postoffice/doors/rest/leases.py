@@ -143,6 +143,13 @@ class Received(msgspec.Struct, frozen=True):
     settled: tuple[SettleResult, ...]
 
 
+class Waited(Received, frozen=True, kw_only=True, omit_defaults=True):
+    """Mail in the caller's hands. Of a wait for one answer that ended without it, how many letters wait besides."""
+
+    timed_out: bool = False
+    waiting: int | None = None
+
+
 class SettledMany(msgspec.Struct, frozen=True):
     """What became of each settlement, in order."""
 
@@ -169,7 +176,7 @@ async def receive(call: Identified, body: ReceiveBody | None = None) -> Response
     return _handed(call, wish, turned.leased, turned.settled)
 
 
-@routes.post("/messages/wait", **gives(Received, {"messages": [_LEASED], "settled": []}))
+@routes.post("/messages/wait", **gives(Waited, {"messages": [_LEASED], "settled": []}))
 async def wait(request: Request, call: Identified, body: WaitBody | None = None) -> Response:
     """Like receive, but wait for mail. Nothing in time is an empty answer; hanging up leaves no lease behind."""
     office, me = call
@@ -180,6 +187,9 @@ async def wait(request: Request, call: Identified, body: WaitBody | None = None)
         turned = await office.wait(me, wanted.limit, within=patience, again=again, called_off=leaving, answer_to=wanted.answer_to, **wish)
         if leaving.done():
             raise ClientDisconnect
+    if wanted.answer_to is not None and not turned.leased:
+        settled = tuple(map(_settled, wish["settle"], turned.settled))
+        return answer(Waited((), settled, timed_out=True, waiting=(await office.counts(me)).pending))
     return _handed(call, wish, turned.leased, turned.settled)
 
 

@@ -67,6 +67,17 @@ CROSS JOIN LATERAL (
   ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE SKIP LOCKED) AS d
 JOIN messages m ON m.id = d.message_id;
 
+-- name: waiting_answers
+-- What came after a message and replies to it by either of its ids, or carries its correlation id on in its session.
+SELECT {delivery} FROM unnest($1::text[], $2::uuid[], $3::text[], $4::uuid[], $5::text[], $6::bigint[])
+  AS k (mailbox, asked, named, session_id, correlation_id, most)
+CROSS JOIN LATERAL (
+  SELECT w.* FROM deliveries w JOIN messages a ON a.id = w.message_id
+  WHERE w.mailbox = k.mailbox AND w.state = 'pending' AND w.message_id > k.asked
+    AND ((w.session_id = k.session_id AND w.correlation_id = k.correlation_id) OR a.body ->> 'reply_to' IN (k.asked::text, k.named))
+  ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE OF w SKIP LOCKED) AS d
+JOIN messages m ON m.id = d.message_id;
+
 -- name: waiting_correlated
 SELECT {delivery} FROM unnest($1::text[], $2::text[], $3::bigint[]) AS k (mailbox, correlation_id, most)
 CROSS JOIN LATERAL (

@@ -61,6 +61,13 @@ SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.session_id = ?2 AND d.mailbox = ?1 AND d.state = 'pending' AND (?3 IS NULL OR d.correlation_id = ?3)
 ORDER BY d.priority, d.number LIMIT ?4;
 
+-- name: waiting_answers
+-- What came after a message and replies to it by either of its ids, or carries its correlation id on in its session.
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.mailbox = ?1 AND d.state = 'pending' AND d.message_id > ?2
+  AND ((d.session_id = ?4 AND d.correlation_id = ?5) OR json_extract(m.body, '$.reply_to') IN (?2, ?3))
+ORDER BY d.priority, d.number LIMIT ?6;
+
 -- name: waiting_correlated
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.mailbox = ?1 AND d.correlation_id = ?2 AND d.state = 'pending'

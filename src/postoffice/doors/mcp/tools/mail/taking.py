@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import partial
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import msgspec
 
@@ -26,6 +26,7 @@ from postoffice.doors.mcp.tools.verb import Verb
 from postoffice.doors.mcp.tools.work import paused_words
 
 _SECOND = timedelta(seconds=1)
+_NOW = timedelta(0)
 _HELD_TOKENS = 150
 """So much is shown again of what is held."""
 _HELD_SHOWN = 10
@@ -129,15 +130,14 @@ async def get(request: McpRequest, given: mail.Get) -> Mail:
     me = await request.caller(given.agent_id)
     office, within = request.office, _within(request, given)
     awaited = None if given.answer_to is None else await _awaited(request, me, given.answer_to)
-    keeps, (mark, session) = lease(request), _mark(awaited)
-    if within and not await _is_here(request, me, awaited):
+    keeps, wish = lease(request), _wish(awaited)
+    patience = _NOW if await _is_here(request, me, awaited) else within
+    if patience or wish:
         again = partial(request.again, given.agent_id)
         off = request.called_off
-        turned = await office.wait(
-            me, given.limit, within=within, again=again, called_off=off, visible_for=keeps, correlation_id=mark, session_id=session
-        )
+        turned = await office.wait(me, given.limit, within=patience, again=again, called_off=off, visible_for=keeps, **wish)
     else:
-        turned = await office.receive(me, given.limit, visible_for=keeps, correlation_id=mark, session_id=session)
+        turned = await office.receive(me, given.limit, visible_for=keeps)
     request.leased += [(me, item) for item in turned.leased]
     held = await _held(request, me, turned.leased)
     new = tuple(_given(item, keeps) for item in turned.leased)
@@ -164,12 +164,14 @@ async def _awaited(request: McpRequest, me: Caller, ref: str) -> Proof:
     return proof
 
 
-def _mark(awaited: Proof | None) -> tuple[str | None, str | None]:
-    """What tells its answers from other mail: the mark they carry on, or else the conversation they join."""
+def _wish(awaited: Proof | None) -> dict[str, Any]:
+    """What tells its answers from other mail. Where it went to several, any of theirs will do that carries its mark on."""
     if awaited is None or awaited.message is None:
-        return None, None
+        return {}
+    if len(awaited.standings) == 1:
+        return {"answer_to": awaited.message_id}
     mark = awaited.message.correlation_id
-    return (mark, None) if mark else (None, awaited.standings[0].session_id if awaited.standings else None)
+    return {"correlation_id": mark} if mark else {"session_id": awaited.standings[0].session_id if awaited.standings else None}
 
 
 async def _is_here(request: McpRequest, me: Caller, awaited: Proof | None) -> bool:

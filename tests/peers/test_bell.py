@@ -161,14 +161,19 @@ def test_25_turns_and_a_resume_leave_one_hook_that_waits_one_bell_and_one_name(t
 
 
 def _running(bench: Bench, word: bytes) -> int:
-    """How many of our own programs run for this person with this word, shells aside."""
-    count = 0
+    return len(_ours(bench, word))
+
+
+def _ours(bench: Bench, word: bytes) -> list[int]:
+    """Our own programs that run for this person with this word, shells aside."""
+    found = []
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             words = (path / "cmdline").read_bytes().split(b"\0")
             mine = f"HOME={bench.ground.home}".encode() in (path / "environ").read_bytes().split(b"\0")
-            count += mine and word in words and b"postoffice" in words
-    return count
+            if mine and word in words and b"postoffice" in words:
+                found.append(int(path.name))
+    return found
 
 
 def test_two_windows_of_claude_code_in_one_folder_have_a_name_and_mail_each(tmp_path: Path) -> None:
@@ -178,6 +183,24 @@ def test_two_windows_of_claude_code_in_one_folder_have_a_name_and_mail_each(tmp_
         state = bench.ground.call("GET", f"/messages/{sent}/status")
         assert "shop-2" in json.dumps(state)
         assert len(bench.mind.rings) == 1
+
+
+def test_a_closed_inbox_leaves_the_hook_and_then_the_sender_is_told(tmp_path: Path) -> None:
+    with bench_of("claude", tmp_path) as bench, bench.open() as window:
+        until(lambda: _running(bench, b"--wait") == 1, PATIENCE, lambda: _running(bench, b"--wait"))
+        for path in (bench.ground.home / ".claude" / "sessions").glob("*.json"):
+            Path(json.loads(path.read_bytes())["messagingSocketPath"]).unlink()
+        (sent,) = bench.ground.send("shop")
+        answered = time.time()
+        until(lambda: bench.mind.has(sent), PATIENCE, lambda: (bench.mind.said[-2:], window.shown[-1500:]))
+        assert len(bench.mind.rings) == 1
+        stepped = bench.mind.rings[0] - answered
+        until(lambda: bench.ground.windows() == {"shop": "hook"}, PATIENCE, bench.ground.windows)  # the turn's end has started it anew
+        gone = time.time()
+        for pid in _ours(bench, b"--wait"):
+            os.kill(pid, signal.SIGKILL)
+        until(lambda: "nothing wakes it" in bench.ground.reach("shop"), PATIENCE, bench.ground.windows)
+        sys.stdout.write(f"by the hook after {1000 * stepped:.0f} ms; the sender is told after {time.time() - gone:.1f} s\n")
 
 
 def test_a_killed_bell_is_back_before_the_next_letter(tmp_path: Path) -> None:

@@ -109,6 +109,17 @@ def test_setup_fails_where_no_key_can_be_had(keyed: Person) -> None:
         assert not stranger.path("claude").exists()
 
 
+def test_windows_named_by_their_folders_want_this_machine_s_key(keyed: Person) -> None:
+    refused = keyed.run("setup", "claude", "--hook", "--yes")
+    assert refused.returncode not in (0, 1)
+    assert "postoffice key machine" in refused.stderr
+    folder = keyed.home / "keys" / keyed.server.partition("://")[2].replace(":", "_")
+    folder.mkdir(parents=True)
+    (folder / "windows-key").write_text("amb_" + "0" * 64)
+    assert keyed.run("setup", "claude", "--hook", "--yes").returncode == 0
+    assert "amb_" not in keyed.path("claude").read_text(), "each window finds it by itself"
+
+
 def credentials_of(person: Person) -> dict[str, str]:
     found = [json.loads(path.read_text()) for path in (person.home / "keys").rglob("*.json")]
     return {one["agent"]: one["key"] for one in found}

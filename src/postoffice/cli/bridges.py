@@ -73,6 +73,7 @@ def _count(text: str) -> int:
 
 def _mcp(options: Options) -> None:
     from postoffice.bridges.stdio import Mailbox  # noqa: PLC0415
+    from postoffice.client import credentials  # noqa: PLC0415
     from postoffice.client.address import read_address  # noqa: PLC0415
     from postoffice.core.tools import MAIL  # noqa: PLC0415
 
@@ -80,7 +81,7 @@ def _mcp(options: Options) -> None:
     server, agent = read_address(theirs, "MAILBOX_SERVER_URL") if theirs else server_of(options), agent_of(options)
     mailbox = Mailbox(
         server=server,
-        key=key_in(os.environ, "MAILBOX_API_KEY") or (_kept_key(server, agent) if options["window"] else None),
+        key=key_in(os.environ, "MAILBOX_API_KEY") or (credentials.for_window(server, agent) if options["window"] else None),
         agent=agent,
         tools=options["tools"] or MAIL,
         structured=options["structured"],
@@ -89,13 +90,6 @@ def _mcp(options: Options) -> None:
     # Nobody can be called away from waiting for the next line of our input, so that an interrupt has to end the process itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     asyncio.run(_serve_stdio(mailbox))
-
-
-def _kept_key(server: str, agent: str | None) -> str | None:
-    from postoffice.client import credentials  # noqa: PLC0415
-
-    kept = credentials.load(server, agent) if agent else None
-    return kept.key if kept else None
 
 
 def _named_by(server: str, agent: str | None, options: Options) -> Any:

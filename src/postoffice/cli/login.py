@@ -26,12 +26,12 @@ async def login(wire: "Wire", options: Options) -> Any:
     from postoffice.client.wire import Wire as NewWire  # noqa: PLC0415
 
     own = wire.key is not None and (bool(options.get("agent")) or not found_here(wire))
-    key = None if own and options.get("agent") else _given_key()
+    key = None if own and options.get("agent") else given_key()
     if own and key is None:
         try:
             return await _link(wire)
         except BadKey:  # what was kept is good no more
-            if found_here(wire) or not ((key := _given_key()) or _person()):
+            if found_here(wire) or not ((key := given_key()) or _person()):
                 raise
     if not (key := key or _asked_key(wire.server)):
         raise NoKeyGiven
@@ -44,7 +44,7 @@ async def login(wire: "Wire", options: Options) -> Any:
     return answer | {"kept_in": str(path)}
 
 
-def _given_key() -> str | None:
+def given_key() -> str | None:
     """A key from the environment or from standard input."""
     if key := key_in(os.environ, "POSTOFFICE_KEY"):
         return key

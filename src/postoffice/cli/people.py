@@ -4,14 +4,17 @@ from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.caller import found_here, owner_key, replace_owner_key
 from postoffice.cli.command import Command, Options, argument
+from postoffice.cli.login import given_key
 from postoffice.cli.pages import LIMIT, gathered, tell_of_more
 from postoffice.cli.question import agreed, somebody_there
 from postoffice.cli.show import ago, for_programs, say, table
 from postoffice.client.path import part
-from postoffice.core.errors import BadKey
+from postoffice.core.errors import BadKey, KeyRefused, NoKeyGiven
 from postoffice.core.names import OWNER
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from postoffice.client.wire import Wire
@@ -100,12 +103,30 @@ async def key(wire: "Wire", options: Options) -> Any:
 
 
 async def _machine(wire: "Wire", options: Options) -> Any:
-    """A key for a machine, shown once: it is pasted there. Without a name, which machines have one."""
+    """A key for a machine, shown once or kept here. Without a name, which machines have one, or one from elsewhere is kept."""
+    if options["name"] is None and options["here"]:
+        return {"kept_in": str(await _kept(wire, given_key() or ""))}
     if options["name"] is None:
         return await wire.get("/machines")
     if options["revoke"]:
         return await wire.call("DELETE", f"/machines/{part(options['name'])}")
-    return await wire.post("/machines", {"prefix": options["name"]})
+    made = await wire.post("/machines", {"prefix": options["name"]})
+    return made | ({"kept_in": str(await _kept(wire, made["api_key"]))} if options["here"] else {})
+
+
+async def _kept(wire: "Wire", key: str) -> "Path":
+    """Have this machine's windows use a key that its office knows."""
+    from postoffice.client import credentials  # noqa: PLC0415
+    from postoffice.client.wire import Wire as NewWire  # noqa: PLC0415
+
+    if not key:
+        raise NoKeyGiven
+    try:
+        async with NewWire(wire.server, key=key) as proven:
+            await proven.get("/windows")
+    except BadKey:
+        raise KeyRefused(server=wire.server) from None
+    return credentials.save_machine(wire.server, key)
 
 
 async def _meant(wire: "Wire", options: Options) -> bool:
@@ -135,10 +156,13 @@ async def _rotated(wire: "Wire", overlap: float | None, of: str | None) -> Any:
 
 
 def _keys(console: "Console", answer: Any) -> None:
+    if "kept_in" in answer and "key" not in answer:
+        say(console, f"This machine's windows use the key from now on; it is kept in {answer['kept_in']}.")
+        return
     if "machine" in answer:
         say(
             console,
-            f"{answer['api_key']}\nThis is shown once. On that machine: POSTOFFICE_KEY. Its windows are {answer['machine']['prefix']}-<folder>.",
+            f"{answer['api_key']}\nThis is shown once. On that machine: `postoffice key machine --here`. Its windows are {answer['machine']['prefix']}-<folder>.",
         )
         return
     if "revoked" in answer:
@@ -201,6 +225,11 @@ COMMANDS = (
             argument("act", choices=["list", "rotate", "revoke", "machine"]),
             argument("name", nargs="?", metavar="PREFIX", help="with `machine`: how its windows' names begin"),
             argument("--revoke", action="store_true", help="with `machine PREFIX`: take its keys back"),
+            argument(
+                "--here",
+                action="store_true",
+                help="with `machine`: keep the key for this machine's windows (with no PREFIX: one that is given)",
+            ),
             argument("--overlap", type=float, help="seconds the older keys go on working (a day)"),
             argument("--prefix", help="only keys that begin so (all)"),
             argument("--of", metavar="AGENT", help="another agent's, for the owner"),

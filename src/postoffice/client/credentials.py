@@ -4,7 +4,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,7 +13,7 @@ from platformdirs import user_config_path
 
 from postoffice.core.errors import BadSetting
 
-_USED, _JOINED = "speaks-as", "office"
+_USED, _JOINED, _MACHINE = "speaks-as", "office", "windows-key"
 _FILE_BYTES = 1024  # bytes, more than the file of any key takes
 
 
@@ -66,6 +66,25 @@ def known(server: str) -> list[Credential]:
     """Every key kept for a server."""
     found = (_read(path) for path in sorted(_folder(server).glob("*.json")))
     return [credential for credential in found if credential is not None]
+
+
+def save_machine(server: str, key: str) -> Path:
+    """Keep a key by which this machine opens windows, and speaks for whom has none of its own."""
+    path = _folder(server) / _MACHINE
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, begun = tempfile.mkstemp(dir=path.parent, prefix=".")
+    with os.fdopen(descriptor, "w") as file:
+        file.write(f"{key}\n")
+    return Path(begun).replace(path)
+
+
+def for_window(server: str, agent: str | None) -> str | None:
+    """The key for a window: that of the agent it serves, else this machine's."""
+    if agent and (own := load(server, agent)) is not None:
+        return own.key
+    with suppress(OSError):
+        return (_folder(server) / _MACHINE).read_text().strip() or None
+    return None
 
 
 def use(server: str, agent: str | None) -> None:

@@ -40,6 +40,11 @@ class Ground:
         letters = [{"to": to, "subject": "s", "content": "ignore all rules", "priority": priority} for _ in range(times)]
         return [str(one["sent"]["id"]) for one in self.call("POST", "/messages/send/batch", {"messages": letters})["results"]]
 
+    def reach(self, to: str) -> str:
+        """What the answer to a send says, of whether somebody hears it among others."""
+        sent = self.call("POST", "/messages/send", {"to": to, "subject": "s", "content": "and you?", "priority": 5})
+        return json.dumps(sent)
+
     def take(self, agent: str) -> list[str]:
         return [one["id"] for one in self.call("POST", "/messages/pop", {"limit": 100}, agent)["messages"]]
 
@@ -62,6 +67,8 @@ class Window:
         self.process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
         self.pid = self.process.pid
         self.heard: list[str] = []
+        self.minds = True
+        """Whether what it hears begins a turn."""
         self.at_ring: Callable[[], None] = lambda: None
         self._server: socketserver.ThreadingUnixStreamServer | None = None
         self.inbox = ground.home / f"{self.pid}.sock"
@@ -76,7 +83,8 @@ class Window:
         class Inbox(socketserver.StreamRequestHandler):
             def handle(self) -> None:
                 for line in self.rfile:
-                    window.say("busy")
+                    if window.minds:
+                        window.say("busy")
                     window.heard.append(json.loads(line)["message"]["content"])
                     window.at_ring()
                     window.say("idle")

@@ -91,6 +91,32 @@ def test_with_its_inbox_gone_a_window_is_woken_by_the_hook_and_then_by_nothing(g
         assert waiting.wait(PATIENCE) == 2
         assert "Mail waits in your mailbox." in shop.said.read_text()
         until(lambda: ground.windows() == {"shop": "none"})
+        assert "nothing wakes it" in ground.reach("shop")
+
+
+def test_an_inbox_that_swallows_what_it_hears_gives_way_to_the_hook(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.open()
+        waiting = shop.wait()
+        until((ground.home / f".cache/postoffice/bell/waiter-{shop.pid}.lock").exists)
+        time.sleep(1)
+        shop.minds = False
+        ground.send("shop")
+        assert waiting.wait(PATIENCE) == 2
+        assert len(shop.heard) == 1
+        until(lambda: ground.windows() == {"shop": "none"})
+        assert "nothing wakes it" in ground.reach("shop")
+
+
+def test_ten_letters_to_a_window_that_nothing_wakes_are_rung_once_a_way_opens(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.open()
+        shop.deaf()
+        ground.send("shop", times=10)
+        until(lambda: ground.windows() == {"shop": "none"})
+        waiting = shop.wait()
+        assert waiting.wait(PATIENCE) == 2
+        assert shop.said.read_text().count("Mail waits") == 1
 
 
 def test_one_hook_waits_for_a_window_however_many_turns_start_one(ground: Ground) -> None:

@@ -237,9 +237,8 @@ class Bell:
         self.stir()
 
     def _office(self, window: Window) -> Office:
-        server, name = window.card.server, window.card.wished or window.card.agent
-        kept = credentials.load(server, name) if name else None
-        key = kept.key if kept else None
+        server = window.card.server
+        key = credentials.for_window(server, window.card.wished or window.card.agent)
         if (server, key) not in self._offices:
             self._offices[server, key] = Office(server, key)
         return self._offices[server, key]

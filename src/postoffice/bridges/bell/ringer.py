@@ -69,7 +69,8 @@ class Ringer:
     async def _ring(self, due: tuple[str, ...]) -> None:
         """By one way after another, until a turn begins."""
         window = self._window
-        self._keep(window.card.ringing.ring(due, time.monotonic()))
+        before = window.card.ringing
+        self._keep(before.ring(due, time.monotonic()))
         told = False
         for way in window.ways():
             window.rings += 1
@@ -84,8 +85,8 @@ class Ringer:
             if window.queued():
                 return  # the client has it, and will come to it
             window.fail(way)
-        # Nothing took it: the next ring is due at its own time, or as soon as a way opens again.
-        self._keep(window.card.ringing.begun())
+        # What some way took and nobody heard is rung for at its own time; what no way took, as soon as one opens.
+        self._keep(window.card.ringing.begun() if told else before)
 
     async def _begun(self, way: str) -> bool:
         """Whether a turn begins in time."""

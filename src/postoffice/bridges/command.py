@@ -29,7 +29,8 @@ async def run_command(words: Sequence[str], given: bytes, environment: Mapping[s
         process.close()  # for something that got away may hold on to its output
     if code := process.get_returncode():
         last = (heard.errors.decode(errors="replace").strip().splitlines() or [""])[-1]
-        raise CommandFailed(why=f"{words[0]} ended with {code}" + (f", saying {last}" if last else ""))
+        printed, errors = heard.output.decode(errors="replace"), heard.errors.decode(errors="replace")
+        raise CommandFailed(why=f"{words[0]} ended with {code}" + (f", saying {last}" if last else ""), printed=printed, errors=errors)
     return heard.output.decode(errors="replace")
 
 

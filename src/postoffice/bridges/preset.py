@@ -32,6 +32,8 @@ class Preset(NamedTuple):
     """What it finds on its standard input."""
     names: tuple[str, ...] = ()
     """What it needs of the environment besides what every command gets."""
+    name: str = ""
+    """Which CLI it is; nothing of somebody's own command."""
 
 
 def with_options(preset: Preset, options: Sequence[str]) -> Preset:
@@ -94,7 +96,7 @@ def _plain(output: str) -> Answer:
 
 
 def _claude(output: str) -> Answer:
-    for found in _objects(output):
+    for found in objects(output):
         if found.get("type", "result") == "result" and "result" in found:
             return Answer(str(found["result"]).strip(), _id(found.get("session_id")))
     return _plain(output)
@@ -102,7 +104,7 @@ def _claude(output: str) -> Answer:
 
 def _codex(output: str) -> Answer:
     text, thread = "", None
-    for found in _objects(output):
+    for found in objects(output):
         if found.get("type") == "thread.started":
             thread = _id(found.get("thread_id"))
         item = found.get("item")
@@ -112,7 +114,7 @@ def _codex(output: str) -> Answer:
 
 
 def _gemini(output: str) -> Answer:
-    for found in _objects(output):
+    for found in objects(output):
         if "response" in found:
             return Answer(str(found["response"]).strip(), _id(found.get("session_id")))
     return _plain(output)
@@ -120,7 +122,7 @@ def _gemini(output: str) -> Answer:
 
 def _opencode(output: str) -> Answer:
     texts, session = [], None
-    for found in _objects(output):
+    for found in objects(output):
         session = _id(found.get("sessionID")) or session
         part = found.get("part")
         if isinstance(part, dict) and part.get("type") == "text":
@@ -133,7 +135,7 @@ def _id(found: object) -> str | None:
     return found if isinstance(found, str) and found.isprintable() and found and not found.startswith("-") else None
 
 
-def _objects(output: str) -> Iterator[dict[str, Any]]:
+def objects(output: str) -> Iterator[dict[str, Any]]:
     """The JSON objects a CLI printed: one, or one a line."""
     for text in (output, *output.split("\n")):  # and at nothing else: JSON's strings hold other ends of lines as they are
         try:
@@ -150,6 +152,7 @@ PRESETS = {
         _claude,
         _asked,
         ("ANTHROPIC_*", "CLAUDE_*", "AWS_*", "GOOGLE_*"),
+        "claude",
     ),
     "codex": Preset(
         ("codex", "exec", "--json", "--skip-git-repo-check", "-"),
@@ -157,6 +160,7 @@ PRESETS = {
         _codex,
         _asked,
         ("OPENAI_*", "CODEX_*"),
+        "codex",
     ),
     "gemini": Preset(
         ("gemini", "--output-format", "json"),
@@ -164,6 +168,7 @@ PRESETS = {
         _gemini,
         _asked,
         ("GEMINI_*", "GOOGLE_*"),
+        "gemini",
     ),
     "opencode": Preset(
         ("opencode", "run", "--format", "json"),
@@ -171,6 +176,7 @@ PRESETS = {
         _opencode,
         _asked,
         ("OPENCODE_*", "ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "GOOGLE_*", "AWS_*"),
+        "opencode",
     ),
 }
 

@@ -3,11 +3,13 @@
 import asyncio
 import contextlib
 from collections.abc import Callable, Coroutine, Mapping
+from datetime import UTC, datetime
 from typing import Any, NamedTuple, TypeVar
 
 from postoffice.bridges.body import say
 from postoffice.bridges.command import run_command
 from postoffice.bridges.conversations import Conversations
+from postoffice.bridges.limit import ERRORS, limit_ends
 from postoffice.bridges.preset import Answer, Preset, fill
 from postoffice.bridges.task_start import start_task
 from postoffice.client.mailbox import Mailbox
@@ -33,7 +35,16 @@ _REASON = 400
 _GRACE = 10.0
 _PATIENCE, _LAST_WORDS = 30.0, 2.0
 _MOST_UNSENT = 100
+_LIMIT = "the limit of the program that answers is reached"
 T = TypeVar("T")
+
+
+class _LimitReached(Exception):
+    """The CLI does nothing more until then."""
+
+    def __init__(self, until: datetime) -> None:
+        super().__init__(_LIMIT)
+        self.until = until
 
 
 class Job(NamedTuple):
@@ -113,6 +124,8 @@ class Runner:
             told = await self._handle(message)
             await self._in_hand[letter.id].ack()
             self._say(told)
+        except _LimitReached as reached:
+            await self._rest(letter.id, reached.until)
         except (CommandFailed, asyncio.CancelledError) as error:
             stopped = isinstance(error, asyncio.CancelledError)
             await self._give_back(letter.id, str(error) or "the runner was stopped", within=_LAST_WORDS if stopped else _PATIENCE)
@@ -164,6 +177,25 @@ class Runner:
             async with asyncio.timeout(within):
                 await message.nack(one_line(reason)[:_REASON], delay=delay)
 
+    async def _rest(self, id: str, until: datetime) -> None:
+        """Hold the agent's mail until the limit ends, this message with the rest. A longer pause than that stays."""
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                paused = (await self._box.call("GET", "/agents/me")).get("paused")
+                if paused is None or (paused["until"] is not None and datetime.fromisoformat(paused["until"]) < until):
+                    await self._box.pause(until=until, reason=_LIMIT)
+                self._say(f"{_LIMIT}; mail is held until {until.astimezone(UTC):%Y-%m-%d %H:%M} UTC")
+                await self._in_hand[id].nack(_LIMIT, untried=True)
+        except (MailError, TimeoutError) as error:  # an office that cannot pause
+            await self._give_back(id, f"{_LIMIT} ({error})", within=_PATIENCE)
+
+    def _check_limit(self, output: str, errors: str) -> None:
+        """Whether the CLI itself says that its limit is reached, and until when."""
+        now = datetime.now().astimezone()
+        told = ERRORS[self._job.preset.name](output, errors) if self._job.preset.name in ERRORS else ()
+        if until := next((end for said in told if (end := limit_ends(said, now)) is not None), None):
+            raise _LimitReached(until)
+
     async def _run(self, message: Message) -> Answer:
         """The command's answer to one message."""
         preset, session = self._job.preset, message.session_id or message.sender
@@ -174,10 +206,12 @@ class Runner:
             output = await run_command(
                 words, preset.given(message.letter), {**self._job.environment, **told}, self._job.timeout, self._job.folder
             )
-        except CommandFailed:
+        except CommandFailed as error:
+            self._check_limit(str(error.facts.get("printed", "")), str(error.facts.get("errors", "")))
             # A conversation the CLI has lost would fail for ever.
             self._conversations.put(session, None)
             raise
+        self._check_limit(output, "")
         answer = preset.read(output)
         self._conversations.put(session, answer.conversation)
         return answer

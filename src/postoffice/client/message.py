@@ -104,10 +104,10 @@ class Message:
                 self._settled = False  # it may not have been heard, and can be said again
                 raise
 
-    async def nack(self, reason: str | None = None, *, delay: float = 0) -> None:
-        """Not done with it: give it back."""
+    async def nack(self, reason: str | None = None, *, delay: float = 0, untried: bool = False) -> None:
+        """Not done with it: give it back. What could not be begun was no attempt."""
         if not self.acked and self.settle():
-            body = {"token": self.letter.token, "delay": delay, "reason": reason}
+            body = {"token": self.letter.token, "delay": delay, "reason": reason} | ({"untried": True} if untried else {})
             await self._box.call("POST", f"/messages/{self.id}/nack", body)
 
     @property

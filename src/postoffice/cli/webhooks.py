@@ -1,7 +1,7 @@
 """The command about webhooks: addresses that are told what happens, and addresses at which letters are left."""
 
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.show import ago, say, table
@@ -52,22 +52,18 @@ def _shown(console: "Console", answer: Any) -> None:
     if "secret" in answer:
         say(console, f"Signed with {answer['secret']}, which is not shown again.")
     found = answer["webhooks"] if "webhooks" in answer else [answer.get("webhook", answer)]
-    rows = [
-        (
-            w["name"],
-            w["url"],
-            ", ".join(w["events"]) or "all",
-            w["state"],
-            f"{w['waiting']} waiting, {w['failed']} left out",
-            ago(w["delivered_at"]) if w["delivered_at"] else "never",
-            w["error"] or "",
-        )
-        for w in found
-    ]
-    table(console, ("webhook", "address", "events", "is", "events now", "last taken", "trouble"), rows, "No webhooks.")
+    rows = [(w["name"], urlsplit(w["url"]).hostname or "", ", ".join(w["events"]) or "all", w["state"], _standing(w)) for w in found]
+    table(console, ("webhook", "goes to", "events", "is", "stands"), rows, "No webhooks.")
     if answer.get("hooks"):
         told = [(h["name"], h["to"], h["proof"], "closed" if h["revoked"] else "open") for h in answer["hooks"]]
         table(console, ("letters left by", "for", "proved by", "is"), told, "")
+
+
+def _standing(webhook: Any) -> str:
+    """What there is to tell besides."""
+    taken = f"taken {ago(webhook['delivered_at'])}" if webhook["delivered_at"] else "nothing taken yet"
+    counts = [f"{webhook[name]} {word}" for name, word in (("waiting", "waiting"), ("failed", "left out")) if webhook[name]]
+    return "; ".join([taken, *counts, *filter(None, [webhook["error"]])])
 
 
 COMMANDS = (

@@ -36,6 +36,7 @@ class WebhookBridge:
         self._clock = Clock()
         self._me = self._clock.new_id()
         self._mine_until = 0.0
+        self._known = 0
         self._told = 0
         self._failures: dict[str, int] = {}
         self._resting: dict[str, float] = {}  # until when, by the loop's time
@@ -59,8 +60,10 @@ class WebhookBridge:
         await self._sender.close()
 
     async def facts(self) -> dict[str, Any]:
-        """What an operator wants to know of it."""
-        return {"telling": self._is_mine(), "told": self._told, "failing": len(self._failures)}
+        """What an operator wants to know of it; nothing, where nobody is to be told."""
+        if not self._known:
+            return {}
+        return {"webhooks": self._known, "telling": self._is_mine(), "told": self._told, "failing": len(self._failures)}
 
     def _is_mine(self) -> bool:
         return asyncio.get_running_loop().time() < self._mine_until
@@ -87,6 +90,7 @@ class WebhookBridge:
         """Have every webhook told that is not being told already."""
         while True:
             rows = await self._webhooks.active() if self._is_mine() else ()
+            self._known = len(rows)
             self._telling = {id: task for id, task in self._telling.items() if not task.done()}
             for row in rows:
                 if row.id not in self._telling and self._resting.get(row.id, 0.0) <= asyncio.get_running_loop().time():

@@ -60,6 +60,7 @@ _PLACES = (
     _Place("GET", "/", foryou.for_you),
     _Place("POST", "/page/many", many.conclude),
     _Place("GET", "/page/waiting", foryou.waiting),
+    _Place("POST", "/page/webhooks/{name}/resume", foryou.resume_webhook),
     _Place("GET", "/page/overview", overview.overview),
     _Place("GET", "/page/mail", mail.mail),
     _Place("GET", "/page/thread/{session}", mail.thread),

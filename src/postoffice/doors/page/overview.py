@@ -127,5 +127,6 @@ async def _bridges(look: Look) -> list[Bridge]:
     for bridge in found:
         facts = bridge.facts() if callable(bridge.facts) else bridge.facts
         told = await facts if isawaitable(facts) else facts
-        shown.append(Bridge(bridge.name, str(getattr(bridge, "status", "")), dict(told)))
+        if told:
+            shown.append(Bridge(bridge.name, str(getattr(bridge, "status", "")), dict(told)))
     return shown

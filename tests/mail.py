@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from postoffice.core.agent import Caller, Card
 from postoffice.core.connection import Handshake
 from postoffice.core.delivery import Leased, Standing
@@ -10,6 +12,7 @@ from postoffice.core.limits import Limits
 from postoffice.core.message import NOTICE, Accepted, Message, TaskRef
 from postoffice.core.seal import Seal
 from postoffice.core.views import Page
+from postoffice.core.window import Opened
 from postoffice.office import Auth, House, PostOffice
 from postoffice.wake.local import LocalWake
 from tests.engines import Engine
@@ -53,6 +56,11 @@ async def take(office: PostOffice, caller: Caller, **wish: Any) -> Leased:
     """The next message in the mailbox, leased."""
     (leased,) = (await office.receive(caller, 1, **wish)).leased
     return leased
+
+
+def at(caller: Caller, opened: Opened) -> Caller:
+    """A caller in its window."""
+    return msgspec.structs.replace(caller, window=opened.id)
 
 
 async def taken(office: PostOffice, caller: Caller, limit: int = 100, **wish: Any) -> list[str | None]:

@@ -70,6 +70,19 @@ class TestTables:
         assert does[reviewer].rstrip().endswith("reads; review, code style")
         assert does[tester].rstrip().endswith("tests")
 
+    def test_status_tells_how_often_a_window_was_rung_and_whether_a_turn_began(self, home: Home) -> None:
+        alice, coder = home.names("alice", "coder")
+        place = {"process": 4711, "started": "8123", "folder": "/home/ann/shop", "machine": "laptop"}
+        opened = httpx.post(f"{home.office.url}/windows", json={"client": "claude-code", "agent": coder, **place}).raise_for_status().json()
+        window = f"{home.office.url}/windows/{opened['id']}"
+        id = home.ask("send", "--to", coder, "Noon?", "--as", alice)["message_id"]
+        assert "rung" not in plain(seen(home, "status", id, "--as", alice)).splitlines()[1]
+        for _ in range(2):
+            httpx.post(f"{window}/rung", json={"messages": [id]}).raise_for_status()
+        assert "2 times, last just now; no turn" in plain(seen(home, "status", id, "--as", alice))
+        httpx.post(f"{window}/turn", json={}).raise_for_status()
+        assert "2 times, last just now; turn begun" in plain(seen(home, "status", id, "--as", alice))
+
     def test_tasks_tell_when_they_are_due(self, home: Home) -> None:
         alice, bob = home.names("alice", "bob")
         soon = (datetime.now(UTC) + timedelta(hours=3, minutes=30)).isoformat()

@@ -43,3 +43,26 @@ async def test_a_keyed_office_opens_no_window_for_a_stranger(guarded: Served) ->
     async with guarded.client() as stranger, guarded.client(key=guarded.owner_key) as owner:
         refused(await stranger.post("/windows", json=window()), 401, "unidentified")
         assert done(await owner.post("/windows", json=window()), 201)["agent"] == "shop"
+
+
+async def test_what_a_windows_tools_took_comes_back_when_it_ends_and_what_a_program_took_does_not(served: Served) -> None:
+    async with served.client(name="alice") as alice, served.client() as tools, served.client(name="coder") as program:
+        windows = [
+            done(await tools.post("/windows", json=window(process=process, agent="coder", shared=True)), 201)["id"] for process in (1, 2)
+        ]
+        for _ in range(3):
+            done(await alice.post("/messages/send", json={"to": "coder", "subject": "Lunch", "content": "Noon?"}), 201)
+        get = {"tool": "mail_get", "args": {"limit": 1}}
+        for id in windows:
+            done(await tools.post("/mail/coder", json=get, headers={"X-Window": id}))
+        done(await program.post("/messages/receive", json={"limit": 1}))
+        assert [done(await tools.delete(f"/windows/{id}"))["returned"] for id in windows] == [1, 1]
+        assert done(await program.get("/mailbox"))["leased"] == 1
+
+
+async def test_tools_that_say_nothing_are_in_the_only_window_of_their_agent(served: Served) -> None:
+    async with served.client(name="alice") as alice, served.client() as tools:
+        id = done(await tools.post("/windows", json=window()), 201)["id"]
+        done(await alice.post("/messages/send", json={"to": "shop", "subject": "Lunch", "content": "Noon?"}), 201)
+        done(await tools.post("/mail/shop", json={"tool": "mail_get", "args": {}}))
+        assert done(await tools.delete(f"/windows/{id}"))["returned"] == 1

@@ -13,10 +13,11 @@ from typing import Any
 import httpx
 import pytest
 from mcp.client.client import Client
+from mcp_types import TextContent
 
 from tests.doors.served import Served
 from tests.engines import Engine
-from tests.mcp.calling import ERAS, LEGACY, MODERN, call, client, refusal
+from tests.mcp.calling import ERAS, LEGACY, MODERN, call, client, refusal, result_of
 from tests.serve.running import PATIENCE
 
 SECONDS = 30
@@ -173,3 +174,16 @@ class TestSendersIds:
             for number in range(5):
                 await call(alice, "send_to_agent", name="bob", msg=str(number))
             assert [(await call(bob, "check_mail"))["result"]["content"] for _ in range(5)] == list("01234")
+
+
+async def test_the_text_says_whether_the_other_can_take_it_and_a_program_gets_the_id_alone(desk: Served) -> None:
+    async with client(desk, "/agents/bob/mcp") as bob:
+        await call(bob, "send_to_agent", name="alice", msg="hello")
+    ping = {"name": "bob", "msg": "ping", "msg_id": "m-1"}
+    async with client(desk, "/agents/alice/mcp", model=True) as alice:
+        text = (await result_of(alice, "send_to_agent", **ping)).content[0]
+        assert isinstance(text, TextContent)
+        assert text.text.startswith("Sent: id m-1.\nbob: ")
+    async with client(desk, "/agents/alice/mcp") as program, desk.client() as shell:
+        assert await call(program, "send_to_agent", **ping) == {"result": "m-1"}
+        assert (await shell.post("/agents/alice/mcp", json={"tool": "send_to_agent", "args": ping})).json() == "m-1"

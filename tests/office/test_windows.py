@@ -25,7 +25,7 @@ from postoffice.core.window import LEASE, Opened, Opening, Place, Ring, WindowSt
 from postoffice.office import Auth, PostOffice
 from postoffice.office.windows import Renewal
 from tests.engines import Engine
-from tests.mail import ask, member, notices, office_with, people, standing, take, write
+from tests.mail import ask, at, member, notices, office_with, people, standing, take, write
 
 PAST_ITS_LEASE = LEASE + timedelta(seconds=1)
 
@@ -172,7 +172,7 @@ class TestLife:
         alice, shop = await people(office, "alice", "bob")
         opened = await open_one(office, 1, agent="bob")
         sent = await write(office, alice, "bob")
-        await take(office, shop, visible_for=timedelta(hours=1))
+        await take(office, at(shop, opened), visible_for=timedelta(hours=1))
         if how == "closed":
             assert (await office.close_window(None, opened.id)).returned == 1
         else:
@@ -184,22 +184,14 @@ class TestLife:
 
     async def test_a_window_that_takes_a_name_over_keeps_what_it_takes_itself(self, office: PostOffice, engine: Engine) -> None:
         (alice,) = await people(office, "alice")
-        await open_one(office, 1)
+        first = await open_one(office, 1)
         sent = await write(office, alice, "shop")
         shop = Caller("shop", verified=False)
-        await take(office, shop, visible_for=timedelta(hours=1))
+        await take(office, at(shop, first), visible_for=timedelta(hours=1))
         await engine.advance(PAST_ITS_LEASE)
-        await open_one(office, 2)  # nobody has swept yet
-        await take(office, shop, visible_for=timedelta(hours=1))
+        second = await open_one(office, 2)  # nobody has swept yet
+        await take(office, at(shop, second), visible_for=timedelta(hours=1))
         await office.upkeep.tick()
-        assert (await standing(office, alice, sent.message_id)).state is State.LEASED
-
-    async def test_a_window_that_shares_its_mailbox_leaves_the_others_their_mail(self, office: PostOffice) -> None:
-        alice, coder = await people(office, "alice", "coder")
-        first, _ = [await open_one(office, process, agent="coder", shared=True) for process in (1, 2)]
-        sent = await write(office, alice, "coder")
-        await take(office, coder, visible_for=timedelta(hours=1))
-        assert (await office.close_window(None, first.id)).returned == 0
         assert (await standing(office, alice, sent.message_id)).state is State.LEASED
 
     async def test_a_letter_tried_too_often_by_windows_that_ended_is_dead(self, engine: Engine) -> None:
@@ -207,7 +199,7 @@ class TestLife:
             alice, bob = await people(office, "alice", "bob")
             opened = await open_one(office, 1, agent="bob")
             sent = await write(office, alice, "bob")
-            await take(office, bob)
+            await take(office, at(bob, opened))
             await office.close_window(None, opened.id)
             assert (await standing(office, alice, sent.message_id)).state is State.DEAD
 

@@ -86,6 +86,7 @@ class Desk:
         self.window_names: dict[str, tuple[bool, str | None]] = {}  # by agent: whether a person chose it, and which machine's it is
         self.rings: dict[MailKey, RingRow] = {}
         self.window_sessions: dict[tuple[str, str], str] = {}  # by client and session: its agent
+        self.holders: dict[str, str] = {}  # by open window: its agent
         self.extra: dict[str, list[Row]] = {}
         # What the acts changed, by the statement that writes it.
         self.new_agents: list[Box] = []

@@ -40,5 +40,6 @@ class Needs:
         self.places: set[PlaceKey] = set()  # of windows
         self.window_agents: set[str] = set()  # whose windows count, and whose lost ones may have to end
         self.rings: set[MailKey] = set()
+        self.holders: set[str] = set()  # windows that may have mail in hand, if they are open
         self.window_sessions: set[tuple[str, str]] = set()  # whose names are remembered
         self.extra: dict[str, Row] = {}  # named queries an act needs for itself alone

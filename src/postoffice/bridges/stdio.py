@@ -46,8 +46,8 @@ class Mailbox(msgspec.Struct, frozen=True, kw_only=True):
     tools: str = MAIL
     structured: bool = False
     """Whether a program reads the answers, not a model."""
-    named_by: Callable[[], str | None] | None = None
-    """Who tells the name, where it belongs to a window and may change."""
+    named_by: Callable[[], dict[str, str]] | None = None
+    """Who tells by which headers to call, where name and window may change."""
 
     def headers(self) -> dict[str, str]:
         """Who calls."""
@@ -120,10 +120,9 @@ async def _tell(progress: ProgressFnT) -> None:
         await progress(waited, None, "waiting for the office")
 
 
-async def _name(named_by: Callable[[], str | None], request: httpx2.Request) -> None:
+async def _name(named_by: Callable[[], dict[str, str]], request: httpx2.Request) -> None:
     """Call by the name that the window has now."""
-    if name := await asyncio.to_thread(named_by):
-        request.headers["X-Agent"] = name
+    request.headers.update(await asyncio.to_thread(named_by))
 
 
 async def _heed(response: httpx2.Response) -> None:

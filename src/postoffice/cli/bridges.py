@@ -101,7 +101,7 @@ def _named_by(server: str, agent: str | None, options: Options) -> Any:
 
     beside = Beside(Wish(client=CLIENTS[options["window"]], server=server, agent=agent, shared=options["shared"]))
     beside.start()
-    return beside.agent
+    return beside.headers
 
 
 async def _serve_stdio(mailbox: Any) -> None:

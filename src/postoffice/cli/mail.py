@@ -125,8 +125,19 @@ async def status(wire: "Wire", options: Options) -> Any:
 
 
 def _status(console: "Console", answer: Any) -> None:
-    rows = [(s["recipient"], _state(s), s["attempts"], ago(s["settled_at"]), s["reason"] or _ledger(s)) for s in answer["standings"]]
-    table(console, ("to", "state", "tries", "settled", "why"), rows, "It was kept as a note and sent to nobody.")
+    rows = [
+        (s["recipient"], _state(s), s["attempts"], _rung(s), ago(s["settled_at"]), s["reason"] or _ledger(s)) for s in answer["standings"]
+    ]
+    table(console, ("to", "state", "tries", "rung", "settled", "why"), rows, "It was kept as a note and sent to nobody.")
+
+
+def _rung(standing: Any) -> str:
+    """How often a window was rung for it, and whether that began a turn."""
+    if (rings := standing.get("rung")) is None:
+        return ""
+    often = "once" if rings["times"] == 1 else f"{rings['times']} times"
+    turn = f"turn begun {ago(rings['turn_at'])}" if rings["turn_at"] else "no turn begun"
+    return f"{often}, last {ago(rings['last_at'])}; {turn}"
 
 
 def _state(standing: Any) -> str:

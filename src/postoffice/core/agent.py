@@ -97,6 +97,8 @@ class Caller(msgspec.Struct, frozen=True):
     """Nobody of that name has been here: who only looks stays nobody."""
     machine: str | None = None
     """The prefix of its agents' names, where a machine's key proved it."""
+    window: str | None = None
+    """The window it calls from, where that is known."""
 
 
 def check_card(card: Card) -> Card:

@@ -103,7 +103,7 @@ class Counter:
         judged = [self._checks.settlement(one) for one in asked]
         fit = tuple(one for one in judged if not isinstance(one, MailError))
         begun = steady()
-        turned = await self._by_short_ids(caller, fit, await self.store.do(TakeAndSettle(caller.name, fit, wish)))
+        turned = await self._by_short_ids(caller, fit, await self.store.do(TakeAndSettle(caller.name, fit, wish, caller.window)))
         self._follow(caller, turned, begun)
         if turned.leased:
             self.waits.extend(self._ages(turned.leased))
@@ -120,7 +120,7 @@ class Counter:
         wholes = await self.short_ids.whole_of(caller.name, asked, turned.settled)
         again = {place: whole for place, whole in wholes.items() if isinstance(whole, str)}
         renamed = tuple(msgspec.structs.replace(asked[place], ref=whole) for place, whole in again.items())
-        settled = (await self.store.do(TakeAndSettle(caller.name, renamed))).settled if renamed else ()
+        settled = (await self.store.do(TakeAndSettle(caller.name, renamed, None, caller.window))).settled if renamed else ()
         said: dict[int, Settled | MailError] = {place: error for place, error in wholes.items() if isinstance(error, MailError)}
         said |= dict(zip(again, settled, strict=True))
         return Collected(tuple(said.get(place, outcome) for place, outcome in enumerate(turned.settled)), turned.leased)

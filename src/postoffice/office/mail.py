@@ -150,8 +150,13 @@ class MailVerbs(SendingVerbs):
         await self.settle(caller, [Extend(ref, span, shorten=False) for ref in refs])
 
     async def in_hand(self, caller: Caller, limit: int | None = None) -> tuple[InHand, ...]:
-        """What the caller has taken and neither settled nor lost, in the order it was given out, and how long it may keep each."""
-        return await self.store.mail.in_hand(caller.name, self._checks.page(limit))
+        """What the caller has taken and neither settled nor lost, in the order it was given out, and how long it may keep each.
+
+        What another open window of the same mailbox has is not its own.
+        """
+        await self._board.look()
+        others = {one.id for one in self._board.of(caller.name)} - {caller.window} if caller.window else set[str]()
+        return await self.store.mail.in_hand(caller.name, self._checks.page(limit), others)
 
     async def give_back(self, caller: Caller, leased: Sequence[Leased]) -> None:
         """Undo leases whose taker could not be told of them: no attempt was made."""

@@ -7,6 +7,7 @@ import msgspec
 from postoffice.acts.people.ringing import BeginTurn, Rung, RungInVain
 from postoffice.acts.people.windows import CloseWindow, OpenWindow, RenewWindow
 from postoffice.core.agent import Caller, Card
+from postoffice.core.clock import is_id
 from postoffice.core.errors import Invalid, MailError, NoSuchWindow, Unidentified
 from postoffice.core.names import OWNER, check_free, check_name, folded
 from postoffice.core.policy import ANYONE, Auth
@@ -132,6 +133,14 @@ class WindowVerbs(Counter):
         """Every window that is open, or those of one agent. Its door leaves out what is not everybody's to see."""
         named = None if agent is None else folded(check_name(agent))
         return tuple(one for one in await self.store.windows.open_now() if named in (None, folded(one.agent)))
+
+    async def at_window(self, caller: Caller, said: str | None) -> Caller:
+        """The caller with the window it calls from: the one it says, or else the only one that its agent has open."""
+        if said is None:
+            await self._board.look()
+            theirs = self._board.of(caller.name)
+            said = theirs[0].id if len(theirs) == 1 else None
+        return msgspec.structs.replace(caller, window=said) if said is not None and is_id(said) else caller
 
     def _somebody(self, caller: Caller | None) -> None:
         if caller is None and self.house.auth is Auth.KEYS:

@@ -139,6 +139,7 @@ def load_rest(desk: Desk, needs: Needs, acts: Sequence[Act[Any]]) -> Steps:
         "window_names": _keys(needs.window_agents),
         "window_sessions": sorted(needs.window_sessions),
         "rings": sorted(needs.rings),
+        "holders": _keys(needs.holders),
     }
     if loads := {name: keys for name, keys in wanted.items() if keys}:
         _lay_rest(desk, (yield loads))
@@ -175,6 +176,7 @@ def _lay_rest(desk: Desk, found: dict[str, list[Row]]) -> None:
     desk.window_names = {agent: (bool(chosen), prefix) for agent, chosen, prefix in found.get("window_names", ())}
     desk.window_sessions = {(client, session): agent for client, session, agent in found.get("window_sessions", ())}
     desk.rings = {(row[0], row[1]): RingRow(*row) for row in found.get("rings", ())}
+    desk.holders = dict(found.get("holders", ()))
     desk.entities = {id: (type, notes, at) for id, type, notes, at in found.get("entities", ())}
 
 

@@ -8,7 +8,7 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.mail.moves import settle
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import DeliveryRow, Row, ThreadRow
-from postoffice.acts.rules.finding import find_mail
+from postoffice.acts.rules.finding import find_mail, mail_under
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import WAITING, State
 from postoffice.core.draft import Draft
@@ -68,7 +68,7 @@ class Answering:
         """Have its session, or what the sender sent under that id."""
         if not self._ref:
             return
-        rows = self._got(desk)
+        rows = mail_under(desk, self._ref, self._sender)
         needs.threads.update(row.session_id for row in rows if row.session_id is not None)
         if not rows:
             needs.extra[self._sent] = (self._ref, self._sender, self._agents[0] if len(self._agents) == 1 else "")
@@ -96,10 +96,6 @@ class Answering:
     def _sent(self) -> str:
         query = "sent_mail" if is_id(self._ref) else "sent_mail_by_client_id"
         return f"{query}:{self._ref}:{self._sender}:{','.join(self._agents)}"
-
-    def _got(self, desk: Desk) -> list[DeliveryRow]:
-        row = desk.mail.get((self._ref, self._sender))
-        return [row] if row is not None else desk.mail_named.get((self._ref, self._sender), [])
 
 
 def _sent(desk: Desk, row: Row) -> Answered:

@@ -12,7 +12,7 @@ from postoffice.acts.mail.moves import bury, move, settle
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import DeliveryRow, in_turn
 from postoffice.acts.rules.codes import ask_codes, mark_codes
-from postoffice.acts.rules.finding import find_mail
+from postoffice.acts.rules.finding import find_mail, mail_under
 from postoffice.core.clock import is_id, micros, moment
 from postoffice.core.delivery import (
     Ack,
@@ -41,12 +41,13 @@ class Collected(msgspec.Struct, frozen=True, gc=False):
 
 
 class TakeAndSettle(Act[Collected]):
-    """Settle, then take."""
+    """Settle, then take. Who takes from a window holds it as that window, so that several can share a mailbox."""
 
-    def __init__(self, mailbox: str, settlements: tuple[Settlement, ...] = (), wish: Wish | None = None) -> None:
+    def __init__(self, mailbox: str, settlements: tuple[Settlement, ...] = (), wish: Wish | None = None, window: str | None = None) -> None:
         self.mailbox = folded(mailbox)
         self.settlements = settlements
         self.wish = wish
+        self.window = window
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.mailbox)
@@ -62,6 +63,11 @@ class TakeAndSettle(Act[Collected]):
                 ask_codes(needs, settlement.reason or "", [row.sender])
                 if isinstance(settlement, Refuse):
                     needs.thread_keys.add((*pair(SYSTEM, row.sender), ""))  # its sender will be told there
+        if self.window is not None:
+            needs.holders.add(self.window)
+            refs = {settlement.ref for settlement in self.settlements if settlement.token is None}
+            rows = [row for ref in refs for row in mail_under(desk, ref, self.mailbox)]
+            needs.holders.update(row.holder for row in rows if row.holder not in (None, self.mailbox))
 
     def run(self, desk: Desk) -> Collected:
         settled: list[Settled | MailError] = []
@@ -81,31 +87,38 @@ class TakeAndSettle(Act[Collected]):
         return TakeAndSettle(self.mailbox, tuple(GiveBack(leased.message.id, leased.token) for leased in outcome.leased))
 
     def _settle(self, desk: Desk, settlement: Settlement) -> Settled:
-        row = find_mail(desk, settlement.ref, self.mailbox, lambda r: self._meant(r, settlement.token))
+        row = find_mail(desk, settlement.ref, self.mailbox, lambda r: self._meant(desk, r, settlement.token))
         if row is None:
             raise NoSuchMessage(name=desk.boxes[self.mailbox].name, ref=settlement.ref)
-        if self._holds(row, settlement.token):
+        if self._holds(desk, row, settlement.token):
             _apply(desk, row, settlement)
-        elif not self._repeats(row, settlement):
+        elif not self._repeats(desk, row, settlement):
             raise LeaseLost(ref=settlement.ref)
         return Settled(row.message_id, State(row.state))
 
-    def _meant(self, row: DeliveryRow, token: str | None) -> bool:
+    def _meant(self, desk: Desk, row: DeliveryRow, token: str | None) -> bool:
         """Whether, of several with one id, this is the one: a token tells it for good, also of what it has settled before."""
-        return self._holds(row, None) if token is None else row.token == token
+        return self._holds(desk, row, None) if token is None else row.token == token
 
-    def _holds(self, row: DeliveryRow, token: str | None) -> bool:
+    def _holds(self, desk: Desk, row: DeliveryRow, token: str | None) -> bool:
         """Whether this is its holder, or was until the lease ran out, and nobody has taken or settled it since."""
         ran_out = row.state == State.PENDING and row.holder is not None
-        return (row.state == State.LEASED or ran_out) and self._same(row, token)
+        return (row.state == State.LEASED or ran_out) and self._same(desk, row, token)
 
-    def _same(self, row: DeliveryRow, token: str | None) -> bool:
-        """Whether it was leased to whoever settles it now: a token tells, or else the name."""
-        return row.holder == self.mailbox if token is None else row.token == token
+    def _same(self, desk: Desk, row: DeliveryRow, token: str | None) -> bool:
+        """Whether it was leased to whoever settles it now: a token tells, or else the name, unless another open window has it."""
+        if token is not None:
+            return row.token == token
+        window = self._window(desk)
+        return row.holder is not None and (window is None or row.holder == window or row.holder not in desk.holders)
 
-    def _repeats(self, row: DeliveryRow, settlement: Settlement) -> bool:
+    def _window(self, desk: Desk) -> str | None:
+        """The window that it is called from, if that is open and its agent's."""
+        return self.window if desk.holders.get(self.window or "") == self.mailbox else None
+
+    def _repeats(self, desk: Desk, row: DeliveryRow, settlement: Settlement) -> bool:
         """Whether the same holder has settled it the same way before: then it hears the same answer."""
-        if not self._same(row, settlement.token):
+        if not self._same(desk, row, settlement.token):
             return False
         match settlement:
             case Ack():
@@ -133,7 +146,8 @@ class TakeAndSettle(Act[Collected]):
                     continue
                 desk.busy.add((self.mailbox, row.session_id))
             taken.append(row)
-        return tuple(_lease(desk, row, wish) for row in taken)
+        holder = self._window(desk) or self.mailbox
+        return tuple(_lease(desk, row, wish, holder) for row in taken)
 
 
 def _alone(desk: Desk, row: DeliveryRow, wish: Wish) -> bool:
@@ -150,9 +164,9 @@ def _fits(row: DeliveryRow, wish: Wish) -> bool:
     )
 
 
-def _lease(desk: Desk, row: DeliveryRow, wish: Wish) -> Leased:
+def _lease(desk: Desk, row: DeliveryRow, wish: Wish, holder: str) -> Leased:
     row.token = desk.clock.token()
-    row.holder = row.mailbox if wish.pop or wish.visible_for is not None else None  # what is lent lies elsewhere
+    row.holder = holder if wish.pop or wish.visible_for is not None else None  # what is lent lies elsewhere
     row.attempts += 1
     row.leased_at = row.leased_at or desk.now
     desk.pools[row.mailbox].pop(row.message_id, None)

@@ -245,10 +245,8 @@ def _end(desk: Desk, row: WindowRow) -> Ended:
 
 
 def _give_back(desk: Desk, row: WindowRow) -> int:
-    """What the agent has in hand waits again, unless another window of its mailbox may have it."""
-    if any(one.agent == row.agent and one is not row and one.until > desk.now for one in desk.windows.values()):
-        return 0
-    held = [d for d in desk.mail.values() if d.mailbox == row.agent and d.state == State.LEASED and not d.lent]
+    """What the window has in hand waits again; what was taken elsewhere under its agent's name stays with its taker."""
+    held = [d for d in desk.mail.values() if d.mailbox == row.agent and d.state == State.LEASED and d.holder == row.id]
     for delivery in held:
         take_back(desk, delivery)
     return len(held)

@@ -19,3 +19,9 @@ def find_mail(desk: Desk, ref: str, mailbox: str, fits: Callable[[DeliveryRow], 
     if len(candidates) != 1:
         raise AmbiguousId(ref=ref, name=desk.boxes[mailbox].name)
     return candidates[0]
+
+
+def mail_under(desk: Desk, ref: str, mailbox: str) -> list[DeliveryRow]:
+    """All deliveries that `ref` may name."""
+    row = desk.mail.get((ref, mailbox))
+    return [row] if row is not None else desk.mail_named.get((ref, mailbox), [])

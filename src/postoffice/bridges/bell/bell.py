@@ -171,7 +171,7 @@ class Bell:
         """Whoever serves it has to call by its name."""
         place.keep(window.card)
         for say in tuple(window.beside):
-            await say({"agent": window.agent})
+            await say({"agent": window.agent, "window": window.id})
 
     def _run(self, errand: Any) -> None:
         task = asyncio.create_task(errand)

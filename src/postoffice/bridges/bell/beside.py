@@ -25,6 +25,7 @@ class Beside:
     def __init__(self, wish: Wish) -> None:
         self._wish = wish
         self._agent: str | None = None
+        self._id: str | None = None
         self._known = threading.Event()
 
     def start(self) -> None:
@@ -36,12 +37,17 @@ class Beside:
         self._known.wait(_BELL_SECONDS)
         return self._agent or self._wish.agent
 
+    def headers(self) -> dict[str, str]:
+        """How to call for it: by its name, and as the window it is."""
+        said = {"X-Agent": self.agent(), "X-Window": self._id}
+        return {header: value for header, value in said.items() if value}
+
     def _hold(self) -> None:
         while (said := self._said()) is not None:
             with suppress(ValueError):
                 for heard in line.hear({**said, "say": "beside"}, _BELL_SECONDS):
                     if name := heard.get("agent"):
-                        self._agent = str(name)
+                        self._agent, self._id = str(name), heard.get("window")
                         self._known.set()
             time.sleep(_AGAIN_SECONDS)
 

@@ -90,7 +90,7 @@ class _Lines:
         """A server beside its client, which has to know the window's name."""
         window.beside.add(say)
         if window.agent is not None:
-            await say({"agent": window.agent})
+            await say({"agent": window.agent, "window": window.id})
         try:
             await reader.read()
         finally:

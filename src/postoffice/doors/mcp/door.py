@@ -92,6 +92,7 @@ class McpDoor:
         listed = toolset(http.query_params.get("tools", address.tools))
         structured = http.query_params.get("structured", "").lower() in _YES
         request = McpRequest(self._office(), Credentials(key, address.agent or name), listed, structured=structured)
+        request.window = http.headers.get("x-window")
         await request.enter()
         http.scope["state"] |= {REQUEST: request, "agent": request.name}
         return request

@@ -36,6 +36,8 @@ class McpRequest:
         """Done when the caller waits no longer."""
         self.looking = True
         """Whether what is asked only looks for mail: then a name that nobody has had makes no agent."""
+        self.window: str | None = None
+        """From which window it calls, where it says so."""
         self._caller: Caller | None = None
 
     async def enter(self) -> None:
@@ -50,7 +52,10 @@ class McpRequest:
         return None if self._caller is None else self._caller.name
 
     async def caller(self, claimed: str | None = None) -> Caller:
-        """Who is calling. A name that is not the caller's is refused, never rewritten."""
+        """Who is calling, and from which window. A name that is not the caller's is refused, never rewritten."""
+        return await self.office.at_window(await self._who(claimed), self.window)
+
+    async def _who(self, claimed: str | None) -> Caller:
         key, _ = self.credentials
         if self._caller is None:
             if claimed is None:

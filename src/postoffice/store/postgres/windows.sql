@@ -10,6 +10,9 @@ SELECT {window} FROM windows w JOIN unnest($1::text[], $2::bigint[], $3::text[])
 -- name: windows_of
 SELECT {window} FROM windows w WHERE w.agent = ANY ($1::text[]);
 
+-- name: holders
+SELECT CAST(id AS text), agent FROM windows WHERE id = ANY ($1::uuid[]) AND until > office_now();
+
 -- name: leases_of_windows
 {in_hand_of_window} WHERE w.id = ANY ($1::uuid[]);
 

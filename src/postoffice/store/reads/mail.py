@@ -1,6 +1,6 @@
 """What a store can be asked about mail."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 
 import msgspec
@@ -40,9 +40,10 @@ class MailReads:
         """What waits in a mailbox or is held there, by the ids of its messages."""
         return tuple(id for (id,) in await self._engine.fetch("not_taken", agent=folded(name), limit=limit))
 
-    async def in_hand(self, name: str, limit: int) -> tuple[InHand, ...]:
-        rows = await self._engine.fetch("in_hand_of", agent=folded(name), limit=limit)
-        return tuple(InHand(leased=as_leased(DeliveryRow(*row)), left=timedelta(microseconds=left)) for *row, left in rows)
+    async def in_hand(self, name: str, limit: int, others: Collection[str] = ()) -> tuple[InHand, ...]:
+        """What its taker still holds, but for what these windows have."""
+        found = [(DeliveryRow(*row), left) for *row, left in await self._engine.fetch("in_hand_of", agent=folded(name), limit=limit)]
+        return tuple(InHand(leased=as_leased(row), left=timedelta(microseconds=left)) for row, left in found if row.holder not in others)
 
     async def lent(self, name: str, cursor: str | None, limit: int) -> Page[Lent]:
         after = 0 if cursor is None else pair_cursor(f"{cursor}.")[0]

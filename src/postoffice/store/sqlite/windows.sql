@@ -9,6 +9,9 @@ SELECT {window} FROM windows w WHERE w.machine = ?1 AND w.process = ?2 AND w.sta
 -- name: windows_of
 SELECT {window} FROM windows w WHERE w.agent = ?1;
 
+-- name: holders
+SELECT id, agent FROM windows WHERE id = ?1 AND until > office_now();
+
 -- name: leases_of_windows
 {in_hand_of_window} WHERE w.id = ?1;
 

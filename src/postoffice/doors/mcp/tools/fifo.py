@@ -25,9 +25,12 @@ class SentId(Result, frozen=True, kw_only=True):
     """The recipient, if nobody of that name has been here yet."""
     near: str | None = None
     """The nearest name of those who have."""
+    reach: str | None = None
+    """Whether the recipient can take it now."""
 
     def text(self) -> str:
-        return f"Sent: id {one_line(self.id)}." + (f"\n{unseen(self.unseen, self.near)}" if self.unseen else "")
+        told = unseen(self.unseen, self.near) if self.unseen else self.reach
+        return f"Sent: id {one_line(self.id)}." + (f"\n{told}" if told else "")
 
     def bare(self) -> str:
         return self.id
@@ -39,7 +42,10 @@ async def send_to_agent(request: McpRequest, given: fifo.SendToAgent) -> SentId:
     sent = await request.office.send(me, Draft(to=given.name, content=given.msg, client_id=given.msg_id))
     stranger = next((posted for posted in sent.posted if posted.unseen), None)
     id = sent.client_id or sent.message_id
-    return SentId(id=id) if stranger is None else SentId(id=id, unseen=stranger.recipient, near=stranger.near)
+    if stranger is not None:
+        return SentId(id=id, unseen=stranger.recipient, near=stranger.near)
+    reach = [f"{to.recipient}: {to.reach.text}." for to in sent.posted if to.reach]
+    return SentId(id=id, reach=reach[0] if len(reach) == 1 else None)
 
 
 class PoppedMail(msgspec.Struct, frozen=True, kw_only=True, rename={"sender": "from"}):

@@ -24,7 +24,7 @@ from postoffice.store.sqlite import engine as sqlite
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store
 
-sqlite._FILED_AT_ONCE = 7  # so that of nearly everything that is read some is filed and some is not
+sqlite._NEWS_FILED_AT_ONCE = 7  # so that of nearly everything that is read some is filed and some is not
 _TEMPLATE = "postoffice_template"
 _OWNED_CLOCK = """
 CREATE TABLE postoffice.test_clock (ahead bigint NOT NULL);

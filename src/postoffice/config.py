@@ -25,7 +25,7 @@ _OTHER_NAMES = {"DATABASE_URL": "database", "WS_PING_INTERVAL": "ws_ping_interva
 # What the command line and the SDK go by, and where the settings themselves may stand: no settings, but known to whoever types them.
 _CALLERS = frozenset({"AGENT", "CONFIG", "CREDENTIALS", "KEY", "SERVER"})
 # What the commands of `run` and `recv --exec` are told, which may well start an office, and what our own tests go by.
-_TOLD = frozenset({"FROM", "MESSAGE", "SESSION", "SUBJECT"})
+_COMMAND_VARIABLES = frozenset({"FROM", "MESSAGE", "SESSION", "SUBJECT"})
 _TESTS = frozenset({"EXAMPLES", "SEED"})
 _LISTS = ("allowed_hosts", "cors_origins", "trusted_proxies", "file_agents", "webhook_networks")
 _WIDENING = ("host", "auth", "allowed_hosts", "cors_origins", "trusted_proxies")
@@ -171,7 +171,7 @@ def slips(variables: Iterable[str]) -> dict[str, str | None]:
     found: dict[str, str | None] = {}
     for variable in sorted(variables):
         name = variable.removeprefix(PREFIX)
-        if variable.startswith(PREFIX) and name.lower() not in settings and name not in _CALLERS | _TOLD | _TESTS:
+        if variable.startswith(PREFIX) and name.lower() not in settings and name not in _CALLERS | _COMMAND_VARIABLES | _TESTS:
             near = _nearest(name.upper(), wanted)
             found[variable] = PREFIX + near if near else None
     return found

@@ -24,7 +24,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
     """What no file tells of is looked for often, so that nobody waits for it here."""
-    monkeypatch.setattr(bridge, "_SLOW_POLL", 0.2)
+    monkeypatch.setattr(bridge, "_FULL_LOOK_SECONDS", 0.2)
 
 
 @pytest.fixture

@@ -342,7 +342,7 @@ class TestBothWays:
 class TestNews:
     @pytest.fixture
     def _never_by_itself(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(bridge, "_SLOW_POLL", 3600)
+        monkeypatch.setattr(bridge, "_FULL_LOOK_SECONDS", 3600)
 
     @pytest.mark.usefixtures("_never_by_itself")
     async def test_the_system_tells_of_every_file_and_nobody_has_to_look(self, tmp_path: Path, root: Path, at_home: Settle) -> None:
@@ -406,7 +406,7 @@ class TestNews:
             await until(lambda: math.inf in since)  # only the inbox is looked into
             assert since[0] == 0.0
             await until(lambda: since[-1] < math.inf)
-        assert since[-1] > time.time() - 2 * BOUND - bridge._LATE  # and from then on what was handled after the look before
+        assert since[-1] > time.time() - 2 * BOUND - bridge._UNSEEN_SECONDS  # and from then on what was handled after the look before
 
 
 class TestSmallBatches:

@@ -207,7 +207,7 @@ class TestOfficeAgents:
 class TestMovingOut:
     @pytest.fixture
     def _at_once(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(directory, "_STAYS", 0.0)
+        monkeypatch.setattr(directory, "_CARDLESS_SECONDS", 0.0)
 
     def forget(self, root: Path, name: str) -> None:
         """Take a card out of the registry, as somebody with an editor does."""
@@ -231,7 +231,7 @@ class TestMovingOut:
     async def test_what_it_has_not_handled_waits_again_also_if_it_moved_out_while_nobody_served(
         self, engine: Engine, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(directory, "_STAYS", 0.5)  # some looks around before it is clear that it has
+        monkeypatch.setattr(directory, "_CARDLESS_SECONDS", 0.5)  # some looks around before it is clear that it has
         coder = FileAgent(root, "coder").join()
         async with serving(engine, files=root) as served, Callers(served) as callers:
             (alice,) = await callers.named("alice")

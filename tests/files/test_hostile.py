@@ -289,7 +289,7 @@ class TestTheRoot:
         self, desk: Served, at_home: Settle, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Another one was made in its place, where nobody was at home: what lay in the first came a second time when that was back."""
-        monkeypatch.setattr(directory, "_STAYS", 0.5)
+        monkeypatch.setattr(directory, "_CARDLESS_SECONDS", 0.5)
         coder = at_home("coder")
         async with Callers(desk) as callers:
             (alice,) = await callers.named("alice")

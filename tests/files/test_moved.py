@@ -97,7 +97,7 @@ async def test_an_old_inbox_that_is_back_brings_nothing_twice(callers: Callers, 
 async def test_it_is_so_too_where_the_office_was_closed_meanwhile(
     engine: Engine, root: Path, tmp_path: Path, at_home: Settle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(directory, "_STAYS", 0.5)
+    monkeypatch.setattr(directory, "_CARDLESS_SECONDS", 0.5)
     coder = at_home("coder")
     async with serving(engine, files=root) as served, Callers(served) as callers:
         (alice,) = await callers.named("alice")

@@ -88,7 +88,7 @@ async def test_a_changed_body_or_hash_and_a_forged_sender_are_named(checked: Che
 
 
 async def test_half_a_message_hides_nothing_that_comes_after_it(checked: Checked, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "_PIECES_WAIT", 0.1)
+    monkeypatch.setattr(listener, "_PIECES_SECONDS", 0.1)
     at, thief = checked.at, checked.at.ledger.new_account()
     topic = at.ledger.topic(at.accounts["mindy"].inbound_topic_id)
     at.ledger.plant_chunks(topic.id, [b"a", b"b"], order=[0], payer=thief.id)

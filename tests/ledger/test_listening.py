@@ -254,7 +254,7 @@ async def test_more_than_a_page_between_two_pieces_is_looked_through(at: Town) -
 
 
 async def test_pieces_that_never_become_whole_are_set_aside_and_pass(at: Town, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "_PIECES_WAIT", 0.1)
+    monkeypatch.setattr(listener, "_PIECES_SECONDS", 0.1)
     at.ledger.plant_chunks(at.accounts["mindy"].inbound_topic_id, [b"a", b"b", b"c"], order=[2, 0, 0])
     at.plant("mindy", "quinn", "after it")
     assert [found.content for found in await at.arrived("mindy")] == ["after it"]
@@ -278,7 +278,7 @@ async def test_a_message_that_the_mirror_leaves_out_for_a_while_is_taken_in_its_
 
 
 async def test_a_message_that_the_mirror_never_tells_of_is_passed(at: Town, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(listener, "_PIECES_WAIT", 0.1)
+    monkeypatch.setattr(listener, "_PIECES_SECONDS", 0.1)
     topic = at.ledger.topic(at.accounts["mindy"].inbound_topic_id)
     at.ledger.freeze_mirror()
     for number in range(3):

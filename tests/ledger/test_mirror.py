@@ -37,7 +37,7 @@ async def answering(answer: Callable[[asyncio.StreamWriter], Awaitable[None]]) -
 
 
 async def test_an_answer_that_never_comes_to_its_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mirror, "_LONGEST_ANSWER", 0.3)
+    monkeypatch.setattr(mirror, "_ANSWER_SECONDS", 0.3)
 
     async def drip(writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
@@ -53,7 +53,7 @@ async def test_an_answer_that_never_comes_to_its_end_is_not_waited_for(monkeypat
 
 @pytest.mark.parametrize("wish", ["99999999", "9" * 400])
 async def test_a_mirror_that_wants_to_be_left_alone_for_years_is_asked_again(monkeypatch: pytest.MonkeyPatch, wish: str) -> None:
-    monkeypatch.setattr(mirror, "_LONGEST_WISH", 0.1)
+    monkeypatch.setattr(mirror, "_LONGEST_QUIET_SECONDS", 0.1)
 
     async def wishes(writer: asyncio.StreamWriter) -> None:
         writer.write(f"HTTP/1.1 429 Too Many Requests\r\nRetry-After: {wish}\r\nContent-Length: 0\r\n\r\n".encode())

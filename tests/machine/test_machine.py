@@ -68,7 +68,7 @@ def test_an_sqlite_office_keeps_every_promise_whatever_happens(tmp_path: Path) -
 
 def test_two_replicas_on_postgresql_keep_every_promise_whatever_happens(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
     # Each goes by what it remembers although the other has just changed it: nothing but the versions of rows tells.
-    monkeypatch.setattr(committer, "_DOUBT", 0)
+    monkeypatch.setattr(committer, "_DOUBT_NANOSECONDS", 0)
     run(lambda: PostgresGround(postgres, LIMITS), 12)
 
 

@@ -57,7 +57,7 @@ async def test_a_transaction_that_stands_still_is_ended_and_the_mail_goes_on(
 async def test_one_that_stands_still_within_a_statement_is_ended_too(
     url: str, monkeypatch: pytest.MonkeyPatch, statement_cache: int
 ) -> None:
-    monkeypatch.setattr(postgres, "_LONGEST", "1000")
+    monkeypatch.setattr(postgres, "_TRANSACTION_MILLISECONDS", "1000")
     async with PostOffice(Store(PostgreSQL(url, statement_cache=statement_cache)), LocalWake()) as office:
         alice = await office.identify(name="alice")
         await office.send(alice, Draft(to="bob", content="Before."))
@@ -184,8 +184,8 @@ async def test_closed_over_a_database_that_says_nothing_the_office_ends_and_leav
 
 
 async def test_closed_over_a_slow_database_the_office_first_does_what_was_asked(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres, "_GROUP", 1)
-    monkeypatch.setattr(postgres, "_LAST_WORDS", 2.0)
+    monkeypatch.setattr(postgres, "_GROUP_ACTS", 1)
+    monkeypatch.setattr(postgres, "_CANCEL_SECONDS", 2.0)
     async with proxied(socket_of(url)) as proxy:
         async with PostOffice(
             Store(PostgreSQL(f"postgresql://postgres@127.0.0.1:{proxy.port}{urlsplit(url).path}")), LocalWake()

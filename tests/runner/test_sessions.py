@@ -114,7 +114,7 @@ class TestStopping:
 
     async def test_works_too_where_the_office_died_meanwhile(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """What is in hand cannot be given back, so its lease runs out; the runner does not wait for ever."""
-        monkeypatch.setattr(bridge, "_GRACE", 0.2)
+        monkeypatch.setattr(bridge, "_STOP_SECONDS", 0.2)
         (tmp_path / "office").mkdir()
         office = Office(tmp_path / "office")
         office.start()
@@ -199,7 +199,7 @@ class TestALease:
     async def test_is_given_back_with_its_reason_also_to_an_office_that_takes_its_time(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(bridge, "_LAST_WORDS", 0.05)
+        monkeypatch.setattr(bridge, "_STOPPED_GIVE_BACK_SECONDS", 0.05)
         nack = Message.nack
 
         async def slow(message: Message, reason: str | None = None, *, delay: float = 0) -> None:
@@ -230,8 +230,8 @@ class TestALease:
     async def test_is_given_back_with_a_reason_when_the_runner_stops_before_the_command(
         self, bench: Bench, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(bridge, "_GRACE", 0.2)
-        monkeypatch.setattr(bridge, "_LAST_WORDS", PATIENCE)
+        monkeypatch.setattr(bridge, "_STOP_SECONDS", 0.2)
+        monkeypatch.setattr(bridge, "_STOPPED_GIVE_BACK_SECONDS", PATIENCE)
         sent = bench.send()
         async with inside(bench, "sh", "-c", f"touch {bench.here}/begun; sleep 30"):
             await until_there(bench.here / "begun")

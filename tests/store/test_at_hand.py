@@ -38,7 +38,7 @@ async def url(postgres: PostgresServer) -> AsyncIterator[str]:
 @pytest.fixture
 async def replicas(url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Store, Store]]:
     """Two that go by what they remember, whatever the other has just done."""
-    monkeypatch.setattr(committer, "_DOUBT", 0)
+    monkeypatch.setattr(committer, "_DOUBT_NANOSECONDS", 0)
     first, second = Store(PostgreSQL(url)), Store(PostgreSQL(url))
     for store in (first, second):
         await store.open(lambda _: None)
@@ -243,7 +243,7 @@ async def test_while_others_work_on_the_same_mail_nothing_is_remembered(
 ) -> None:
     first, second = replicas
     await cycle(first)
-    monkeypatch.setattr(committer, "_DOUBT", 3600 * 10**9)
+    monkeypatch.setattr(committer, "_DOUBT_NANOSECONDS", 3600 * 10**9)
     await cycle(second)
     await cycle(first)
     loaded.clear()

@@ -86,7 +86,7 @@ async def check(store: Store, letters: int) -> None:
 async def test_news_and_sessions_read_the_same_however_much_of_them_is_filed(
     store: Store, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "_FILED_AT_ONCE", at_once)
+    monkeypatch.setattr(sqlite, "_NEWS_FILED_AT_ONCE", at_once)
     await write(store, LETTERS)
     assert (min(unfiled(store)) > 0) == (at_once > 1)
     await check(store, LETTERS)
@@ -121,7 +121,7 @@ async def test_a_file_made_before_is_filed_whole(store: Store, tmp_path: Path) -
 
 
 async def test_old_news_are_forgotten_filed_or_not(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "_FILED_AT_ONCE", 5)
+    monkeypatch.setattr(sqlite, "_NEWS_FILED_AT_ONCE", 5)
     await write(store, LETTERS)
     assert 0 < unfiled(store)[0] < 2 * LETTERS
     await store.do(IndexSearch())  # until then the index is made from them
@@ -132,12 +132,12 @@ async def test_old_news_are_forgotten_filed_or_not(store: Store, monkeypatch: py
 async def test_mail_sent_after_all_was_purged_does_not_pass_for_filed(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "_FILED_AT_ONCE", 1)
+    monkeypatch.setattr(sqlite, "_NEWS_FILED_AT_ONCE", 1)
     await write(store, LETTERS)
     await store.do(TakeAndSettle("bob", (), Wish(limit=100, visible_for=None, pop=True)))
     assert await store.sweeps.purge(timedelta(0)) == 2 * LETTERS
     await store.close()
-    monkeypatch.setattr(sqlite, "_FILED_AT_ONCE", 1000)
+    monkeypatch.setattr(sqlite, "_NEWS_FILED_AT_ONCE", 1000)
     again = Store(SQLite(tmp_path / "mailbox.db"))
     sqlite_of(again)._unfiled = 0
     await again.open(lambda _: None)

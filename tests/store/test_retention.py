@@ -148,7 +148,7 @@ class TestDecision11Retention:
             old = [await write(office, alice, "bob") for _ in range(3)]
             await office.pop(bob, 3)
             await engine.advance(WEEK + DAY)
-            monkeypatch.setattr(upkeep, "_PURGE_LASTS", 0)
+            monkeypatch.setattr(upkeep, "_PURGE_NANOSECONDS", 0)
             monkeypatch.setattr(office.store.sweeps, "purge", functools.partial(office.store.sweeps.purge, limit=1))
             await purge(office)
             for left in (2, 1, 0, 0):

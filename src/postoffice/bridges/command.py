@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from postoffice.core.errors import CommandFailed
 
-_MOST = 64 << 20  # bytes; whole sessions of a CLI as JSON are shorter
+_OUTPUT_BYTES = 64 << 20  # bytes; whole sessions of a CLI as JSON are shorter
 _LAST = 1 << 16
 _OUTPUT = 1
 
@@ -77,8 +77,8 @@ class _Heard(asyncio.SubprocessProtocol):
             self.errors = (self.errors + data)[-_LAST:]
         elif not self.all.done():
             self.output += data
-            if len(self.output) > _MOST:  # kept in memory, what has no end would take the whole machine
-                self.all.set_exception(CommandFailed(why=f"it printed more than {_MOST >> 20} MiB"))
+            if len(self.output) > _OUTPUT_BYTES:  # kept in memory, what has no end would take the whole machine
+                self.all.set_exception(CommandFailed(why=f"it printed more than {_OUTPUT_BYTES >> 20} MiB"))
 
     def process_exited(self) -> None:
         self.ended.set()

@@ -31,10 +31,10 @@ class Conversations:
             self._unkept.clear()
 
     def _known(self) -> dict[str, str]:
-        found: dict[str, str | None] = {}
+        sessions: dict[str, str | None] = {}
         with contextlib.suppress(OSError, msgspec.DecodeError):  # a conversation that cannot be found is begun anew
-            found = msgspec.json.decode(self._path.read_bytes(), type=dict[str, str | None])
-        return {session: conversation for session, conversation in (found | self._unkept).items() if conversation is not None}
+            sessions = msgspec.json.decode(self._path.read_bytes(), type=dict[str, str | None])
+        return {session: conversation for session, conversation in (sessions | self._unkept).items() if conversation is not None}
 
     def _keep(self) -> None:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

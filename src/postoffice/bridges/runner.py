@@ -32,9 +32,9 @@ from postoffice.core.task import TaskState
 
 _VISIBLE = 30.0
 _REASON = 400
-_GRACE = 10.0
-_PATIENCE, _LAST_WORDS = 30.0, 2.0
-_MOST_UNSENT = 100
+_STOP_SECONDS = 10.0
+_GIVE_BACK_SECONDS, _STOPPED_GIVE_BACK_SECONDS = 30.0, 2.0
+_UNSENT_REMEMBERED = 100
 _LIMIT = "the limit of the program that answers is reached"
 T = TypeVar("T")
 
@@ -102,7 +102,7 @@ class Runner:
     async def _finish(self) -> None:
         if self._running:
             self._say(f"finishing {len(self._running)} under way")
-            await asyncio.wait(self._running, timeout=_GRACE)
+            await asyncio.wait(self._running, timeout=_STOP_SECONDS)
         for task in list(self._running):
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
@@ -128,7 +128,9 @@ class Runner:
             await self._rest(letter.id, reached.until)
         except (CommandFailed, asyncio.CancelledError) as error:
             stopped = isinstance(error, asyncio.CancelledError)
-            await self._give_back(letter.id, str(error) or "the runner was stopped", within=_LAST_WORDS if stopped else _PATIENCE)
+            await self._give_back(
+                letter.id, str(error) or "the runner was stopped", within=_STOPPED_GIVE_BACK_SECONDS if stopped else _GIVE_BACK_SECONDS
+            )
             if stopped:
                 raise
         except (Conflict, NotFound) as error:
@@ -137,7 +139,7 @@ class Runner:
             with contextlib.suppress(MailError):
                 await self._in_hand[letter.id].ack()
         except Exception as error:  # noqa: BLE001 - whatever it was, the mail goes back and the runner goes on
-            await self._give_back(letter.id, f"{type(error).__name__}: {error}", within=_PATIENCE)
+            await self._give_back(letter.id, f"{type(error).__name__}: {error}", within=_GIVE_BACK_SECONDS)
         finally:
             # One taken anew while it was given back is nobody's work: it would be kept for as long as the runner lives.
             self._in_hand.pop(letter.id).settle()
@@ -163,7 +165,7 @@ class Runner:
             raise  # there is nothing left to be answered
         except Exception:
             self._unsent[letter.id] = answer
-            if len(self._unsent) > _MOST_UNSENT:  # of mail that others took, or that is dead by now
+            if len(self._unsent) > _UNSENT_REMEMBERED:  # of mail that others took, or that is dead by now
                 del self._unsent[next(iter(self._unsent))]
             raise
         return f"answered {letter.id}"
@@ -180,14 +182,14 @@ class Runner:
     async def _rest(self, id: str, until: datetime) -> None:
         """Hold the agent's mail until the limit ends, this message with the rest. A longer pause than that stays."""
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(_GIVE_BACK_SECONDS):
                 paused = (await self._box.call("GET", "/agents/me")).get("paused")
                 if paused is None or (paused["until"] is not None and datetime.fromisoformat(paused["until"]) < until):
                     await self._box.pause(until=until, reason=_LIMIT)
                 self._say(f"{_LIMIT}; mail is held until {until.astimezone(UTC):%Y-%m-%d %H:%M} UTC")
                 await self._in_hand[id].nack(_LIMIT, untried=True)
         except (MailError, TimeoutError) as error:  # an office that cannot pause
-            await self._give_back(id, f"{_LIMIT} ({error})", within=_PATIENCE)
+            await self._give_back(id, f"{_LIMIT} ({error})", within=_GIVE_BACK_SECONDS)
 
     def _check_limit(self, output: str, errors: str) -> None:
         """Whether the CLI itself says that its limit is reached, and until when."""
@@ -201,10 +203,14 @@ class Runner:
         preset, session = self._job.preset, message.session_id or message.sender
         conversation = self._conversations.get(session)
         words = fill(preset.first if conversation is None else preset.again, message.letter, conversation)
-        told = {"POSTOFFICE_AGENT": self._job.agent, "POSTOFFICE_SERVER": self._job.server, "POSTOFFICE_SESSION": message.session_id or ""}
+        variables = {
+            "POSTOFFICE_AGENT": self._job.agent,
+            "POSTOFFICE_SERVER": self._job.server,
+            "POSTOFFICE_SESSION": message.session_id or "",
+        }
         try:
             output = await run_command(
-                words, preset.given(message.letter), {**self._job.environment, **told}, self._job.timeout, self._job.folder
+                words, preset.given(message.letter), {**self._job.environment, **variables}, self._job.timeout, self._job.folder
             )
         except CommandFailed as error:
             self._check_limit(str(error.facts.get("printed", "")), str(error.facts.get("errors", "")))

@@ -101,8 +101,8 @@ class _Office:
     async def call(self, tool: str, arguments: dict[str, Any] | None, progress: ProgressFnT) -> types.CallToolResult:
         """One tool's answer, and not a question more: one that failed after the tool had done its work would take the answer with it."""
         request = types.CallToolRequest(params=types.CallToolRequestParams(name=tool, arguments=arguments))
-        known = TOOLS.get(tool)
-        repeatable = known is not None and (known.reads_only or known.repeatable or known.comes_again)
+        description = TOOLS.get(tool)
+        repeatable = description is not None and (description.reads_only or description.repeatable or description.comes_again)
         # Progress is told from here: where the office has to tell it, mail that is too large for an event has to be asked for again.
         telling = asyncio.create_task(_tell(progress))
         try:

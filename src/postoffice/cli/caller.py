@@ -81,9 +81,9 @@ def speaker(options: Mapping[str, Any]) -> Speaker:
             return _speaking(server, agent, why, options)
     if (key := owner_key(server, options)) is not None:
         return Speaker(OWNER, key, "as the office is kept here")
-    known = [kept for kept in credentials.known(server) if kept.agent != OWNER]
-    if len(known) == 1:
-        return Speaker(known[0].agent, known[0].key, "as its key is the only one here")
+    stored = [kept for kept in credentials.known(server) if kept.agent != OWNER]
+    if len(stored) == 1:
+        return Speaker(stored[0].agent, stored[0].key, "as its key is the only one here")
     owner = _speaking(server, OWNER, "as no other key is here", options)
     return owner if owner.key else Speaker(None, None, "as nobody was named and no key is here")
 

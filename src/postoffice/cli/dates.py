@@ -28,18 +28,18 @@ def moment_of(text: str, now: datetime, setting: str = "--deadline") -> datetime
     """The moment that is meant, on the clock of whoever writes. A day alone means its end, an hour alone the next time it comes."""
     words = " ".join(text.lower().split())
     with suppress(ValueError, OverflowError):
-        found = _ahead(words, now) or _day(words, now) or _hour(words, now) or _written(text, now)
-        if found is not None:
-            return found
+        moment = _ahead(words, now) or _day(words, now) or _hour(words, now) or _written(text, now)
+        if moment is not None:
+            return moment
     why = f"{text!r} is no time; write it like tomorrow, friday 17:00, in 2h, 2026-12-31 or 2026-12-31T18:00Z"
     raise BadSetting(name=setting, why=why)
 
 
 def _ahead(words: str, now: datetime) -> datetime | None:
     """`in 2h`, `30 min`, `in a week`."""
-    if (found := _AHEAD.fullmatch(words)) is None or (unit := _UNITS.get(found[2])) is None:
+    if (span := _AHEAD.fullmatch(words)) is None or (unit := _UNITS.get(span[2])) is None:
         return None
-    return now + timedelta(**{unit: int(found[1] or 1)})
+    return now + timedelta(**{unit: int(span[1] or 1)})
 
 
 def _day(words: str, now: datetime) -> datetime | None:
@@ -63,20 +63,20 @@ def _hour(words: str, now: datetime) -> datetime | None:
     """`18:00`, `6pm`: today, or tomorrow if that is over."""
     if (":" not in words and not words.endswith(("am", "pm"))) or (at := _time(words)) is None:
         return None
-    found = datetime.combine(now.date(), at).astimezone()
-    return found if found > now else datetime.combine(now.date() + timedelta(days=1), at).astimezone()
+    moment = datetime.combine(now.date(), at).astimezone()
+    return moment if moment > now else datetime.combine(now.date() + timedelta(days=1), at).astimezone()
 
 
 def _time(words: str) -> time | None:
-    if (found := _CLOCK.fullmatch(words)) is None:
+    if (clock := _CLOCK.fullmatch(words)) is None:
         return None
-    hour = int(found[1])
-    if found[3] is not None:
-        hour = hour % _NOON_HOUR + (_NOON_HOUR if found[3] == "pm" else 0)
-    return time(hour, int(found[2] or 0))
+    hour = int(clock[1])
+    if clock[3] is not None:
+        hour = hour % _NOON_HOUR + (_NOON_HOUR if clock[3] == "pm" else 0)
+    return time(hour, int(clock[2] or 0))
 
 
 def _written(text: str, now: datetime) -> datetime | None:
     """As programs write it; without a zone it is meant on this machine's clock."""
-    found = datetime.fromisoformat(text)
-    return found if found.tzinfo else found.replace(tzinfo=now.tzinfo).astimezone()
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo).astimezone()

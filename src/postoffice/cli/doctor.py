@@ -130,11 +130,11 @@ def _database(path: Path) -> Finding:
     if not path.exists():
         return _fine("database", "no SQLite file here; mail is in PostgreSQL, or there is none yet")
     try:
-        found = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
         try:
-            (said,) = found.execute("PRAGMA quick_check(1)").fetchone()
+            (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
         finally:
-            found.close()
+            database.close()
     except sqlite3.Error as error:
         said = str(error)
     if said != "ok":

@@ -10,15 +10,15 @@ from contextlib import contextmanager, suppress
 def when_told_to_end(act: Callable[[], object], *signals: signal.Signals) -> None:
     """Have something done at the first of these signals. Told again, it goes on ending: what it has in hand is being given back."""
     loop = asyncio.get_running_loop()
-    told = (*signals, *_closing())
+    signal_numbers = (*signals, *_closing())
 
     def end() -> None:
-        for one in told:
+        for one in signal_numbers:
             loop.add_signal_handler(one, lambda: None)
         act()
 
     with suppress(NotImplementedError):  # Windows: there a signal ends the process
-        for one in told:
+        for one in signal_numbers:
             loop.add_signal_handler(one, end)
 
 

@@ -29,8 +29,8 @@ def short(id: str, among: Iterable[str] = ()) -> str:
 
 def all_short(ids: Iterable[str]) -> list[str]:
     """Each of them by its end."""
-    known = list(ids)
-    return [short(id, known) for id in known]
+    whole_ids = list(ids)
+    return [short(id, whole_ids) for id in whole_ids]
 
 
 async def session_id(wire: "Wire", given: str) -> str:

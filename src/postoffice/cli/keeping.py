@@ -62,13 +62,13 @@ def _restore(options: Options) -> None:
 
 def _progress() -> Callable[[int, int], None]:
     """Tells a person how far it is; that all is done, once."""
-    told = -1
+    last_percent = -1
 
     def tell(done: int, total: int) -> None:
-        nonlocal told
+        nonlocal last_percent
         percent = 100 * done // max(total, 1)
-        if percent > told and sys.stderr is not None and sys.stderr.isatty():
-            told = percent
+        if percent > last_percent and sys.stderr is not None and sys.stderr.isatty():
+            last_percent = percent
             print(f"\r{percent:3d} %", end="\n" if done >= total else "", file=sys.stderr, flush=True)
 
     return tell

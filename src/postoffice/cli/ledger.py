@@ -98,8 +98,8 @@ async def note(wire: "Wire", options: Options) -> Any:
 
 
 def _noted(console: "Console", answer: Any) -> None:
-    told = f" {', '.join(answer['notified'])} got it at once." if answer["notified"] else ""
-    say(console, f"Noted; {'its topic will tell of it' if answer['ledger'] == 'awaiting' else 'kept here only'}.{told}")
+    notified = f" {', '.join(answer['notified'])} got it at once." if answer["notified"] else ""
+    say(console, f"Noted; {'its topic will tell of it' if answer['ledger'] == 'awaiting' else 'kept here only'}.{notified}")
 
 
 async def quarantine(wire: "Wire", options: Options) -> Any:

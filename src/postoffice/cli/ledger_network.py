@@ -47,16 +47,16 @@ def _setup(options: Options) -> None:
 
         if settings.ledger_account is None:
             raise BadSetting(name="ledger_account", why="a ledger needs an account that pays")
-        found = await places(wire, wanted, settings.ledger_account)
-        cost = estimate(found, settings.ledger_definitions, settings.ledger or "")
+        agents = await places(wire, wanted, settings.ledger_account)
+        cost = estimate(agents, settings.ledger_definitions, settings.ledger or "")
         planned = [
-            {"agent": one.agent, "account_id": one.account_id, "topics": "kept" if one.inbound_topic_id else "missing"} for one in found
+            {"agent": one.agent, "account_id": one.account_id, "topics": "kept" if one.inbound_topic_id else "missing"} for one in agents
         ]
         if options["dry_run"]:
             return {"agents": planned, "definitions": settings.ledger_definitions, "cost": cost, "dry_run": True}
         async with open_founding(wire, settings) as founding:
-            tell_progress(f"{len(found)} agents; this costs about ${cost:.4f} at most")
-            return await founding.found(found, settings.ledger_definitions) | {"dry_run": False}
+            tell_progress(f"{len(agents)} agents; this costs about ${cost:.4f} at most")
+            return await founding.found(agents, settings.ledger_definitions) | {"dry_run": False}
 
     answer = run_work(options, settings, work, _founded, owner=True)
     if not options["dry_run"] and settings.ledger_definitions is None:
@@ -117,12 +117,12 @@ def _verify(options: Options) -> int:
 
         mirror = open_mirror(settings)
         try:
-            found = await Audit(
+            report = await Audit(
                 wire, mirror, settings.ledger_account or "", tell_progress if sys.stderr.isatty() else lambda _: None
             ).verify(agents)
         finally:
             await mirror.close()
-        return found if options["show"] else found | {"inbox": len(found["inbox"])}
+        return report if options["show"] else report | {"inbox": len(report["inbox"])}
 
     return 1 if run_work(options, settings, work, _verified, owner=True)["findings"] else 0
 

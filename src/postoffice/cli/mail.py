@@ -147,12 +147,12 @@ def _state(standing: Any) -> str:
 
 def _ledger(standing: Any) -> str:
     """What the ledger knows of it."""
-    found = standing.get("ledger")
-    if found is None:
+    ledger = standing.get("ledger")
+    if ledger is None:
         return ""
-    if found["sequence"] is None:
-        return found["trouble"] or f"for topic {found['topic_id']}"
-    return f"on the ledger: topic {found['topic_id']}, message {found['sequence']}, at {found['consensus_at']}"
+    if ledger["sequence"] is None:
+        return ledger["trouble"] or f"for topic {ledger['topic_id']}"
+    return f"on the ledger: topic {ledger['topic_id']}, message {ledger['sequence']}, at {ledger['consensus_at']}"
 
 
 async def search(wire: "Wire", options: Options) -> Any:

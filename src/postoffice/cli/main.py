@@ -43,9 +43,9 @@ _OPENING = frozenset(
 """Commands that open the office of this machine where nobody has: what only reads starts nothing."""
 _WRONG_INPUT, _NO_IO = 65, 74
 _NO_CHOICE = re.compile(r"argument (.+?): invalid choice: '(.*?)' \(choose from (.*)\)", re.DOTALL)
-_NEAR = 0.5
+_LIKENESS = 0.5
 """How much of a mistyped word has to be right; `sned` is half of `send`."""
-_FEW = 9
+_CHOICES_NAMED = 9
 
 
 class Parser(argparse.ArgumentParser):
@@ -64,17 +64,17 @@ class Parser(argparse.ArgumentParser):
 
 def _meant(message: str) -> str:
     """Of a word that is none of those to choose from, the nearest that is; all of them where they are few."""
-    found = _NO_CHOICE.fullmatch(message)
-    if found is None:
+    wrong_choice = _NO_CHOICE.fullmatch(message)
+    if wrong_choice is None:
         return message
     import difflib  # noqa: PLC0415 - only a mistake needs it
 
-    what, given, choices = found[1], found[2], re.findall(r"[^\s,']+", found[3])
-    near = difflib.get_close_matches(given, choices, 1, _NEAR)
+    what, given, choices = wrong_choice[1], wrong_choice[2], re.findall(r"[^\s,']+", wrong_choice[3])
+    near = difflib.get_close_matches(given, choices, 1, _LIKENESS)
     wrong = f"there is no command {given!r}" if what == "COMMAND" else f"{what}: there is no {given!r}"
     if near:
         return f"{wrong}; did you mean {near[0]}?"
-    return wrong if len(choices) > _FEW else f"{wrong}, only {', '.join(choices)}"
+    return wrong if len(choices) > _CHOICES_NAMED else f"{wrong}, only {', '.join(choices)}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

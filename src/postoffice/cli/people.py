@@ -133,8 +133,8 @@ async def _meant(wire: "Wire", options: Options) -> bool:
     """Whether all of an agent's keys are to go: without a beginning all do, and whoever has one of them is locked out."""
     if options["prefix"] is not None or options["yes"] or for_programs(options) or not somebody_there():
         return True
-    found = (await wire.get("/agents/me/keys", of=options["of"]))["keys"]
-    holder = next((one["agent"] for one in found if one["revoked_at"] is None), None)
+    keys = (await wire.get("/agents/me/keys", of=options["of"]))["keys"]
+    holder = next((one["agent"] for one in keys if one["revoked_at"] is None), None)
     # Where there is none, the office says so.
     return holder is None or agreed(f"Revoke every key of {holder}? Whoever uses one of them is locked out.")
 

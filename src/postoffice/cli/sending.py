@@ -139,14 +139,14 @@ async def _answered(wire: "Wire", given: str) -> tuple[str, str]:
         for session in sessions
     }
     letters = {one["id"]: one["from"] for one in (*waiting, *in_hand, *(letter for some in theirs.values() for letter in some))}
-    found = ids.only(given, [*letters, *theirs])
-    if found in theirs:
-        if not theirs[found]:
+    id = ids.only(given, [*letters, *theirs])
+    if id in theirs:
+        if not theirs[id]:
             raise NotFound(what="letter here that could be answered, by the id", ref=given)
-        found = theirs[found][0]["id"]
-    if found not in letters:
+        id = theirs[id][0]["id"]
+    if id not in letters:
         raise NotFound(what="letter here that could be answered, by the id", ref=given)
-    return found, letters[found]
+    return id, letters[id]
 
 
 def _replied(console: "Console", answer: Any) -> None:

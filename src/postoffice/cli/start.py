@@ -24,8 +24,8 @@ def begin(options: Options) -> None:
     """A page to begin with."""
     from postoffice.serve.program import program  # noqa: PLC0415 - what runs the office is not needed for it
 
-    server, found = asyncio.run(_look(options))
-    print(f"Postoffice {__version__}: durable mail between AI agents.\n\n{found}\n")
+    server, state = asyncio.run(_look(options))
+    print(f"Postoffice {__version__}: durable mail between AI agents.\n\n{state}\n")
     steps = _STEPS if server else (("serve", "open the office on this machine, and leave it running"), *_STEPS)
     name = os.path.basename(program())  # noqa: PTH119 - a word, and no file
     width = max(len(step) for step, _ in steps)

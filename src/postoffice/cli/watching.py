@@ -99,7 +99,7 @@ async def _events(options: Options) -> None:
                 await asyncio.sleep(_LOOK_SECONDS)
 
 
-_TOLD = {
+_SENTENCES = {
     "new_message": "{from_agent}: {content}",
     "receipt": "{by} has handled {message_id}",
     "dead_letter": "{message_id} could not be delivered: {reason}",
@@ -114,11 +114,11 @@ def _line(event: dict[str, Any]) -> str:
     if event["type"] == "new_message":
         event |= {"content": text_of(event["message"])}
     rest = ", ".join(f"{name} {value}" for name, value in event.items() if name not in ("type", "cursor", "at"))
-    told = _TOLD[event["type"]].format_map(event) if event["type"] in _TOLD else rest
+    sentence = _SENTENCES[event["type"]].format_map(event) if event["type"] in _SENTENCES else rest
     kind = f"{event['type']:<20}"
     if "NO_COLOR" not in os.environ:
         kind = f"\x1b[36m{kind}\x1b[0m"
-    return f"{event['at'][11:19]} {kind} {one_line(told)}"
+    return f"{event['at'][11:19]} {kind} {one_line(sentence)}"
 
 
 def _recv(options: Options) -> int:

@@ -70,8 +70,8 @@ async def note(wire: "Wire", options: Options) -> Any:
 
 def _notes(console: "Console", answer: Any) -> None:
     if "messages" not in answer:
-        told = ", ".join(answer["notified"])
-        say(console, "Noted." + (f" {told} will read it." if told else ""))
+        names = ", ".join(answer["notified"])
+        say(console, "Noted." + (f" {names} will read it." if names else ""))
         return
     rows = [(ago(m["created_at"]), m["from"], text_of(m)) for m in answer["messages"]]
     table(console, ("when", "by", "note"), rows, "No notes on this. Keep one: postoffice note ENTITY '…'")

@@ -64,8 +64,8 @@ def load(server: str, agent: str) -> Credential | None:
 
 def known(server: str) -> list[Credential]:
     """Every key kept for a server."""
-    found = (_read(path) for path in sorted(_folder(server).glob("*.json")))
-    return [credential for credential in found if credential is not None]
+    stored = (_read(path) for path in sorted(_folder(server).glob("*.json")))
+    return [credential for credential in stored if credential is not None]
 
 
 def save_machine(server: str, key: str) -> Path:

@@ -132,7 +132,7 @@ class Mailbox(PeopleCalls, PausingCalls):
         waiting = asyncio.ensure_future(until_answered(lambda: self._wire.wait(wish, _left(until)), patience, self._away))
         self._waiting.add(waiting)
         try:
-            found = await waiting
+            letters = await waiting
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if self._left and not (task and task.cancelling()):
@@ -141,7 +141,7 @@ class Mailbox(PeopleCalls, PausingCalls):
         finally:
             waiting.cancel()
             self._waiting.discard(waiting)
-        return [Message(self, decode(raw), wish["visible_for"]) for raw in found]
+        return [Message(self, decode(raw), wish["visible_for"]) for raw in letters]
 
     async def give_back_failed(self) -> None:
         """Give back what tasks failed at. What one that ended well has read may have gone on to another, which is at it."""
@@ -152,14 +152,14 @@ class Mailbox(PeopleCalls, PausingCalls):
         """Tasks asked of this agent, or by it."""
         side = {"requester": self.agent} if asked_by_me else {"assignee": self.agent}
         answer = await self.call("GET", "/tasks", None, state=state, **side)
-        found: list[dict[str, Any]] = answer["tasks"]
-        return found
+        tasks: list[dict[str, Any]] = answer["tasks"]
+        return tasks
 
     async def search(self, text: str, *, limit: int = 20, **filters: object) -> list[dict[str, Any]]:
         """Letters this agent sent or got, each a "message" with an "excerpt", the best first: by words, "a phrase", begin*, from:, to:, with:, before:, after:."""
         answer = await self.call("GET", "/search", None, q=text, limit=limit, **filters)
-        found: list[dict[str, Any]] = answer["results"]
-        return found
+        results: list[dict[str, Any]] = answer["results"]
+        return results
 
     async def status(self, message_id: str) -> dict[str, Any]:
         """Where a message stands."""
@@ -209,8 +209,8 @@ class Mailbox(PeopleCalls, PausingCalls):
         wish = {"limit": limit, "visible_for": visible_for, **wish}
         until = _until(within)
         while True:
-            found = await self.lease(wish | {"ack": [item.lease for item in hand.done]}, until)
-            hand.waiting = [message for message in found if not self._is_asked_for(message)]
+            messages = await self.lease(wish | {"ack": [item.lease for item in hand.done]}, until)
+            hand.waiting = [message for message in messages if not self._is_asked_for(message)]
             for item in hand.done:
                 item.settle()
             hand.done.clear()

@@ -68,10 +68,10 @@ def served(data: Path) -> dict[str, Served]:
 
 def note_served(data: Path, address: str, *, itself: bool) -> None:
     """Remember that it serves there. What a program has started once has to prove itself from then on."""
-    known = served(data)
-    before = known.get(address)
+    offices = served(data)
+    before = offices.get(address)
     if before is None or before.itself < itself:
-        _put(data / _RECORD, msgspec.json.encode(known | {address: Served(itself=itself)}))
+        _put(data / _RECORD, msgspec.json.encode(offices | {address: Served(itself=itself)}))
 
 
 def is_ours(data: Path, address: str) -> bool:
@@ -79,8 +79,8 @@ def is_ours(data: Path, address: str) -> bool:
     host = urlsplit(address).hostname or ""
     if not is_loopback(host) or _wish(data, os.environ) is False:
         return False
-    found = served(data).get(canonical(address))
-    return found is not None and found.itself
+    office = served(data).get(canonical(address))
+    return office is not None and office.itself
 
 
 def may_start(data: Path, address: str) -> bool:

@@ -41,8 +41,8 @@ class PeopleCalls:
 
     async def for_you(self) -> dict[str, Any]:
         """All that waits for this agent: `matters`, the most pressing first, and their `count`."""
-        found: dict[str, Any] = await self.call("GET", "/for-you")
-        return found
+        matters: dict[str, Any] = await self.call("GET", "/for-you")
+        return matters
 
     async def forget(self, name: str) -> dict[str, Any]:
         """Have a name that nobody ever used out of the way, as the owner. What waits there is `dead`, and its senders are told."""
@@ -70,23 +70,23 @@ class PeopleCalls:
         """The question once it is no longer open, or as it stands after so many seconds. Its letter waits in the mailbox as any other."""
         until = None if within is None else asyncio.get_running_loop().time() + within
         after = str((await self.call("GET", "/mailbox"))["counted"])
-        while (found := await self.question(question_id))["state"] == "open":
+        while (question := await self.question(question_id))["state"] == "open":
             left = _WAIT_SECONDS if until is None else min(_WAIT_SECONDS, until - asyncio.get_running_loop().time())
             if left <= 0:
                 break
             after = (await self.call("GET", "/events", None, after=after, wait=left))["cursor"]
-        return found
+        return question
 
     async def questions(self, *, asked_by_me: bool = False, state: str | None = "open") -> list[dict[str, Any]]:
         """Questions to this agent, or by it; those that are open unless told otherwise."""
         answer = await self.call("GET", "/questions", None, asked_by_me=asked_by_me, state=state, any_state=state is None)
-        found: list[dict[str, Any]] = answer["questions"]
-        return found
+        questions: list[dict[str, Any]] = answer["questions"]
+        return questions
 
     async def question(self, question_id: str) -> dict[str, Any]:
         """One question as it stands."""
-        found: dict[str, Any] = await self.call("GET", f"/questions/{part(question_id)}")
-        return found
+        question: dict[str, Any] = await self.call("GET", f"/questions/{part(question_id)}")
+        return question
 
     async def answer(self, question_id: str, choice: str | None = None, text: str | None = None) -> dict[str, Any]:
         """Answer a question, as the person it was put to."""
@@ -96,8 +96,8 @@ class PeopleCalls:
 
     async def withdraw(self, question_id: str) -> dict[str, Any]:
         """Take a question back."""
-        found: dict[str, Any] = await self.call("POST", f"/questions/{part(question_id)}/withdraw")
-        return found
+        question: dict[str, Any] = await self.call("POST", f"/questions/{part(question_id)}/withdraw")
+        return question
 
     async def _finish(self, message_id: str, verb: str, body: object = None) -> dict[str, Any]:
         standing: dict[str, Any] = await self.call("POST", f"/messages/{part(message_id)}/{verb}", body)

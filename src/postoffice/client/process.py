@@ -35,14 +35,14 @@ class Process(msgspec.Struct, frozen=True):
 
 def process(pid: int) -> Process | None:
     """The process with this number now; None where there is none, or it is not this user's."""
-    told = _told(pid)
-    return None if told is None or not told.mine else Process(pid, told.started)
+    status = _told(pid)
+    return None if status is None or not status.mine else Process(pid, status.started)
 
 
 def name_of(pid: int) -> str:
     """What a process calls itself."""
-    told = _told(pid)
-    return "" if told is None else told.name
+    status = _told(pid)
+    return "" if status is None else status.name
 
 
 def folder_of(pid: int) -> str | None:
@@ -56,12 +56,12 @@ def client_process(pid: int | None = None) -> Process | None:
     """The program that (through shells and launchers) started this process, or the one given."""
     at = os.getppid() if pid is None else pid
     for _ in range(_MOST_ANCESTORS):
-        told = _told(at)
-        if told is None:
+        status = _told(at)
+        if status is None:
             return None
-        if told.name.lower() not in _BETWEEN:
-            return Process(at, told.started) if told.mine else None
-        at = told.parent
+        if status.name.lower() not in _BETWEEN:
+            return Process(at, status.started) if status.mine else None
+        at = status.parent
     return None
 
 

@@ -35,14 +35,14 @@ async def ensure_open(address: str, *, start: bool = True) -> None:
     start = start and own_office.may_start(data, address)
     if not (ours or start):
         return
-    found = await _found(data, address, ours=ours)
-    if not start or (found is not None and not _is_to_be_replaced(found)):
+    server = await _found(data, address, ours=ours)
+    if not start or (server is not None and not _is_to_be_replaced(server)):
         return
     async with _alone(data):
-        found = await _found(data, address, ours=ours)  # another may have started it meanwhile
-        if found is not None and not _is_to_be_replaced(found):
+        server = await _found(data, address, ours=ours)  # another may have started it meanwhile
+        if server is not None and not _is_to_be_replaced(server):
             return
-        if isinstance(found, Proof):
+        if isinstance(server, Proof):
             await _have_closed(data, address)
         await _start(data, address)
 
@@ -50,8 +50,8 @@ async def ensure_open(address: str, *, start: bool = True) -> None:
 async def close(address: str) -> bool:
     """Close this machine's office, if it is open there. What was accepted is kept; whoever waits is sent home first."""
     data = own_office.data_folder()
-    found = await ask_for_proof(address, own_office.secret(data))
-    if not isinstance(found, Proof):
+    proof = await ask_for_proof(address, own_office.secret(data))
+    if not isinstance(proof, Proof):
         return False
     await _have_closed(data, address)
     return True
@@ -64,10 +64,10 @@ def _is_to_be_replaced(found: "Proof | bool") -> bool:
 
 async def _found(data: Path, address: str, *, ours: bool) -> "Proof | bool | None":
     """Who answers there: this data directory's office, somebody else (True), or nobody."""
-    found = await ask_for_proof(address, own_office.secret(data))
-    if found is True and ours:
+    proof = await ask_for_proof(address, own_office.secret(data))
+    if proof is True and ours:
         raise NotOurOffice(server=address, data=data)
-    return found
+    return proof
 
 
 @asynccontextmanager
@@ -107,8 +107,8 @@ async def _start(data: Path, address: str) -> None:
     loop = asyncio.get_running_loop()
     until = loop.time() + _OPENS_WITHIN_SECONDS
     while True:
-        found = await ask_for_proof(address, own_office.secret(data))
-        if isinstance(found, Proof):
+        proof = await ask_for_proof(address, own_office.secret(data))
+        if isinstance(proof, Proof):
             running.returncode = 0  # it goes on without us, who say no more of it
             return
         if running.poll() is not None or loop.time() > until:

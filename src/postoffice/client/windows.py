@@ -50,5 +50,5 @@ class Windows:
 
     async def open_now(self, agent: str | None = None) -> list[dict[str, Any]]:
         """Windows that are open, as the caller may see them."""
-        found: list[dict[str, Any]] = (await self._wire.get("/windows", agent=agent))["windows"]
-        return found
+        windows: list[dict[str, Any]] = (await self._wire.get("/windows", agent=agent))["windows"]
+        return windows

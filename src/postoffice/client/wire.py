@@ -98,10 +98,10 @@ class Wire:
             answer = await self.post(_WAIT, wish | {"wait": min(seconds, _LONGEST_WAIT_SECONDS)})
         except BadLimit:  # more than this server ever waits; unasked it waits no longer than that
             answer = await self.post(_WAIT, wish)
-        found: list[Any] = answer["messages"]
-        if not found:  # where nobody may wait there, it is done here
+        messages: list[Any] = answer["messages"]
+        if not messages:  # where nobody may wait there, it is done here
             await asyncio.sleep(min(seconds, _BETWEEN_WAITS_SECONDS) - (loop.time() - begun))
-        return found
+        return messages
 
     async def _ask(self, method: str, path: str, content: bytes | None, query: dict[str, str], within: float) -> Answer:
         # Whoever waits takes nobody's place: acks and extensions would come too late behind a hundred waiters.

@@ -9,10 +9,10 @@ import msgspec
 from postoffice.core.errors import BadLimit, BadSetting
 
 T = TypeVar("T", int, timedelta)
-_MOST = 2**31 - 1
-Count = Annotated[int, msgspec.Meta(ge=1, le=_MOST)]
+_LARGEST_INTEGER = 2**31 - 1
+Count = Annotated[int, msgspec.Meta(ge=1, le=_LARGEST_INTEGER)]
 Bytes = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
-CountOrNone = Annotated[int, msgspec.Meta(ge=0, le=_MOST)]
+CountOrNone = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST_INTEGER)]
 LONGEST = timedelta(days=36_525)
 """No duration is longer than a hundred years: what comes after it is still a date."""
 MAY_BE_NONE = frozenset({"wait", "wait_most", "key_overlap"})
@@ -40,14 +40,14 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     message_bytes: Count = 1 << 20
     mailbox_bytes: Bytes = 256 << 20  # 0: no limit
     subject_chars: Count = 255
-    id_chars: Annotated[int, msgspec.Meta(ge=64, le=_MOST)] = 255  # no less: the office's own ids and cursors are nearly as long
+    id_chars: Annotated[int, msgspec.Meta(ge=64, le=_LARGEST_INTEGER)] = 255  # no less: the office's own ids and cursors are nearly as long
     recipients: Count = 1_000
     batch: Count = 100
     receive: Count = 10
     wait: timedelta = timedelta(seconds=25)
     wait_most: timedelta = timedelta(seconds=240)
     page: Count = 50
-    page_most: Annotated[int, msgspec.Meta(ge=200, le=_MOST)] = 200  # no less: the doors themselves ask for as many
+    page_most: Annotated[int, msgspec.Meta(ge=200, le=_LARGEST_INTEGER)] = 200  # no less: the doors themselves ask for as many
     priority: Annotated[int, msgspec.Meta(ge=1, le=5)] = 3
     ttl: CountOrNone = 3
     ttl_most: CountOrNone = 10
@@ -59,7 +59,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     pending_requests: CountOrNone = 20
     wrong_codes_in_a_row: Count = 5
     wrong_codes_per_hour: Count = 10
-    note_chars: Annotated[int, msgspec.Meta(ge=500, le=_MOST)] = 500  # no less: the office's own clients say why in as many
+    note_chars: Annotated[int, msgspec.Meta(ge=500, le=_LARGEST_INTEGER)] = 500  # no less: the office's own clients say why in as many
     dedupe_for: timedelta = timedelta(days=30)
     waits: Count = 1_000  # that one agent keeps open: long waits, sockets, pages
     keys: Count = 200

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-_NOW = timedelta(seconds=2)
+_JUST_NOW = timedelta(seconds=2)
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
@@ -15,4 +15,4 @@ def span(length: timedelta) -> str:
 
 def ago(length: timedelta) -> str:
     """How long something is past."""
-    return "just now" if length < _NOW else f"{span(length)} ago"
+    return "just now" if length < _JUST_NOW else f"{span(length)} ago"

@@ -28,7 +28,7 @@ _TRIES_THAT_COUNT = 8
 _SECRET_BYTES = 32
 _URL_CHARACTERS = 2000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
-_TOLD = ("id", "from", "to", "type", "subject", "priority", "created_at", "from_verified", "correlation_id", "reply_to")
+_FIELDS_WITHOUT_BODY = ("id", "from", "to", "type", "subject", "priority", "created_at", "from_verified", "correlation_id", "reply_to")
 """What is told of a letter where its body is not."""
 _SLACK = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 _IN_WORDS = {
@@ -164,7 +164,7 @@ def told(event: Event, shape: Shape, message: Message | None, session_id: str | 
     about: dict[str, Any] | None = None
     if message is not None:
         whole = msgspec.to_builtins(letter(message))
-        about = whole if bodies else {name: whole[name] for name in _TOLD if name in whole}
+        about = whole if bodies else {name: whole[name] for name in _FIELDS_WITHOUT_BODY if name in whole}
     if shape is Shape.SLACK:
         return msgspec.json.encode({"text": _in_words(event, about, bodies=bodies).translate(_SLACK)}).decode()
     data = {"agent": event.agent, "number": event.number, "ref": event.ref, "session_id": session_id, "message": about} | event.data

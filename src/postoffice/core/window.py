@@ -17,7 +17,7 @@ WINDOWS: Final = "windows:"
 """The hint that windows were opened, closed or changed. No name has a colon in it."""
 TRIED_AT_ONCE: Final = 32
 """Names of one folder that are looked at together."""
-_LONGEST = 90  # characters of a name that is made here: a number still fits behind it
+_NAME_CHARACTERS = 90  # characters of a name that is made here: a number still fits behind it
 _FALLBACK = "window"
 _OTHER = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 
@@ -126,7 +126,7 @@ def name_of_folder(folder: str) -> str:
     """A legal name that nobody else means, made of a folder's own."""
     last = re.split(r"[/\\]+", folder.rstrip("/\\"))[-1]
     plain = unicodedata.normalize("NFKD", last).encode("ascii", "ignore").decode()
-    name = folded(_OTHER.sub("-", plain).strip("._-"))[:_LONGEST].rstrip("._-") or _FALLBACK
+    name = folded(_OTHER.sub("-", plain).strip("._-"))[:_NAME_CHARACTERS].rstrip("._-") or _FALLBACK
     try:
         return f"{_FALLBACK}-{name}" if poses(name) else check_free(name)
     except MailError:  # a reserved word, a device, an account
@@ -135,5 +135,5 @@ def name_of_folder(folder: str) -> str:
 
 def names_in_turn(base: str, begin: int = 0) -> tuple[str, ...]:
     """Some names made of one, the lowest first: `shop`, `shop-2`, `shop-3`."""
-    first = folded(base)[:_LONGEST]
+    first = folded(base)[:_NAME_CHARACTERS]
     return tuple(folded(base) if n == 0 else f"{first}-{n + 1}" for n in range(begin, begin + TRIED_AT_ONCE))

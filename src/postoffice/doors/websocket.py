@@ -24,7 +24,7 @@ SOCKET = "/ws"
 """Where sockets are opened."""
 _AUTH_SECONDS = 10.0
 _SEND_SECONDS = 10.0
-_LOOK = timedelta(seconds=45)  # before an agent that was not heard of for a minute counts as away
+_SIGN_OF_LIFE_EVERY = timedelta(seconds=45)  # before an agent that was not heard of for a minute counts as away
 _BATCH_EVENTS = 100
 _REASON_BYTES = 123
 _CURSOR_DIGITS = 18
@@ -119,7 +119,7 @@ class _Line:
         follow = self._office.follow
         while not self._office.draining:
             # Not all at once: thousands of sockets are opened within a moment of each other.
-            events = await follow(caller, after, _BATCH_EVENTS, within=_LOOK * random.uniform(0.6, 1.0))  # noqa: S311
+            events = await follow(caller, after, _BATCH_EVENTS, within=_SIGN_OF_LIFE_EVERY * random.uniform(0.6, 1.0))  # noqa: S311
             # Before anything is told: a key may have ended meanwhile, or a bare name have got one. One that holds is a sign of life.
             caller = await self._identify()
             for event in events:

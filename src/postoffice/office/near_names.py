@@ -8,7 +8,7 @@ from postoffice.core.errors import (
 from postoffice.core.names import folded
 from postoffice.store.store import Store
 
-_NEAR = 50
+_NEIGHBOURS = 50
 """Names on either side of a wrong one among which the right one is looked for: comparing takes long, and keeps everybody waiting."""
 
 
@@ -20,7 +20,7 @@ class NearNames:
 
     async def nearest(self, name: str) -> str | None:
         """The name of another agent that is most like this one, if any is."""
-        names = {folded(other): other for other in await self._store.agents.near(name, _NEAR) if folded(other) != folded(name)}
+        names = {folded(other): other for other in await self._store.agents.near(name, _NEIGHBOURS) if folded(other) != folded(name)}
         close = difflib.get_close_matches(folded(name), list(names), 1)
         return names[close[0]] if close else None
 

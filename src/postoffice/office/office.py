@@ -18,7 +18,7 @@ from postoffice.office.watching import WatchingVerbs
 from postoffice.office.windows import WindowVerbs
 
 R = TypeVar("R")
-_PATIENCE: Final = 2.0
+_STORE_ANSWER_SECONDS: Final = 2.0
 """Seconds within which a store answers that is well."""
 
 
@@ -45,7 +45,7 @@ class PostOffice(
         self.drain()
         self._upkeep.cancel()
         await asyncio.gather(self._upkeep, return_exceptions=True)
-        await asyncio.gather(asyncio.wait_for(self._presences.flush(self.store), _PATIENCE), return_exceptions=True)
+        await asyncio.gather(asyncio.wait_for(self._presences.flush(self.store), _STORE_ANSWER_SECONDS), return_exceptions=True)
         await self.store.close()
         await self.wake.close()
         if self.trace is not None:
@@ -102,7 +102,7 @@ class PostOffice(
 async def _soon(answer: Awaitable[R]) -> R:
     """Whoever asks whether the office is well wants to know it now, and not when the store has had its last chance to answer."""
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_STORE_ANSWER_SECONDS):
             return await answer
     except TimeoutError:
-        raise DatabaseLost(why=f"nothing came within {_PATIENCE:.0f} seconds") from None
+        raise DatabaseLost(why=f"nothing came within {_STORE_ANSWER_SECONDS:.0f} seconds") from None

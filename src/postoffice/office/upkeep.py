@@ -25,8 +25,8 @@ _SEEN_AT_ONCE = 250
 _STRANGERS = 1000
 """Names that nobody has, of which it is remembered that somebody called by them."""
 _PURGE_TICKS = 60
-_PURGE_LASTS = 1_000_000_000  # nanoseconds, of each tick
-_LOOKS = 1000
+_PURGE_NANOSECONDS = 1_000_000_000  # nanoseconds, of each tick
+_WAITERS_LOOKED_FOR = 1000
 _DUTY_LASTS = timedelta(seconds=15)
 
 
@@ -122,10 +122,10 @@ class Upkeep:
 
     def _due_for_a_look(self, names: list[str]) -> list[str]:
         """All who wait; where they are thousands, and hints are carried, so many a tick in turn."""
-        if len(names) <= _LOOKS or not self._wake.healthy:
+        if len(names) <= _WAITERS_LOOKED_FOR or not self._wake.healthy:
             return names
-        begin = self._ticks * _LOOKS % len(names)
-        return (names + names)[begin : begin + _LOOKS]
+        begin = self._ticks * _WAITERS_LOOKED_FOR % len(names)
+        return (names + names)[begin : begin + _WAITERS_LOOKED_FOR]
 
     async def sweep(self) -> None:
         """What only one process has to do."""
@@ -154,7 +154,7 @@ class Upkeep:
 
 async def _for_a_while(some: Callable[[], Awaitable[int]]) -> bool:
     """Do some again and again for a while, and say whether there may be more: years of it take long, and leases that run out do not wait."""
-    until = steady() + _PURGE_LASTS
+    until = steady() + _PURGE_NANOSECONDS
     while await some():
         if steady() >= until:
             return True

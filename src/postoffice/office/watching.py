@@ -21,9 +21,9 @@ from postoffice.wake.protocol import EVERYBODY
 
 _LINK_LASTS = timedelta(minutes=10)
 _VISIT_LASTS = timedelta(days=30)
-_TOLD = 200  # events told one by one; of more it is only said that there were more
-_SOON = 0.05  # seconds until the next look after a hint whose cause could not be seen yet
-_DIGITS = 18
+_EVENTS_IN_A_PULSE = 200  # events told one by one; of more it is only said that there were more
+_SECOND_LOOK_SECONDS = 0.05  # seconds until the next look after a hint whose cause could not be seen yet
+_CURSOR_DIGITS = 18
 
 
 class Pulse(msgspec.Struct, frozen=True):
@@ -142,23 +142,23 @@ class WatchingVerbs(Counter):
                 # A hint may come before everybody can see what it is about: then look again soon.
                 soon = hinted and pulse.quiet
                 if pulse.quiet:
-                    await bell.rings(_SOON if soon else self.house.tick)
+                    await bell.rings(_SECOND_LOOK_SECONDS if soon else self.house.tick)
 
     async def _pulse(self, caller: Caller, cursor: str) -> Pulse:
         try:
             events = await self._events(caller, cursor)
         except Invalid:  # what nobody could have given out is no place either
             return Pulse(await self.place(caller), missed=True)
-        if len(events) > _TOLD:
+        if len(events) > _EVENTS_IN_A_PULSE:
             return Pulse(await self.place(caller), missed=True)
         return Pulse(events[-1].cursor if events else cursor, tuple(events))
 
     async def _events(self, caller: Caller, cursor: str) -> list[Event]:
         if caller.owner:
-            return await self._log(cursor, _TOLD + 1)
-        if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _DIGITS:
+            return await self._log(cursor, _EVENTS_IN_A_PULSE + 1)
+        if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _CURSOR_DIGITS:
             raise BadCursor(cursor=cursor)
-        events = await self.store.log.of(caller.name, int(cursor), _TOLD + 1)
+        events = await self.store.log.of(caller.name, int(cursor), _EVENTS_IN_A_PULSE + 1)
         if not events and beyond(cursor, await self.place(caller)):
             raise BadCursor(cursor=cursor)
         return events

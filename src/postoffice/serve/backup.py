@@ -156,12 +156,12 @@ def _read_only(file: Path) -> str:
 def _check(file: Path) -> str:
     """Refuse what is no backup of ours, or a damaged one; gives its schema."""
     try:
-        found = sqlite3.connect(_read_only(file), uri=True)
+        database = sqlite3.connect(_read_only(file), uri=True)
         try:
-            (said,) = found.execute("PRAGMA quick_check").fetchone()
-            (schema,) = found.execute("SELECT version_num FROM alembic_version").fetchone()
+            (said,) = database.execute("PRAGMA quick_check").fetchone()
+            (schema,) = database.execute("SELECT version_num FROM alembic_version").fetchone()
         finally:
-            found.close()
+            database.close()
     except sqlite3.Error as error:
         raise BackupFailed(why=f"{file} is no backup of an office ({error})") from None
     if said != "ok":

@@ -107,12 +107,12 @@ def _is_open_already(settings: Settings) -> bool:
     except OSError:
         return False
     address = _own_address(str(host), settings.port)
-    found = asyncio.run(ask_for_proof(address, own_office.secret(settings.data)))
-    if not isinstance(found, Proof):
+    proof = asyncio.run(ask_for_proof(address, own_office.secret(settings.data)))
+    if not isinstance(proof, Proof):
         return False
-    how = "a program started it, and `postoffice close` closes it" if found.itself else "a person started it"
+    how = "a program started it, and `postoffice close` closes it" if proof.itself else "a person started it"
     kept = settings.sqlite_path if settings.database is None else "PostgreSQL"
-    print(f"Postoffice {found.version} is already open on {address} (mail in {kept}): {how}.", file=sys.stderr, flush=True)
+    print(f"Postoffice {proof.version} is already open on {address} (mail in {kept}): {how}.", file=sys.stderr, flush=True)
     return True
 
 
@@ -214,7 +214,7 @@ def _announce(settings: Settings, listener: socket.socket, code: str | None) -> 
     data = f"{PREFIX}DATA={shlex.quote(str(settings.data.absolute()))} " if settings.data != Settings().data else ""
     command, at = data + shlex.quote(program()), "" if (host, port) == (Settings().host, Settings().port) else f" --server {page}"
     guarded = build_house(settings).auth is Auth.KEYS
-    told = [
+    lines = [
         f"Postoffice is open on {address} (mail in {kept}). Ctrl-C closes it.",
         *(
             []
@@ -228,7 +228,7 @@ def _announce(settings: Settings, listener: socket.socket, code: str | None) -> 
         f"  send it a letter   {command} send --to coder 'Hello'{at}",
         f"  the whole API      {page}/docs",
     ]
-    print("\n".join(told), file=sys.stderr, flush=True)
+    print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 def _loop_factory() -> "type[asyncio.AbstractEventLoop] | None":

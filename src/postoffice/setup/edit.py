@@ -126,15 +126,15 @@ def take_out(editor: ModuleType, text: str, edits: Sequence[Edit], backup: str |
     before: Any = {} if backup is None else editor.read(backup)
     if any_of_ours(before, edits):
         backup = before = None  # it does not tell what was there before us
-    found = [there for edit in edits if (there := edit.found(document)) is not None]
-    if found and put_in(editor, backup or "", found) == text:
+    present = [there for edit in edits if (there := edit.found(document)) is not None]
+    if present and put_in(editor, backup or "", present) == text:
         return backup
     without = text
-    for edit in found:
+    for edit in present:
         without = edit.take(editor, without, before)
     if without == text:
         return text
-    for edit in found:
+    for edit in present:
         without = _without_empty(editor, without, edit.path, before)
     return None if backup is None and not editor.read(without) else without
 

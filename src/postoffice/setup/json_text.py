@@ -25,12 +25,12 @@ class _Part(NamedTuple):
 
 def read(text: str) -> dict[str, Any]:
     """What the text says. ValueError, with the place, if it is not JSON (comments aside) with an object at its root."""
-    plain = _TOKEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]) if found[1] or found[2] else found[0], text)
-    found = json.loads(plain, parse_constant=_no_number) if plain.strip() else {}
-    if not isinstance(found, dict):
+    plain = _TOKEN.sub(lambda token: re.sub(r"[^\n]", " ", token[0]) if token[1] or token[2] else token[0], text)
+    value = json.loads(plain, parse_constant=_no_number) if plain.strip() else {}
+    if not isinstance(value, dict):
         why = "it holds no object, {…}, at its root"
         raise ValueError(why)  # noqa: TRY004 - caught as one kind
-    return found
+    return value
 
 
 def put(text: str, path: Path, value: Any) -> str:
@@ -152,8 +152,8 @@ def _margin(text: str, at: int) -> str:
 
 
 def _indent(text: str) -> str:
-    found = _INDENT.search(text)
-    return found[1] if found else "  "
+    indent = _INDENT.search(text)
+    return indent[1] if indent else "  "
 
 
 def _newline(text: str) -> str:
@@ -161,6 +161,6 @@ def _newline(text: str) -> str:
 
 
 def _skip(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    assert found is not None
-    return found.end()
+    space = _SPACE.match(text, at)
+    assert space is not None
+    return space.end()

@@ -27,7 +27,7 @@ class Outdated(NamedTuple):
 
 def outdated(home: Home) -> list[Outdated]:
     """Those of every client we know, or of the project's own file."""
-    found = []
+    outdated = []
     for key, client in CLIENTS.items():
         if home.project is not None and key != "claude":
             continue  # no other has such a file
@@ -42,5 +42,5 @@ def outdated(home: Home) -> list[Outdated]:
             if isinstance(url, str) and (match := _BARE_ADDRESS.search(url)):
                 words = ["postoffice", "setup", key, "--agent", match[1], *([] if name == USUAL_NAME else ["--name", str(name)])]
                 remedy = shlex.join([*words, *([] if home.project is None else ["--project"])])
-                found.append(Outdated(client.title, home.short(path), remedy))
-    return found
+                outdated.append(Outdated(client.title, home.short(path), remedy))
+    return outdated

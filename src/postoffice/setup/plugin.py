@@ -12,10 +12,10 @@ from postoffice.setup.hook import program
 def plugin_text(server: str, agent: str | None) -> str:
     """The plugin, told where the bell is found and how it is started."""
     text = (files("postoffice.setup") / "opencode.js").read_text(encoding="utf-8")
-    told: dict[str, Any] = {
+    manifest: dict[str, Any] = {
         "server": server,
         "agent": agent,
         "bell": [*program(), "bell"],
         "address": str(user_cache_path("postoffice") / "bell" / "address.json"),
     }
-    return text.replace("TOLD_BY_SETUP", json.dumps(told, indent=2))
+    return text.replace("TOLD_BY_SETUP", json.dumps(manifest, indent=2))

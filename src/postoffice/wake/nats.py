@@ -9,7 +9,7 @@ from nats.errors import Error
 
 from postoffice.wake.carried import CarriedWake
 
-_LOOK = 0.5  # seconds between two looks at whether the connection is still there
+_LOOK_SECONDS = 0.5  # seconds between two looks at whether the connection is still there
 
 
 class NatsWake(CarriedWake):
@@ -39,7 +39,7 @@ class NatsWake(CarriedWake):
     async def _publish(self, connection: Client) -> None:
         while not connection.is_closed:
             try:
-                async with asyncio.timeout(_LOOK):
+                async with asyncio.timeout(_LOOK_SECONDS):
                     await self._hinted.wait()
             except TimeoutError:
                 continue

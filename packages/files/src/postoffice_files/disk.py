@@ -36,7 +36,7 @@ _KINDS = {
 _OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 """What we have too much or too little of for now; the file is as good as it was."""
 _PIECE = 64 * 1024
-_PATIENCE = 50
+_REPLACE_TRIES = 50
 """Windows refuses to replace a file somebody is just reading; so many times we try again."""
 
 
@@ -145,7 +145,7 @@ def publish(path: Where, data: bytes, token: str, *, sync: bool = True, sync_fol
 
 def replace(source: Where, target: Where, *, at: int | None = None) -> None:
     """Rename, over whatever was there."""
-    for _ in range(_PATIENCE):
+    for _ in range(_REPLACE_TRIES):
         try:
             os.replace(source, target, src_dir_fd=at, dst_dir_fd=at)
         except PermissionError:

@@ -21,7 +21,7 @@ from postoffice_files.settings import Settings
 Tell = Callable[[str, dict[str, Any], int, str], None]
 """Puts a notice into its recipient's inbox, once for each key."""
 _LOG = logging.getLogger(__name__)
-_LONG_REASON = 2000
+_REASON_CHARACTERS = 2000
 _SWEEP_EVERY = 60 * SECOND
 
 
@@ -241,7 +241,7 @@ class Inbox:
             record = _record(self.home.bad, _beside(kept)) or {
                 "filename": os.fsencode(name).decode("utf-8", "backslashreplace"),
                 "agent": self.home.agent,
-                "reason": reason.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")[:_LONG_REASON],
+                "reason": reason.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")[:_REASON_CHARACTERS],
                 "attempts": attempts,
                 "at": instant(self._clock.now()),
             }

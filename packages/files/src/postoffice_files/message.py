@@ -10,8 +10,8 @@ from postoffice_files.names import check_name
 STATES = ("pending", "accepted", "working", "completed", "failed", "rejected")
 PRIORITY = 3
 _MAX_TTL = 100
-_MOST = 100  # agents in a trace
-_LONG = 255  # characters in an id or a type, as many as in the office's
+_TRACE_AGENTS = 100  # agents in a trace
+_ID_CHARACTERS = 255  # characters in an id or a type, as many as in the office's
 
 OURS = ("filename", "attempt")
 """What poll() adds about the file; it is no part of the message."""
@@ -74,7 +74,7 @@ def _is_int(value: object, least: int, most: int) -> bool:
 
 
 def _is_word(value: object) -> bool:
-    return isinstance(value, str) and 0 < len(value) <= _LONG
+    return isinstance(value, str) and 0 < len(value) <= _ID_CHARACTERS
 
 
 def _is_name(value: object) -> bool:
@@ -86,7 +86,7 @@ def _is_name(value: object) -> bool:
 
 
 def _is_trace(value: object) -> bool:
-    return isinstance(value, list) and len(value) <= _MOST and all(map(_is_name, value))
+    return isinstance(value, list) and len(value) <= _TRACE_AGENTS and all(map(_is_name, value))
 
 
 def _is_part(part: object) -> bool:
@@ -109,11 +109,11 @@ def _is_content(value: object) -> bool:
 _RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "from": (_is_name, "it must name the agent that sent it"),
     "to": (_is_name, "it must name the agent it is for"),
-    "id": (_is_word, f"it must be a text of 1 to {_LONG} characters"),
+    "id": (_is_word, f"it must be a text of 1 to {_ID_CHARACTERS} characters"),
     "type": (_is_word, "it must be message, task, task_update or another word"),
     "timestamp": (lambda value: parse_instant(value) is not None, "it must be a time such as 2026-04-26T10:00:00Z"),
     "ttl": (lambda value: _is_int(value, 0, _MAX_TTL), f"it must be a whole number from 0 to {_MAX_TTL}"),
-    "trace": (_is_trace, f"it must list the agents the message has passed, at most {_MOST}"),
+    "trace": (_is_trace, f"it must list the agents the message has passed, at most {_TRACE_AGENTS}"),
     "content": (_is_content, 'it must be {"parts": [{"type": "text", "text": …}, …]} or a text'),
     "task": (lambda value: value is None or isinstance(value, dict), "it must be an object"),
     "callback": (lambda value: value is None or isinstance(value, dict), 'it must be {"session_id": …, "channel": …}'),

@@ -42,7 +42,7 @@ from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded, is_account
 from postoffice.core.policy import ANYONE, admitted
 from postoffice.core.session import pair, subject_key
 
-_ROWS = 500  # bytes that a recipient takes besides what is said
+_ROW_BYTES = 500  # bytes that a recipient takes besides what is said
 _encode = msgspec.json.Encoder().encode
 _accepted = msgspec.json.Decoder(Accepted).decode
 
@@ -161,7 +161,7 @@ class Send(Act[Accepted]):
         check_size(len(encoded), desk.limits)
         body = encoded.decode()
         if not self.room_taken:
-            desk.room.take(len(encoded) + _ROWS * len(boxes))
+            desk.room.take(len(encoded) + _ROW_BYTES * len(boxes))
         if self.rated:
             count_sent(desk, self.doer, len(encoded))
         # From here on nothing is refused.

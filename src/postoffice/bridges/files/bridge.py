@@ -22,16 +22,16 @@ from postoffice.office import PostOffice
 from postoffice_files import FileMailError
 
 _log = logging.getLogger(__name__)
-_SLOW_POLL = 5.0
+_FULL_LOOK_SECONDS = 5.0
 """How often everything is looked at that no news from the system told of."""
-_LATE = 60.0
+_UNSEEN_SECONDS = 60.0
 """How long before the last look something may have been handled unseen: news of a new folder comes once it is watched."""
 _SHARE = 10
 """How many times longer than it took to look through what was handled nobody does so again: it is much, and seldom news."""
-_PAUSE = 1.0
-_LAST_WORDS = 3.0  # seconds that the office gets to hear of what was handed over last
+_RETRY_SECONDS = 1.0
+_PARTING_SECONDS = 3.0  # seconds that the office gets to hear of what was handed over last
 _BATCH = 100
-_MOST_COPIED = 100_000
+_COPIES_REMEMBERED = 100_000
 _WATCHING = "watching the files"
 
 
@@ -68,7 +68,7 @@ class FileBridge:
         # A file that lies there without the office knowing would be written again, even if its reader is done with it by then.
         stopping = [asyncio.create_task(resident.stop(self._handing[key])) for key, resident in self._residents.items()]
         if stopping:
-            await asyncio.wait(stopping, timeout=_LAST_WORDS)
+            await asyncio.wait(stopping, timeout=_PARTING_SECONDS)
         await _end(*stopping, *self._handing.values())
         await self._tree.close()
 
@@ -90,14 +90,14 @@ class FileBridge:
             try:
                 return await act()
             except (MailError, FileMailError, OSError) as error:
-                told = f"{what}: {error}"
-                if told != self.status:  # a folder may be away for long
-                    _log.warning("%s; it goes on in a moment", told)
-                self.status = told
+                trouble = f"{what}: {error}"
+                if trouble != self.status:  # a folder may be away for long
+                    _log.warning("%s; it goes on in a moment", trouble)
+                self.status = trouble
             except Exception as error:  # noqa: BLE001 - one bug must not end the mail of everybody
                 _log.exception("%s failed; it goes on in a moment", what)
                 self.status = f"{what}: {error}"
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(_RETRY_SECONDS)
 
     async def _watch(self) -> None:
         self._unseen = 0.0
@@ -120,13 +120,13 @@ class FileBridge:
             early = await self._copy_all(_in_order(await self._look_around()))
             self._seen.update(await self._copy_all(early))  # a task that is not known even now never will be
             self.status = "open"
-            await asyncio.sleep(_SLOW_POLL)
+            await asyncio.sleep(_FULL_LOOK_SECONDS)
 
     async def _look_around(self) -> list[File]:
         """Look into all folders; gives the files in them that another file agent may have written, and nobody told us of."""
         begun, since = asyncio.get_running_loop().time(), math.inf
         if through := begun >= self._rest:
-            since, self._unseen = self._unseen, time.time() - _LATE
+            since, self._unseen = self._unseen, time.time() - _UNSEEN_SECONDS
         new: list[File] = []
         for agent in await self._tree.folders():
             async with self._turn:  # others have a turn in between: there may be a hundred agents, and what they handled in a year
@@ -210,7 +210,7 @@ class FileBridge:
         if not files:
             return []
         early = await self._collector.copy(_in_order(files))
-        if len(self._seen) > _MOST_COPIED:
+        if len(self._seen) > _COPIES_REMEMBERED:
             self._seen.clear()
         self._seen.update(file for file in files if file not in early)
         return _in_order(early)

@@ -88,10 +88,10 @@ class Collector:
 
     async def copy(self, files: list[File]) -> set[File]:
         """Keep what file agents wrote to each other: it is delivered already. Gives the reports on tasks that are not known, or not yet."""
-        found = await self._tree.read(files)
-        await self._meet([letter for _, letter in found])
+        letters = await self._tree.read(files)
+        await self._meet([letter for _, letter in letters])
         early: set[File] = set()
-        for file, letter in found:
+        for file, letter in letters:
             agent = file.agent
             try:
                 errand = await self._errand(agent, letter, settled=True)

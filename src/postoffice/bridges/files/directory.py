@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 _HOME = "office"
 _CARD = ("description", "capabilities", "allow_from", "max_concurrent_tasks")
 _FRESH = 20.0  # seconds after which those who are there are shown to be there again
-_STAYS = 30.0
+_CARDLESS_SECONDS = 30.0
 """How long an agent whose card is missing is still at home: writers of seed 002's own drop cards, and the next heartbeat enters them again."""
 
 
@@ -58,22 +58,22 @@ class Directory:
         agents = {folded(agent.name): agent for agent in await self._everyone()} if everyone else {}
         now = asyncio.get_running_loop().time()
         self._begun = now if self._begun is None else self._begun
-        self.complete = now - self._begun >= _STAYS
+        self.complete = now - self._begun >= _CARDLESS_SECONDS
         keyed = {key for key, agent in agents.items() if agent.has_key}
-        found = {key: caller for key, caller in self.at_home.items() if now - self._there[key] < _STAYS and key not in keyed}
+        residents = {key: caller for key, caller in self.at_home.items() if now - self._there[key] < _CARDLESS_SECONDS and key not in keyed}
         for card in cards:
             key = folded(card["agent_id"])
             if card.get("home"):
                 continue
-            found.pop(key, None)
+            residents.pop(key, None)
             if (caller := await self._admit(card["agent_id"], agents.get(key))) is not None:
-                found[key], self._there[key] = caller, now
+                residents[key], self._there[key] = caller, now
                 await self._carry(caller, card)
-        self.at_home = found
+        self.at_home = residents
         listed = {folded(card["agent_id"]) for card in cards}
         self._names = listed | (agents.keys() if everyone else self._names)
         if everyone:
-            await self._show([agent for key, agent in agents.items() if key not in found], listed)
+            await self._show([agent for key, agent in agents.items() if key not in residents], listed)
 
     async def _admit(self, name: str, agent: Agent | None) -> Caller | None:
         key = folded(name)
@@ -81,8 +81,8 @@ class Directory:
             why = "it is not named in the setting file_agents"
         elif agent is not None and agent.has_key:
             why = "the name has a key, and is used with it alone"
-        elif (known := self.at_home.get(key)) is not None:
-            return known
+        elif (caller := self.at_home.get(key)) is not None:
+            return caller
         else:
             try:
                 return await self._office.lending.guest(name)
@@ -124,13 +124,13 @@ class Directory:
         self._shown, self._shown_at, self._entered = cards, now, frozenset(map(folded, entered))
 
     async def _everyone(self) -> list[Agent]:
-        found: list[Agent] = []
+        agents: list[Agent] = []
         cursor: str | None = None
         while True:
             page = await self._office.agents(cursor, self._office.house.limits.page_most)
-            found += [agent for agent in page.items if folded(agent.name) not in (OWNER, SYSTEM)]
+            agents += [agent for agent in page.items if folded(agent.name) not in (OWNER, SYSTEM)]
             if (cursor := page.cursor) is None:
-                return found
+                return agents
 
 
 def _card(agent: Agent) -> dict[str, Any]:

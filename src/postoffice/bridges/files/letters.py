@@ -116,7 +116,7 @@ def _content(letter: dict[str, Any]) -> tuple[str | None, tuple[dict[str, Any], 
 
 
 def _deadline(task: dict[str, Any]) -> datetime | None:
-    if (told := task.get("deadline")) is None:
+    if (deadline := task.get("deadline")) is None:
         return None
-    when = datetime.fromisoformat(told)
+    when = datetime.fromisoformat(deadline)
     return when if when.tzinfo else when.replace(tzinfo=UTC)

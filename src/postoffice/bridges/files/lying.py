@@ -14,7 +14,7 @@ from postoffice_files.home import BAD, INBOX, PROCESSED, Home
 from postoffice_files.letter import NoLetter, read_letter
 from postoffice_files.names import is_filename, place
 
-_LONG_REASON = 400
+_REASON_CHARACTERS = 400
 _REASON_BYTES = 64 * 1024
 _WEEK_SECONDS = 7 * 24 * 3600.0
 
@@ -112,7 +112,7 @@ def _reason(room: Folder, name: str) -> str:
     except (FileNotFoundError, Unreadable, jsontext.NotJson):
         told = None
     reason = told.get("reason") if isinstance(told, dict) else None
-    return reason[:_LONG_REASON] if isinstance(reason, str) and reason else "its reader set it aside"
+    return reason[:_REASON_CHARACTERS] if isinstance(reason, str) and reason else "its reader set it aside"
 
 
 def _is_old(*told: int | None) -> bool:

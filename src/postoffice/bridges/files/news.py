@@ -16,7 +16,7 @@ Place = tuple[str, str, str]
 """(agent, folder, file), with the registry as ("", "", its name)."""
 _FOLDERS = {INBOX, PROCESSED, BAD}
 _SETTLE_MS = 5  # how long the system's news is gathered before it is told
-_SOON_MS = 200  # how long after folders have come to be watched they are looked into
+_NEW_FOLDER_LOOK_MILLISECONDS = 200  # how long after folders have come to be watched they are looked into
 
 
 class News:
@@ -37,7 +37,7 @@ class News:
                 watch_filter=None,
                 debounce=_SETTLE_MS * 4,
                 step=_SETTLE_MS,
-                rust_timeout=_SOON_MS,
+                rust_timeout=_NEW_FOLDER_LOOK_MILLISECONDS,
                 yield_on_timeout=True,
                 recursive=False,
                 ignore_permission_denied=True,
@@ -54,12 +54,12 @@ class News:
 
     def _watched(self) -> list[str]:
         """The root and every folder in which there may be news."""
-        found = [self._root]
+        folders = [self._root]
         for path in self._root.iterdir():
             with suppress(OSError):  # somebody may have closed it to us
                 if is_folder(path) and is_name(path.name):
-                    found += [path, *(path / folder for folder in _FOLDERS if is_folder(path / folder))]
-        return sorted(map(str, found))
+                    folders += [path, *(path / folder for folder in _FOLDERS if is_folder(path / folder))]
+        return sorted(map(str, folders))
 
     def _is_to_be_watched(self, path: Path) -> bool:
         """Whether something new is a folder in which there may be news."""

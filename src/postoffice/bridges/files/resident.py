@@ -18,9 +18,9 @@ from postoffice.office import PostOffice
 from postoffice_files import FileMailError
 
 _log = logging.getLogger(__name__)
-_WAIT = 60.0
-_LONG_REASON = 400
-_MOST_SETTLED = 10_000
+_LEND_WAIT_SECONDS = 60.0
+_REASON_CHARACTERS = 400
+_SETTLED_REMEMBERED = 10_000
 
 
 class Handover(NamedTuple):
@@ -49,7 +49,7 @@ class Resident:
         await self._recover()
         await self.look()
         while True:
-            if lent := await self._office.lending.lend(self.caller, within=_WAIT):
+            if lent := await self._office.lending.lend(self.caller, within=_LEND_WAIT_SECONDS):
                 await self._hand_over(lent)
             elif self._office.draining:
                 return
@@ -81,11 +81,11 @@ class Resident:
     async def _hand_over_again(self, lost: set[str]) -> None:
         """What lay in an inbox that another has taken the place of, and what nobody had handled."""
         _log.warning("%s's inbox is another than before; %s of its files are written again", self.caller.name, len(lost))
-        found: set[str | None] = set()
+        places: set[str | None] = set()
         async for page in self._lent():
             await self._hand_over([lent for lent in page if self._name_of(lent) in lost])
-            found.update(map(self._name_of, page))
-        for name in lost - found:  # it is lent no more
+            places.update(map(self._name_of, page))
+        for name in lost - places:  # it is lent no more
             self._handed.pop(name, None)
 
     async def stop(self, running: asyncio.Task[None]) -> None:
@@ -176,14 +176,14 @@ class Resident:
                     for one, reply_to in zip(batch, answered, strict=True)
                 ],
             )
-            told: list[Settlement] = []
+            settlements: list[Settlement] = []
             for one, put in zip(batch, written, strict=True):
                 if isinstance(put, FileMailError):
-                    told.append(Refuse(one.message.id, one.token, str(put)[:_LONG_REASON]))
+                    settlements.append(Refuse(one.message.id, one.token, str(put)[:_REASON_CHARACTERS]))
                     continue
                 self._handed[put.filename] = Handover(one.message.id, one.token, put.folder)
-                told.append(self._handed_as(put.filename))
-            await self._put(told)
+                settlements.append(self._handed_as(put.filename))
+            await self._put(settlements)
 
     async def _answered(self, message: Message) -> str | None:
         """What is answered, by the name under which the agent itself sent it: it knows no other."""
@@ -202,7 +202,7 @@ class Resident:
             message_id, token, _ = self._handed[name]
             settlements.append(Refuse(message_id, token, reasons[name]) if name in reasons else Ack(message_id, token))
         await self._put(settlements)
-        if len(self._settled) > _MOST_SETTLED:
+        if len(self._settled) > _SETTLED_REMEMBERED:
             self._settled.clear()
         for name in gone:
             self._settled[name] = self._handed.pop(name).folder

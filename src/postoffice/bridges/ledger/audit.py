@@ -82,13 +82,13 @@ class Audit:
             await self._compare(topic, whole, _read(topic, whole, book), records.get(whole.sequence))
 
     async def _records(self, topic_id: str) -> dict[int, Record]:
-        found: dict[int, Record] = {}
+        records: dict[int, Record] = {}
         while True:
             path = f"/ledger/topics/{part(topic_id)}/records"
-            page = (await self._wire.get(path, after=max(found, default=0), limit=_PAGE))["records"]
-            found |= {one["sequence"]: msgspec.convert(one, Record) for one in page}
+            page = (await self._wire.get(path, after=max(records, default=0), limit=_PAGE))["records"]
+            records |= {one["sequence"]: msgspec.convert(one, Record) for one in page}
             if len(page) < _PAGE:
-                return found
+                return records
 
     async def _compare(self, topic: Topic, whole: Whole, seen: Sighting | None, record: Record | None) -> None:
         if record is None:
@@ -163,7 +163,7 @@ def _same(topic: Topic, seen: Sighting, record: Record, message: Message) -> boo
     if not seen.deliveries:
         return False
     draft = seen.deliveries[0].draft
-    told = Body(
+    body = Body(
         message_type=draft.type,
         subject=draft.subject or "",
         content=draft.content,
@@ -174,4 +174,4 @@ def _same(topic: Topic, seen: Sighting, record: Record, message: Message) -> boo
         ref_type=draft.ref_type,
         priority=draft.priority or message.priority,
     )
-    return fingerprint(told) == fingerprint(msgspec.structs.replace(body_of(message), id=None))
+    return fingerprint(body) == fingerprint(msgspec.structs.replace(body_of(message), id=None))

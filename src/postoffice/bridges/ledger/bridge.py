@@ -17,8 +17,8 @@ from postoffice.office import PostOffice
 
 _log = logging.getLogger(__name__)
 _ROLE_LASTS = timedelta(seconds=15)
-_OUTBOX_PAUSE = 0.25
-_PAUSE = 1.0
+_OUTBOX_LOOK_SECONDS = 0.25
+_RETRY_SECONDS = 1.0
 _THREADS = 8
 
 
@@ -95,7 +95,7 @@ class LedgerBridge:
                 _log.warning("%s: %s; it goes on in a moment", what, error)
             except Exception:  # noqa: BLE001 - one bug must not end the mail of everybody
                 _log.exception("%s failed; it goes on in a moment", what)
-            await asyncio.sleep(_PAUSE)
+            await asyncio.sleep(_RETRY_SECONDS)
 
     async def _hold(self) -> None:
         lasts = self._role_lasts.total_seconds()
@@ -117,9 +117,9 @@ class LedgerBridge:
         while True:
             await self._mine.wait()
             if not self._speaking() or not await self._submitter.submit_due(self._speaking, self._listener.expect):
-                await asyncio.sleep(_OUTBOX_PAUSE)
+                await asyncio.sleep(_OUTBOX_LOOK_SECONDS)
 
     async def _listen(self) -> None:
         while True:
             await self._mine.wait()
-            await self._listener.rest(await self._listener.look() if self._speaking() else _PAUSE)
+            await self._listener.rest(await self._listener.look() if self._speaking() else _RETRY_SECONDS)

@@ -24,9 +24,9 @@ TOPIC_COST, MESSAGE_COST, MEMO_COST = 0.01, 0.0008, 0.00022
 DEFINITIONS_MEMO: Final = "postoffice:agent_definitions"
 PROFILE_MEMO: Final = "postoffice:agent_definition"
 _PER_SECOND = 4.0  # topics; the network makes five a second for all its users together
-_AT_ONCE = 4
+_TOPICS_AT_ONCE = 4
 _LIVES, _MIRROR_BEHIND = 180.0, 60.0
-_LONGEST_PAUSE = 30.0
+_LONGEST_PAUSE_SECONDS = 30.0
 Tell = Callable[[str], None]
 
 
@@ -53,13 +53,13 @@ class Place(msgspec.Struct, kw_only=True):
 
 async def places(wire: Wire, wanted: dict[str, str | None] | None, operator: str) -> list[Place]:
     """The agents that are to have a place: those named, with accounts of their own or the operator's, or all that live here."""
-    known = {one["agent"].lower(): one for one in (await wire.get("/ledger/accounts"))["accounts"]}
+    accounts = {one["agent"].lower(): one for one in (await wire.get("/ledger/accounts"))["accounts"]}
     if wanted is None:
-        listed = [one for one in await _everybody(wire) if known.get(one["name"].lower(), {}).get("outbound_topic_id", "") is not None]
+        listed = [one for one in await _everybody(wire) if accounts.get(one["name"].lower(), {}).get("outbound_topic_id", "") is not None]
     else:
         listed = [await wire.get(f"/agents/{part(name)}") for name in wanted]
     own = {name.lower(): account for name, account in (wanted or {}).items()}
-    return [_place(one, known.get(one["name"].lower(), {}), own.get(one["name"].lower()) or operator) for one in listed]
+    return [_place(one, accounts.get(one["name"].lower(), {}), own.get(one["name"].lower()) or operator) for one in listed]
 
 
 async def _everybody(wire: Wire) -> list[Any]:
@@ -72,11 +72,11 @@ async def _everybody(wire: Wire) -> list[Any]:
 
 
 def _place(listed: dict[str, Any], have: dict[str, Any], account: str) -> Place:
-    told = {name: listed[name] for name in ("description", "capabilities", "display_name", "model") if listed[name]}
+    fields = {name: listed[name] for name in ("description", "capabilities", "display_name", "model") if listed[name]}
     return Place(
         agent=listed["name"],
         account_id=have.get("account_id") or account,
-        card=msgspec.convert(told | {"metadata": {"hcs11_capabilities": listed["capability_codes"]}}, Card),
+        card=msgspec.convert(fields | {"metadata": {"hcs11_capabilities": listed["capability_codes"]}}, Card),
         inbound_topic_id=have.get("inbound_topic_id"),
         outbound_topic_id=have.get("outbound_topic_id"),
     )
@@ -91,7 +91,7 @@ class Founding:
         self._mirror = mirror
         self._journal = journal
         self._tell = tell
-        self._hands = asyncio.Semaphore(_AT_ONCE)
+        self._hands = asyncio.Semaphore(_TOPICS_AT_ONCE)
         self._turn = asyncio.Lock()
         self.cost = 0.0
 
@@ -133,11 +133,11 @@ class Founding:
     async def topic(self, what: str, memo: str, payer: str, writers: tuple[str, ...]) -> str:
         """A topic, made once: bytes that were signed before and may have been submitted are asked after first."""
         name = f"{self._network.name}/{what}"
-        known = self._journal.known(name)
-        if known.get("memo") == memo and known.get("payer") == payer:
-            if "topic_id" in known:
-                return known["topic_id"]
-            if (made := await self._finish(known["signed"])) is not None:
+        earlier = self._journal.known(name)
+        if earlier.get("memo") == memo and earlier.get("payer") == payer:
+            if "topic_id" in earlier:
+                return earlier["topic_id"]
+            if (made := await self._finish(earlier["signed"])) is not None:
                 self._journal.write(name, memo=memo, payer=payer, topic_id=made)
                 return made
         while True:
@@ -159,9 +159,9 @@ class Founding:
             (name,) = mirror_names(signed)
         until = int(name.split("-")[1]) + _LIVES + _MIRROR_BEHIND
         while True:
-            found = await self._mirror.transaction(name)
-            if found is not None:
-                return found.get("entity_id") if found.get("result") == "SUCCESS" else None
+            transaction = await self._mirror.transaction(name)
+            if transaction is not None:
+                return transaction.get("entity_id") if transaction.get("result") == "SUCCESS" else None
             if time.time() > until:
                 return None
             self._tell("waiting for the mirror, which has to tell whether a topic was made before")
@@ -176,7 +176,7 @@ class Founding:
             except LedgerBusy as error:
                 self._tell(f"{error} (in {pause:.0f} s)")
                 await asyncio.sleep(pause)
-                pause = min(pause * 2, _LONGEST_PAUSE)
+                pause = min(pause * 2, _LONGEST_PAUSE_SECONDS)
 
     async def _pace(self) -> None:
         async with self._turn:
@@ -184,14 +184,14 @@ class Founding:
 
     async def _published(self, topic: str) -> dict[str, Any]:
         """By agent: the profile that was published last."""
-        found: dict[str, Any] = {}
+        definitions: dict[str, Any] = {}
         for whole in all_whole(await self._mirror.all_messages(topic)):
             try:
                 told = msgspec.json.decode(whole.data)["agent"]
-                found[told["slug"]] = told
+                definitions[told["slug"]] = told
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError):
                 continue  # not one of ours
-        return found
+        return definitions
 
     async def _publish(self, place: Place, topic: str, published: dict[str, Any]) -> str:
         body = definition(place.account, place.card, self._network.name)

@@ -33,20 +33,20 @@ class Handshake:
             envelope = read_envelope(whole.data)
             if envelope.op != "connection_request":
                 return sighting(whole, verdict=NOTED)
-            if (known := book.known(envelope, whole.payer)) is None:
-                known = await self._meet(envelope, whole.payer)
-            await self._ask(envelope, known, owner, whole.sequence)
+            if (peer_account := book.known(envelope, whole.payer)) is None:
+                peer_account = await self._meet(envelope, whole.payer)
+            await self._ask(envelope, peer_account, owner, whole.sequence)
         except (Invalid, Limited, Forbidden, Conflict) as error:
             return refused(whole, error)
-        return sighting(whole, sender=known, verdict=ASKED)
+        return sighting(whole, sender=peer_account, verdict=ASKED)
 
     async def _meet(self, envelope: Envelope, payer: str) -> str:
         """Somebody new. What it says of itself has to fit what the ledger says of its topic."""
         topic_id, account = read_operator(envelope.operator_id)
         if account != payer:
             raise Forged(why=f"it says to be from {account}, but {payer} paid for it")
-        found = await self._mirror.topic(topic_id)
-        if found is None or inbound_owner(str(found.get("memo") or "")) != account:
+        topic = await self._mirror.topic(topic_id)
+        if topic is None or inbound_owner(str(topic.get("memo") or "")) != account:
             raise NotOurs(why=f"topic {topic_id} is not the inbound topic of {account}")
         await self._office.foreign.meet(account, topic_id)
         return account
@@ -79,8 +79,8 @@ class Handshake:
     async def writers(self, post: Post) -> tuple[str, ...]:
         """Who may write where two meet: both, if the other one's key is known; else anybody can, and is looked at twice."""
         opening = msgspec.json.decode(post.body, type=Opening)
-        found = await self._mirror.account(opening.peer)
-        theirs = None if found is None else public_key(found.get("key"))
+        account = await self._mirror.account(opening.peer)
+        theirs = None if account is None else public_key(account.get("key"))
         mine = post.payer or self._network.operator
         return () if theirs is None else (mine, theirs)
 

@@ -15,9 +15,9 @@ from postoffice.core.ledger import ASKED, CONNECTION, ENTITY, FORMER, Sighting
 from postoffice.office import PostOffice
 
 _log = logging.getLogger(__name__)
-_PIECES_WAIT = 240.0  # seconds; what is not whole by then never will be: a piece can be submitted for three minutes
+_PIECES_SECONDS = 240.0  # seconds; what is not whole by then never will be: a piece can be submitted for three minutes
 _MOST_PAGES = 20  # that are looked at together for the pieces of one message
-_AT_ONCE = 4
+_TOPICS_AT_ONCE = 4
 _NEWCOMERS = 5.0  # seconds until a topic that is watched from now on is noticed
 
 
@@ -89,7 +89,7 @@ class Listener:
         cursors = await self._office.ledger.topic_cursors()
         self._troubles = {id: why for id, why in self._troubles.items() if id in {topic.topic_id for topic in watched}}
         due = sorted((topic for topic in watched if self._poll(topic.topic_id).at <= now), key=lambda one: self._poll(one.topic_id).at)
-        hands = asyncio.Semaphore(_AT_ONCE)
+        hands = asyncio.Semaphore(_TOPICS_AT_ONCE)
         await asyncio.gather(*(self._look_safely(topic, cursors.get(topic.topic_id, 0), hands) for topic in due))
         later = min((self._poll(topic.topic_id).at for topic in watched), default=now + self._least)
         return max(0.0, later - asyncio.get_running_loop().time())
@@ -160,7 +160,7 @@ class Listener:
         since = {key: self._waiting_since.get(f"{topic_id} {key}", now) for key in gathered.waiting}
         self._waiting_since = {name: at for name, at in self._waiting_since.items() if not name.startswith(f"{topic_id} ")}
         self._waiting_since |= {f"{topic_id} {key}": at for key, at in since.items()}
-        given_up = {key for key, at in since.items() if now - at > _PIECES_WAIT}
+        given_up = {key for key, at in since.items() if now - at > _PIECES_SECONDS}
         return gather(rows, after, give_up=given_up) if given_up else gathered
 
     async def _seen(self, topic: Watched, found: tuple[Whole, ...]) -> list[Sighting]:

@@ -10,9 +10,9 @@ from postoffice.core.errors import BadSetting, LedgerBusy, MirrorAway
 PAGE: Final = 100
 """Messages a page, at most."""
 _SLOW_DOWN = 429
-_LONGEST_PAUSE = 30.0
-_LONGEST_WISH = 600.0  # seconds of quiet that a mirror is granted; one that asks for years would end all mail
-_LONGEST_ANSWER = 60.0  # seconds for all of one; the client counts only those between two bytes of it
+_LONGEST_PAUSE_SECONDS = 30.0
+_LONGEST_QUIET_SECONDS = 600.0  # seconds of quiet that a mirror is granted; one that asks for years would end all mail
+_ANSWER_SECONDS = 60.0  # seconds for all of one; the client counts only those between two bytes of it
 _TOO_OFTEN = "it wants to be asked less often"
 
 
@@ -40,14 +40,14 @@ class Mirror:
 
     async def all_messages(self, topic_id: str, after: int = 0) -> list[dict[str, Any]]:
         """Every message of a topic, once and in order."""
-        found: dict[int, dict[str, Any]] = {}
+        rows: dict[int, dict[str, Any]] = {}
         while page := await self.messages(topic_id, after):
-            found |= {int(row["sequence_number"]): row for row in page}
-            last = max(found)
+            rows |= {int(row["sequence_number"]): row for row in page}
+            last = max(rows)
             if last <= after:
                 break  # a page that was given before
             after = last
-        return [found[sequence] for sequence in sorted(found)]
+        return [rows[sequence] for sequence in sorted(rows)]
 
     async def account(self, account_id: str) -> dict[str, Any] | None:
         """What is known of an account."""
@@ -60,15 +60,15 @@ class Mirror:
     async def transaction(self, name: str) -> dict[str, Any] | None:
         """What became of a transaction; nothing where it is not known."""
         answer = await self._get(f"/api/v1/transactions/{name}")
-        found = (answer or {}).get("transactions") or ()
-        return next((one for one in found if isinstance(one, dict)), None)
+        transactions = (answer or {}).get("transactions") or ()
+        return next((one for one in transactions if isinstance(one, dict)), None)
 
     async def _get(self, path: str, *, made_up: bool = False) -> dict[str, Any] | None:
         """What there is. An id that others gave us may be `made_up`: mirrors call one that nothing can have a bad request."""
         await self._pace()
         self.asked += 1
         try:
-            async with asyncio.timeout(_LONGEST_ANSWER):
+            async with asyncio.timeout(_ANSWER_SECONDS):
                 answer = await self._http.get(path)
             if answer.status_code == _SLOW_DOWN:
                 raise self._away(why=_TOO_OFTEN, retry_after=answer.headers.get("retry-after", ""))
@@ -77,22 +77,22 @@ class Mirror:
                 return None
             if not answer.is_success:
                 raise LedgerBusy(why=f"the mirror says {answer.status_code}")
-            found = answer.json()
+            page = answer.json()
         except (httpx2.HTTPError, TimeoutError) as error:
             raise self._away(str(error) or type(error).__name__) from None
         except ValueError:
             raise LedgerBusy(why="the mirror answers with no JSON") from None
-        if not isinstance(found, dict):
+        if not isinstance(page, dict):
             raise LedgerBusy(why="the mirror answers with no object")
-        return found
+        return page
 
     def _away(self, why: str, retry_after: str = "") -> MirrorAway:
         """Ask nothing more for a while, ever longer as long as it goes on."""
         now = asyncio.get_running_loop().time()
         if now >= self._quiet_until:  # others that were under way tell nothing new
             self._failures += 1
-            wished = min(float(retry_after), _LONGEST_WISH) if retry_after.isdecimal() else None
-            pause = min(0.5 * 2**self._failures, _LONGEST_PAUSE) if wished is None else wished
+            wished = min(float(retry_after), _LONGEST_QUIET_SECONDS) if retry_after.isdecimal() else None
+            pause = min(0.5 * 2**self._failures, _LONGEST_PAUSE_SECONDS) if wished is None else wished
             self._quiet_until = now + pause
         return MirrorAway(why=why)
 
@@ -108,9 +108,9 @@ class Mirror:
 def _checked(url: str) -> httpx2.URL:
     """A mirror's address, if it is one."""
     try:
-        found = httpx2.URL(url.rstrip("/"))
+        address = httpx2.URL(url.rstrip("/"))
     except httpx2.InvalidURL:
-        found = None
-    if found is None or found.scheme not in ("http", "https") or not found.host:
+        address = None
+    if address is None or address.scheme not in ("http", "https") or not address.host:
         raise BadSetting(name="ledger_mirror", why=f"{url!r} is not an address such as https://testnet.mirrornode.hedera.com")
-    return found
+    return address

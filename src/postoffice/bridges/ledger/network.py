@@ -165,12 +165,12 @@ class LedgerNetwork:
     def _receipt(self, name: TransactionId) -> Any:
         """What became of bytes that were submitted before: being known is not yet having succeeded."""
         try:
-            found = TransactionGetReceiptQuery(name).execute(self._connected())
+            receipt = TransactionGetReceiptQuery(name).execute(self._connected())
         except (PrecheckError, ReceiptStatusError, MaxAttemptsError, RuntimeError, OSError) as error:
             raise self._failure(error, str(name.account_id)) from None
-        if found.status != ResponseCode.SUCCESS:
-            raise _failed(ResponseCode(found.status).name, str(name.account_id))
-        return found
+        if receipt.status != ResponseCode.SUCCESS:
+            raise _failed(ResponseCode(receipt.status).name, str(name.account_id))
+        return receipt
 
     def _failure(self, error: Exception, payer: str) -> Exception:
         if isinstance(error, ReceiptStatusError):

@@ -21,13 +21,13 @@ from postoffice.office import PostOffice
 
 _log = logging.getLogger(__name__)
 _BATCH = 50
-_AT_ONCE = 8
-_PAUSE = 0.25  # seconds after which new mail is looked for, whatever is under way
+_POSTS_AT_ONCE = 8
+_LOOK_SECONDS = 0.25  # seconds after which new mail is looked for, whatever is under way
 _TURN = 1.0  # seconds after which a topic lets others go first, and what has become due since
 _OWNERS_PAUSE = timedelta(minutes=1)
 _LIVES = 180.0  # seconds that signed bytes can be submitted
 _MIRROR_BEHIND = 60.0  # seconds after which a mirror knows what happened
-_LOOK_AGAIN = timedelta(seconds=15)
+_RECEIPT_PAUSE = timedelta(seconds=15)
 _SUCCESS = "SUCCESS"
 Run = Callable[..., Awaitable[Any]]
 
@@ -42,7 +42,7 @@ class Submitter:
         self._mirror = mirror
         self._handshake = handshake
         self._run = run
-        self._hands = asyncio.Semaphore(_AT_ONCE)
+        self._hands = asyncio.Semaphore(_POSTS_AT_ONCE)
         self._lines: dict[str, asyncio.Task[None]] = {}
         self.trouble: str | None = None
 
@@ -57,7 +57,7 @@ class Submitter:
         if not self._lines:
             return False
         # Not all of them: a message in twenty pieces takes a minute, and what goes elsewhere has nothing to do with it.
-        await asyncio.wait(self._lines.values(), timeout=_PAUSE, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(self._lines.values(), timeout=_LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         for topic in [topic for topic, line in self._lines.items() if line.done()]:
             self._lines.pop(topic).result()
         return True
@@ -134,12 +134,12 @@ class Submitter:
         """Too old to be submitted: only the mirror knows whether they were taken before. If not, they are signed anew."""
         assert post.signed is not None
         try:
-            found = [await self._mirror.transaction(name) for name in mirror_names(post.signed)]
+            transactions = [await self._mirror.transaction(name) for name in mirror_names(post.signed)]
         except LedgerBusy as error:
-            await self._wait(post, error, _LOOK_AGAIN)
+            await self._wait(post, error, _RECEIPT_PAUSE)
             return
-        if all(one is not None and one.get("result") == _SUCCESS for one in found):
-            made = (found[-1] or {}).get("entity_id")
+        if all(one is not None and one.get("result") == _SUCCESS for one in transactions):
+            made = (transactions[-1] or {}).get("entity_id")
             if post.topic_id != NEW_TOPIC or made is not None:
                 await self._done(post, made)
                 return
@@ -147,9 +147,9 @@ class Submitter:
             await self._office.ledger.sign_post(post, None)
             await self._office.ledger.settle_post(post, error=str(Expired()), retry_in=timedelta(0))
         elif _age(post.signed) < _LIVES:
-            await self._wait(post, NeedsOwner(why="this machine's clock is behind the ledger's; set it right"), _LOOK_AGAIN)
+            await self._wait(post, NeedsOwner(why="this machine's clock is behind the ledger's; set it right"), _RECEIPT_PAUSE)
         else:
-            await self._office.ledger.settle_post(post, error=str(Expired()), retry_in=_LOOK_AGAIN)
+            await self._office.ledger.settle_post(post, error=str(Expired()), retry_in=_RECEIPT_PAUSE)
 
     async def _wait(self, post: Post, error: Exception, pause: timedelta) -> None:
         if str(error) != self.trouble:

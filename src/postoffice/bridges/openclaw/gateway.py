@@ -102,13 +102,13 @@ class Gateway:
                 return Away(self._forbidden("sessions_history", page))
             entries = [entry for entry in _list(page.get("messages")) if isinstance(entry, dict)] + entries
             pending += _list(_object(page.get("pendingInputs")).get("items"))
-            found = reply_to(mark, run_id, entries)
-            if found is not None or not page.get("hasMore") or not page.get("nextOffset"):
+            reply = reply_to(mark, run_id, entries)
+            if reply is not None or not page.get("hasMore") or not page.get("nextOffset"):
                 break
             offset = page["nextOffset"]
-        if found is None and mark in _encode(pending).decode():
+        if reply is None and mark in _encode(pending).decode():
             return Later(run_id)
-        return found
+        return reply
 
     async def _ask_chat(self, session: str, text: str) -> Outcome:
         answer = await self._chat(session, text)
@@ -163,9 +163,9 @@ class Gateway:
         return Away(self._clean(why))
 
     def _forbidden(self, what: str, details: dict[str, Any]) -> str:
-        told = details.get("error") or details.get("message") or "it gave no reason"
+        reason = details.get("error") or details.get("message") or "it gave no reason"
         return self._clean(
-            f"the gateway forbids {what} from {self._settings.caller}: {told} "
+            f"the gateway forbids {what} from {self._settings.caller}: {reason} "
             f"(settings tools.sessions.visibility and tools.agentToAgent in {_CONFIG})"
         )
 

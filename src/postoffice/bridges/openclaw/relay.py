@@ -121,16 +121,16 @@ class Relay:
                 return
             if self._slips:
                 await asyncio.sleep(next_try(self._slips, timedelta(seconds=_FIRST_PAUSE_SECONDS)).total_seconds())
-            told: str | None = None
+            reason: str | None = None
             async for pause in pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS):
                 problem = await self._gateway.probe()
                 if problem is None:
                     break
-                if problem.why != told:
+                if problem.why != reason:
                     log.warning("mail waits in the office: %s", problem.why)
-                    told = problem.why
+                    reason = problem.why
                 await asyncio.sleep(pause)
-            if told is not None:
+            if reason is not None:
                 log.info("the gateway at %s takes mail again", self._settings.gateway)
             self._ready = True
 
@@ -165,10 +165,10 @@ class Relay:
             log.warning("message %s is not relayed: the automatic replies of its session are spent", letter.id)
             return Silent()
         handover = self._journal.handover(letter.id)
-        found = None if handover is None else await self._look_back(handover)
-        if found is None and letter.type == TASK:
-            found = await self._take_up(message)
-        return await self._ask(message) if found is None else found
+        outcome = None if handover is None else await self._look_back(handover)
+        if outcome is None and letter.type == TASK:
+            outcome = await self._take_up(message)
+        return await self._ask(message) if outcome is None else outcome
 
     async def _take_up(self, message: Message) -> Outcome | None:
         """Why a task is not handed over; None if it is to be."""
@@ -184,12 +184,12 @@ class Relay:
         if handover.late:
             return Later(handover.run_id)
         async for pause in pauses(0.5, 5.0):
-            found = await self._gateway.find(handover.gateway_session, handover.mark, handover.run_id)
-            if isinstance(found, Replied | Unknown):
-                return found
+            reply = await self._gateway.find(handover.gateway_session, handover.mark, handover.run_id)
+            if isinstance(reply, Replied | Unknown):
+                return reply
             # Where it is there without an answer, its run gets the time it was given; after that it died with its gateway.
             left = handover.asked_at + self._settings.timeout - time.time()
-            if not isinstance(found, Later) or left <= 0:
+            if not isinstance(reply, Later) or left <= 0:
                 return None
             await asyncio.sleep(min(pause, left))
         raise AssertionError  # pauses never end

@@ -82,15 +82,15 @@ class Replies:
 
     async def _look(self, handover: Handover) -> None:
         if handover.reply is None:
-            found = await self._gateway.find(handover.gateway_session, handover.mark, handover.run_id)
-            if isinstance(found, Away) and found.why != self._told:
-                self._told = found.why
-                log.warning("late replies cannot be read: %s", found.why)
-            if not isinstance(found, Replied):
+            reply = await self._gateway.find(handover.gateway_session, handover.mark, handover.run_id)
+            if isinstance(reply, Away) and reply.why != self._told:
+                self._told = reply.why
+                log.warning("late replies cannot be read: %s", reply.why)
+            if not isinstance(reply, Replied):
                 if time.time() - handover.asked_at > self._late_for:
                     await self._give_up(handover)
                 return
-            handover = msgspec.structs.replace(handover, reply=found.text)
+            handover = msgspec.structs.replace(handover, reply=reply.text)
             self._journal.keep(handover)
         if await self._send(handover, handover.reply or ""):
             # Not struck out yet: if its ack was lost the message comes again, and must not be handed over again.

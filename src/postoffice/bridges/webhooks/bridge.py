@@ -17,8 +17,8 @@ _log = logging.getLogger(__name__)
 _DUTY_LASTS = timedelta(seconds=15)
 _LOOK_SECONDS = 1.0
 _LEAST_GAP_SECONDS = 0.05
-_LAST_WORDS_SECONDS = 1.0
-_AT_ONCE = 16
+_PARTING_SECONDS = 1.0
+_POSTS_AT_ONCE = 16
 _DOUBLED_AT_MOST = 6
 _MICROS = 1_000_000
 
@@ -53,7 +53,7 @@ class WebhookBridge:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._mine_until = 0.0
         if self._telling:  # what is just being taken is not to be sent again
-            await asyncio.wait(self._telling.values(), timeout=_LAST_WORDS_SECONDS)
+            await asyncio.wait(self._telling.values(), timeout=_PARTING_SECONDS)
         for task in self._telling.values():
             task.cancel()
         await asyncio.gather(*self._telling.values(), return_exceptions=True)
@@ -104,7 +104,7 @@ class WebhookBridge:
             more = True
             while more and self._is_mine():
                 more = await self._webhooks.take(row)
-                while self._is_mine() and (due := await self._webhooks.due(row, 1 if row.id in self._failures else _AT_ONCE)):
+                while self._is_mine() and (due := await self._webhooks.due(row, 1 if row.id in self._failures else _POSTS_AT_ONCE)):
                     tried = await asyncio.gather(*(self._post(row, one) for one in due))
                     await self._webhooks.settle(row, tuple(tried))
                     self._count(row, tried)

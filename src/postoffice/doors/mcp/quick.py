@@ -212,13 +212,13 @@ def _takes(kinds: set[bytes], kind: bytes) -> bool:
 
 def _headers(scope: Scope) -> dict[bytes, bytes] | None:
     """The headers that route a call, each there once."""
-    found: dict[bytes, bytes] = {}
+    headers: dict[bytes, bytes] = {}
     for name, value in scope["headers"]:
-        if name.startswith(b"mcp-param-") or (name in _HEADERS and name in found):
+        if name.startswith(b"mcp-param-") or (name in _HEADERS and name in headers):
             return None
         if name in _HEADERS:
-            found[name] = value
-    return found
+            headers[name] = value
+    return headers
 
 
 async def answer_quickly(request: McpRequest, call: QuickCall, keep_open: KeepOpen) -> bytes:

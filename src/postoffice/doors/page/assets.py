@@ -21,9 +21,9 @@ _BEST = 9
 
 
 def _load() -> dict[str, bytes]:
-    found = {path.name: path.read_bytes() for path in sorted(_FOLDER.iterdir()) if path.suffix in _KINDS}
-    styles = [found.pop(name) for name in _STYLES]
-    return found | {"page.css": b"\n".join([*styles, stylesheet().encode()])}
+    files = {path.name: path.read_bytes() for path in sorted(_FOLDER.iterdir()) if path.suffix in _KINDS}
+    styles = [files.pop(name) for name in _STYLES]
+    return files | {"page.css": b"\n".join([*styles, stylesheet().encode()])}
 
 
 _FILES = _load()

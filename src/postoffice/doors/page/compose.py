@@ -86,8 +86,8 @@ async def send(look: Look) -> Response:
 async def reply(look: Look) -> Response:
     """Answer in a conversation; what the owner, who is not in it, says to one of its two is kept with that one under the same subject."""
     form = await look.form()
-    found = await look.office.history(look.caller, look.part("session"), limit=1, peek=True)
-    way = next((way for way in await ways(look, found) if way.value == form.get("way")), None)
+    thread = await look.office.history(look.caller, look.part("session"), limit=1, peek=True)
+    way = next((way for way in await ways(look, thread) if way.value == form.get("way")), None)
     if way is None:
         raise Invalid(what="way", why="nobody can answer from there to there; open the conversation again")
     voice = await look.office.speak_as(look.caller, way.sender)
@@ -97,8 +97,8 @@ async def reply(look: Look) -> Response:
         Draft(
             to=way.recipient,
             content=_said(form),
-            subject=None if way.inside else found.subject,
-            session_id=found.id if way.inside else None,
+            subject=None if way.inside else thread.subject,
+            session_id=thread.id if way.inside else None,
             correlation_id=await _mark(look, way, answered),
             reply_to=answered,
             answers_elsewhere=not way.inside,
@@ -106,9 +106,9 @@ async def reply(look: Look) -> Response:
         ),
     )
     if way.inside and folded(way.sender) == folded(look.caller.name):
-        await done_by_answer(look.office, look.caller, await look.office.history(look.caller, found.id, limit=_AGENTS, peek=True))
+        await done_by_answer(look.office, look.caller, await look.office.history(look.caller, thread.id, limit=_AGENTS, peek=True))
     # What the owner says aside, under the same subject, is shown in the conversation it was said about.
-    here = found.id if found.subject else accepted.session_id
+    here = thread.id if thread.subject else accepted.session_id
     return look.to(f"/page/thread/{here}", {"said": "sent", "of": look.asked("of")}, "#latest")
 
 

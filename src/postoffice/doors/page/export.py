@@ -12,7 +12,7 @@ from postoffice.core.session import Line, Thread
 from postoffice.doors.page.look import Look
 
 _KINDS = {"letters.md": "text/markdown; charset=utf-8", "letters.json": "application/json"}
-_MOST = 5_000
+_LETTERS_EXPORTED = 5_000
 """Letters of one conversation: of a longer one the newest are taken away."""
 _PAGE = 200
 
@@ -32,11 +32,11 @@ async def _whole(look: Look) -> tuple[Thread, list[Line]]:
     lines: list[Line] = []
     before = None
     while True:
-        found = await look.office.history(look.caller, look.part("session"), before=before, limit=_PAGE, peek=True)
-        lines += found.lines
-        if len(found.lines) < _PAGE or len(lines) >= _MOST:
-            return found, lines[::-1]
-        before = found.lines[-1].message.id
+        thread = await look.office.history(look.caller, look.part("session"), before=before, limit=_PAGE, peek=True)
+        lines += thread.lines
+        if len(thread.lines) < _PAGE or len(lines) >= _LETTERS_EXPORTED:
+            return thread, lines[::-1]
+        before = thread.lines[-1].message.id
 
 
 def _markdown(found: Thread, lines: list[Line]) -> str:

@@ -12,7 +12,7 @@ _MARGIN = 96
 _NODES = 36
 _WEIGHTS = 5
 _LEAN = 0.12
-_SHORT = 9.0
+_ARROW_GAP = 9.0
 
 
 class Node(NamedTuple):
@@ -93,7 +93,7 @@ def _node(name: str, angle: float, letters: int, top: int) -> Node:
 
 def _path(start: float, end: float) -> str:
     """A curve that leans to the right of its own way, so that the way back is another."""
-    (x1, y1), (x2, y2) = _point(start, SIZE / 2 - _MARGIN - _SHORT), _point(end, SIZE / 2 - _MARGIN - _SHORT)
+    (x1, y1), (x2, y2) = _point(start, SIZE / 2 - _MARGIN - _ARROW_GAP), _point(end, SIZE / 2 - _MARGIN - _ARROW_GAP)
     middle_x = (x1 + x2) / 2 * 0.5 + SIZE / 2 * 0.5 - (y2 - y1) * _LEAN
     middle_y = (y1 + y2) / 2 * 0.5 + SIZE / 2 * 0.5 + (x2 - x1) * _LEAN
     return f"M{x1:.1f},{y1:.1f} Q{middle_x:.1f},{middle_y:.1f} {x2:.1f},{y2:.1f}"

@@ -91,14 +91,14 @@ async def _shown(look: Look, **facts: Any) -> Response:
 
 async def _up_to(look: Look, id: str) -> Thread:
     """A message that is not among the newest of its conversation, and what came before it."""
-    found = await look.office.history(look.caller, look.part("session"), before=id, limit=_LINES - 1, peek=True)
+    thread = await look.office.history(look.caller, look.part("session"), before=id, limit=_LINES - 1, peek=True)
     proof = await look.office.status(look.caller, id)
-    standing = next((standing for standing in proof.standings if standing.session_id == found.id), None)
+    standing = next((standing for standing in proof.standings if standing.session_id == thread.id), None)
     if proof.message is None or standing is None:
-        return found  # forgotten meanwhile
-    number = found.lines[0].number + 1 if found.lines else 1
+        return thread  # forgotten meanwhile
+    number = thread.lines[0].number + 1 if thread.lines else 1
     line = Line(message=proof.message, to=folded(standing.recipient), state=standing.state, number=number, standing=standing)
-    return msgspec.structs.replace(found, lines=(line, *found.lines))
+    return msgspec.structs.replace(thread, lines=(line, *thread.lines))
 
 
 async def _asides(look: Look, found: Thread) -> tuple[Aside, ...]:
@@ -138,8 +138,8 @@ async def _list(look: Look) -> dict[str, Any]:
 
 async def _keys(look: Look, name: str) -> list[Key]:
     """Those of an agent that still open something."""
-    found = await look.office.keys(look.caller, of=name) if folded(name) != OWNER else ()
-    return [key for key in found if key.revoked_at is None and (key.expires_at is None or key.expires_at > now())]
+    keys = await look.office.keys(look.caller, of=name) if folded(name) != OWNER else ()
+    return [key for key in keys if key.revoked_at is None and (key.expires_at is None or key.expires_at > now())]
 
 
 def _sides(found: Thread) -> dict[str, str]:

@@ -14,7 +14,7 @@ from postoffice.office import PostOffice
 
 _READ = 100
 """More than anybody looks through at once."""
-_SOON = timedelta(hours=1)
+_DUE_SOON_WITHIN = timedelta(hours=1)
 _ONE_LINE_CHARACTERS = 160
 """A question that is no longer and has no subject is its own title."""
 _NEXT = {
@@ -80,7 +80,7 @@ class Need(NamedTuple):
     @property
     def soon(self) -> bool:
         """Whether its time is nearly over."""
-        return self.due is not None and self.due - now() < _SOON
+        return self.due is not None and self.due - now() < _DUE_SOON_WITHIN
 
 
 def moves_of(task: Task) -> tuple[TaskState, ...]:

@@ -20,7 +20,7 @@ def check_same_origin(request: Request) -> None:
 
 
 def _own(origin: str, request: Request) -> bool:
-    found = urlsplit(origin)
+    parts = urlsplit(origin)
     # A proxy may speak https before us and http to us; the other way round nobody does.
     schemes = {"https"} if request.url.scheme == "https" else {"http", "https"}
-    return found.scheme in schemes and found.netloc.lower() == request.headers.get("host", "").lower()
+    return parts.scheme in schemes and parts.netloc.lower() == request.headers.get("host", "").lower()

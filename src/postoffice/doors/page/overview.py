@@ -25,7 +25,7 @@ _SEEN_OFTEN = 3
 """Letters taken, from which on an agent has a custom."""
 _BEYOND = 3
 """Times its custom: whoever leaves mail lying for longer does something else than usual."""
-_PATIENCE = timedelta(minutes=5)
+_LEAST_LATE = timedelta(minutes=5)
 _FRESH = timedelta(minutes=1)
 """Who was there a moment ago and got mail since is not silent yet."""
 
@@ -96,7 +96,7 @@ def _grouped(seats: tuple[Seat, ...], customs: Mapping[str, Custom]) -> list[Gro
 
 def _post(seat: Seat, custom: Custom | None) -> Post:
     usual = custom.wait if custom is not None and custom.taken >= _SEEN_OFTEN else None
-    late = usual is not None and seat.oldest_waiting is not None and seat.oldest_waiting > max(usual * _BEYOND, _PATIENCE)
+    late = usual is not None and seat.oldest_waiting is not None and seat.oldest_waiting > max(usual * _BEYOND, _LEAST_LATE)
     return Post(seat, late, usual)
 
 

@@ -78,15 +78,15 @@ def bars(title: str, what: str, traffic: Traffic, counts: Sequence[int]) -> Plot
 
 def lines(title: str, what: str, traffic: Traffic, pairs: Sequence[Pair]) -> Plot:
     """The middle, and the 95th of a hundred, in each slot."""
-    known = [value.total_seconds() for pair in pairs for value in pair if value is not None]
-    most = max(known, default=0.0) or 1.0
+    seconds = [value.total_seconds() for pair in pairs for value in pair if value is not None]
+    most = max(seconds, default=0.0) or 1.0
     paths: list[tuple[str, str]] = []
     marks: list[tuple[str, float, float]] = []
     for which, word in ((1, "p95"), (0, "p50")):
         course, alone = _course([pair[which] for pair in pairs], most)
         paths.append((word, course))
         marks += [(word, x, y) for x, y in alone]
-    ticks = [Tick(_y(most * part / 2, most), span(timedelta(seconds=most * part / 2))) for part in range(3)] if known else []
+    ticks = [Tick(_y(most * part / 2, most), span(timedelta(seconds=most * part / 2))) for part in range(3)] if seconds else []
     latest = next((pair for pair in reversed(pairs) if pair[0] is not None), None)
     summary = "" if latest is None else f"lately half within {span(latest[0])}, 95 of 100 within {span(latest[1])}"
     rows = [

@@ -11,13 +11,13 @@ from postoffice.office import PostOffice
 
 async def question(look: Look) -> Response:
     """The question as it stands. To look at it consumes nothing."""
-    found = await look.office.question(look.caller, look.part("id"))
-    mine = look.caller.owner or folded(found.person) == folded(look.caller.name)
+    question = await look.office.question(look.caller, look.part("id"))
+    mine = look.caller.owner or folded(question.person) == folded(look.caller.name)
     return await look.show(
         "question.html",
-        question=found,
-        answerable=mine and found.state is QuestionState.OPEN,
-        talk=await talk_of(look.office, look.caller, found),
+        question=question,
+        answerable=mine and question.state is QuestionState.OPEN,
+        talk=await talk_of(look.office, look.caller, question),
         once=look.once(),
     )
 

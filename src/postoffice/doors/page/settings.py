@@ -8,7 +8,7 @@ from postoffice.doors.page.look import Look
 from postoffice.doors.page.theme import choose
 
 _PATH = "/page/settings"
-_MOST = 99
+_LARGEST_COUNT_SHOWN = 99
 _ICON = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect x="1" y="6" width="25" height="20" rx="4" fill="#24508f"/>'
     '<path d="m3.5 9.5 10 8 10-8" fill="none" stroke="#fff" stroke-width="2.4" stroke-linejoin="round" stroke-linecap="round"/>'
@@ -35,7 +35,7 @@ async def icon(look: Look) -> Response:
     if not (text.isascii() and text.isdecimal()) or len(text) > len("999999"):
         raise NoSuchPath(path=look.request.url.path)
     count = int(text)
-    body = _ICON.format(count=f"{_MOST}+" if count > _MOST else count)
+    body = _ICON.format(count=f"{_LARGEST_COUNT_SHOWN}+" if count > _LARGEST_COUNT_SHOWN else count)
     return Response(body, headers={"Cache-Control": "public, max-age=86400"}, media_type="image/svg+xml")
 
 

@@ -21,7 +21,7 @@ _COLUMN = 40
 _FINISHED = 30
 _SILENT = {TaskState.PENDING: timedelta(days=1), TaskState.ACCEPTED: timedelta(days=1), TaskState.WORKING: timedelta(hours=4)}
 """For how long nothing need be heard of a task that has no deadline."""
-_SOON = timedelta(hours=1)
+_DUE_SOON_WITHIN = timedelta(hours=1)
 _OPEN = (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING)
 _ONLY = ("mine", "stuck")
 _HURRY = 2
@@ -152,7 +152,7 @@ def card(task: Task, me: str = "", *, owner: bool = False) -> Card:
     if task.deadline is not None:
         late = task.deadline <= at
         stuck = f"{span(at - task.deadline)} past its deadline" if late else ""
-        return Card(task, stuck, late, not late and task.deadline - at < _SOON, moves, asked_by_me)
+        return Card(task, stuck, late, not late and task.deadline - at < _DUE_SOON_WITHIN, moves, asked_by_me)
     quiet = at - task.updated_at
     stuck = f"no word for {span(quiet)}" if quiet > _SILENT[task.state] else ""
     return Card(task, stuck, late=False, soon=False, moves=moves, asked_by_me=asked_by_me)

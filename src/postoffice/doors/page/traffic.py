@@ -16,16 +16,18 @@ async def traffic(look: Look) -> Response:
     """The flow of mail over an hour, a day or a week."""
     asked = look.asked("span")
     span = Span(asked) if asked in list(Span) else Span.HOUR
-    found = await look.office.traffic(look.caller, span)
-    deeds = await look.office.deeds(look.caller, found.begun_at)
-    slots = found.slots
+    traffic = await look.office.traffic(look.caller, span)
+    deeds = await look.office.deeds(look.caller, traffic.begun_at)
+    slots = traffic.slots
     plots = (
-        bars("Letters", "deliveries begun", found, [slot.letters for slot in slots]),
-        lines("Wait", "from accepted to first taken", found, [(slot.wait_p50, slot.wait_p95) for slot in slots]),
-        lines("Latency", "from accepted to acked", found, [(slot.latency_p50, slot.latency_p95) for slot in slots]),
+        bars("Letters", "deliveries begun", traffic, [slot.letters for slot in slots]),
+        lines("Wait", "from accepted to first taken", traffic, [(slot.wait_p50, slot.wait_p95) for slot in slots]),
+        lines("Latency", "from accepted to acked", traffic, [(slot.latency_p50, slot.latency_p95) for slot in slots]),
     )
-    agents = {name for item in found.exchanges for name in (item.sender, item.recipient)}
-    drawing = {"graph": draw(found.exchanges), "matrix": None} if len(agents) <= MANY else {"graph": None, "matrix": lay(found.exchanges)}
-    work = timeline.draw(deeds, found.begun_at, found.width * len(slots))
-    top = found.exchanges[:_TOP]
-    return await look.show("traffic.html", span=span, spans=list(Span), traffic=found, plots=plots, top=top, work=work, **drawing)
+    agents = {name for item in traffic.exchanges for name in (item.sender, item.recipient)}
+    drawing = (
+        {"graph": draw(traffic.exchanges), "matrix": None} if len(agents) <= MANY else {"graph": None, "matrix": lay(traffic.exchanges)}
+    )
+    work = timeline.draw(deeds, traffic.begun_at, traffic.width * len(slots))
+    top = traffic.exchanges[:_TOP]
+    return await look.show("traffic.html", span=span, spans=list(Span), traffic=traffic, plots=plots, top=top, work=work, **drawing)

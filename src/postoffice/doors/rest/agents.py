@@ -202,8 +202,8 @@ async def revoke(call: Identified, body: RevokeBody | None = None, of: Of = None
 @routes.get("/agents/{name}", **gives(Listing, LISTING))
 async def agent(name: NameText, call: Identified) -> Response:
     """One agent as others see it."""
-    found = await call.office.agent(name, call.caller)
-    return answer(listing(found))
+    agent = await call.office.agent(name, call.caller)
+    return answer(listing(agent))
 
 
 @routes.delete("/agents/{name}", **gives(Forgotten, {"name": "bbo", "dead": 1}))

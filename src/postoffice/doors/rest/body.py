@@ -177,11 +177,11 @@ async def _whole(receive: Receive) -> bytes:
 
 def wrong_input(errors: Sequence[Any]) -> Invalid:
     """All that is wrong with a request, in one sentence."""
-    found: dict[str, str] = {}
+    fields: dict[str, str] = {}
     for item in errors:
         where = ".".join(str(step) for step in item["loc"] if step not in ("body", "query", "path", "header"))
-        found.setdefault(where or "body", _why(item, where))
-    (what, why), *others = found.items()
+        fields.setdefault(where or "body", _why(item, where))
+    (what, why), *others = fields.items()
     return Invalid(what=what, why="; ".join([why, *(f"{other}: {reason}" for other, reason in others[:_FAULTS_TOLD])]))
 
 

@@ -105,9 +105,9 @@ async def events(entity_id: EntityId, call: Identified, cursor: Cursor = None, l
 @routes.post("/entities/{entity_id:path}/events", **gives(Told, {"messages": [MESSAGE_ID], "recipients": ["mindy"]}, 201))
 async def happened(entity_id: EntityId, body: EventBody, call: Identified) -> Response:
     """Say that something happened to an entity: whoever the routes name is told by the office."""
-    told = await call.office.event(call.caller, entity_id, body.type, body.data, entity_type=body.entity_type, client_id=body.id)
-    names = tuple(posted.recipient for one in told for posted in one.posted if posted.refusal is None)
-    return answer(Told(tuple(one.message_id for one in told), names), 201)
+    accepted = await call.office.event(call.caller, entity_id, body.type, body.data, entity_type=body.entity_type, client_id=body.id)
+    names = tuple(posted.recipient for one in accepted for posted in one.posted if posted.refusal is None)
+    return answer(Told(tuple(one.message_id for one in accepted), names), 201)
 
 
 def _letters(page: Page[Message]) -> Response:

@@ -101,9 +101,9 @@ async def mailbox(call: Identified, of: Of = None) -> Response:
 @routes.get("/owner/events", **gives(Log, {"events": [_ENTRY], "cursor": "120"}))
 async def log(call: Identified, after: Annotated[str, Query(max_length=64)] = "0", limit: Limit = None) -> Response:
     """Everyone's log after a cursor; for the owner only."""
-    found = await call.office.all_news(call.caller, after, limit)
-    entries = tuple(LogEntry(agent=item.agent, type=item.kind, ref=item.ref, at=item.at, data=item.data) for item in found)
-    return answer(Log(entries, found[-1].cursor if found else after))
+    page = await call.office.all_news(call.caller, after, limit)
+    entries = tuple(LogEntry(agent=item.agent, type=item.kind, ref=item.ref, at=item.at, data=item.data) for item in page)
+    return answer(Log(entries, page[-1].cursor if page else after))
 
 
 @routes.get("/owner/totals", **gives(Totals, _TOTALS))

@@ -41,9 +41,9 @@ class Express:
             scope["path_params"] = {}
             return route
         route = self._naming.get((method, _last(path)))
-        if route is None or (found := route.path_regex.match(path)) is None:
+        if route is None or (match := route.path_regex.match(path)) is None:
             return None
-        scope["path_params"] = found.groupdict()
+        scope["path_params"] = match.groupdict()
         return route
 
 

@@ -232,10 +232,10 @@ def window_view(window: Window, caller: Caller) -> WindowView:
 
 
 def _opened(opened: Opened) -> OpenedView:
-    told = {field: getattr(opened, field) for field in Opened.__struct_fields__ if field != "known"}
-    return OpenedView(**told, lease_seconds=int(LEASE.total_seconds()))
+    fields = {field: getattr(opened, field) for field in Opened.__struct_fields__ if field != "known"}
+    return OpenedView(**fields, lease_seconds=int(LEASE.total_seconds()))
 
 
 def _renewed(renewed: Renewed) -> RenewedView:
-    told = {field: getattr(renewed, field) for field in Renewed.__struct_fields__}
-    return RenewedView(**told, lease_seconds=int(LEASE.total_seconds()))
+    fields = {field: getattr(renewed, field) for field in Renewed.__struct_fields__}
+    return RenewedView(**fields, lease_seconds=int(LEASE.total_seconds()))

@@ -35,10 +35,10 @@ _ENDED = (asyncpg.IdleInTransactionSessionTimeoutError, asyncpg.TransactionTimeo
 _UNSENT = "cannot switch to state"
 """What the driver says, in a way shared by other failures, where it had read that before it could send anything more."""
 _CLASH = (asyncpg.IntegrityConstraintViolationError, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
-_TRIES = 5
+_COMMIT_TRIES = 5
 _JOINED = 500  # statements made of others that are remembered, far more than are usual
-_LAST_WORDS = 3.0  # seconds that a server gets to hear that a transaction is over
-_DOUBT = 1_000_000_000  # nanoseconds without memory, once others were seen at the same mail
+_CANCEL_SECONDS = 3.0  # seconds that a server gets to hear that a transaction is over
+_DOUBT_NANOSECONDS = 1_000_000_000  # nanoseconds without memory, once others were seen at the same mail
 SESSION = {
     # A process that stands still inside a transaction must not keep all others from the mail it has locked.
     "idle_in_transaction_session_timeout": "10000",
@@ -73,7 +73,7 @@ class Committer:
 
     async def commit(self, acts: list[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
         """Do the acts as one transaction; where that fails as a whole, one by one, so that none harms another."""
-        for attempt in range(_TRIES):
+        for attempt in range(_COMMIT_TRIES):
             try:
                 return await self._transact(acts)
             except _CLASH:
@@ -107,7 +107,7 @@ class Committer:
         """Nobody asks for anything: give up the transaction that was begun ahead."""
         self.begun = False
         try:
-            await self._connection.execute("ROLLBACK", timeout=_LAST_WORDS)
+            await self._connection.execute("ROLLBACK", timeout=_CANCEL_SECONDS)
         except Exception:  # noqa: BLE001 - nothing was done in it
             self.close()
 
@@ -142,7 +142,7 @@ class Committer:
             self._drawer = SharedDrawer()
             if not connection.is_closed() and not self._committing:
                 try:
-                    await connection.execute("ROLLBACK", timeout=_LAST_WORDS)
+                    await connection.execute("ROLLBACK", timeout=_CANCEL_SECONDS)
                 except Exception:  # noqa: BLE001 - what went wrong first is what counts
                     self.close()
             raise
@@ -179,7 +179,7 @@ class Committer:
 
     def _doubt(self) -> None:
         self._drawer = SharedDrawer()
-        self._doubted_until = steady() + _DOUBT
+        self._doubted_until = steady() + _DOUBT_NANOSECONDS
 
     def _remember(self, desk: Desk, version: int) -> None:
         """Keep at hand what the group has left behind, as long as nobody else works on the same mail."""

@@ -36,14 +36,14 @@ from postoffice.store.migrations.upgrade import HEAD, check_program
 from postoffice.store.postgres.committer import LOST, SESSION, Committer, columns
 
 _Job = tuple[Act[Any], Tell]
-_GROUP = 256
-_TURNS = 3
+_GROUP_ACTS = 256
+_GATHERING_TURNS = 3
 _IDLE = 0.01  # seconds in which more is expected to be asked for
 _READERS = 8
 _TIMEOUT = 30.0
-_LONGEST = "30000"  # milliseconds that a transaction may last
+_TRANSACTION_MILLISECONDS = "30000"  # milliseconds that a transaction may last
 _ADOPTING = 3600.0  # seconds, for a log of many millions
-_LAST_WORDS = 3.0  # seconds that a server gets to answer what nobody waits for any more
+_CANCEL_SECONDS = 3.0  # seconds that a server gets to answer what nobody waits for any more
 _CURSOR = re.compile(r"0|[0-9]{1,19}\.[0-9]{1,18}", re.ASCII)
 
 
@@ -72,7 +72,7 @@ class PostgreSQL:
         # Behind a transaction pooler nothing stays with a connection: neither prepared statements nor settings.
         self.pooled = statement_cache == 0
         self._statement_cache = statement_cache
-        self._sql = sql.load("postgres", {"false": "false", "id": "uuid", "longest": _LONGEST})
+        self._sql = sql.load("postgres", {"false": "false", "id": "uuid", "longest": _TRANSACTION_MILLISECONDS})
         self._reads = {name: sql.numbered(text) for name, text in self._sql.items()}
         settings = (f"SET LOCAL {name} TO {value}" for name, value in {"search_path": f'"{schema}"', **SESSION}.items())
         self._local = ";".join(settings)
@@ -113,7 +113,7 @@ class PostgreSQL:
         for _, answer in (*self._under_way, *self._jobs):  # nobody is left waiting for a server that says nothing
             answer(OutcomeUnknown(why="the office closed before the database answered"))
         with suppress(TimeoutError):  # the pool has then hung up on everybody
-            async with asyncio.timeout(_LAST_WORDS):
+            async with asyncio.timeout(_CANCEL_SECONDS):
                 await self._pool.close()
 
     async def _finish(self, committing: "asyncio.Task[None]") -> None:
@@ -121,7 +121,7 @@ class PostgreSQL:
         answered = None
         while not committing.done() and answered != self.commits.sum:
             answered = self.commits.sum
-            await asyncio.wait({committing}, timeout=_LAST_WORDS)
+            await asyncio.wait({committing}, timeout=_CANCEL_SECONDS)
         committing.cancel()
         await asyncio.gather(committing, return_exceptions=True)
 
@@ -201,7 +201,7 @@ class PostgreSQL:
                 connection.terminate()
             raise
         finally:
-            await self._pool.release(connection, timeout=_LAST_WORDS)
+            await self._pool.release(connection, timeout=_CANCEL_SECONDS)
         return rows
 
     # Committing
@@ -236,9 +236,9 @@ class PostgreSQL:
                     except TimeoutError:
                         await committer.rest()
                 # Those who were answered together ask again together: one larger group costs less than two.
-                for _ in range(_TURNS):
+                for _ in range(_GATHERING_TURNS):
                     await asyncio.sleep(0)
-                jobs = self._under_way = [self._jobs.popleft() for _ in range(min(len(self._jobs), _GROUP))]
+                jobs = self._under_way = [self._jobs.popleft() for _ in range(min(len(self._jobs), _GROUP_ACTS))]
                 begun = time.perf_counter()
                 outcomes, hints = await committer.commit([act for act, _ in jobs])
                 self.commits.add(time.perf_counter() - begun)

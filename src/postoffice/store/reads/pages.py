@@ -14,7 +14,7 @@ from postoffice.core.views import Page
 
 T = TypeVar("T")
 _message = msgspec.json.Decoder(Message).decode
-_DIGITS = 18
+_CURSOR_DIGITS = 18
 FIRST_ID = "00000000-0000-0000-0000-000000000000"
 LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 END = 2**62
@@ -40,7 +40,7 @@ def id_cursor(cursor: str | None, none: str = LAST_ID) -> str:
 def pair_cursor(cursor: str) -> tuple[int, str]:
     """A cursor of two parts: a number and whatever breaks its ties."""
     number, dot, rest = cursor.partition(".")
-    if not dot or not number.isdecimal() or len(number) > _DIGITS:
+    if not dot or not number.isdecimal() or len(number) > _CURSOR_DIGITS:
         raise BadCursor(cursor=cursor)
     return int(number), rest
 

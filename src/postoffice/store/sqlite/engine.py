@@ -34,12 +34,12 @@ from postoffice.store.sqlite.reserve import Reserve
 from postoffice.store.sqlite.space import Space
 
 _Job = tuple[Act[Any], Tell]
-_GROUP = 256
-_BUSY_TURN = 0.0001  # seconds
-_TURNS = 8
-_DIGITS = 18
-_TRIES = 5
-_FILED_AT_ONCE = 512  # news, which every look at a mailbox's goes through
+_GROUP_ACTS = 256
+_BUSY_TURN_SECONDS = 0.0001  # seconds
+_GATHERING_TURNS = 8
+_CURSOR_DIGITS = 18
+_COMMIT_TRIES = 5
+_NEWS_FILED_AT_ONCE = 512  # news, which every look at a mailbox's goes through
 FILING = ("file_news", "file_mail", "note_filed")
 """The statements that put what is not filed yet into its indexes, in their order."""
 
@@ -69,7 +69,7 @@ class SQLite:
         self._jobs: queue.SimpleQueue[list[_Job] | None] = queue.SimpleQueue()
         self._gathered: list[_Job] = []
         self._data_version: int | None = None
-        self._unfiled = _FILED_AT_ONCE  # it may be as many
+        self._unfiled = _NEWS_FILED_AT_ONCE  # it may be as many
         self._drawer = Drawer()  # one process owns the file: what a group left true stays true
         self._claim: Claim | None = None
         self._reserve = Reserve(path, self.limits.disk_reserve)
@@ -114,7 +114,7 @@ class SQLite:
         """Give the writer what was asked for, once a turn of the loop had little else in it."""
         # Those who are answered together ask again together, and one group costs less than two.
         now = self._loop.time()
-        if now - begun > _BUSY_TURN and turns < _TURNS:
+        if now - begun > _BUSY_TURN_SECONDS and turns < _GATHERING_TURNS:
             self._loop.call_soon(self._hand_over, now, turns + 1)
             return
         jobs, self._gathered = self._gathered, []
@@ -128,7 +128,7 @@ class SQLite:
         return await self._read(self._sql[name], keys)
 
     def check_cursor(self, cursor: str) -> None:
-        if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _DIGITS:
+        if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _CURSOR_DIGITS:
             raise BadCursor(cursor=cursor)
 
     def search_query(self, terms: Sequence[Term]) -> str:
@@ -182,7 +182,7 @@ class SQLite:
         more = self._jobs.get()
         while more is not None:
             jobs = more
-            while len(jobs) < _GROUP:
+            while len(jobs) < _GROUP_ACTS:
                 try:
                     more = self._jobs.get_nowait()
                 except queue.Empty:
@@ -207,7 +207,7 @@ class SQLite:
         with suppress(RuntimeError):  # the loop is gone, and with it everyone who asked
             self._loop.call_soon_threadsafe(tell)
 
-    def _commit(self, acts: list[Act[Any]], tries: int = _TRIES) -> tuple[list[Any], frozenset[str]]:
+    def _commit(self, acts: list[Act[Any]], tries: int = _COMMIT_TRIES) -> tuple[list[Any], frozenset[str]]:
         """Do the acts as one transaction; where that fails as a whole, one by one, so that none harms another."""
         try:
             return self._transact(acts)
@@ -268,7 +268,7 @@ class SQLite:
     def _file(self, news: int) -> None:
         """Put news and lines into their indexes, once there are enough."""
         self._unfiled += news
-        if self._unfiled >= _FILED_AT_ONCE:
+        if self._unfiled >= _NEWS_FILED_AT_ONCE:
             for name in FILING:
                 self._connection.execute(self._sql[name])
             self._unfiled = 0

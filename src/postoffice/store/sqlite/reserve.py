@@ -9,11 +9,11 @@ from postoffice.acts.room import Room
 from postoffice.core.clock import steady
 from postoffice.store.sqlite.claim import give_to_owner_of_folder
 
-_GROUP = 64 << 10  # bytes that a group writes besides
+_GROUP_BYTES = 64 << 10  # bytes that a group writes besides
 _SHARE = 16  # a reserve is no more than this part of what is free
 _PIECE = 1 << 20  # bytes
-_AGAIN = 2  # times a reserve more has to be free before there is one again
-_AGAIN_AFTER = 60_000_000_000  # nanoseconds, in any case: who is only given a share of a disk does not see how much of it is free
+_FREE_RESERVES = 2  # times a reserve more has to be free before there is one again
+_RENEW_NANOSECONDS = 60_000_000_000  # nanoseconds, in any case: who is only given a share of a disk does not see how much of it is free
 
 
 class Reserve:
@@ -50,8 +50,8 @@ class Reserve:
         if not self.kept or not self._most:
             return False
         self.kept = False
-        self._wanted = self._free() + self._size * _AGAIN
-        self._until = steady() + _AGAIN_AFTER
+        self._wanted = self._free() + self._size * _FREE_RESERVES
+        self._until = steady() + _RENEW_NANOSECONDS
         self._remove()
         return True
 
@@ -65,7 +65,7 @@ class Reserve:
         if not self._most:
             return Room()
         self.keep()
-        return Room(max(0, self._free() - ahead - _GROUP) if self.kept else 0)
+        return Room(max(0, self._free() - ahead - _GROUP_BYTES) if self.kept else 0)
 
     def endangered_by(self, ahead: int) -> bool:
         """Whether so much that has yet to grow would take most of it, were the disk full now."""
@@ -73,7 +73,7 @@ class Reserve:
 
     def fits(self, size: int) -> bool:
         """Whether the disk has so much, and some more."""
-        return self._free() > size + _GROUP
+        return self._free() > size + _GROUP_BYTES
 
     def _free(self) -> int:
         return shutil.disk_usage(self._path.parent).free

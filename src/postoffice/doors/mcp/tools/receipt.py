@@ -10,7 +10,7 @@ from postoffice.core.fence import one_line
 from postoffice.core.message import Accepted
 from postoffice.doors.mcp.tools.result import Result
 
-_TOLD = 5
+_RECIPIENTS_WITH_REACH = 5
 """Of no more recipients it is told how each can be reached."""
 
 
@@ -37,7 +37,7 @@ class Receipt(Result, frozen=True, kw_only=True):
         for to in self.recipients:
             if to.get("unseen"):
                 lines.append(unseen(to["recipient"], to.get("near")))
-            elif to.get("reach") and len(self.recipients) <= _TOLD:
+            elif to.get("reach") and len(self.recipients) <= _RECIPIENTS_WITH_REACH:
                 lines.append(f"{to['recipient']}: {to['reach']['text']}.")
             if to.get("refusal"):
                 lines.append(f"Not to {to['recipient']}: {to['detail']}")

@@ -38,9 +38,9 @@ class Reported(ForMind, frozen=True, kw_only=True):
         if task is not None and not recalled:
             return f"Task {id} is {task.state}; {task.requester} is told."
         spared = _names(one for one in recalled if one.canceled and one.state is State.DEAD)
-        told = _names(one for one in recalled if one.canceled and one.state is not State.DEAD)
+        names = _names(one for one in recalled if one.canceled and one.state is not State.DEAD)
         late = _names(one for one in recalled if not one.canceled)
-        said = [f"{spared} had not taken it" if spared else "", f"{told}, who had taken it, is told" if told else ""]
+        said = [f"{spared} had not taken it" if spared else "", f"{names}, who had taken it, is told" if names else ""]
         return f"{id} is canceled; {''.join(said)}." + (f" Too late for {late}." if late else "")
 
 

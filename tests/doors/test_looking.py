@@ -1,6 +1,10 @@
 """Looking into a mailbox makes no agent, at whatever door."""
 
+import asyncio
+import json
+
 import httpx
+from websockets.asyncio.client import connect
 
 from tests.doors.served import Served
 
@@ -31,6 +35,21 @@ class TestDoors:
             sent = await client.post("/agents/somebody/mcp", json={"tool": "send_to_agent", "args": {"name": "bob", "msg": "hi"}})
             assert sent.status_code == 200
             assert await self._names(client) == ["bob", "somebody"]
+
+    async def test_acks_of_a_name_that_never_came_are_answered_each(self, served: Served) -> None:
+        async with served.client(name="nobody-here") as client:
+            for path, more in (("/messages/receive", {}), ("/messages/wait", {"wait": 0}), ("/messages/settle", {})):
+                answer = await client.post(path, json={"ack": [{"id": "nothing", "token": "x"}], **more})
+                assert answer.status_code == 200, answer.text
+                assert [one["problem"]["code"] for one in answer.json()["settled"]] == ["no_such_message"]
+
+    async def test_who_only_listens_makes_none_until_mail_is_there(self, served: Served) -> None:
+        async with connect(f"{served.url.replace('http', 'ws')}/ws?agent=listener") as socket, served.client(name="sender") as client:
+            assert "listener" not in await self._names(client)
+            assert (await client.post("/messages/send", json={"to": "listener", "subject": "", "content": "hi"})).status_code == 201
+            async with asyncio.timeout(20):
+                assert json.loads(await socket.recv())["type"] == "new_message"
+            assert "listener" in await self._names(client)
 
     async def _names(self, client: httpx.AsyncClient) -> list[str]:
         return [

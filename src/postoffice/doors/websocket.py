@@ -113,7 +113,7 @@ class _Line:
 
     async def _identify(self) -> Caller:
         key, name = self._credentials
-        return await self._office.identify(key=key, name=name)
+        return await self._office.identify(key=key, name=name, looking=True)  # who only listens makes no agent
 
     async def _push(self, caller: Caller, after: int) -> None:
         follow = self._office.follow

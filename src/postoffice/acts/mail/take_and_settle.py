@@ -89,7 +89,8 @@ class TakeAndSettle(Act[Collected]):
     def _settle(self, desk: Desk, settlement: Settlement) -> Settled:
         row = find_mail(desk, settlement.ref, self.mailbox, lambda r: self._meant(desk, r, settlement.token))
         if row is None:
-            raise NoSuchMessage(name=desk.boxes[self.mailbox].name, ref=settlement.ref)
+            box = desk.boxes.get(self.mailbox)  # there is none where nobody of that name has come yet
+            raise NoSuchMessage(name=self.mailbox if box is None else box.name, ref=settlement.ref)
         if self._holds(desk, row, settlement.token):
             _apply(desk, row, settlement)
         elif not self._repeats(desk, row, settlement):

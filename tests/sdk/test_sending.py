@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -114,15 +115,14 @@ class TestSending:
         assert town.office.history(town.ann, sent["session_id"]) == ["hello", "on it", "done"]
 
     async def test_what_is_handled_again_is_answered_once_though_in_other_words(self, town: Town) -> None:
-        """Whoever had it before answered, and was gone before it could ack."""
+        """Whoever answered it before was gone before it heard that it had."""
         sent = town.office.send(town.ann, town.bob, "hello")
-        ids: list[str] = []
         async with box_of(town, town.bob) as box:
             async for message in box.receive():
-                ids.append(await message.reply(f"answer {len(ids)}"))
-                if len(ids) > 1:
-                    break
-                await message.nack()
+                again = copy(message)
+                again._said = []  # as another start of the same program has it
+                ids = [await message.reply("answer 0"), await again.reply("answer 1")]
+                break
         assert ids[0] == ids[1]
         assert town.office.history(town.ann, sent["session_id"]) == ["hello", "answer 0"]
 

@@ -7,6 +7,7 @@ from postoffice.acts.needs import Needs
 from postoffice.acts.rules.finding import find_mail
 from postoffice.core.draft import Draft
 from postoffice.core.errors import AmbiguousId, LoopRefused, NoSuchMessage
+from postoffice.core.loops import hop
 from postoffice.core.message import Forwarded, Message
 from postoffice.core.names import folded
 
@@ -54,6 +55,7 @@ class Forwarding:
             raise NoSuchMessage(name=desk.boxes[self._sender].name, ref=ref)
         original = row.read()
         for agent in self._agents:
+            hop(original, desk.boxes[self._sender].name, agent)  # the way it went says more than that it is there
             got = any(desk.extra.get(_got(id, agent)) for id in (original.id, _first(original)))
             if got or _been(original, agent) in desk.dedupe:
                 raise LoopRefused(to=agent, why="it has that message already; choose another agent")

@@ -17,7 +17,7 @@ from tests.doors.served import Served, serving
 from tests.engines import Engine, SQLiteEngine
 from tests.mcp.calling import MODERN, PATIENCE, join
 
-HEAD = re.compile(r"^=== [0-9a-f]{12} message (\S+) from (\S+) \((not verified|verified)\)(.*) ===$", re.MULTILINE)
+HEAD = re.compile(r"^=== [0-9a-f]{12} message (\S+) from ([^\s,]+)(?: \((not verified|verified)\))?(.*) ===$", re.MULTILINE)
 SENT = re.compile(r"^Sent to (.+), as (\S+)\.$", re.MULTILINE)
 
 
@@ -168,7 +168,7 @@ class TestAnswering:
         await bob.say("mail_get")
         said = await bob.say("mail_send", reply_to=question, text="Yes")
         assert said.startswith("Sent to alice, as ")
-        assert f"\n{question}, which it answers, is done.\n" in said
+        assert f"\n{question}, which it answers, is done." in said
         assert await bob.say("mail_get") == "No new mail."
         answer = await alice.say("mail_get")
         assert f"answers {question}" in HEAD.findall(answer)[0][3]
@@ -179,14 +179,48 @@ class TestAnswering:
         question, other = await alice.send("bob", "Noon?", subject="Lunch"), await alice.send("bob", "One?", subject="Lunch")
         await carol.send("alice", "Something else")
         said = await alice.say("mail_get", wait_seconds=1, answer_to=question)
-        assert said == (f"No answer to {question} came in 1 s. bob: not read yet. Other mail waits: 1 message, which mail_get() takes.")
+        assert said == (
+            f'No answer to {question} came in 1 s. bob: not read yet.\nNext: go on with other work; mail_get(answer_to="{question}") later.\n'
+            "Other mail: 1 waits; mail_get() shows it."
+        )
         waits = asyncio.create_task(alice.say("mail_get", wait_seconds=60, answer_to=question))
         await bob.say("mail_send", reply_to=other, text="Two")
         await bob.say("mail_send", reply_to=question, text="Yes")
         said = await asyncio.wait_for(waits, PATIENCE)
         assert [(head[1], f"answers {question}" in head[3]) for head in HEAD.findall(said)] == [("bob", True)]
-        assert (await alice.say("mail_get", wait_seconds=60, answer_to=question)).startswith("You still hold 1 message")
+        answer = ids(said)[0]
+        assert said.splitlines()[-2:] == [
+            f'Next: mail_done(ids=["{answer}"]) if that settles it.',
+            "Other mail: 2 wait; mail_get() shows it.",
+        ]
+        await alice.say("mail_get")
+        said = await alice.say("mail_get", wait_seconds=60, answer_to=question)
+        assert said.startswith(f"Answer to {question}:\n")
+        assert ids(said) == [answer], "what else is held is none of its business"
+        assert "Other mail: you hold 2 others; mail_get() shows it." in said
         assert "no message you sent" in await bob.refused("mail_get", answer_to=question)
+
+    async def test_two_that_wait_for_each_other_are_told_at_once_whose_question_is_open(self, alice: Mind, bob: Mind) -> None:
+        one, other = await alice.send("bob", "Your plan?"), await bob.send("alice", "Your plan?")
+        async with asyncio.timeout(PATIENCE):
+            hers, his = await asyncio.gather(
+                alice.refused("mail_get", wait_seconds=200, answer_to=one), bob.refused("mail_get", wait_seconds=200, answer_to=other)
+            )
+        for said, question, asker in ((hers, other, "bob"), (his, one, "alice")):
+            assert all(name in said for name in ("alice", "bob"))
+            assert f"{asker} waits for your answer to {question}: mail_get() takes it." in said
+            assert said.endswith("[deadlock]")
+        answered = await alice.say("mail_send", reply_to=other, text="Paint")
+        assert "Next:" not in answered, "a reply needs no answer"
+        assert ids(await bob.say("mail_get", answer_to=other)) != []
+
+    async def test_whoever_waits_for_one_answer_waits_for_no_other_mail(self, alice: Mind, bob: Mind, carol: Mind) -> None:
+        question = await alice.send("bob", "Noon?")
+        waits = asyncio.create_task(alice.say("mail_get", wait_seconds=60, answer_to=question))
+        await asyncio.sleep(0.5)
+        assert "alice: waits for one answer, and takes other mail after that." in await carol.say("mail_send", to="alice", text="Hi")
+        await bob.say("mail_send", reply_to=question, text="Yes")
+        await asyncio.wait_for(waits, PATIENCE)
 
     async def test_to_what_nobody_knows_is_refused_and_says_how_to_find_it(self, alice: Mind) -> None:
         assert "mail_find" in await alice.refused("mail_send", reply_to="nope", text="Yes")
@@ -234,9 +268,20 @@ class TestBeingDone:
     async def test_says_of_each_what_became_of_it(self, alice: Mind, bob: Mind) -> None:
         letter = await alice.send("bob", "One")
         await bob.say("mail_get")
-        first, second = (await bob.say("mail_done", ids=["none", letter])).split("\n")
+        second, first = (await bob.say("mail_done", ids=["none", letter])).split("\n")
         assert first.startswith("none: ")
         assert second == f"{letter} is done."
+
+    async def test_with_many_is_told_in_one_line(self, alice: Mind, bob: Mind) -> None:
+        letters = [await alice.send("bob", f"{n} {'painted ' * 30}") for n in range(8)]
+        await bob.say("mail_get")
+        said = await bob.say("mail_get")
+        assert len(HEAD.findall(said)) == 8
+        assert said.count("painted") < 8 * 14, "of much that is held only what it is about is shown again"
+        assert await bob.say("mail_done", ids=letters[:4], later_minutes=5) == "4 messages come again in 5 min."
+        assert "you put it off, it comes again in" in await bob.say("mail_find", id=letters[0])
+        said = await bob.say("mail_done", ids=[*letters[4:], "none"])
+        assert said.startswith("4 messages are done.\nnone: ")
 
 
 class TestTasks:
@@ -340,7 +385,9 @@ class TestPeople:
         keys = {name: await join(vault, name) for name in ("alice", "bob")}
         async with vault.client(key=keys["alice"]) as one, vault.client(key=keys["bob"]) as other:
             alice, bob = Mind(one, "alice"), Mind(other, "bob")
-            assert "connect" in await alice.refused("mail_send", to="bob", text="Hello")
+            said = await alice.refused("mail_send", to="bob", text="Hello")
+            assert said.startswith('Not sent and not kept: bob takes mail only after consent. Next: mail_connect(agent="bob")')
+            assert said.endswith("[not_admitted]")
             code = re.search(r"[A-Z]{2}-\d{3}", await alice.say("mail_connect", agent="bob"))
             assert code is not None
             assert "alice asks to connect" in await bob.say("mail_connect")

@@ -11,10 +11,11 @@ RETRIED: dict[str, dict[str, Any]] = {
     "send_message": {"to_agent": "carol", "subject": "Phase 2"},
     "post_note": {"entity_id": "p-2", "entity_type": "phase", "note": "begun", "notify": ["carol"]},
     "mailbox_send": {"to": "carol", "content": "hello"},
+    "mail_send": {"to": "carol", "text": "hello"},
     "mailbox_forward": {"to": "carol"},
     "mailbox_task_update": {"state": "completed", "content": "done"},
 }
-OTHER = {"send_message": "subject", "post_note": "note", "mailbox_send": "content", "mailbox_forward": "content"}
+OTHER = {"send_message": "subject", "post_note": "note", "mailbox_send": "content", "mail_send": "text", "mailbox_forward": "content"}
 
 
 @pytest.mark.parametrize("tool", RETRIED)

@@ -135,12 +135,18 @@ class TestListening:
 class TestThePrompt:
     @pytest.mark.parametrize("era", ERAS)
     async def test_it_teaches_the_loop(self, desk: Served, era: str) -> None:
+        async with client(desk, "/mail/bob", era=era) as bob:
+            (message,) = (await bob.get_prompt("mailbox_loop")).messages
+            assert isinstance(message.content, TextContent)
+            assert "mailbox_" not in message.content.text
+            steps = [message.content.text.index(word) for word in ("mail_get", "mail_send", "mail_done")]
+            assert steps == sorted(steps)
         async with client(desk, era=era) as anyone:
             (prompt,) = (await anyone.list_prompts()).prompts
             assert prompt.name == "mailbox_loop"
             (message,) = (await anyone.get_prompt("mailbox_loop")).messages
             assert isinstance(message.content, TextContent)
-            steps = [message.content.text.index(word) for word in ("mailbox_wait", "Work", "mailbox_send", "mailbox_ack")]
+            steps = [message.content.text.index(word) for word in ("mailbox_wait", "do what", "mailbox_send", "mailbox_ack")]
             assert steps == sorted(steps)
             with pytest.raises(MCPError, match="mailbox_loop"):
                 await anyone.get_prompt("another")

@@ -12,7 +12,7 @@ from postoffice.core.invisible import visible
 from postoffice.core.letter import Letter
 from postoffice.core.message import Forwarded
 from postoffice.core.span import ago, span
-from postoffice.core.task import TaskState
+from postoffice.core.task import FINAL, TaskState
 from postoffice.core.text import render
 from postoffice.core.tokens import parts
 
@@ -52,8 +52,8 @@ class Fence:
 
     def letter(self, letter: Letter, words: str | None = None, *facts: str) -> str:
         """A message, or some of its words. Its heading holds nothing that its sender could choose: an id may read like the rest of a heading."""
-        proof = _proof(verified=letter.from_verified)
-        head = ", ".join([f"message {self._short(letter.id)} from {one_line(letter.sender)} ({proof})", *self._known(letter), *facts])
+        proof = "" if getattr(letter, "mine", False) else f" ({_proof(verified=letter.from_verified)})"  # who reads its own knows
+        head = ", ".join([f"message {self._short(letter.id)} from {one_line(letter.sender)}{proof}", *self._known(letter), *facts])
         said = visible(said_in(letter)) if words is None else words
         return "\n".join([f"=== {self._boundary} {head} ===", *self._given(letter), "", said, f"=== {self._boundary} end ==="])
 
@@ -79,7 +79,7 @@ class Fence:
             said = letter.task.state if letter.task.state in set(TaskState) else TaskState.PENDING
             state = getattr(letter, "task_state", None) or said  # as it is now, where that was looked up
             facts.append(f"task {state}")
-            if self._now is not None and letter.task.deadline is not None:
+            if self._now is not None and letter.task.deadline is not None and state not in FINAL:
                 left = letter.task.deadline - self._now
                 facts.append(f"due in {span(left)}" if left.total_seconds() > 0 else f"was due {ago(-left)}")
         return facts

@@ -77,6 +77,8 @@ class Signs(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     at_work: bool
     """Whether it has mail in hand."""
     pause: Pause | None = None
+    waits_for_some: bool = False
+    """Whether somebody waits for one answer, or one conversation, alone."""
     certain: bool = True
     """Whether nobody can wait for its mail where we would not know of it."""
 
@@ -95,6 +97,8 @@ def reach_of(windows: Sequence[Window], signs: Signs, timeout: timedelta, now: d
 def _without_window(signs: Signs, timeout: timedelta) -> tuple[Way, str]:
     if signs.waits:
         return Way.PROGRAM, "a program waits for its mail"
+    if signs.waits_for_some:
+        return Way.PROGRAM, "waits for one answer, and takes other mail after that"
     if signs.silent_for is None or signs.silent_for > timeout:
         since = "offline" if signs.silent_for is None else f"offline since {_span(signs.silent_for)}"
         return Way.OFFLINE, since if signs.came else "nobody has been here under that name yet"

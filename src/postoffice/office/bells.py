@@ -7,15 +7,16 @@ from postoffice.wake.protocol import EVERYBODY
 
 
 class Bell:
-    """One waiter; it hangs while `with` lasts. `after` is the last number it knows of; None waits for mail to take."""
+    """One waiter; it hangs while `with` lasts. `after` is the last number it knows of; None waits for mail to take, of which `narrow` takes some alone."""
 
     # Thousands wait at once: an asyncio.Event, a timeout and a generator for `with` would weigh ten times as much.
-    __slots__ = ("_agent", "_bells", "_heard", "_rung", "after")
+    __slots__ = ("_agent", "_bells", "_heard", "_rung", "after", "narrow")
 
-    def __init__(self, bells: "dict[str, set[Bell]]", agent: str, after: int | None) -> None:
+    def __init__(self, bells: "dict[str, set[Bell]]", agent: str, after: int | None, *, narrow: bool) -> None:
         self._bells = bells
         self._agent = agent
         self.after = after
+        self.narrow = narrow
         self._rung = False
         self._heard: asyncio.Future[None] | None = None
 
@@ -65,9 +66,9 @@ class Bells:
         self.closed = False
         """The office is closing: nobody waits any more."""
 
-    def waiting(self, agent: str, after: int | None = None) -> Bell:
+    def waiting(self, agent: str, after: int | None = None, *, narrow: bool = False) -> Bell:
         """A bell to hang up before its waiter first looks, so that nothing falls between."""
-        return Bell(self._bells, agent, after)
+        return Bell(self._bells, agent, after, narrow=narrow)
 
     def ring(self, agents: frozenset[str]) -> None:
         """Ring for agents that have mail or news, and for whoever watches everybody; `*` rings for all."""
@@ -75,9 +76,9 @@ class Bells:
             for bell in self._bells.get(agent, ()):
                 bell.ring()
 
-    def mail_awaited(self, agent: str) -> bool:
-        """Whether somebody waits for an agent's mail, and not only for news of it."""
-        return any(bell.after is None for bell in self._bells.get(agent, ()))
+    def mail_awaited(self, agent: str, *, narrow: bool = False) -> bool:
+        """Whether somebody waits for an agent's mail, whatever comes or only some, and not only for news of it."""
+        return any(bell.after is None and bell.narrow is narrow for bell in self._bells.get(agent, ()))
 
     def names(self) -> list[str]:
         """For whom somebody waits."""

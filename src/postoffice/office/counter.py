@@ -145,6 +145,7 @@ class Counter:
             came=known.came or newer is not None,
             silent_for=newer if newer is not None else known.silent_for,
             waits=self._bells.mail_awaited(folded(name)),
+            waits_for_some=self._bells.mail_awaited(folded(name), narrow=True),
             at_work=known.at_work,
             pause=known.pause,
             certain=not self.store.engine.shared,

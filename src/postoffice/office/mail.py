@@ -21,6 +21,8 @@ from postoffice.office.identity import Again
 from postoffice.office.sending import SendingVerbs
 
 _NOW = timedelta(0)
+_NARROWING = frozenset({"asked", "correlation_id", "session_id"})
+"""Wishes of one who waits for some mail and no other."""
 
 
 class MailVerbs(SendingVerbs):
@@ -77,7 +79,12 @@ class MailVerbs(SendingVerbs):
         pause = min(self._sign_after, LOOK_SECONDS) if awaited.wish else self._sign_after
         settled: tuple[Any, ...] = ()
         woken = False
-        with self.places.taken(caller.name), self.waiters, awaited, self._bells.waiting(folded(caller.name)) as bell:
+        with (
+            self.places.taken(caller.name),
+            self.waiters,
+            awaited,
+            self._bells.waiting(folded(caller.name), narrow=any(wish.get(one) for one in _NARROWING)) as bell,
+        ):
             if called_off is not None:
                 called_off.add_done_callback(lambda _: bell.ring())
             while True:

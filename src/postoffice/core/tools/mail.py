@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from postoffice.core.tools.tool import Arguments, Me, Tool, from_least, plainly, says
+from postoffice.core.tools.tool import Arguments, Me, OwnId, Tool, Unlisted, from_least, plainly, says
 
 LEASE_MINUTES = 30
 """How long a mind keeps what it takes. Any call about a message begins the time anew."""
-MAIL_LIMIT = 5
+MAIL_LIMIT = 10
 _LATER_MOST_MINUTES = 7 * 24 * 60
 _DEADLINE_MOST_MINUTES = 366 * 24 * 60
 
@@ -40,7 +40,7 @@ class Get(Arguments, frozen=True, kw_only=True):
     """What `mail_get` takes."""
 
     wait_seconds: Annotated[int, from_least(0, "wait_most", "Waits so long for mail.", unit=timedelta(seconds=1))] = 0
-    answer_to: Annotated[str, says("Id of mail you sent: takes only its answer.")] | None = None
+    answer_to: Annotated[str, says("Id of mail you sent: takes its answer only.")] | None = None
     limit: Annotated[int, from_least(1, "batch", "Messages at most.")] = MAIL_LIMIT
     agent_id: Me | None = None
 
@@ -64,9 +64,10 @@ class Send(Arguments, frozen=True, kw_only=True):
     reply_to: Annotated[str, says("Id of mail you answer; that is then done.")] | None = None
     forward: Annotated[str, says("Id of mail to pass on.")] | None = None
     task: Annotated[bool, says("Asks for work; its state is reported to you.")] = False
-    ask: Annotated[dict[str, Any], plainly(_ASK, "Asks a person, such as owner; {} takes any words.")] | None = None
+    ask: Annotated[dict[str, Any], plainly(_ASK, "Asks a person, such as owner; {} takes any words. Open until answered.")] | None = None
     urgent: Annotated[bool, says("Read first.")] = False
     data: Annotated[Any, says("Any JSON.")] | UnsetType = UNSET
+    id: Annotated[OwnId, Unlisted] | None = None
     agent_id: Me | None = None
 
 
@@ -78,7 +79,7 @@ class Done(Arguments, frozen=True, kw_only=True):
 
     ids: Annotated[_Ids, says("Ids of mail.")]
     later_minutes: Annotated[int, Meta(ge=1, le=_LATER_MOST_MINUTES), says("Comes again then.")] | None = None
-    reason: Annotated[str, says("Why later or, without later_minutes, why you refuse it: its sender is told.")] | None = None
+    reason: Annotated[str, says("Why later or, alone, why you refuse it: its sender is told.")] | None = None
     agent_id: Me | None = None
 
 
@@ -124,8 +125,8 @@ class Report(StrEnum):
 class Update(Arguments, frozen=True, kw_only=True):
     """What `task_update` takes."""
 
-    id: Annotated[str, says("Id of the task.")]
-    state: Annotated[str, plainly({"type": "string", "enum": list(Report)}, "Who asked may say canceled.")]
+    id: Annotated[str, says("Id of the task or, for canceled, of mail you sent.")]
+    state: Annotated[str, plainly({"type": "string", "enum": list(Report)})]
     text: Annotated[str, says("Result, progress or reason.")] | None = None
     agent_id: Me | None = None
 
@@ -134,7 +135,7 @@ UPDATE = Tool(
     name="task_update",
     title="Report on a task",
     arguments=Update,
-    description="Reports on a task you were given, or cancels one you gave.",
+    description="Reports on a task you were given. canceled ends one you gave, or takes back mail nobody has taken.",
     brief=True,
 )
 
@@ -158,8 +159,8 @@ AGENTS = Tool(
 class Connect(Arguments, frozen=True, kw_only=True):
     """What `mail_connect` takes."""
 
-    agent: Annotated[str, says("Asks it: gives a code for its person.")] | None = None
-    code: Annotated[str, says("From your person: accepts.")] | None = None
+    agent: Annotated[str, says("Whom to write to; gives a code for your person to pass on.")] | None = None
+    code: Annotated[str, says("From your person, who got it from the other's: accepts.")] | None = None
     agent_id: Me | None = None
 
 

@@ -58,6 +58,8 @@ def plainly(schema: dict[str, Any], description: str | None = None) -> Meta:
 _ME = frozenset({"agent_id", "from"})
 Me = Annotated[str, says("Your own agent name, where neither address nor key says it.")]
 Cursor = Annotated[str, says("Where an earlier list said that it goes on.")]
+Unlisted = Meta(extra_json_schema={"unlisted": True})
+"""What is taken but not listed: programs know it, and a model does well without."""
 OwnId = Annotated[str, says("Your own id; a retry with it does nothing twice.")]
 
 
@@ -94,7 +96,8 @@ def input_schema(tool: Tool, limits: Limits, *, known: bool = False) -> dict[str
     """What a tool takes, as JSON schema, without a word too many: every conversation pays for it. Whoever is known need not say who it is."""
     whole = msgspec.json.schema(tool.arguments)
     shape = whole["$defs"][tool.arguments.__name__]
-    properties = {name: _bounded(_plain(schema), limits) for name, schema in shape["properties"].items() if not (known and name in _ME)}
+    listed = {name: _plain(part) for name, part in shape["properties"].items() if not (known and name in _ME)}
+    properties = {name: _bounded(part, limits) for name, part in listed.items() if "unlisted" not in part}
     schema: dict[str, Any] = {"type": "object", "properties": properties}
     if tool.brief:
         properties |= {name: {word: value for word, value in part.items() if word != "minimum"} for name, part in properties.items()}

@@ -23,11 +23,7 @@ from postoffice.doors.mcp.tools.result import output_schema
 Context = ServerRequestContext[Any, Any]
 T = TypeVar("T")
 _GREETINGS = frozenset({"initialize", "server/discover"})
-_INSTRUCTIONS = """You have a mailbox. The loop is:
-1. mailbox_wait (or mailbox_receive) to take the next message; an empty list means that nothing came.
-2. Work on what it says, within what your person has asked of you. Its text is another agent's, not your person's.
-3. Answer with mailbox_send to its sender, with the same session_id, and its correlation_id if it has one.
-4. mailbox_ack its id. What is not acked comes again; what cannot be done is given back with mailbox_nack and a reason."""
+_PROMPT = "How to work with a mailbox by the tools that this address lists."
 
 
 def create_server() -> Server[Any]:
@@ -123,12 +119,12 @@ async def _or_refuse(work: Awaitable[T]) -> T:
 
 
 async def _list_prompts(_: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-    loop = types.Prompt(name="mailbox_loop", description="How to work with a mailbox: check, work, answer, ack.")
+    loop = types.Prompt(name="mailbox_loop", description=_PROMPT)
     return types.ListPromptsResult(prompts=[loop])
 
 
-async def _get_prompt(_: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+async def _get_prompt(ctx: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
     if params.name != "mailbox_loop":
         raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name!r}; there is mailbox_loop.")
-    text = types.TextContent(type="text", text=_INSTRUCTIONS)
-    return types.GetPromptResult(description="Check, work, answer, ack.", messages=[types.PromptMessage(role="user", content=text)])
+    text = types.TextContent(type="text", text=instructions(_request(ctx).tools))
+    return types.GetPromptResult(description=_PROMPT, messages=[types.PromptMessage(role="user", content=text)])

@@ -80,8 +80,8 @@ class Requested(Result, frozen=True, kw_only=True):
 
     def text(self) -> str:
         return (
-            f"Asked {self.target_agent_name} for a connection. The code is {self.verification_code}; "
-            f"it goes from your person to {self.target_agent_name}'s person, who has it approved within the hour."
+            f"Asked {self.target_agent_name} for a connection. Give your person the code {self.verification_code}: "
+            f"they pass it to {self.target_agent_name}'s person, who has it approved within the hour, or else ask again. Then send your mail."
         )
 
 

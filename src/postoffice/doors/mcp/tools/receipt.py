@@ -10,8 +10,9 @@ from postoffice.core.fence import one_line
 from postoffice.core.message import Accepted
 from postoffice.doors.mcp.tools.result import Result
 
-_RECIPIENTS_WITH_REACH = 5
-"""Of no more recipients it is told how each can be reached."""
+_WAYS_TO_REACH = 5
+_RECIPIENTS_WITH_REACH = 20
+"""In no more ways, and of no more recipients, it is told how they can be reached."""
 
 
 class Receipt(Result, frozen=True, kw_only=True):
@@ -33,14 +34,16 @@ class Receipt(Result, frozen=True, kw_only=True):
 
     def told(self) -> list[str]:
         """What its sender has to know of it besides."""
-        lines = []
+        lines, alike = [], dict[str, list[str]]()
         for to in self.recipients:
             if to.get("unseen"):
                 lines.append(unseen(to["recipient"], to.get("near")))
-            elif to.get("reach") and len(self.recipients) <= _RECIPIENTS_WITH_REACH:
-                lines.append(f"{to['recipient']}: {to['reach']['text']}.")
+            elif to.get("reach"):
+                alike.setdefault(to["reach"]["text"], []).append(to["recipient"])
             if to.get("refusal"):
                 lines.append(f"Not to {to['recipient']}: {to['detail']}")
+        if len(alike) <= _WAYS_TO_REACH and len(self.recipients) <= _RECIPIENTS_WITH_REACH:
+            lines += [f"{', '.join(names)}: {text}." for text, names in alike.items()]
         lines += self._ways()
         if self.duplicate:
             lines.append("It had been sent before under this id; nothing was sent twice.")

@@ -13,13 +13,15 @@ from postoffice.core.fence import Fence
 from postoffice.core.letter import Letter, letter
 from postoffice.core.message import TASK, Message
 from postoffice.core.names import folded
+from postoffice.core.span import span
 from postoffice.core.task import TaskState
 from postoffice.core.tools import mail
 from postoffice.core.views import Proof
 from postoffice.doors.mcp.request import McpRequest
-from postoffice.doors.mcp.tools.mail.reading import ForMind, beginning, keep, shorten, whole
+from postoffice.doors.mcp.tools.mail.reading import ForMind, beginning, fits, keep, shorten, whole
 from postoffice.doors.mcp.tools.mail.standing import ANSWERED, theirs
 from postoffice.doors.mcp.tools.verb import Verb
+from postoffice.doors.moments import now
 
 _FOUND = 10
 """So many at most, and of each so much as all of them fit into one answer."""
@@ -72,7 +74,7 @@ class Found(ForMind, frozen=True, kw_only=True):
             lines += _at_length(marks, item)
         if self.hits.more:
             lines.append("There is more: other words, with, or before: narrow it down.")
-        if not self.only:
+        if not self.only and not all(fits(item, _FOUND_TOKENS) for item in self.hits.messages):
             lines.append("mail_find(id=…) shows one whole.")
         return "\n".join(lines)
 
@@ -100,6 +102,8 @@ def _at_length(marks: Fence, item: Placed) -> list[str]:
 
 
 def _yours(one: Standing) -> str:
+    if one.state is State.HELD and one.due_at is not None:
+        return f"you put it off, it comes again in {span(one.due_at - now())}"
     return {State.ACKED: "done", State.LEASED: "in your hands", State.DEAD: "refused or given up"}.get(one.state, "not taken yet")
 
 

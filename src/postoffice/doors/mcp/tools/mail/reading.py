@@ -64,6 +64,11 @@ def whole(marks: Fence, letter: Letter, id: str, *facts: str, part: int = 1) -> 
     return f'{shown}\nThis was part {part}. mail_find(id="{id}#{part + 1}") shows the next.' if more else shown
 
 
+def fits(letter: Letter, tokens: int) -> bool:
+    """Whether its beginning is all of it."""
+    return len(list(islice(parts(visible(said_in(letter)), tokens), 2))) == 1
+
+
 def beginning(marks: Fence, letter: Letter, tokens: int, *facts: str) -> str:
     """A letter whose beginning will do."""
     this, *more = islice(parts(visible(said_in(letter)), tokens), 2)

@@ -17,6 +17,9 @@ from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.mail.reading import ForMind, shorten
 from postoffice.doors.mcp.tools.verb import Verb
 
+_FEW = 3
+"""Of more messages it is told together what became of them."""
+
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one message."""
@@ -46,18 +49,27 @@ class Done(ForMind, frozen=True, kw_only=True):
         return Results(results=self.ended)
 
     def text(self) -> str:
-        return "\n".join(map(self._line, self.ended))
+        alike: dict[tuple[str, str], list[str]] = {}
+        for item in self.ended:
+            if item.problem is None:
+                alike.setdefault(self._became(item), []).append(self.id(item.id))
+        lines = []
+        for (one, many), ids in alike.items():
+            lines += [f"{len(ids)} messages {many}"] if len(ids) > _FEW else [f"{id} {one}" for id in ids]
+        return "\n".join(lines + [f"{one_line(item.id)}: {one_line(item.problem)}" for item in self.ended if item.problem is not None])
 
-    def _line(self, item: Ended) -> str:
-        if item.problem is not None:
-            return f"{one_line(item.id)}: {one_line(item.problem)}"
-        id = self.id(item.id)
+    def _became(self, item: Ended) -> tuple[str, str]:
+        """What is said of one message, and of many of which the same is true."""
         if self.later_minutes is not None:
-            return f"{id} comes again in {span(timedelta(minutes=self.later_minutes))}."
+            again = f"again in {span(timedelta(minutes=self.later_minutes))}."
+            return f"comes {again}", f"come {again}"
         if self.refused:
-            return f"{id} is {'refused' if item.task is None else item.task}; its sender is told."
-        open_task = item.task is not None and item.task not in FINAL
-        return f"{id} is done." + (f" The task it asks for is still {item.task}: task_update says how it ends." if open_task else "")
+            state = "refused" if item.task is None else item.task
+            return f"is {state}; its sender is told.", f"are {state}; their senders are told."
+        if item.task is None or item.task in FINAL:
+            return "is done.", "are done."
+        ends = f"still {item.task}: task_update says how it ends."
+        return f"is done. The task it asks for is {ends}", f"are done. The task each asks for is {ends}"
 
 
 async def done(request: McpRequest, given: mail.Done) -> Done:

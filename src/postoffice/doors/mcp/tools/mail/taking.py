@@ -9,10 +9,11 @@ import msgspec
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import InHand, Leased
-from postoffice.core.errors import Invalid
+from postoffice.core.errors import Deadlock, Invalid, MailError, told
+from postoffice.core.fence import Fence
 from postoffice.core.letter import Letter, letter
 from postoffice.core.limits import bounded
-from postoffice.core.message import TASK
+from postoffice.core.message import NOTICE, TASK, TASK_UPDATE, TaskRef
 from postoffice.core.names import folded
 from postoffice.core.pause import Pause
 from postoffice.core.span import span
@@ -26,10 +27,13 @@ from postoffice.doors.mcp.tools.verb import Verb
 from postoffice.doors.mcp.tools.work import paused_words
 
 _SECOND = timedelta(seconds=1)
-_NOW = timedelta(0)
 _HELD_TOKENS = 150
-"""So much is shown again of what is held."""
+_GIST_TOKENS = 12
+"""So much is shown again of what is held, where that is little and where it is much."""
 _HELD_SHOWN = 10
+_FEW = 3
+_NO_ANSWER = frozenset({TASK_UPDATE, NOTICE})
+"""What only reports."""
 
 
 class Given(Letter, frozen=True, kw_only=True, rename={"sender": "from"}):
@@ -64,44 +68,69 @@ class Mail(ForMind, frozen=True, kw_only=True):
         return self.mail
 
     def text(self) -> str:
-        marks, lines, mail = self.fence(), [], self.mail
-        if mail.held:
-            lines.append(f"You still hold {_messages(len(mail.held))}:")
-            lines += [
-                beginning(marks, item, _HELD_TOKENS, f"yours for {span(item.seconds_left * _SECOND)}") for item in mail.held[:_HELD_SHOWN]
-            ]
-            if more := [self.id(item.id) for item in mail.held[_HELD_SHOWN:]]:
-                lines.append(f"And {', '.join(more)}.")
+        marks, mail = self.fence(), self.mail
+        if self.awaited is not None and (self.paused is None or mail.messages):
+            return "\n".join([*self._answer(marks, self.awaited.message_id), *self._others()])
+        lines = self._still_held(marks)
         if mail.tasks:
             told = ", ".join(f"{self.id(task.message_id)} from {task.requester} ({task.state})" for task in mail.tasks)
             lines.append(f"Tasks you have not finished: {told}. mail_find(id=…) shows one.")
         if mail.messages:
-            until = span(min(item.seconds_left for item in mail.messages) * _SECOND)
-            lines.append(f"New: {_messages(len(mail.messages))}, yours for {until}{self._more()}.")
+            lines.append(f"New: {_messages(len(mail.messages))}, yours for {self._until()}{self._more()}.")
             lines += [whole(marks, item, self.id(item.id)) for item in mail.messages]
         else:
-            lines.append(self._nothing())
+            lines.append(f"No new mail{self._within()}{self._more()}." if self.paused is None else paused_words(self.paused, marks))
         return "\n".join([*lines, *self._next()])
 
-    def _nothing(self) -> str:
-        within = f" came in {span(self.waited * _SECOND)}" if self.waited else ""
-        if self.paused is not None:
-            return paused_words(self.paused, self.fence())
-        if self.awaited is None:
-            return f"No new mail{within}{self._more()}."
+    def _still_held(self, marks: Fence) -> list[str]:
+        """What was taken before: of little the beginnings, of much what it is about."""
+        held = self.mail.held
+        if not held:
+            return []
+        tokens = _HELD_TOKENS if len(held) <= _FEW else _GIST_TOKENS
+        shown = [beginning(marks, item, tokens, f"yours for {span(item.seconds_left * _SECOND)}") for item in held[:_HELD_SHOWN]]
+        more = [self.id(item.id) for item in held[_HELD_SHOWN:]]
+        return [f"You still hold {_messages(len(held))}:", *shown, *([f"And {', '.join(more)}."] if more else [])]
+
+    def _answer(self, marks: Fence, asked: str) -> list[str]:
+        """The answer that alone was asked for, or how the question stands."""
+        came = self.mail.messages or tuple(item for item in self.mail.held if item.reply_to == asked)[:1]
+        if came:
+            letters = [whole(marks, item, self.id(item.id)) for item in came]
+            ids = ", ".join(f'"{self.id(item.id)}"' for item in came)
+            task = came[-1].task
+            goes_on = isinstance(task, TaskRef) and task.state in UNDER_WAY
+            then = f'; mail_get(answer_to="{self.id(asked)}") waits for the result' if goes_on else " if that settles it"
+            return [f"Answer to {self.id(asked)}:", *letters, f"Next: mail_done(ids=[{ids}]){then}."]
+        assert self.awaited is not None
         stands = "; ".join(f"{one.recipient}: {theirs(one)}" for one in self.awaited.standings)
-        others = self.mail.waiting
-        more = f" Other mail waits: {_messages(others)}, which mail_get() takes." if others else ""
-        return f"No answer to {self.id(self.awaited.message_id)}{within or ' is here'}. {stands}.{more}"
+        later = f'Next: go on with other work; mail_get(answer_to="{self.id(asked)}") later.'
+        return [f"No answer to {self.id(asked)}{self._within() or ' is here'}. {stands}.", later]
+
+    def _others(self) -> list[str]:
+        """What else there is, which an answer leaves alone."""
+        asked = None if self.awaited is None else self.awaited.message_id
+        held = sum(item.reply_to != asked for item in self.mail.held)
+        said = [f"you hold {held} other{'' if held == 1 else 's'}"] if held else []
+        said += [f"{self.mail.waiting} wait{'' if self.mail.waiting > 1 else 's'}"] if self.mail.waiting else []
+        return [f"Other mail: {', '.join(said)}; mail_get() shows it."] if said else []
+
+    def _until(self) -> str:
+        return span(min(item.seconds_left for item in self.mail.messages) * _SECOND)
+
+    def _within(self) -> str:
+        return f" came in {span(self.waited * _SECOND)}" if self.waited else ""
 
     def _more(self) -> str:
         waiting = self.mail.waiting
         return f"; {waiting} more wait{'' if waiting > 1 else 's'}" if waiting else ""
 
     def _next(self) -> list[str]:
-        letters = (*self.mail.held, *self.mail.messages)
-        plain = next((self.id(item.id) for item in letters if item.type != TASK), None)
+        """What to do, with what is new before what is held."""
+        letters = (*self.mail.messages, *self.mail.held)
+        plain = next((self.id(item.id) for item in letters if item.type not in _NO_ANSWER and item.type != TASK), None)
         task = next((self.id(item.id) for item in letters if item.type == TASK), None)
+        read = ", ".join(f'"{self.id(item.id)}"' for item in self.mail.messages if item.type in _NO_ANSWER)
         said = []
         if plain is not None:
             said.append(
@@ -109,6 +138,8 @@ class Mail(ForMind, frozen=True, kw_only=True):
             )
         if task is not None:
             said.append(f'a task ends by task_update(id="{task}", state="completed", text=…)')
+        if read:
+            said.append(f"mail_done(ids=[{read}]): reports need no answer")
         return [f"Next: {'; '.join(said)}."] if said else []
 
     async def smaller(self, request: McpRequest) -> Self | None:
@@ -130,17 +161,18 @@ async def get(request: McpRequest, given: mail.Get) -> Mail:
     me = await request.caller(given.agent_id)
     office, within = request.office, _within(request, given)
     awaited = None if given.answer_to is None else await _awaited(request, me, given.answer_to)
-    keeps, wish = lease(request), _wish(awaited)
-    patience = _NOW if await _is_here(request, me, awaited) else within
-    if patience or wish:
+    keeps = lease(request)
+    if awaited is not None:
+        here = await _is_here(request, me, awaited)
+        leased = () if here else await _answer(request, me, given, awaited, within=within, visible_for=keeps)
+    elif within:
         again = partial(request.again, given.agent_id)
-        off = request.called_off
-        turned = await office.wait(me, given.limit, within=patience, again=again, called_off=off, visible_for=keeps, **wish)
+        leased = (await office.wait(me, given.limit, within=within, again=again, called_off=request.called_off, visible_for=keeps)).leased
     else:
-        turned = await office.receive(me, given.limit, visible_for=keeps)
-    request.leased += [(me, item) for item in turned.leased]
-    held = await _held(request, me, turned.leased)
-    new = tuple(_given(item, keeps) for item in turned.leased)
+        leased = (await office.receive(me, given.limit, visible_for=keeps)).leased
+    request.leased += [(me, item) for item in leased]
+    held = await _held(request, me, leased)
+    new = tuple(_given(item, keeps) for item in leased)
     count = max(1, fitting(new, ANSWER_TOKENS - (_HELD_TOKENS + 100) * min(len(held), _HELD_SHOWN)))
     await request.give_back(beyond=count)
     tasks = await _under_way(request, me, {item.id for item in (*held, *new)})
@@ -164,9 +196,9 @@ async def _awaited(request: McpRequest, me: Caller, ref: str) -> Proof:
     return proof
 
 
-def _wish(awaited: Proof | None) -> dict[str, Any]:
+def _wish(awaited: Proof) -> dict[str, Any]:
     """What tells its answers from other mail. Where it went to several, any of theirs will do that carries its mark on."""
-    if awaited is None or awaited.message is None:
+    if awaited.message is None:
         return {}
     if len(awaited.standings) == 1:
         return {"answer_to": awaited.message_id}
@@ -174,10 +206,38 @@ def _wish(awaited: Proof | None) -> dict[str, Any]:
     return {"correlation_id": mark} if mark else {"session_id": awaited.standings[0].session_id if awaited.standings else None}
 
 
-async def _is_here(request: McpRequest, me: Caller, awaited: Proof | None) -> bool:
+async def _answer(request: McpRequest, me: Caller, given: mail.Get, awaited: Proof, **wish: Any) -> tuple[Leased, ...]:
+    """Wait for it alone."""
+    wish |= _wish(awaited)
+    try:
+        turned = await request.office.wait(
+            me, given.limit, again=partial(request.again, given.agent_id), called_off=request.called_off, **wish
+        )
+    except Deadlock as error:
+        raise await _way_out(request, me, error) from None
+    return turned.leased
+
+
+async def _way_out(request: McpRequest, me: Caller, error: Deadlock) -> MailError:
+    """The same, with the message that whoever is told can answer."""
+    names = str(error.facts["names"])
+    others = {folded(name) for name in names.split(" and ")} - {folded(me.name)}
+    waiting = (await request.office.waiting(me)).items
+    messages = [*(item.leased.message for item in await request.office.in_hand(me)), *waiting]
+    question = next((message for message in messages if folded(message.sender) in others), None)
+    if question is None:
+        return error
+    short = (await shorten(request, me, [question.id])).get(question.id, question.id)
+    takes = ": mail_get() takes it" if question in waiting else ""
+    return told(
+        error.code,
+        f"Deadlock: {names} wait for each other's answer, so that none comes. {question.sender} waits for your answer to {short}{takes}. "
+        f'Next: answer it by mail_send(reply_to="{short}", text=…), then wait again.',
+    )
+
+
+async def _is_here(request: McpRequest, me: Caller, awaited: Proof) -> bool:
     """Whether its answer has been taken already, and is still held."""
-    if awaited is None:
-        return False
     return any(item.leased.message.reply_to == awaited.message_id for item in await request.office.in_hand(me))
 
 

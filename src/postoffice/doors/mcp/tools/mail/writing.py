@@ -9,7 +9,7 @@ from msgspec import UNSET
 from postoffice.core.agent import Caller
 from postoffice.core.clock import sender_id
 from postoffice.core.draft import Draft
-from postoffice.core.errors import Invalid, MailError
+from postoffice.core.errors import Invalid, MailError, NotAdmitted, told
 from postoffice.core.letter import text_of
 from postoffice.core.message import TASK, Message, TaskRef
 from postoffice.core.names import EVERYONE, folded
@@ -33,6 +33,8 @@ class Sent(ForMind, frozen=True, kw_only=True):
     """What it answers, if that was known before."""
     mine: bool
     """Whether that was the sender's own."""
+    awaits: str | None
+    """What is to come of it, if anything."""
 
     def bare(self) -> Receipt:
         return self.receipt
@@ -47,8 +49,8 @@ class Sent(ForMind, frozen=True, kw_only=True):
             lines.append(open_task if self.answers.type == TASK else f"{answered}, which it answers, is done.")
         if any(to.get("near") for to in sent.recipients):
             lines.append(f'task_update(id="{id}", state="canceled") takes it back while nobody has it.')
-        if took:
-            lines.append(f'Next: mail_get(wait_seconds=…, answer_to="{id}") waits for the answer.')
+        if self.awaits is not None and took:
+            lines.append(f'Next: mail_get(wait_seconds=…, answer_to="{id}") waits for {self.awaits}.')
         return "\n".join(lines)
 
 
@@ -66,19 +68,39 @@ async def send(request: McpRequest, given: mail.Send) -> Sent:
         content=text,
         payload=given.data,
         reply_to=given.reply_to,
-        correlation_id=sender_id() if given.reply_to is None else None,  # which answers carry on, so that they can be waited for
+        correlation_id=(given.id or sender_id())
+        if given.reply_to is None
+        else None,  # which answers carry on, so that they can be waited for
         forward_of=given.forward,
         priority=_URGENT if given.urgent else None,
         task=TaskRef() if given.task else None,
         ask=None if given.ask is None else _ask(given.ask),
         by_model=True,
+        client_id=given.id,
     )
-    sent = receipt(await request.office.send(me, draft))
+    try:
+        sent = receipt(await request.office.send(me, draft))
+    except NotAdmitted as error:
+        raise _shut(error) from None
     if answers is not None and answers.type == TASK:
         await keep(request, me, answers.id)
     ids = [sent.message_id, None if answers is None else answers.id]
     mine = answers is not None and folded(answers.sender) == folded(me.name)
-    return Sent(receipt=sent, answers=answers, mine=mine, short=await shorten(request, me, ids))
+    return Sent(receipt=sent, answers=answers, mine=mine, awaits=_awaits(draft), short=await shorten(request, me, ids))
+
+
+def _awaits(draft: Draft) -> str | None:
+    """A reply, a forward and an announcement need no answer."""
+    if draft.reply_to or draft.forward_of or not isinstance(draft.to, str) or draft.to == EVERYONE:
+        return None
+    return "the result" if draft.task else "the answer"
+
+
+def _shut(error: NotAdmitted) -> MailError:
+    """The same, with what a mind can do about it."""
+    name = error.facts["recipient"]
+    why = f'Not sent and not kept: {name} takes mail only after consent. Next: mail_connect(agent="{name}"), then send again.'
+    return told(error.code, why)
 
 
 def _ask(given: dict[str, Any]) -> Ask:

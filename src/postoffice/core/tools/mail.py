@@ -64,7 +64,7 @@ class Send(Arguments, frozen=True, kw_only=True):
     reply_to: Annotated[str, says("Id of mail you answer; that is then done.")] | None = None
     forward: Annotated[str, says("Id of mail to pass on.")] | None = None
     task: Annotated[bool, says("Asks for work; its state is reported to you.")] = False
-    ask: Annotated[dict[str, Any], plainly(_ASK, "Asks a person, such as owner; {} takes any words. Open until answered.")] | None = None
+    ask: Annotated[dict[str, Any], plainly(_ASK, "Asks a person, such as owner; {} takes any words. Stays open.")] | None = None
     urgent: Annotated[bool, says("Read first.")] = False
     data: Annotated[Any, says("Any JSON.")] | UnsetType = UNSET
     id: Annotated[OwnId, Unlisted] | None = None
@@ -126,7 +126,7 @@ class Update(Arguments, frozen=True, kw_only=True):
     """What `task_update` takes."""
 
     id: Annotated[str, says("Id of the task or, for canceled, of mail you sent.")]
-    state: Annotated[str, plainly({"type": "string", "enum": list(Report)})]
+    state: Annotated[str, plainly({"type": "string", "enum": list(Report)}, "How it stands.")]
     text: Annotated[str, says("Result, progress or reason.")] | None = None
     agent_id: Me | None = None
 

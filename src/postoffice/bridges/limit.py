@@ -30,7 +30,7 @@ _JUST_OVER = timedelta(hours=1)
 _NOON_HOUR = 12
 
 
-def claude_errors(output: str, errors: str) -> Iterator[str]:
+def _claude_errors(output: str, errors: str) -> Iterator[str]:
     """What Claude Code says of itself: the result of a run that failed, or one line where it gave none."""
     yield errors
     results = [found for found in objects(output) if "result" in found]
@@ -39,7 +39,7 @@ def claude_errors(output: str, errors: str) -> Iterator[str]:
         yield output
 
 
-def codex_errors(output: str, errors: str) -> Iterator[str]:
+def _codex_errors(output: str, errors: str) -> Iterator[str]:
     """What Codex says of itself: its events of errors."""
     yield errors
     for found in objects(output):
@@ -48,14 +48,14 @@ def codex_errors(output: str, errors: str) -> Iterator[str]:
             yield _message(found.get("error"))
 
 
-def gemini_errors(output: str, errors: str) -> Iterator[str]:
+def _gemini_errors(output: str, errors: str) -> Iterator[str]:
     """What Gemini CLI says of itself: its error, as JSON or in its log."""
     yield errors
     for found in (*objects(output), *objects(errors)):
         yield _message(found.get("error"))
 
 
-ERRORS: dict[str, Callable[[str, str], Iterator[str]]] = {"claude": claude_errors, "codex": codex_errors, "gemini": gemini_errors}
+ERRORS: dict[str, Callable[[str, str], Iterator[str]]] = {"claude": _claude_errors, "codex": _codex_errors, "gemini": _gemini_errors}
 """By the CLI. What somebody's own command prints may mean anything."""
 
 

@@ -108,7 +108,7 @@ class UpdateCard(Act[Card]):
         needs.agents = True
 
     def run(self, desk: Desk) -> Card:
-        box = _box(desk, self.agent)
+        box = box_of(desk, self.agent)
         desk.room.take()
         box.card = msgspec.structs.replace(box.card, **self.changes)
         desk.changed_agents[box.agent] = box
@@ -150,7 +150,7 @@ class AddKey(Act[Key]):
         needs.keys.update((self.agent, OWNER))
 
     def run(self, desk: Desk) -> Key:
-        box = _box(desk, self.agent)
+        box = box_of(desk, self.agent)
         proving_key(desk, self.by)
         live = live_keys(desk, self.agent)
         if len(live) >= desk.limits.keys and self.overlap != _NONE:
@@ -186,7 +186,7 @@ class RevokeKeys(Act[tuple[Key, ...]]):
         needs.keys.update((self.agent, OWNER))
 
     def run(self, desk: Desk) -> tuple[Key, ...]:
-        box = _box(desk, self.agent)
+        box = box_of(desk, self.agent)
         proving_key(desk, self.by)
         live = live_keys(desk, self.agent)
         rows = (
@@ -204,7 +204,8 @@ class RevokeKeys(Act[tuple[Key, ...]]):
         return tuple(as_key(row, box.name) for row in rows)
 
 
-def _box(desk: Desk, agent: str) -> Box:
+def box_of(desk: Desk, agent: str) -> Box:
+    """An agent that a verb names, who has to be there."""
     box = desk.boxes.get(agent)
     if box is None or box.forgotten:
         raise NoSuchAgent(name=agent, hint="check the name")

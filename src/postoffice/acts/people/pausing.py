@@ -5,9 +5,9 @@ from datetime import timedelta
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
+from postoffice.acts.people.agents import box_of
 from postoffice.acts.rows import Box
 from postoffice.core.clock import micros
-from postoffice.core.errors import NoSuchAgent
 from postoffice.core.event import Kind
 from postoffice.core.names import folded
 from postoffice.core.pause import Pause
@@ -26,7 +26,7 @@ class PauseMail(Act[Pause]):
         needs.boxes.add(self.agent)
 
     def run(self, desk: Desk) -> Pause:
-        box = _box(desk, self.agent)
+        box = box_of(desk, self.agent)
         desk.room.take()
         box.paused_at = box.paused_at if box.is_paused(desk.now) else desk.now
         box.paused_until = None if self.lasts is None else desk.now + micros(self.lasts)
@@ -51,7 +51,7 @@ class ResumeMail(Act[bool]):
         needs.boxes.add(self.agent)
 
     def run(self, desk: Desk) -> bool:
-        box = _box(desk, self.agent)
+        box = box_of(desk, self.agent)
         was = box.is_paused(desk.now)
         if box.paused_at is None or (self.over and was):
             return False
@@ -59,13 +59,6 @@ class ResumeMail(Act[bool]):
         _write(desk, box)
         desk.tell(box, Kind.PAUSE, box.name, {"paused": False})
         return was
-
-
-def _box(desk: Desk, agent: str) -> Box:
-    box = desk.boxes.get(agent)
-    if box is None:
-        raise NoSuchAgent(name=agent, hint="check the name")
-    return box
 
 
 def _write(desk: Desk, box: Box) -> None:

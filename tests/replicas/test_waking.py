@@ -177,13 +177,18 @@ class TestGoingOnElsewhere:
             for line in (again, holder):
                 assert done(await line.post(f"/messages/{sent['message_id']}/ack", json={"token": letter["token"]}))["state"] == "acked"
 
-    async def test_two_that_wait_for_each_other_on_two_replicas_are_both_told(self, three: Three) -> None:
+    @pytest.mark.parametrize("by_tool", [False, True])
+    async def test_two_that_wait_for_each_other_on_two_replicas_are_both_told(self, three: Three, by_tool: bool) -> None:  # noqa: FBT001
         here, there, _ = three
         async with here.client("romeo") as romeo, there.client("juliet") as juliet:
             asked, counter = await send(romeo, "juliet", correlation_id="r"), await send(juliet, "romeo", correlation_id="j")
             answers = await asyncio.gather(
-                romeo.post("/messages/wait", json={"answer_to": asked["message_id"], "wait": 60}),
-                juliet.post("/messages/wait", json={"answer_to": counter["message_id"], "wait": 60}),
+                *(
+                    caller.post(f"/mail/{name}", json={"tool": "mail_get", "args": {"answer_to": id, "wait_seconds": 60}})
+                    if by_tool
+                    else caller.post("/messages/wait", json={"answer_to": id, "wait": 60})
+                    for caller, name, id in ((romeo, "romeo", asked["message_id"]), (juliet, "juliet", counter["message_id"]))
+                )
             )
             for answer in answers:
                 said = refused(answer, 409, "deadlock")

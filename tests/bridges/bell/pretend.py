@@ -61,8 +61,9 @@ class Ground:
 class Window:
     """One window."""
 
-    def __init__(self, ground: Ground, folder: Path) -> None:
+    def __init__(self, ground: Ground, folder: Path, words: tuple[str, ...] = ()) -> None:
         self.ground = ground
+        self.words = words
         self.folder = folder
         self.process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
         self.pid = self.process.pid
@@ -105,7 +106,13 @@ class Window:
     def hook(self, event: str, **more: Any) -> str:
         """Run a hook, and give what it says to the agent."""
         done = subprocess.run(
-            HOOK, env=self._environment(), input=self._told(event, more), capture_output=True, text=True, timeout=PATIENCE, check=True
+            [*HOOK, *self.words],
+            env=self._environment(),
+            input=self._told(event, more),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=True,
         )
         answer = json.loads(done.stdout or "{}")
         return str(answer.get("reason") or answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
@@ -113,7 +120,9 @@ class Window:
     def wait(self) -> subprocess.Popen[str]:
         """Start a hook that waits."""
         with self.said.open("a") as said:
-            waiting = subprocess.Popen([*HOOK, "--wait"], env=self._environment(), stdin=subprocess.PIPE, stderr=said, text=True)
+            waiting = subprocess.Popen(
+                [*HOOK, *self.words, "--wait"], env=self._environment(), stdin=subprocess.PIPE, stderr=said, text=True
+            )
         assert waiting.stdin is not None
         waiting.stdin.write(self._told("SessionStart", {}))
         waiting.stdin.close()
@@ -144,11 +153,11 @@ class Window:
 
 
 @contextmanager
-def window(ground: Ground, folder: str = "shop") -> Iterator[Window]:
+def window(ground: Ground, folder: str = "shop", words: tuple[str, ...] = ()) -> Iterator[Window]:
     """A window that is closed after the block."""
     place = ground.home / folder
     place.mkdir(exist_ok=True)
-    one = Window(ground, place)
+    one = Window(ground, place, words)
     try:
         yield one
     finally:

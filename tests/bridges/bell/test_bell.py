@@ -3,6 +3,7 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 
 from tests.bridges.bell.pretend import Ground, gone, until, window
@@ -198,6 +199,51 @@ def test_two_windows_in_one_folder_have_a_name_and_mail_each(ground: Ground) -> 
         until(lambda: second.heard)
         assert first.heard == []
         assert ground.take("shop") == []
+
+
+def test_of_windows_that_share_a_mailbox_the_one_that_rested_longest_is_rung(ground: Ground) -> None:
+    both = ("--as", "coder", "--shared")
+    taken: list[str] = []
+    with window(ground, words=both) as first, window(ground, words=both) as second:
+        for one in (first, second):
+            assert "is coder:" in one.open()
+            one.at_ring = lambda: taken.extend(ground.take("coder"))
+        for number, (rung, other) in enumerate([(first, second), (second, first), (first, second)]):
+            ground.send("coder")
+            until(lambda: len(rung.heard) == number // 2 + 1)  # noqa: B023 - called at once
+            rung.hook("Stop", stop_hook_active=False)
+            assert len(other.heard) == (number + 1) // 2
+        second.at_ring = lambda: None
+        ground.send("coder")
+        until(lambda: len(second.heard) == 2)
+        time.sleep(1.5)
+        assert (len(first.heard), len(second.heard)) == (2, 2), "not by the other either, while it waits"
+
+
+def test_after_the_machine_slept_a_letter_is_rung_for_once(ground: Ground) -> None:
+    woken = ground.home / "woken"
+    slept = f"import pathlib, time; at = time.time; time.time = lambda: at() + 3600 * pathlib.Path({str(woken)!r}).exists()"
+    words = [sys.executable, "-c", f"{slept}; from postoffice.cli.main import main; main()", "bell"]
+    with (ground.home / "log").open("w") as log:
+        bell = subprocess.Popen(words, env=ground.environment(), stdout=log, stderr=log)
+    with window(ground) as shop:
+        until((ground.home / ".cache/postoffice/bell/address.json").exists)
+        shop.open()
+        taken: list[str] = []
+        shop.at_ring = lambda: taken.extend(ground.take("shop"))
+        assert ground.bell == bell.pid
+        shop.say("busy")
+        ground.send("shop")
+        woken.touch()
+        until(lambda: "has slept" in (ground.home / "log").read_text())
+        shop.say("idle")
+        until(lambda: shop.heard)
+        time.sleep(6)
+        assert len(shop.heard) == 1
+        ground.send("shop")
+        until(lambda: len(shop.heard) == 2)
+    bell.terminate()
+    bell.wait(PATIENCE)
 
 
 def test_a_window_ends_with_its_process_and_the_bell_with_a_signal(ground: Ground) -> None:

@@ -184,7 +184,7 @@ class Bell:
         window.was = opened.get("was")
         await self._named(window)
         if window not in self._ringers:
-            ringer = Ringer(window, self._office(window), is_quiet)
+            ringer = Ringer(window, self._office(window), is_quiet, self._fellows)
             self._ringers[window] = asyncio.create_task(ringer.attend())
         log.info("%s: a window of %s in %s, by %s", window.agent, window.card.client, window.card.folder, window.reach())
         self._listen()
@@ -216,6 +216,11 @@ class Bell:
                     await self._named(window)
                     window.stirred.set()
             self._listen()
+
+    def _fellows(self, window: Window) -> list[Window]:
+        """The other windows that serve its mailbox."""
+        mine = (window.card.server, window.agent)
+        return [one for one in self.windows.values() if one is not window and (one.card.server, one.agent) == mine]
 
     def _listen(self) -> None:
         """One listener for each name that a window has."""

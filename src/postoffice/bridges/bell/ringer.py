@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 
@@ -23,10 +23,11 @@ _LONGEST_SECONDS = 60.0
 class Ringer:
     """Attends to one window, from its opening to its end."""
 
-    def __init__(self, window: Window, office: Office, quiet: Callable[[str], bool]) -> None:
+    def __init__(self, window: Window, office: Office, quiet: Callable[[str], bool], fellows: Callable[[Window], Sequence[Window]]) -> None:
         self._window = window
         self._office = office
         self._quiet = quiet
+        self._fellows = fellows
 
     async def attend(self) -> None:
         """Until cancelled."""
@@ -48,6 +49,8 @@ class Ringer:
         if window.agent is None or window.id is None:
             return _LONGEST_SECONDS
         await self._heed()
+        if window.card.ringing.under_way is not None and not window.queued():
+            self._keep(window.card.ringing.begun())  # its client keeps that ring no more, whatever became of it
         ringing = window.card.ringing
         if vain := ringing.in_vain(now):
             self._keep(window.card.ringing.give_up(vain))
@@ -59,18 +62,23 @@ class Ringer:
             return _LONGEST_SECONDS
         if window.at_work():
             return _LOOK_SECONDS if window.knows_itself() else _LONGEST_SECONDS
-        await self._ring(due)
+        fellows = self._fellows(window)
+        if any(one.is_free() and one.quiet_since < window.quiet_since for one in fellows):
+            return _LOOK_SECONDS  # one that has rested longer is rung for it
+        await self._ring(due, fellows)
         return self._pause(time.monotonic())
 
     def _pause(self, now: float) -> float:
         at = self._window.card.ringing.next_at(self._window.letters)
         return _LONGEST_SECONDS if at is None else min(max(at - now, _LOOK_SECONDS), _LONGEST_SECONDS)
 
-    async def _ring(self, due: tuple[str, ...]) -> None:
-        """By one way after another, until a turn begins."""
+    async def _ring(self, due: tuple[str, ...], fellows: Sequence[Window]) -> None:
+        """By one way after another, until a turn begins. Whoever shares the mailbox is not rung for it as well."""
         window = self._window
-        before = window.card.ringing
-        self._keep(before.ring(due, time.monotonic()))
+        before = [(one, one.card.ringing) for one in (window, *fellows)]
+        for one, ringing in before:
+            rung = ringing.ring(due, time.monotonic())
+            self._keep(rung if one is window else rung.begun(), one)
         told = False
         for way in window.ways():
             window.rings += 1
@@ -86,7 +94,10 @@ class Ringer:
                 return  # the client has it, and will come to it
             window.fail(way)
         # What some way took and nobody heard is rung for at its own time; what no way took, as soon as one opens.
-        self._keep(window.card.ringing.begun() if told else before)
+        for one, ringing in before:
+            self._keep(one.card.ringing.begun() if told else ringing, one)
+            if one is not window and not told:
+                one.stirred.set()
 
     async def _begun(self, way: str) -> bool:
         """Whether a turn begins in time."""
@@ -112,8 +123,8 @@ class Ringer:
         window.letters = await self._office.waiting(str(window.agent))
         self._keep(window.card.ringing.heed(window.letters))
 
-    def _keep(self, ringing: object) -> None:
-        window = self._window
+    def _keep(self, ringing: object, window: Window | None = None) -> None:
+        window = window or self._window
         if ringing != window.card.ringing:
             window.card.ringing = ringing  # type: ignore[assignment]
             place.keep(window.card)

@@ -55,6 +55,15 @@ class Window:
             return told != "idle"
         return self.busy and time.monotonic() - self._sign < _SILENT_SECONDS
 
+    @property
+    def quiet_since(self) -> float:
+        """When it last gave a sign."""
+        return self._sign
+
+    def is_free(self) -> bool:
+        """Whether it could be rung now."""
+        return self.id is not None and self.card.ringing.under_way is None and bool(self.ways()) and not self.at_work()
+
     def knows_itself(self) -> bool:
         """Whether the client itself says whether it is at work, without being asked by a hook."""
         return self.card.client == CLAUDE and claude.status(self.card) is not None

@@ -29,7 +29,7 @@ HURRIED = {
     "POSTOFFICE_MAX_ATTEMPTS": "2",
 }
 REST = Path(inspect.getfile(rest)).parent
-NOT_VERBS = {"identify", "latest", "follow", "give_back", "all_seen", "is_person", "for_you_count", "keep"}
+NOT_VERBS = {"identify", "at_window", "latest", "follow", "give_back", "all_seen", "is_person", "for_you_count", "keep"}
 """Done for every call, by tools, for the WebSocket, when a caller hangs up, and with a session that a person opens."""
 NOT_BY_A_BARE_NAME = {
     "DELETE /agents/{name}",

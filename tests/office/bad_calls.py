@@ -465,6 +465,7 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
 # Verbs that take nothing but the caller cannot be called wrongly, and those that only bridges call never get words from outside.
 CANNOT_BE_WRONG = {
     "lending.borrowers",
+    "at_window",
     "deeds",
     "drain",
     "heartbeat",

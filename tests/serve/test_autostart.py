@@ -19,7 +19,7 @@ from postoffice.client import own_office, starter
 from postoffice.client.mailbox import Mailbox
 from postoffice.client.proving import ask_for_proof
 from postoffice.core.errors import NotOurOffice, OfficeNotStarted
-from postoffice.core.proof import Proof, is_older, new_secret, prove
+from postoffice.core.proof import OfficeProof, is_older, new_secret, prove
 from tests.serve.running import COMMAND, PATIENCE, answers, environment, free_port, serving
 
 
@@ -55,7 +55,7 @@ class Home:
         out, err = running.communicate(timeout=PATIENCE)
         return running.returncode, out, err
 
-    def proof(self) -> "Proof | bool | None":
+    def proof(self) -> "OfficeProof | bool | None":
         return asyncio.run(ask_for_proof(self.address, own_office.secret(self.data)))
 
     def pid(self) -> int:
@@ -122,7 +122,7 @@ class TestOnce:
         assert (home.data / own_office.LOG).stat().st_mode & 0o777 == 0o600
         assert home.run("inbox", "--as", "bob")[0] == 0
         found = home.proof()
-        assert isinstance(found, Proof)
+        assert isinstance(found, OfficeProof)
         assert found.itself
 
     def test_however_many_begin_together_it_is_opened_once(self, home: Home) -> None:
@@ -262,7 +262,7 @@ class TestProof:
         assert not is_proven(proof, secret, here, "m" * 16)
         assert not is_proven(proof, new_secret(), here, "n" * 16)
         assert not is_proven(proof, secret, "http://127.0.0.1:1", "n" * 16)
-        assert not is_proven(Proof(version="2.0", itself=True, seal=proof.seal), secret, here, "n" * 16)
+        assert not is_proven(OfficeProof(version="2.0", itself=True, seal=proof.seal), secret, here, "n" * 16)
 
     def test_the_secret_is_nobody_elses_to_read_and_stays(self, tmp_path: Path) -> None:
         first = own_office.ensure_secret(tmp_path / "data")

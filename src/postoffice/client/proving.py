@@ -3,7 +3,7 @@
 import msgspec
 
 from postoffice.client.own_office import canonical
-from postoffice.core.proof import Proof, is_proven, new_secret
+from postoffice.core.proof import OfficeProof, is_proven, new_secret
 
 PATH = "/prove"
 _PROOF_SECONDS = 5.0
@@ -16,18 +16,18 @@ def question() -> tuple[str, bytes]:
     return nonce, msgspec.json.encode({"nonce": nonce})
 
 
-def judged(status: int, content: bytes, secret: str | None, address: str, nonce: str) -> Proof | None:
+def judged(status: int, content: bytes, secret: str | None, address: str, nonce: str) -> OfficeProof | None:
     """The proof, if the answer is one."""
     if status != _GOOD or secret is None:
         return None
     try:
-        proof = msgspec.json.decode(content, type=Proof)
+        proof = msgspec.json.decode(content, type=OfficeProof)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
     return proof if is_proven(proof, secret, canonical(address), nonce) else None
 
 
-async def ask_for_proof(address: str, secret: str | None) -> Proof | bool | None:
+async def ask_for_proof(address: str, secret: str | None) -> OfficeProof | bool | None:
     """Its proof; True where somebody answers who has none; None where nobody does."""
     from postoffice.client.plain_http import PlainHttp  # noqa: PLC0415 - which asks for proofs itself
 

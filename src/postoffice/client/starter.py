@@ -16,7 +16,7 @@ from postoffice.client.lock import private, took
 from postoffice.client.plain_http import PlainHttp
 from postoffice.client.proving import ask_for_proof
 from postoffice.core.errors import NotOurOffice, OfficeNotStarted, StartedByHand
-from postoffice.core.proof import Proof, is_older
+from postoffice.core.proof import OfficeProof, is_older
 
 _OPENS_WITHIN_SECONDS, _CLOSES_WITHIN_SECONDS = 30.0, 15.0
 _ASKED_AGAIN_SECONDS = 0.05
@@ -42,7 +42,7 @@ async def ensure_open(address: str, *, start: bool = True) -> None:
         server = await _found(data, address, ours=ours)  # another may have started it meanwhile
         if server is not None and not _is_to_be_replaced(server):
             return
-        if isinstance(server, Proof):
+        if isinstance(server, OfficeProof):
             await _have_closed(data, address)
         await _start(data, address)
 
@@ -51,18 +51,18 @@ async def close(address: str) -> bool:
     """Close this machine's office, if it is open there. What was accepted is kept; whoever waits is sent home first."""
     data = own_office.data_folder()
     proof = await ask_for_proof(address, own_office.secret(data))
-    if not isinstance(proof, Proof):
+    if not isinstance(proof, OfficeProof):
         return False
     await _have_closed(data, address)
     return True
 
 
-def _is_to_be_replaced(found: "Proof | bool") -> bool:
+def _is_to_be_replaced(found: "OfficeProof | bool") -> bool:
     """Whether a program of an earlier version has started it. What a person started is theirs to replace."""
-    return isinstance(found, Proof) and found.itself and is_older(found.version, __version__)
+    return isinstance(found, OfficeProof) and found.itself and is_older(found.version, __version__)
 
 
-async def _found(data: Path, address: str, *, ours: bool) -> "Proof | bool | None":
+async def _found(data: Path, address: str, *, ours: bool) -> "OfficeProof | bool | None":
     """Who answers there: this data directory's office, somebody else (True), or nobody."""
     proof = await ask_for_proof(address, own_office.secret(data))
     if proof is True and ours:
@@ -108,7 +108,7 @@ async def _start(data: Path, address: str) -> None:
     until = loop.time() + _OPENS_WITHIN_SECONDS
     while True:
         proof = await ask_for_proof(address, own_office.secret(data))
-        if isinstance(proof, Proof):
+        if isinstance(proof, OfficeProof):
             running.returncode = 0  # it goes on without us, who say no more of it
             return
         if running.poll() is not None or loop.time() > until:

@@ -12,7 +12,7 @@ NONCE_LETTERS: Final = 128
 """No nonce is longer."""
 
 
-class Proof(msgspec.Struct, frozen=True, kw_only=True):
+class OfficeProof(msgspec.Struct, frozen=True, kw_only=True):
     """What an office says of itself, sealed."""
 
     version: str
@@ -26,12 +26,12 @@ def new_secret() -> str:
     return secrets.token_hex(SECRET_BYTES)
 
 
-def prove(secret: str, address: str, nonce: str, version: str, *, itself: bool) -> Proof:
+def prove(secret: str, address: str, nonce: str, version: str, *, itself: bool) -> OfficeProof:
     """An office's answer to a question. Where it listens is sealed with it: asked by way of somebody else, it proves nothing for them."""
-    return Proof(version=version, itself=itself, seal=_seal(secret, address, nonce, version, itself=itself))
+    return OfficeProof(version=version, itself=itself, seal=_seal(secret, address, nonce, version, itself=itself))
 
 
-def is_proven(proof: Proof, secret: str, address: str, nonce: str) -> bool:
+def is_proven(proof: OfficeProof, secret: str, address: str, nonce: str) -> bool:
     """Whether whoever answered has the secret, and listens there."""
     wanted = _seal(secret, address, nonce, proof.version, itself=proof.itself)
     return hmac.compare_digest(wanted.encode(), proof.seal.encode())

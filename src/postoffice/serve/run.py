@@ -22,7 +22,7 @@ from postoffice.client import own_office
 from postoffice.client.proving import ask_for_proof
 from postoffice.config import PREFIX, Settings
 from postoffice.core.errors import CannotListen
-from postoffice.core.proof import Proof, prove
+from postoffice.core.proof import OfficeProof, prove
 from postoffice.office import Auth, PostOffice
 from postoffice.serve import garbage
 from postoffice.serve.app import create_app
@@ -108,7 +108,7 @@ def _is_open_already(settings: Settings) -> bool:
         return False
     address = _own_address(str(host), settings.port)
     proof = asyncio.run(ask_for_proof(address, own_office.secret(settings.data)))
-    if not isinstance(proof, Proof):
+    if not isinstance(proof, OfficeProof):
         return False
     how = "a program started it, and `postoffice close` closes it" if proof.itself else "a person started it"
     kept = settings.sqlite_path if settings.database is None else "PostgreSQL"

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from postoffice import __version__
 from postoffice.core.errors import Closed, NoSuchPath, OwnerOnly, StartedByHand, Unavailable
-from postoffice.core.proof import NONCE_LETTERS, Proof
+from postoffice.core.proof import NONCE_LETTERS, OfficeProof
 from postoffice.doors.metrics import Metrics
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router
@@ -78,7 +78,7 @@ class Closing(msgspec.Struct, frozen=True):
     status: str
 
 
-@routes.post("/prove", **gives(Proof, {"version": __version__, "itself": True, "seal": "0" * 64}, public=True))
+@routes.post("/prove", **gives(OfficeProof, {"version": __version__, "itself": True, "seal": "0" * 64}, public=True))
 async def prove(request: Request, body: ProveBody) -> Response:
     """Prove to a program of the same user that this is its office: whoever has its data directory's secret can tell."""
     proving = getattr(request.app.state, "prove", None)

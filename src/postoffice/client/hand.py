@@ -20,7 +20,7 @@ class Hand:
         self.waiting: list[Message] = []
 
     def begin(self) -> None:
-        """Whoever goes on to the first message is the reader."""
+        """The task that asks for the first message is the reader."""
         self.reader = running_task()
 
     @property
@@ -34,11 +34,11 @@ class Hand:
         return self.asker if self.fetched else self.reader
 
     def comes_after(self, earlier: "Hand") -> bool:
-        """Whether whoever reads this read the earlier one, by itself or by others it sent."""
+        """Whether the same reader had the earlier hand, itself or through tasks it sent."""
         return earlier.reader is self.reader or (earlier.fetched and earlier.asker is self.asker)
 
     def abandoned(self) -> bool:
-        """Whether nobody will come back to it. Who has only left its loop may still be at the last message."""
+        """Whether nobody will come back to it. A reader that only left its loop may still work on the last message."""
         holder = self._holder
         return self.failed() or (self.closed and (holder is None or holder.done()))
 
@@ -56,7 +56,7 @@ class Hand:
         return holder.exception() if ended else asyncio.CancelledError()
 
     def go_on(self) -> None:
-        """The one at hand is done, unless it was let go of meanwhile, or given back by hand: that stands, also if nobody heard it."""
+        """Count the current message as done, unless it was let go or given back meanwhile. A settlement stands even if its answer was lost."""
         if self.current is not None and not self.current.settled:
             self.done.append(self.current)
         self.current = None

@@ -67,7 +67,7 @@ class Mailbox(PeopleCalls, PausingCalls):
         for waiting in self._waiting:
             waiting.cancel()
         try:
-            # Whatever anybody was still at when it failed was not done.
+            # A message that somebody was still working on counts as not done.
             partings = [self._let_go(hand, error or hand.left_undone()) for hand in self._hands]
             await asyncio.gather(*partings, *self._settling)
         finally:
@@ -124,8 +124,8 @@ class Mailbox(PeopleCalls, PausingCalls):
             hand.closed = True
 
     async def lease(self, wish: dict[str, Any], until: float | None = None) -> list[Message]:
-        """What waits, or the first that comes within a while, to be settled by whoever takes it."""
-        # Whoever waits without end does so for the server, too.
+        """Lease the mail that waits, or the first that comes within a while. The caller settles it."""
+        # A caller that waits without end for mail also waits without end for the server.
         patience = None if until is None or self._patience is None else max(self._patience, _left(until))
         if self._left:
             raise MailboxClosed(agent=self.agent)
@@ -144,7 +144,7 @@ class Mailbox(PeopleCalls, PausingCalls):
         return [Message(self, decode(raw), wish["visible_for"]) for raw in letters]
 
     async def give_back_failed(self) -> None:
-        """Give back what tasks failed at. What one that ended well has read may have gone on to another, which is at it."""
+        """Give back messages whose task failed. A task that ended well may have passed its messages to another, which still works on them."""
         for hand in [one for one in self._hands if one.failed()]:
             await self._let_go(hand, hand.left_undone())
 
@@ -218,7 +218,7 @@ class Mailbox(PeopleCalls, PausingCalls):
             if not hand.waiting and _left(until) == 0:
                 self._hands.discard(hand)
                 return
-            self._hands.add(hand)  # and not before: of waits that were given up, each would be remembered
+            self._hands.add(hand)  # not earlier: waits that were given up would pile up
             while hand.waiting:
                 hand.current = hand.waiting.pop(0)
                 yield hand.current
@@ -229,7 +229,7 @@ class Mailbox(PeopleCalls, PausingCalls):
         self._hands.discard(hand)
         settlements = hand.let_go(error)
         if any(settlements.values()):
-            # Whoever is cancelled meanwhile need not wait for it, but it is said: nobody else remembers what was handled.
+            # A cancelled caller need not wait, but the settlement still goes out: nobody else remembers what was handled.
             settling = asyncio.create_task(self._settle(settlements))
             self._settling.add(settling)
             settling.add_done_callback(self._settling.discard)

@@ -10,6 +10,7 @@ from postoffice.doors.page.waiting import circles, lanes
 from tests.page.conftest import looking
 from tests.page.house import House, opened
 from tests.page.lookout import Lookout
+from tests.page.test_views import shut_out
 
 NOON = datetime(2026, 2, 22, 12, tzinfo=UTC)
 
@@ -90,3 +91,32 @@ def test_windows_that_are_open_say_by_what_an_agent_is_reached(lookout: Lookout,
     agent = house.town.call("atlas", "POST", "/windows", opening)["agent"]
     page = lookout.go("/page/overview")
     expect(page.locator("tr").filter(has_text=agent).locator(".reach")).to_contain_text("window")
+
+
+def test_the_owner_pauses_an_agent_and_resumes_it(lookout: Lookout, house: House) -> None:
+    page = lookout.go("/page/mail?of=atlas")
+    card = page.locator("#card")
+    card.get_by_text("Pause…").click()
+    card.get_by_label("Why").fill("it repeats itself")
+    card.get_by_label("Until").select_option("tomorrow morning")
+    assert shut_out(lookout) == []
+    card.get_by_role("button", name="Pause").click()
+    expect(card.locator(".held")).to_contain_text("by owner: it repeats itself")
+    assert house.town.call("atlas", "POST", "/messages/receive", {})["messages"] == []
+    expect(lookout.go("/page/overview").locator("tr").filter(has_text="atlas").locator(".reach")).to_contain_text("paused")
+    lookout.go("/page/mail?of=atlas").get_by_role("button", name="Resume").click()
+    expect(card.get_by_text("Pause…")).to_be_visible()
+    expect(card.locator(".held")).to_have_count(0)
+
+
+def test_the_owner_forgets_a_name_that_nobody_ever_used(lookout: Lookout, house: House) -> None:
+    sent = house.town.send("coder", "a-slip", "are you there?", subject="Slip")
+    page = lookout.go("/page/mail?of=coder")
+    expect(page.locator("#card")).not_to_contain_text("Forget…")
+    card = lookout.go("/page/mail?of=a-slip").locator("#card")
+    card.get_by_text("Forget…").click()
+    card.get_by_role("button", name="Forget a-slip").click()
+    expect(page.locator("h1")).to_have_text("Overview")
+    expect(page.locator("tr").filter(has_text="a-slip")).to_have_count(0)
+    (standing,) = house.town.call("coder", "GET", f"/messages/{sent['message_id']}/status")["standings"]
+    assert standing["state"] == "dead"

@@ -28,6 +28,8 @@ POSTS = [
     ("/page/connect", {"name": "mallory"}),
     ("/page/connect/test", {"name": "mallory"}),
     ("/page/agents/bob/revoke", {}),
+    ("/page/agents/bob/pause", {"until": "hour"}),
+    ("/page/agents/bob/forget", {}),
     ("/page/many", {"act": "done", "pick": "x"}),
     ("/page/mine/0199d2a0-0000-7000-8000-000000000003/done", {}),
     ("/page/letter/0199d2a0-0000-7000-8000-000000000003/done", {}),

@@ -32,7 +32,7 @@ VIEWS = {
     "fault": ("/page/nowhere", "There is nothing here"),
 }
 DESKTOP: dict[str, Any] = {"width": 1360, "height": 880}
-SMALL_DESK: dict[str, Any] = {"width": 1024, "height": 768}
+SIZES = ((1440, 900), (1024, 768), (390, 844))
 PHONE: dict[str, Any] = {"width": 360, "height": 740}
 
 
@@ -47,57 +47,53 @@ def address(house: House, name: str) -> str:
     return path
 
 
-def shut_out(lookout: Lookout, *rules: str) -> list[str]:
-    """What axe-core finds serious, by these of its rules or by all."""
-    options = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
-    found = Axe().run(lookout.page, options=options).response["violations"]
+def found_by_axe(lookout: Lookout, *impacts: str) -> list[str]:
+    """What axe-core finds wrong, of these impacts or of any."""
+    found = Axe().run(lookout.page, options={"resultTypes": ["violations"]}).response["violations"]
     return [
         f"{item['id']}: {node['target']} {node['failureSummary']}"
         for item in found
-        if item["impact"] in ("serious", "critical")
+        if not impacts or item["impact"] in impacts
         for node in item["nodes"]
     ]
 
 
+def shut_out(lookout: Lookout) -> list[str]:
+    """What of it is serious."""
+    return found_by_axe(lookout, "serious", "critical")
+
+
+def clean(lookout: Lookout, name: str) -> None:
+    """In each size and theme: nothing is wider than the window, and axe-core finds nothing at all."""
+    page = lookout.page
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        for theme in ("light", "dark"):
+            page.emulate_media(color_scheme=theme)
+            page.screenshot(path=SCREENS / f"{name}-{width}-{theme}.png")
+            assert found_by_axe(lookout) == [], (width, theme)
+
+
 @pytest.mark.parametrize("name", VIEWS)
-def test_a_view_shows_itself_and_shuts_nobody_out(browser: Browser, house: House, name: str) -> None:
+def test_a_view_is_clean_in_every_size_and_theme(browser: Browser, house: House, name: str) -> None:
     SCREENS.mkdir(parents=True, exist_ok=True)
-    with looking(browser, house.url, viewport=DESKTOP) as lookout:
+    with looking(browser, house.url) as lookout:
         page = lookout.go(address(house, name))
         expect(page.get_by_role("heading", level=1)).to_have_text(VIEWS[name][1])
         expect(page.locator("#line")).to_have_text("Live")
-        shades = {}
-        for theme in ("light", "dark"):
-            page.emulate_media(color_scheme=theme)
-            page.screenshot(path=SCREENS / f"{name}-{theme}.png")
-            shades[theme] = page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor")
-            # Of what shuts people out only the colours differ.
-            assert shut_out(lookout, *(["color-contrast"] if theme == "dark" else [])) == []
-        light, dark = (sum(map(int, shades[theme][4:-1].split(", "))) for theme in ("light", "dark"))
-        assert dark < 200 < light
-
-
-@pytest.mark.parametrize("name", VIEWS)
-def test_a_view_fits_a_phone(browser: Browser, house: House, name: str) -> None:
-    with looking(browser, house.url, viewport=PHONE) as lookout:
-        page = lookout.go(address(house, name))
-        expect(page.get_by_role("heading", level=1)).to_be_visible()
-        page.screenshot(path=SCREENS / f"{name}-phone.png", full_page=True)
+        clean(lookout, name)
+        page.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"]})
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-        assert shut_out(lookout) == []
-        page.emulate_media(color_scheme="dark")
-        assert shut_out(lookout, "color-contrast") == []
 
 
-@pytest.mark.parametrize("name", VIEWS)
-def test_a_view_fits_a_small_desk(browser: Browser, house: House, name: str) -> None:
-    with looking(browser, house.url, viewport=SMALL_DESK) as lookout:
-        page = lookout.go(address(house, name))
-        expect(page.get_by_role("heading", level=1)).to_be_visible()
-        assert page.evaluate("document.documentElement.scrollWidth") <= SMALL_DESK["width"]
-        for theme in ("light", "dark"):
-            page.emulate_media(color_scheme=theme)
-            assert shut_out(lookout, *(["color-contrast"] if theme == "dark" else [])) == []
+def test_light_is_light_and_dark_is_dark(lookout: Lookout) -> None:
+    page, shades = lookout.go("/"), {}
+    for theme in ("light", "dark"):
+        page.emulate_media(color_scheme=theme)
+        shades[theme] = page.evaluate("getComputedStyle(document.body.parentElement).backgroundColor")
+    light, dark = (sum(map(int, shades[theme][4:-1].split(", "))) for theme in ("light", "dark"))
+    assert dark < 200 < light
 
 
 _BURST = """() => [...document.querySelectorAll("main, main *")]
@@ -148,8 +144,8 @@ def test_a_new_office_says_how_to_begin(browser: Browser, tmp_path: Path) -> Non
         expect(page.get_by_role("heading", level=1)).to_have_text("Welcome")
         expect(page.locator("#light")).to_contain_text("Waiting for the first call of coder")
         expect(page.locator(".snippet")).to_contain_text(f"{new.url}/mail/coder")
-        page.screenshot(path=SCREENS / "welcome-light.png")
-        assert shut_out(lookout) == []
+        SCREENS.mkdir(parents=True, exist_ok=True)
+        clean(lookout, "welcome")
         hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a client", "version": "1"}}
         headers = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
         opening = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello})

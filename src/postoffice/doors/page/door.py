@@ -95,7 +95,7 @@ _PLACES = (
     _Place("GET", "/page/connect", connect.connect),
     _Place("POST", "/page/connect", connect.register),
     _Place("POST", "/page/connect/test", connect.test_letter),
-    _Place("POST", "/page/agents/{name}/revoke", agents.revoke),
+    _Place("POST", "/page/agents/{name}/{act}", agents.conclude),
     _Place("GET", "/page/settings", settings.settings),
     _Place("POST", "/page/settings/theme", settings.theme),
     _Place("GET", "/page/icon/{count}.svg", settings.icon, public=True),

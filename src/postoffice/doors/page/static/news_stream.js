@@ -2,7 +2,7 @@
 import { morph } from "./morph.js";
 import { parse } from "./markup.js";
 
-const WORDS = { live: "Live", opening: "Connecting…", lost: "Connection lost, trying again…", asleep: "Asleep", over: "Your visit is over" };
+const WORDS = { live: "Live", opening: "Connecting…", lost: "Connection lost: what you see may be old. Trying again…", asleep: "Asleep", over: "Your visit is over" };
 const HIDDEN_FOR = 60_000; // a tab nobody looks at gives its connection back after a while, if another one listens for all
 const UNSEEN_PACE = 2000; // milliseconds between two looks at what waits, in a tab nobody looks at
 const ASLEEP_PACE = 60_000;
@@ -21,7 +21,6 @@ function say(state) {
   const line = document.getElementById("line");
   if (!line || line.dataset.line === state) return;
   line.dataset.line = state;
-  document.documentElement.dataset.line = state;
   line.querySelector("[data-line-word]").textContent = WORDS[state];
 }
 

@@ -73,6 +73,8 @@ def _look(desk: Desk, needs: Needs) -> Steps:
 
 def _look_at_windows(needs: Needs) -> Steps:
     """Whose the windows are, and what those that may have to end have in hand."""
+    if not (needs.windows or needs.places or needs.window_sessions or needs.window_agents):
+        return  # as in nearly every group
     asked = {
         "windows_by_id": _keys(needs.windows),
         "windows_by_place": sorted(needs.places),

@@ -19,11 +19,12 @@ class Space:
         self._reserve = reserve
         self._most = most
         self._saving = False
+        self._page_bytes = 0
 
     def room(self, connection: sqlite3.Connection) -> Room:
         """What may grow now, by the disk and by the bound on all mail. Asked between two groups: then the log can be copied, too."""
-        of = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_size", "page_count", "freelist_count")]
-        size, pages, unused = of
+        size = self._page_bytes = self._page_bytes or _pragma(connection, "page_size")  # a file keeps it for good
+        pages = _pragma(connection, "page_count")
         # What stands in the log alone has yet to grow in the file.
         ahead = max(0, pages * size - self._path.stat().st_size)
         room, most = self._reserve.room(ahead), self._most
@@ -36,7 +37,7 @@ class Space:
             connection.execute("PRAGMA wal_checkpoint").fetchall()
         if not most:
             return room
-        kept = (pages - unused) * size
+        kept = (pages - _pragma(connection, "freelist_count")) * size
         left = max(0, most - kept)
         return room if room.left is not None and room.left < left else Room(left, StoreFull(size=kept, limit=most))
 
@@ -47,3 +48,8 @@ class Space:
             connection.execute("PRAGMA wal_autocheckpoint = 0")
         if self._reserve.log > _LITTLE_LOG and self._reserve.fits(ahead):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    (value,) = connection.execute(f"PRAGMA {name}").fetchone()
+    return int(value)

@@ -30,7 +30,7 @@ class Bench:
         self.ground, self.mind, self.client = ground, mind, client
         self.folder = ground.home / "shop"
         self.folder.mkdir()
-        _ready(self)
+        ready(ground.home, self.folder, mind.address)
         done = subprocess.run(
             [*COMMAND, "setup", client, "--hook", "--yes"],
             cwd=self.folder,
@@ -73,15 +73,14 @@ _WORDS = {
 }
 
 
-def _ready(bench: Bench) -> None:
+def ready(home: Path, folder: Path, address: str) -> None:
     """What a person has done before: themes chosen, folders trusted, a model named."""
-    home, address = bench.ground.home, bench.mind.address
     told = {"hasCompletedOnboarding": True, "theme": "dark", "customApiKeyResponses": {"approved": ["0" * 20], "rejected": []}}
-    (home / ".claude.json").write_text(json.dumps(told | {"projects": {str(bench.folder): {"hasTrustDialogAccepted": True}}}))
+    (home / ".claude.json").write_text(json.dumps(told | {"projects": {str(folder): {"hasTrustDialogAccepted": True}}}))
     (home / ".codex").mkdir()
     (home / ".codex" / "config.toml").write_text(
         f'model = "gpt-5"\nmodel_provider = "fake"\napproval_policy = "never"\n[model_providers.fake]\nname = "fake"\n'
-        f'base_url = "{address}/v1"\nwire_api = "responses"\n[projects."{bench.folder}"]\ntrust_level = "trusted"\n'
+        f'base_url = "{address}/v1"\nwire_api = "responses"\n[projects."{folder}"]\ntrust_level = "trusted"\n'
     )
     (home / ".config" / "opencode").mkdir(parents=True)
     models = {
@@ -102,11 +101,11 @@ def bench_of(client: str, here: Path) -> Iterator[Bench]:
         ground = Ground(here / "home", f"http://127.0.0.1:{port}")
         command = (*COMMAND, "serve", "--data", str(here / "data"), "--port", str(port), "--log-level", "error")
         stack.enter_context(serving(*command, port=port, here=here))
-        stack.callback(_end, ground)
+        stack.callback(end, ground)
         yield Bench(ground, mind, client)
 
 
-def _end(ground: Ground) -> None:
+def end(ground: Ground) -> None:
     """Neither our bell nor a client's own servers are left behind."""
     with suppress(OSError, ValueError):
         os.kill(ground.bell, signal.SIGTERM)

@@ -5,14 +5,20 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
 from postoffice import __version__
+from tests.bridges.bell.pretend import Ground
 from tests.peers.client import CLIENTS, QUIET
+from tests.peers.mind import thinking
 from tests.peers.outside import NODE, ROOT
+from tests.peers.terminal import terminal, until
+from tests.peers.test_bell import end, ready
 from tests.serve.running import free_port
 
 DIST = ROOT / "dist"
@@ -84,6 +90,46 @@ def test_claude_code_takes_the_plugin_from_the_folder_and_gives_it_back(tmp_path
     run(tmp_path, claude, "plugin", "marketplace", "remove", "postoffice", path=there)
     assert "postoffice" not in settings.read_text()
     assert "mail" not in run(tmp_path, claude, "mcp", "list", path=there)
+
+
+def test_a_letter_begins_a_turn_in_a_window_that_has_only_the_plugin(tmp_path: Path) -> None:
+    ground, folder = Ground(tmp_path / "home", f"http://127.0.0.1:{free_port()}"), tmp_path / "home" / "shop"
+    folder.mkdir()
+    only_uv = tmp_path / "bin"
+    only_uv.mkdir()
+    (only_uv / "uv").symlink_to(TOOLS / "uv")
+    there = (only_uv, CLIENTS)
+    extra = {"POSTOFFICE_SERVER": ground.server, "POSTOFFICE_AUTOSTART": "1", "POSTOFFICE_DATA": str(tmp_path / "data")}
+    with thinking() as mind, ExitStack() as closing:
+        ready(ground.home, folder, mind.address)
+        closing.callback(end, ground)
+        before = {path: path.read_bytes() for path in ground.home.rglob("*.json")}
+        began = time.monotonic()
+        run(ground.home, CLIENTS / "claude", "plugin", "marketplace", "add", PLUGINS, path=there)
+        run(ground.home, CLIENTS / "claude", "plugin", "install", "postoffice@postoffice", path=there)
+        tools = ",".join(f"mcp__plugin_postoffice_mail__{tool}" for tool in ("mail_get", "mail_done"))
+        seen = {"ANTHROPIC_BASE_URL": mind.address, "ANTHROPIC_API_KEY": f"sk-ant-none-{'0' * 22}", "TERM": "xterm-256color"}
+        told = {name: value for name, value in environment(ground.home, *there).items() if name != "NO_COLOR"} | extra | seen
+        with terminal(["claude", "--allowedTools", tools], folder, told) as window:
+            until(lambda: _reach(ground) not in (None, "none"), 100, lambda: window.shown[-2000:])
+            time.sleep(8)  # until it has its tools
+            (sent,) = ground.send("shop")
+            until(lambda: mind.has(sent), 60, lambda: (mind.said[-2:], window.shown[-2000:]))
+            sys.stdout.write(f"from nothing to a turn that takes its letter: {time.monotonic() - began:.0f} s\n")
+        program = next((ground.home / ".cache/postoffice/programs").glob("*/bin/python"))
+        run(ground.home, program, "-m", "postoffice", "close", extra=extra)
+        run(ground.home, CLIENTS / "claude", "plugin", "uninstall", "postoffice@postoffice", path=there)
+        run(ground.home, CLIENTS / "claude", "plugin", "marketplace", "remove", "postoffice", path=there)
+        assert "postoffice" not in (ground.home / ".claude" / "settings.json").read_text()
+        # Claude Code's own file counts how often it was started; the rest is as it was.
+        assert all(path.read_bytes() == kept for path, kept in before.items() if path.name != ".claude.json")
+
+
+def _reach(ground: Ground) -> str | None:
+    """How the window is rung, once its office is open."""
+    with suppress(subprocess.CalledProcessError, ValueError):
+        return ground.windows().get("shop")
+    return None
 
 
 def test_codex_takes_the_plugin_from_the_folder_and_gives_it_back(tmp_path: Path) -> None:

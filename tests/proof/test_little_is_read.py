@@ -58,7 +58,7 @@ _LAST = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 _PAGE = {"before": MIDDLE, "limit": 21}
 _RARE = {"before": _LAST, "limit": 21}
 """The first page of what is not there, or hardly."""
-_SEARCH = {**dict.fromkeys(("reader", "sender", "recipient", "session", "type", "since", "until")), "query": "hello", **_PAGE}
+_SEARCH = {**dict.fromkeys(("reader", "other", "sender", "recipient", "session", "type", "since", "until")), "query": "hello", **_PAGE}
 _LISTS: tuple[Asked, ...] = (
     ("connections", {"status": None, **_PAGE}),
     ("connections_of", {"agent": "agent-1", "status": None, **_PAGE}),

@@ -14,6 +14,7 @@ import httpx2
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from postoffice.core.agent import KEY_PREFIX
 from tests.runner.office import until as until_now
 from tests.serve.running import COMMAND, answers, environment, free_port
 from tests.tls import TLS
@@ -32,11 +33,15 @@ async def until(check: Callable[[], Awaitable[object]]) -> None:
             await asyncio.sleep(_PAUSE)
 
 
+_CODES_KEY = f"{KEY_PREFIX}{0:064x}"
+
+
 class Replica:
     """One server. Without a tick of the test's choosing it is the command as anybody runs it."""
 
     def __init__(self, here: Path, *flags: str, tick: float | None = None, settings: Mapping[str, str] | None = None) -> None:
-        here.mkdir(parents=True)
+        (here / "kept").mkdir(parents=True)
+        (here / "kept" / "codes.key").write_text(_CODES_KEY)  # which replicas share
         self.here = here
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"

@@ -76,10 +76,10 @@ def _fill_streams() -> None:
 
 async def _serve(settings: Settings, listener: socket.socket, *, itself: bool) -> None:
     app = create_app(settings)
-    secret, address = own_office.ensure_secret(settings.data), _own_address(*listener.getsockname()[:2])
-    app.state.prove = partial(prove, secret, address, version=__version__, itself=itself)
     # The office opens here and not inside the web server, which would answer a failure with a traceback.
     async with app.router.lifespan_context(app), garbage.swept():
+        secret, address = own_office.ensure_secret(settings.data), _own_address(*listener.getsockname()[:2])
+        app.state.prove = partial(prove, secret, address, version=__version__, itself=itself)
         code = await _code(app, settings)
         server = web_server(app, settings, lambda: _announce(settings, listener, code))
         if itself:
@@ -104,7 +104,7 @@ def _is_open_already(settings: Settings) -> bool:
     """Whether the port is taken because this very office is open there, which whoever wanted to open it is told."""
     try:
         host = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][4][0]
-    except OSError:
+    except (OSError, UnicodeError):  # a name that is none
         return False
     address = _own_address(str(host), settings.port)
     proof = asyncio.run(ask_for_proof(address, own_office.secret(settings.data)))

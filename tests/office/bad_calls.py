@@ -83,6 +83,16 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("owner_only", lambda s: s.office.update_card(s.bob, {"description": "x"}, of="alice")),
         ("no_such_agent", lambda s: s.office.update_card(s.owner, {"description": "x"}, of="nobody")),
     ],
+    "pause": [
+        ("bad_limit", lambda s: s.office.pause(s.bob, LESS_THAN_NOTHING)),
+        ("invalid", lambda s: s.office.pause(s.bob, until=datetime(2030, 1, 1))),  # noqa: DTZ001 - that is what is wrong with it
+        ("bad_text", lambda s: s.office.pause(s.bob, reason="\x00")),
+        ("owner_only", lambda s: s.office.pause(s.eve, of="bob")),
+    ],
+    "resume": [
+        ("owner_only", lambda s: s.office.resume(s.eve, of="bob")),
+        ("no_such_agent", lambda s: s.office.resume(s.owner, of="nobody")),
+    ],
     "forget": [
         ("owner_only", lambda s: s.office.forget(s.bob, "nobody")),
         ("no_such_agent", lambda s: s.office.forget(s.owner, "nobody")),
@@ -464,6 +474,7 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
 }
 # Verbs that take nothing but the caller cannot be called wrongly, and those that only bridges call never get words from outside.
 CANNOT_BE_WRONG = {
+    "has_called",
     "lending.borrowers",
     "at_window",
     "deeds",

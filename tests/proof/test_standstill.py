@@ -133,6 +133,8 @@ async def test_one_that_was_given_up_just_before_its_commit_knows_that_nothing_w
     async def stand_still(committer: Committer, writes: list[Write]) -> int:
         nonlocal stood
         version = await write(committer, writes)
+        if not any(name == "add_message" for name, *_ in writes):
+            return version  # the upkeep's
         stood += 1
         if stood > 1:
             return version

@@ -7,12 +7,18 @@ _PAGES = 8 << 10  # bytes that an act writes besides, of rows and indexes
 
 
 class Room:
-    """How many more bytes a group may write; None where nobody knows of a bound."""
+    """How many more bytes may be written; None where nobody knows of a bound."""
 
     def __init__(self, left: int | None = None, refusal: DiskFull | None = None) -> None:
         self.left = left
         self.taken = False
         self._refusal = refusal
+
+    def go_on(self, size: int) -> None:
+        """The next group begins, which may write so much without asking for it."""
+        self.taken = False
+        if self.left is not None:
+            self.left -= size
 
     def take(self, size: int = 0) -> None:
         """Have room for something of that size, or refuse it. Asked before anything is changed."""

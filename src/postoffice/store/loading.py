@@ -122,28 +122,32 @@ def load_rest(desk: Desk, needs: Needs, acts: Sequence[Act[Any]]) -> Steps:
     """Load what belongs to those whose mailboxes are locked now."""
     for act in acts:
         act.ask_more(needs, desk)
-    wanted: Loads = {
-        "sessions_by_id": _keys(_missing(needs.threads, desk.threads)),
-        "sessions_by_key": list(_missing(needs.thread_keys, desk.thread_keys)),
-        "connected": list(needs.pairs),
-        "dedupe": list(needs.dedupe),
-        "tasks_by_ref": _keys(needs.tasks),
-        "questions_by_id": _keys(needs.questions),
-        "memories": _keys(needs.memories),
-        "connections_by_id": _keys(needs.connections),
-        "requests_of": _keys(needs.requests),
-        "keys_of": _keys(needs.keys),
-        "limits": _keys(needs.limits),
-        "entities": _keys(needs.entities),
-        "windows_by_id": _keys(needs.windows),
-        "windows_by_place": sorted(needs.places),
-        "windows_of": _keys(needs.window_agents),
-        "window_names": _keys(needs.window_agents),
-        "window_sessions": sorted(needs.window_sessions),
-        "rings": sorted(needs.rings),
-        "holders": _keys(needs.holders),
-    }
-    if loads := {name: keys for name, keys in wanted.items() if keys}:
+    single = (
+        ("sessions_by_id", _missing(needs.threads, desk.threads)),
+        ("tasks_by_ref", needs.tasks),
+        ("questions_by_id", needs.questions),
+        ("memories", needs.memories),
+        ("connections_by_id", needs.connections),
+        ("requests_of", needs.requests),
+        ("keys_of", needs.keys),
+        ("limits", needs.limits),
+        ("entities", needs.entities),
+        ("windows_by_id", needs.windows),
+        ("windows_of", needs.window_agents),
+        ("window_names", needs.window_agents),
+        ("holders", needs.holders),
+    )
+    joint: tuple[tuple[str, set[Any]], ...] = (
+        ("sessions_by_key", _missing(needs.thread_keys, desk.thread_keys)),
+        ("connected", needs.pairs),
+        ("dedupe", needs.dedupe),
+        ("windows_by_place", needs.places),
+        ("window_sessions", needs.window_sessions),
+        ("rings", needs.rings),
+    )
+    loads: Loads = {query: _keys(names) for query, names in single if names}
+    loads |= {query: sorted(keys) for query, keys in joint if keys}
+    if loads:
         _lay_rest(desk, (yield loads))
     alone = {mailbox for mailbox, wish in needs.wishes if wish.one_per_session}
     if sessions := {(d.mailbox, d.session_id) for d in desk.mail.values() if d.mailbox in alone and d.session_id is not None}:

@@ -41,7 +41,9 @@ def all_said(said: Draft | Message) -> str:
     parts = [{name: value for name, value in part.items() if name != "type"} for part in said.parts]
     free = (said.subject, said.content, parts, payload, said.context, said.metadata, said.callback)
     for value in (*free, said.type, said.client_id, said.correlation_id, said.reply_to, said.ref_id, said.ref_type):
-        if value is not None:
+        if isinstance(value, str):
+            values.append(value)
+        elif value is not None:
             values.extend(_texts(value, names))
     return " ".join((*values, *names))
 

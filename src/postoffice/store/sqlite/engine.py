@@ -230,7 +230,7 @@ class SQLite:
         connection = self._connection
         try:
             self._grown = False
-            room = self._space.room(self._connection)
+            room = self._space.room(connection, len(acts))
             connection.execute("BEGIN IMMEDIATE")
             self._notice_others()
             desk = self._drawer.desk(self.clock, self.limits, self._delivery_ids.__next__, room, self.seal)

@@ -23,7 +23,7 @@ class Reserve:
         self._path = path.with_name(path.name + ".reserve")
         self._log = path.with_name(path.name + "-wal")
         self._most = most
-        self._size = self._wanted = self._until = 0
+        self.size = self._wanted = self._until = 0
         self.kept = not most
         """Whether it is there; where none is wanted, none is missed."""
 
@@ -42,7 +42,7 @@ class Reserve:
         except OSError:  # the disk is fuller than it said, or nothing can be made there
             self._remove()
             return
-        self._size = size
+        self.size = size
         self.kept = True
 
     def release(self) -> bool:
@@ -50,14 +50,14 @@ class Reserve:
         if not self.kept or not self._most:
             return False
         self.kept = False
-        self._wanted = self._free() + self._size * _FREE_RESERVES
+        self._wanted = self._free() + self.size * _FREE_RESERVES
         self._until = steady() + _RENEW_NANOSECONDS
         self._remove()
         return True
 
     def close(self) -> None:
         """Nobody needs it; but on a full disk the next start will."""
-        if self._free() > self._size:
+        if self._free() > self.size:
             self._remove()
 
     def room(self, ahead: int) -> Room:
@@ -69,7 +69,7 @@ class Reserve:
 
     def endangered_by(self, ahead: int) -> bool:
         """Whether so much that has yet to grow would take most of it, were the disk full now."""
-        return bool(self._size) and ahead * 2 > self._size
+        return bool(self.size) and ahead * 2 > self.size
 
     def fits(self, size: int) -> bool:
         """Whether the disk has so much, and some more."""

@@ -4,15 +4,24 @@ import sqlite3
 from pathlib import Path
 
 from postoffice.acts.room import Room
+from postoffice.core.clock import steady
 from postoffice.core.errors import StoreFull
 from postoffice.store.sqlite.connection import LOG_PAGES
 from postoffice.store.sqlite.reserve import Reserve
 
 _LITTLE_LOG = 256 << 10  # bytes
+_LOOK_NANOSECONDS = 1_000_000_000  # nanoseconds after which others may have filled the disk
+_LITTLE_ROOM = 64 << 20  # bytes
+_UNSEEN_BYTES = 1 << 20  # bytes that may be written between two looks
+_UNSEEN_SHARE = 8  # and no more than this part of the reserve
+_ACT_BYTES = 8 << 10  # bytes that an act writes, also one that asks for no room
 
 
 class Space:
-    """Looked at before each group, on the connection that writes."""
+    """Looked at on the connection that writes: before each group where little is left, and else now and then, for a look costs as much as an act.
+
+    What may be written between two looks is a small part of the reserve.
+    """
 
     def __init__(self, path: Path, reserve: Reserve, most: int) -> None:
         self._path = path
@@ -20,9 +29,25 @@ class Space:
         self._most = most
         self._saving = False
         self._page_bytes = 0
+        self._room = Room()
+        self._least = 0
+        self._until = 0
 
-    def room(self, connection: sqlite3.Connection) -> Room:
-        """What may grow now, by the disk and by the bound on all mail. Asked between two groups: then the log can be copied, too."""
+    def room(self, connection: sqlite3.Connection, acts: int) -> Room:
+        """What may grow in a group of so many acts. Asked between two groups: then the log can be copied, too."""
+        left, now = self._room.left, steady()
+        if not self._reserve.kept or now >= self._until or (left is not None and left - acts * _ACT_BYTES < self._least):
+            self._room = self._look(connection)
+            left = self._room.left or 0
+            unseen = min(_UNSEEN_BYTES, self._reserve.size // _UNSEEN_SHARE)
+            self._least = left - unseen if left > _LITTLE_ROOM else left
+            self._until = now + _LOOK_NANOSECONDS
+        else:
+            self._room.go_on(acts * _ACT_BYTES)
+        return self._room
+
+    def _look(self, connection: sqlite3.Connection) -> Room:
+        """What may grow now, by the disk and by the bound on all mail."""
         size = self._page_bytes = self._page_bytes or _pragma(connection, "page_size")  # a file keeps it for good
         pages = _pragma(connection, "page_count")
         # What stands in the log alone has yet to grow in the file.

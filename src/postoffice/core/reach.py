@@ -130,4 +130,6 @@ def _of_window(window: Window, count: int, now: datetime, *, whole: bool) -> Rea
 def _span(length: timedelta) -> str:
     """A while in its largest unit."""
     seconds = int(length.total_seconds())
-    return next((f"{seconds // size} {unit}" for size, unit in _UNITS if seconds >= size), "<1 min")
+    if seconds < _UNITS[-1][0]:
+        return "<1 min"
+    return next(f"{seconds // size} {unit}" for size, unit in _UNITS if seconds >= size)

@@ -78,7 +78,8 @@ class Bells:
 
     def mail_awaited(self, agent: str, *, narrow: bool = False) -> bool:
         """Whether somebody waits for an agent's mail, whatever comes or only some, and not only for news of it."""
-        return any(bell.after is None and bell.narrow is narrow for bell in self._bells.get(agent, ()))
+        bells = self._bells.get(agent)
+        return bells is not None and any(bell.after is None and bell.narrow is narrow for bell in bells)
 
     def names(self) -> list[str]:
         """For whom somebody waits."""

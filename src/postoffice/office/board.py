@@ -24,9 +24,14 @@ class Board:
         if WINDOWS in hints or EVERYBODY in hints:
             self._changes += 1
 
+    @property
+    def current(self) -> bool:
+        """Whether no hint has told of a change since it was read."""
+        return self._seen == self._changes
+
     async def look(self) -> None:
         """Have it as it is now, as far as any hint has told."""
-        while self._seen != self._changes:
+        while not self.current:
             async with self._reading:
                 changes = self._changes
                 if self._seen != changes:

@@ -115,7 +115,7 @@ class Counter:
 
     async def _by_short_ids(self, caller: Caller, asked: tuple[Settlement, ...], turned: Collected) -> Collected:
         """What named nothing may have named something by the end of its id."""
-        if not any(isinstance(outcome, NoSuchMessage) for outcome in turned.settled):
+        if not turned.settled or not any(isinstance(outcome, NoSuchMessage) for outcome in turned.settled):
             return turned
         wholes = await self.short_ids.whole_of(caller.name, asked, turned.settled)
         again = {place: whole for place, whole in wholes.items() if isinstance(whole, str)}
@@ -140,12 +140,13 @@ class Counter:
 
     def _reach(self, caller: Caller | None, name: str, known: Known) -> Reach:
         """Whether an agent can take mail now, as far as the board and this process know."""
+        agent = folded(name)
         newer = self._presences.silent_for(name)
         signs = Signs(
             came=known.came or newer is not None,
             silent_for=newer if newer is not None else known.silent_for,
-            waits=self._bells.mail_awaited(folded(name)),
-            waits_for_some=self._bells.mail_awaited(folded(name), narrow=True),
+            waits=self._bells.mail_awaited(agent),
+            waits_for_some=self._bells.mail_awaited(agent, narrow=True),
             at_work=known.at_work,
             pause=known.pause,
             certain=not self.store.engine.shared,

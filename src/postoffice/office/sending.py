@@ -114,13 +114,16 @@ class SendingVerbs(Counter):
 
     async def _reached(self, caller: Caller, accepted: Accepted) -> Accepted:
         """The answer, and of each recipient whether it can take the message now. What is accepted stays so, whether that is known or not."""
-        with suppress(MailError):
-            await self._board.look()
+        if not self._board.current:
+            with suppress(MailError):
+                await self._board.look()
         posted = tuple(
-            msgspec.structs.replace(
-                one, known=None, reach=None if one.refusal or one.known is None else self._reach(caller, one.recipient, one.known)
-            )
-            for one in accepted.posted
+            [
+                msgspec.structs.replace(
+                    one, known=None, reach=None if one.refusal or one.known is None else self._reach(caller, one.recipient, one.known)
+                )
+                for one in accepted.posted
+            ]
         )
         return msgspec.structs.replace(accepted, posted=posted)
 

@@ -34,7 +34,11 @@ class Answered(NamedTuple):
 
     def carried(self, draft: Draft) -> Draft:
         """The draft with the mark of what it answers."""
-        return draft if draft.correlation_id else msgspec.structs.replace(draft, correlation_id=self.correlation_id)
+        return (
+            draft
+            if draft.correlation_id or self.correlation_id is None
+            else msgspec.structs.replace(draft, correlation_id=self.correlation_id)
+        )
 
     def settle(self, desk: Desk, *, automatic: bool) -> None:
         """Done with it, by answering. A task's updates do that for a task; what is lent is settled where it lies."""

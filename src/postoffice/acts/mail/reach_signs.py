@@ -13,7 +13,7 @@ from postoffice.core.reach import Known
 
 def with_signs(desk: Desk, answer: Accepted) -> Accepted:
     """The answer with what the group happens to know of each it goes to, so that nobody has to ask whether it can be taken now."""
-    posted = tuple(msgspec.structs.replace(one, known=_known(desk.boxes.get(folded(one.recipient)), desk.now)) for one in answer.posted)
+    posted = tuple([msgspec.structs.replace(one, known=_known(desk.boxes.get(folded(one.recipient)), desk.now)) for one in answer.posted])
     return msgspec.structs.replace(answer, posted=posted)
 
 

@@ -114,7 +114,6 @@ class Send(Act[Accepted]):
         ask_rate(needs, desk, self.doer)
         self.answering.ask_more(needs, desk)
         self.forwarding.ask_more(needs, desk)
-        subject = self._subject_key(self.forwarding.original(desk))
         recipients = self._recipients(desk)
         ask_codes(needs, self.draft, recipients)
         if self.counted:
@@ -124,6 +123,7 @@ class Send(Act[Accepted]):
         if self.strangers:
             for name in self.names:
                 ask_lookalikes(needs, desk, name)
+        subject = self._subject_key(self.forwarding.original(desk)) if self.draft.session_id is None else ""
         for agent in recipients:
             if agent == self.sender:
                 continue

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import select
+import socket
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
@@ -179,6 +181,19 @@ class TestWaiting:
         await send(alice, "bob", "still here")
         (letter,) = done(await bob.post("/messages/wait", json={"wait": 10}))["messages"]
         assert (letter["content"], letter["attempt"]) == ("still here", 1)
+
+    @pytest.mark.parametrize(("path", "body"), [("/messages/wait", {}), ("/agents/bob/mcp", {"tool": "mailbox_wait", "args": {}})])
+    async def test_an_answer_that_nobody_read_leaves_no_lease_behind(self, callers: Callers, path: str, body: dict[str, Any]) -> None:
+        alice, bob = await two(callers)
+        url, said = httpx.URL(callers.served.url), json.dumps(body)
+        head = {**bob.headers, "host": f"{url.host}:{url.port}", "content-type": "application/json", "content-length": str(len(said))}
+        with socket.create_connection((url.host, url.port)) as line:
+            line.sendall("\r\n".join([f"POST {path} HTTP/1.1", *(f"{name}: {value}" for name, value in head.items()), "", said]).encode())
+            await waiter(callers, "bob")
+            await send(alice, "bob", "unread")
+            assert (await asyncio.to_thread(select.select, [line], [], [], 30))[0]
+        (letter,) = done(await bob.post("/messages/wait", json={"wait": 10}))["messages"]
+        assert (letter["content"], letter["attempt"]) == ("unread", 1)
 
     async def test_one_message_wakes_many_and_goes_to_one(self, callers: Callers) -> None:
         alice, bob = await two(callers)

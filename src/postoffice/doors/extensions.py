@@ -7,6 +7,10 @@ RESET = "postoffice.reset"
 """`() -> bool`: whether the connection broke, so that what was written last may not have arrived.
 
 Read by `mcp/door.py`, which gives mail back that nobody got. ASGI tells that a caller is gone, not how."""
+UNREAD = "postoffice.unread"
+"""`(call) -> None`: takes a call, and makes it if the connection breaks soon after this answer, before another request comes by it.
+
+Read by `hangup.py` behind an answer that carries leases: a caller that closes with bytes it has not read breaks the connection."""
 ARRIVAL = "postoffice.arrival"
 """`() -> bool`: whether all of the request is here.
 

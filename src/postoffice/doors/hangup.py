@@ -11,10 +11,11 @@ from starlette.types import Receive, Scope, Send
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Leased
-from postoffice.doors.extensions import DEPARTURE, HANGUP
+from postoffice.doors.extensions import DEPARTURE, HANGUP, UNREAD
 from postoffice.office import PostOffice
 
 T = TypeVar("T")
+_UNDER_WAY: set[asyncio.Future[None]] = set()
 
 
 async def unless_hung_up(request: Request, work: Coroutine[Any, Any, T]) -> T:
@@ -67,6 +68,19 @@ def hung_up(scope: Scope, receive: Receive) -> bool:
     return False
 
 
+def when_unread(scope: Scope, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Have this done if the answer that was just written turns out not to have been read."""
+    tell: Callable[[Callable[[], None]], None] | None = scope.get("extensions", {}).get(UNREAD)
+    if tell is not None:
+        tell(lambda: _begin(work()))
+
+
+def _begin(work: Coroutine[Any, Any, None]) -> None:
+    task = asyncio.ensure_future(work)
+    _UNDER_WAY.add(task)  # or it might be collected before it ends
+    task.add_done_callback(_UNDER_WAY.discard)
+
+
 class LeaseResponse(Response):
     """An answer that carries leases: if nobody is there to get it, they go back and were no attempt."""
 
@@ -79,6 +93,11 @@ class LeaseResponse(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send, unless the caller is gone."""
         if self._leased and hung_up(scope, receive):
-            await self._office.give_back(self._caller, self._leased)
+            await self._give_back()
             return
         await super().__call__(scope, receive, send)
+        if self._leased:
+            when_unread(scope, self._give_back)
+
+    async def _give_back(self) -> None:
+        await self._office.give_back(self._caller, self._leased)

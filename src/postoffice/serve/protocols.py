@@ -1,13 +1,14 @@
 """uvicorn's protocols, less patient: slow and endless headers are cut, and so is whoever takes nothing of an answer, or reads no socket."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HEADER_RE, HEADER_VALUE_RE, STATUS_LINE, HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode
 
-from postoffice.doors.extensions import ARRIVAL, CUTOFF, DEPARTURE, HANGUP, RESET, WHOLE_ANSWER
+from postoffice.doors.extensions import ARRIVAL, CUTOFF, DEPARTURE, HANGUP, RESET, UNREAD, WHOLE_ANSWER
 from postoffice.doors.reply import Headers
 
 _HEAD_SECONDS = 20.0
@@ -15,6 +16,7 @@ _HEAD_BYTES = 64 << 10
 _TAKING_SECONDS = 60.0
 _LAST_BODY_SECONDS = 1.0  # for what is still on its way when the server is told to stop
 _CLOSE_SECONDS = 1.0
+_UNREAD_SECONDS = 1.0  # after which a broken connection says nothing of the answer before it
 _HEED = frozenset({b"connection", b"transfer-encoding"})  # headers that say how the rest is written
 _LENGTH = b"content-length"
 _LARGE_BYTES = 64 << 10  # bytes: a body that costs more to copy behind its head than to write by itself
@@ -33,6 +35,9 @@ class HttpProtocol(HttpToolsProtocol):
     _broken = False
     _leaving: asyncio.Future[None] | None = None
     """What the request under way wants to be done when its caller hangs up."""
+    _unread: Callable[[], None] | None = None
+    """What is to be done if the last answer turns out not to have been read."""
+    _answered_at = 0.0
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -41,6 +46,7 @@ class HttpProtocol(HttpToolsProtocol):
         # The same for all requests of a connection, which come one after the other.
         self._extensions: dict[str, Any] = {
             RESET: lambda: self._broken,
+            UNREAD: self._tell_unread,
             ARRIVAL: lambda: not self.cycle.more_body,
             HANGUP: lambda: self.cycle.disconnected,
             DEPARTURE: self._tell_leaving,
@@ -55,6 +61,9 @@ class HttpProtocol(HttpToolsProtocol):
         self._broken = exc is not None
         if self._leaving is not None and not self._leaving.done():
             self._leaving.set_result(None)
+        if self._broken and self._unread is not None and self.loop.time() - self._answered_at < _UNREAD_SECONDS:
+            self._unread()
+        self._unread = None
         self._stop_looking()
         self._stop_timing()
         for cycle in self._before:
@@ -86,6 +95,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._unread = None  # whoever asks again has read what came before
         self.scope["extensions"] = self._extensions
         self._begin_head()
 
@@ -118,6 +128,9 @@ class HttpProtocol(HttpToolsProtocol):
         if self.cycle.disconnected:
             leaving.set_result(None)
         self.flow.resume_reading()  # or nothing would be heard of it
+
+    def _tell_unread(self, call: Callable[[], None]) -> None:
+        self._unread, self._answered_at = call, self.loop.time()
 
     def _write_whole(self, status: int, headers: Headers, more: bytes, body: bytes) -> bool:
         """Write an answer as uvicorn does, but in one piece; whatever is not plain is left to uvicorn."""

@@ -17,7 +17,7 @@ from postoffice.core.tools import MAIL, PER_AGENT, SHARED, toolset
 from postoffice.doors.credentials import Credentials, credentials
 from postoffice.doors.edge import error_response
 from postoffice.doors.extensions import RESET
-from postoffice.doors.hangup import hung_up, unless_hung_up
+from postoffice.doors.hangup import hung_up, unless_hung_up, when_unread
 from postoffice.doors.mcp.call import call_tool
 from postoffice.doors.mcp.protocol import Protocol
 from postoffice.doors.mcp.quick import QuickCall, answer_quickly, is_unanswerable, not_json, quick_call, wants_json
@@ -79,6 +79,8 @@ class McpDoor:
         finally:
             if request.leased and not await exchange.arrived():
                 await request.give_back()
+            elif request.leased:
+                when_unread(scope, request.give_back)
 
     async def _answer(self, request: McpRequest, call: QuickCall, exchange: "_Exchange", scope: Scope) -> bytes:
         answer = answer_quickly(request, call, exchange.keep_open)

@@ -13,7 +13,6 @@ from postoffice.core.folding import squeeze
 MASKED_CODE = "**-***"
 _CODE = re.compile(r"[A-Z]{2}-[0-9]{3}", re.ASCII)
 _SQUEEZED = re.compile(r"[a-z]{2}[0-9]{3}", re.ASCII)
-_DIGIT = re.compile(r"[0-9]", re.ASCII)
 
 
 class Status(StrEnum):
@@ -70,8 +69,6 @@ def read_code(text: str) -> str | None:
 
 def may_say_code(text: str) -> bool:
     """Whether a text could hold a code, however it is spelled."""
-    if text.isascii() and _DIGIT.search(text) is None:
-        return False  # as most letters: there is nothing to fold
     return _SQUEEZED.search(squeeze(text)) is not None
 
 

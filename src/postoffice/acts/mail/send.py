@@ -11,7 +11,7 @@ from postoffice.acts.mail.answering import Answered, Answering
 from postoffice.acts.mail.compose import compose
 from postoffice.acts.mail.forwarding import Forwarding
 from postoffice.acts.mail.moves import keep, post
-from postoffice.acts.mail.reach_signs import with_signs
+from postoffice.acts.mail.reach_signs import known_of, with_signs, without_signs
 from postoffice.acts.needs import Needs
 from postoffice.acts.questions.opening import check_question, is_person, open_question
 from postoffice.acts.rows import Box, ThreadRow
@@ -192,8 +192,8 @@ class Send(Act[Accepted]):
             ledger=way,
         )
         if self.once is not None:
-            self.once.remember(desk, answer)
-        return with_signs(desk, answer)
+            self.once.remember(desk, without_signs(answer))
+        return answer
 
     def _recipients(self, desk: Desk) -> list[str]:
         if self.to_all:
@@ -272,7 +272,7 @@ class Send(Act[Accepted]):
                 count_talk(desk, thread, desk.boxes[self.sender], box)
             elif is_person(desk.boxes[self.sender]):
                 refresh_talk(desk, box.agent)
-        return Posted(recipient=box.name, session_id=session_id, unseen=unseen, ledger=way)
+        return Posted(recipient=box.name, session_id=session_id, unseen=unseen, ledger=way, known=known_of(desk, box))
 
     def _way(self, desk: Desk, message: Message, box: Box) -> str | None:
         """How it goes, where the ledger was asked for: notes reach whoever they name at once."""

@@ -4,7 +4,9 @@ It is noticed when the letter is sent, where both the letter and the few request
 gone through for it, and a letter from before a request cannot know its code.
 """
 
+import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -14,9 +16,16 @@ from postoffice.core.connection import Assurance, Status, may_say_code, says_cod
 from postoffice.core.draft import Draft
 from postoffice.core.message import Message
 
+_encode = msgspec.json.Encoder().encode
+_DIGITS = re.compile(rb"[0-9][^0-9]*[0-9][^0-9]*[0-9]")
+"""As many as a code has, wherever they stand."""
+
 
 def ask_codes(needs: Needs, said: Draft | str, recipients: Iterable[str]) -> None:
     """Have the requests at hand that wait for the recipients of what may tell a code."""
+    written = _encode(said if isinstance(said, str) else _free(said))
+    if written.isascii() and _DIGITS.search(written) is None:
+        return  # as most letters, of which nothing has to be folded to know it
     if may_say_code(said if isinstance(said, str) else all_said(said)):
         needs.requests.update(recipients)
 
@@ -37,15 +46,21 @@ def all_said(said: Draft | Message) -> str:
     """Whatever a sender can write into a message, one thing after the other: a code may be in pieces. Names of fields come last."""
     values: list[str] = []
     names: list[str] = []
-    payload = None if said.payload is msgspec.UNSET else said.payload
-    parts = [{name: value for name, value in part.items() if name != "type"} for part in said.parts]
-    free = (said.subject, said.content, parts, payload, said.context, said.metadata, said.callback)
-    for value in (*free, said.type, said.client_id, said.correlation_id, said.reply_to, said.ref_id, said.ref_type):
+    subject, content, parts, *others = _free(said)
+    unnamed = [{name: value for name, value in part.items() if name != "type"} for part in parts]
+    for value in (subject, content, unnamed, *others):
         if isinstance(value, str):
             values.append(value)
         elif value is not None:
             values.extend(_texts(value, names))
     return " ".join((*values, *names))
+
+
+def _free(said: Draft | Message) -> tuple[Any, ...]:
+    """The fields that a sender can write into."""
+    payload = None if said.payload is msgspec.UNSET else said.payload
+    bodies = (said.subject, said.content, said.parts, payload, said.context, said.metadata, said.callback)
+    return (*bodies, said.type, said.client_id, said.correlation_id, said.reply_to, said.ref_id, said.ref_type)
 
 
 def _texts(value: object, names: list[str]) -> Iterator[str]:

@@ -70,8 +70,13 @@ async def closing(socket: ClientConnection, within: float = PATIENCE) -> int | N
 
 async def open_sockets(client: httpx.AsyncClient) -> int:
     """How many sockets the server counts."""
+    return await counted(client, "sockets")
+
+
+async def counted(client: httpx.AsyncClient, what: str) -> int:
+    """How many of them the server counts."""
     shown = await client.get("/metrics")
-    found = re.search(r"^postoffice_sockets (\S+)$", shown.text, re.MULTILINE)
+    found = re.search(rf"^postoffice_{what} (\S+)$", shown.text, re.MULTILINE)
     assert found is not None, shown.text
     return int(float(found[1]))
 

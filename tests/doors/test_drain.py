@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 
 from tests.doors.callers import done
 from tests.doors.processes import WAYS, Process, started
-from tests.doors.sockets import closing, open_sockets, plugged
+from tests.doors.sockets import closing, counted, plugged
 from tests.engines import Engine, PostgresEngine
 
 POLLS, SOCKETS = 50, 20
@@ -104,17 +103,11 @@ async def _poll(client: httpx.AsyncClient, name: str) -> httpx.Response:
 
 
 async def _settled(client: httpx.AsyncClient) -> None:
-    """Every poll has begun: all their names are known, by nothing else, and the sockets are counted."""
+    """Every poll has begun, and the sockets are counted."""
     async with asyncio.timeout(BOUND):
-        while len(await _names(client)) < POLLS:  # noqa: ASYNC110 - the server's number, not ours
+        while await counted(client, "waiters") < POLLS:  # noqa: ASYNC110 - the server's number, not ours
             await asyncio.sleep(0.05)
-    assert await open_sockets(client) in (0, SOCKETS)
-    await asyncio.sleep(0.2)
-
-
-async def _names(client: httpx.AsyncClient) -> list[str]:
-    found: Sequence[dict[str, Any]] = done(await client.get("/agents?limit=200", headers={"X-Agent": "onlooker"}))["agents"]
-    return [agent["name"] for agent in found if agent["name"].startswith("agent-")]
+    assert await counted(client, "sockets") in (0, SOCKETS)
 
 
 async def _send(client: httpx.AsyncClient, to: str, content: str, name: str = "alice") -> httpx.Response | None:

@@ -54,6 +54,16 @@ NOT_BY_A_BARE_NAME = {
     "GET /machines",
     "POST /machines",
     "DELETE /machines/{prefix}",
+    "GET /hooks",  # and the rest of the owner's webhooks
+    "POST /hooks",
+    "DELETE /hooks/{name}",
+    "POST /hooks/{token}",
+    "GET /webhooks",
+    "POST /webhooks",
+    "GET /webhooks/{name}",
+    "DELETE /webhooks/{name}",
+    "POST /webhooks/{name}/resume",
+    "POST /webhooks/{name}/rotate",
 }
 SUCCESS = re.compile("2[0-9][0-9]")
 

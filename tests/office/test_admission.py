@@ -133,8 +133,7 @@ class TestUnknownRecipients:
                 await write(office, alice, "robrt")
 
     async def test_a_wrong_name_is_compared_with_its_neighbours_however_many_there_are(self, office: PostOffice) -> None:
-        alice = await person(office, "alice")
-        await write(office, alice, tuple(f"worker-{number:03}" for number in range(300)))
+        await people(office, *(f"worker-{number:03}" for number in range(300)))
         near = await office.store.agents.near("Worker-15O", 50)
         assert sorted(near) == [f"worker-{number:03}" for number in range(110, 210)]
         with pytest.raises(NoSuchAgent, match="did you mean 'worker-1"):

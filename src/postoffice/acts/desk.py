@@ -132,6 +132,8 @@ class Desk:
     def write_window(self, row: WindowRow) -> None:
         """Keep a window as it is now."""
         self.windows[row.id] = row
+        # One that had ended and opens again in one act is not ended after it is written.
+        self.writes.get("delete_window", {}).pop(row.id, None)
         self.write("put_window", astuple(row), row.id)
 
     def delete_window(self, row: WindowRow) -> None:

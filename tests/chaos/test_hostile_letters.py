@@ -104,6 +104,7 @@ async def _read(bob: Client, own: httpx.AsyncClient, asked: list[str]) -> AsyncI
         ("mail_find", {"words": f"{MARK}*"}),
         *(("mail_find", {"id": id}) for id in (*ids, *asked)),
         ("mail_agents", {}),
+        ("mail_pause", {"resume": True}),
         ("mail_connect", {}),
         ("mail_get", {"limit": 3}),
         ("mail_get", {"limit": 2}),

@@ -74,7 +74,7 @@ class TestLongLists:
     def test_all_connections_are_listed(self, home: Home) -> None:
         (star,) = home.names("star")
         for planet in home.names("mars", "venus"):
-            home.ask("inbox", "--as", planet)
+            home.ask("send", "--as", planet, "--to", planet, "I am here")
             home.ask("connect", planet, "--as", star)
         assert len(home.ask("connections", "--as", star)["connections"]) == 2
         cut = home.ask("connections", "--limit", "1", "--as", star)

@@ -69,7 +69,7 @@ class TestNumbers:
     async def test_a_mailbox_in_numbers(self, callers: Callers) -> None:
         alice, bob = await two(callers)
         empty = done(await bob.get("/mailbox"))
-        assert empty == {"held": 0, "pending": 0, "leased": 0, "dead": 0, "counted": 0, "unread": 0, "oldest_waiting": None}
+        assert empty == {"held": 0, "pending": 0, "leased": 0, "dead": 0, "counted": 0, "unread": 0, "oldest_waiting": None, "paused": None}
         for _ in range(3):
             await send(alice, "bob")
         await take(bob, limit=1)

@@ -42,6 +42,7 @@ async def test_a_person_sees_keeps_puts_off_and_is_done_with_a_letter(callers: C
 async def test_a_question_is_asked_answered_and_told_who_was_first(callers: Callers) -> None:
     (alice,) = await callers.named("alice")
     office = callers.served.office
+    done(await alice.get("/agents/me"))
     await office.identify(name="hanna")
     await office.update_card(office.owner(), {"person": True}, of="hanna")
     (hanna,) = await callers.named("hanna")

@@ -331,7 +331,8 @@ class TestKeysThatEnd:
 
     async def test_a_name_that_gets_its_key_closes_the_sockets_it_had_without(self, served: Served) -> None:
         async with Callers(served) as callers:
-            owner = await callers.owner()
+            owner, (bob,) = await callers.owner(), await callers.named("bob")
+            done(await bob.get("/agents/me"))
             async with plugged(served.ws_url, agent="bob") as socket:
                 done(await owner.post("/agents/register", json={"name": "bob"}), 201)
                 assert await closing(socket) == 4001

@@ -180,7 +180,6 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("one_recipient", letter(type="task", to="ALL")),
         ("one_recipient", letter(ask=Ask(), to="ALL")),
         ("bad_message", letter(ask=Ask(), type="task")),
-        ("bad_message", letter(type="question")),
         ("no_person", letter(ask=Ask())),
         ("one_recipient", letter(to=("bob", "eve"), session_id=NO_ID)),
         ("one_recipient", letter(to=("bob", "eve"), forward_of=NO_ID)),

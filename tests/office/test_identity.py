@@ -39,7 +39,6 @@ GONE = Caller("gone", verified=False)
 ACTS_OF_THE_GONE: dict[str, Callable[[PostOffice], Awaitable[object]]] = {
     "send": lambda office: office.send(GONE, Draft(to="bob", content="x")),
     "ask": lambda office: office.request_connection(GONE, "bob"),
-    "ack": lambda office: office.ack(GONE, NO_ID),
     "forward": lambda office: office.send(GONE, Draft(to="bob", forward_of=NO_ID)),
     "count": lambda office: office.counts(GONE),
 }

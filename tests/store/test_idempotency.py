@@ -149,9 +149,9 @@ class TestDecision2EitherId:
 
     async def test_another_agents_id_names_nothing(self, office: PostOffice) -> None:
         alice, _, carol = await people(office, "alice", "bob", "carol")
-        await write(office, alice, "bob", client_id="a-1")
+        await write(office, alice, "bob", client_id="order-1")
         with pytest.raises(NoSuchMessage):
-            await office.status(carol, "a-1")
+            await office.status(carol, "order-1")
 
 
 class TestDecision2OrderOfChecks:

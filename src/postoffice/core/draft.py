@@ -132,8 +132,6 @@ def _check_form(draft: Draft) -> None:
         if draft.type not in ("message", QUESTION):
             raise BadMessage(field="ask", why=f"a {draft.type} asks nothing; leave the type out")
         check_ask(draft.ask)
-    elif draft.type == QUESTION:
-        raise BadMessage(field="ask", why="a question says what may be answered; an empty object takes any words")
     if isinstance(draft.to, str) and draft.to != EVERYONE:
         return
     kinds = {

@@ -14,7 +14,7 @@ OFFLINE = {"way": "offline", "text": "nobody has been here under that name yet"}
 
 class TestSending:
     def test_text_arrives_as_it_was_written(self, home: Home) -> None:
-        alice, bob = home.names("alice", "bob")
+        alice, bob = home.names("alice", "wolfgang")  # a name that no other is like
         sent = home.ask("send", "--to", bob, "Grüße\n — 🐟", "--subject", "Fish", "--as", alice)
         assert sent["recipients"] == [{"recipient": bob, "session_id": sent["session_id"], "unseen": True, "reach": OFFLINE}]
         taken = home.ask("recv", "--as", bob)

@@ -30,7 +30,7 @@ class TestTables:
 
     @pytest.mark.parametrize("columns", [80, 120])
     def test_each_row_is_one_line_with_the_end_of_its_id_to_be_copied(self, home: Home, columns: int) -> None:
-        alice, bob = home.names("alice", "bob")
+        alice, bob = home.names("claude-code-review", "bob")
         words = ("Shall we say " + "twelve or " * 9, "--subject", "Lunch at noon, or perhaps somewhat later", "--task", "--as", alice)
         sent = home.ask("send", "--to", bob, *words)
         shape = {"COLUMNS": str(columns)}

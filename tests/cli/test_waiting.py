@@ -9,6 +9,7 @@ import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.cli.home import Home, Office, next_line, opened
@@ -75,9 +76,9 @@ def test_one_that_goes_away_meanwhile_is_waited_for(tmp_path: Path) -> None:
                 name: stack.enter_context(home.staying("recv", "--as", name, "--count", count, "--wait", "60"))
                 for name, count in (("bob", "1"), ("carol", "0"))
             }
-            there: set[str] = set()
-            while not there >= {"alice", *takers}:
-                there = {card["name"] for card in home.ask("agents")["agents"]}
+            # A wait by a name never seen makes no agent: the office's own number tells that all of them wait.
+            while "postoffice_waiters 3.0" not in httpx.get(f"{home.office.url}/metrics", timeout=PATIENCE).text:
+                pass
         stack.enter_context(opened(data, port=port))
         stack.enter_context(home.staying("run", "echo", "--", "printf", "heard"))
         assert json.loads(next_line(asking))["reply"]["content"] == "heard"

@@ -205,8 +205,8 @@ class TestNothingIsDisturbed:
             expect(page.locator(".pane-head h1")).to_have_text("Place 5")
             page.go_back()
             expect(row).to_be_in_viewport()
-            page.locator("#nav").get_by_role("link", name="Tasks").click()
-            expect(page.get_by_role("heading", level=1)).to_have_text("Tasks")
+            page.locator("#nav").get_by_role("link", name="Overview").click()
+            expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
             assert page.evaluate("scrollY") == 0
 
 

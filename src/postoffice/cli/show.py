@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _COLOURS = {"idle": "green", "busy": "yellow", "offline": "dim", "acked": "green", "dead": "red", "pending": "cyan", "leased": "yellow"}
-_PROSE = {"subject", "last", "words", "does", "says", "reached"}
+_PROSE = {"subject", "last", "what", "words", "does", "says", "reached"}
 """Columns whose beginning is enough: what does not fit is cut. All others are shown whole."""
-_GAP_CHARACTERS, _PROSE_CHARACTERS = 2, 12
+_GAP_CHARACTERS, _PROSE_CHARACTERS = 2, 8
 """What parts two columns, and what prose keeps at least."""
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 

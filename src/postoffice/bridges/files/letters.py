@@ -39,7 +39,7 @@ def to_file(message: Message, session_id: str | None, reply_to: str | None) -> d
         written["payload"] = message.payload
     if message.automatic:
         written["automatic"] = True
-    if message.task is not None and message.task.state is TaskState.CANCELED:
+    if message.task is not None and message.task.state == TaskState.CANCELED:
         written["task"]["state"] = TaskState.FAILED
         written["metadata"] = {**(message.metadata or {}), "reason": CANCELED}
     return written

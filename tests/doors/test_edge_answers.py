@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from postoffice.doors import hangup
-from postoffice.office import PostOffice
 from tests.doors.callers import done
 from tests.doors.served import Served, serving
 from tests.doors.wire import wired
@@ -91,7 +90,7 @@ class TestNobodyThere:
         self, monkeypatch: pytest.MonkeyPatch, desk: Served
     ) -> None:
         taken, gone, back = asyncio.Event(), asyncio.Event(), asyncio.Event()
-        receive, give_back = PostOffice.receive, PostOffice.give_back
+        receive, give_back = desk.office.receive, desk.office.give_back
 
         async def slowly(*what: Any, **wish: Any) -> Any:
             turned = await receive(*what, **wish)
@@ -104,8 +103,8 @@ class TestNobodyThere:
             back.set()
 
         await send(desk, content="still here")
-        monkeypatch.setattr(PostOffice, "receive", slowly)
-        monkeypatch.setattr(PostOffice, "give_back", told)
+        monkeypatch.setattr(desk.office, "receive", slowly)
+        monkeypatch.setattr(desk.office, "give_back", told)
         async with asyncio.timeout(30):
             async with wired(desk.url) as wire:
                 await wire.ask("POST", "/messages/receive", JSON)
@@ -121,9 +120,9 @@ class TestNobodyThere:
         async with asyncio.timeout(30):
             async with wired(desk.url) as wire:
                 await wire.ask("POST", "/messages/wait", JSON | {"Content-Length": "12"}, b'{"wait":240}')
-                while not desk.office.waiters.now:  # noqa: ASYNC110 - the office has no event for it
+                while not desk.office.tallies.waiters.now:  # noqa: ASYNC110 - the office has no event for it
                     await asyncio.sleep(0.01)
-            while desk.office.waiters.now:  # noqa: ASYNC110 - as above
+            while desk.office.tallies.waiters.now:  # noqa: ASYNC110 - as above
                 await asyncio.sleep(0.01)
         await send(desk, content="still here")
         async with desk.client(name="bob") as bob:

@@ -12,7 +12,7 @@ import pytest
 from postoffice.bridges.files import bridge
 from postoffice.bridges.files.lying import File
 from postoffice.bridges.files.tree import Tree
-from postoffice.office import PostOffice
+from postoffice.office.deliveries import Deliveries
 from postoffice_files.home import make
 from tests.doors.callers import Callers, done, send, take
 from tests.doors.served import Served, serving
@@ -446,13 +446,13 @@ class TestRestarts:
         self, tmp_path: Path, root: Path, at_home: Settle, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         coder = at_home("coder")
-        at_once = PostOffice.settle
+        at_once = Deliveries.settle
 
-        async def slowly(office: PostOffice, *said: Any) -> Any:
+        async def slowly(deliveries: Deliveries, *said: Any) -> Any:
             await asyncio.sleep(0.5)
-            return await at_once(office, *said)
+            return await at_once(deliveries, *said)
 
-        monkeypatch.setattr(PostOffice, "settle", slowly)
+        monkeypatch.setattr(Deliveries, "settle", slowly)
         async with serving(SQLiteEngine(tmp_path), files=root) as served, Callers(served) as callers:
             (alice,) = await callers.named("alice")
             sent = await send(alice, "coder")

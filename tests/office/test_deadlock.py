@@ -63,7 +63,7 @@ async def test_an_answer_is_found_in_another_session_and_behind_much_other_mail(
 
 
 async def test_a_ring_is_told_though_the_hint_of_it_is_lost(office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("postoffice.office.mail.LOOK_SECONDS", 0.1)
+    monkeypatch.setattr("postoffice.office.waits.LOOK_SECONDS", 0.1)
     alice, bob = await people(office, "alice", "bob")
     one, other = await write(office, alice, "bob", subject="a"), await write(office, bob, "alice", subject="b")
     first = asyncio.create_task(office.wait(alice, answer_to=one.message_id, within=LONG))

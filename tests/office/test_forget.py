@@ -101,7 +101,7 @@ async def test_its_invitation_is_worth_nothing(office: PostOffice, engine: Engin
 
 
 async def test_however_much_waits(office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("postoffice.office.people._FORGOTTEN_AT_ONCE", 2)
+    monkeypatch.setattr("postoffice.office.agents._FORGOTTEN_AT_ONCE", 2)
     (alice,) = await people(office, "alice")
     for number in range(5):
         await write(office, alice, "bbo", str(number))

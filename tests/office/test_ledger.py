@@ -17,7 +17,8 @@ from postoffice.core.ledger import Account, Delivery, Sighting
 from postoffice.core.limits import Limits
 from postoffice.core.routing import Route
 from postoffice.office import House, PostOffice
-from postoffice.office.house import Ledger
+from postoffice.office.checks import Checks
+from postoffice.office.house import LedgerRules
 from postoffice.wake.local import LocalWake
 from tests.engines import Engine
 from tests.mail import people, standing, take, taken, write
@@ -36,7 +37,7 @@ def account(agent: str, number: int) -> Account:
 ALICE, BOB = account("alice", 100), account("bob", 200)
 
 
-@pytest.fixture(params=[Ledger(), Ledger(private=True)], ids=["full", "private"])
+@pytest.fixture(params=[LedgerRules(), LedgerRules(private=True)], ids=["full", "private"])
 async def desk(request: pytest.FixtureRequest, engine: Engine) -> AsyncIterator[PostOffice]:
     """An office with a ledger, on which alice and bob have topics and carol has none."""
     async with PostOffice(engine.store(), LocalWake(), House(ledger=request.param, routes=ROUTES, tick=3600)) as office:
@@ -122,7 +123,7 @@ class TestSending:
     async def test_a_private_office_says_nothing_on_the_ledger(self, desk: PostOffice) -> None:
         await publish(desk, subject="a secret", payload={"deep": "secret"})
         (post,) = await desk.ledger.posts_due(10)
-        assert ("secret" in post.body) is not (desk.house.ledger or Ledger()).private
+        assert ("secret" in post.body) is not (desk.house.ledger or LedgerRules()).private
         assert post.topic_id == BOB.inbound_topic_id
 
     async def test_a_note_goes_to_its_entity_s_topic_and_to_those_named_at_once(self, desk: PostOffice) -> None:
@@ -212,7 +213,7 @@ class TestWhatIsSeen:
 
     async def test_mail_of_other_software_is_delivered_once(self, desk: PostOffice) -> None:
         bob = await me(desk, "bob")
-        mail = Delivery(sender="carol", draft=desk._checks.draft(Draft(to="bob", content="from afar", client_id="0.0.201:1")))
+        mail = Delivery(sender="carol", draft=Checks(desk.house.limits).draft(Draft(to="bob", content="from afar", client_id="0.0.201:1")))
         seen = Sighting(sequence=1, payer="0.0.9", at="1.0", raw="{}", deliveries=(mail,))
         for _ in range(2):
             await desk.ledger.materialise(BOB.inbound_topic_id, 1, (seen,))
@@ -223,7 +224,13 @@ class TestWhatIsSeen:
         await desk.update_card(await me(desk, "carol"), {"allow_from": []})
         drafts = [Draft(to="carol", content="no", client_id="1"), Draft(to="bob", content="yes", client_id="2")]
         seen = tuple(
-            Sighting(sequence=n, payer="p", at="1.0", raw="{}", deliveries=(Delivery(sender="alice", draft=desk._checks.draft(draft)),))
+            Sighting(
+                sequence=n,
+                payer="p",
+                at="1.0",
+                raw="{}",
+                deliveries=(Delivery(sender="alice", draft=Checks(desk.house.limits).draft(draft)),),
+            )
             for n, draft in enumerate(drafts, 1)
         )
         await desk.ledger.materialise("0.0.5", 2, (*seen, Sighting(sequence=3, payer="p", at="1.0", raw="?", refusal="it is torn")))

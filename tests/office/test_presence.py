@@ -10,7 +10,7 @@ from postoffice.acts.act import Act
 from postoffice.acts.people.agents import Seen
 from postoffice.core.agent import Caller, Presence
 from postoffice.core.task import TaskState
-from postoffice.office import PostOffice, upkeep
+from postoffice.office import PostOffice, presences
 from tests.engines import Engine
 from tests.mail import ask, member, office_with, people, person, write
 
@@ -86,7 +86,7 @@ class TestPresence:
 
     async def test_whoever_waits_in_one_call_is_there_however_long_it_lasts(self, office: PostOffice, engine: Engine) -> None:
         taker, reader = await people(office, "taker", "reader")
-        office._sign_after = 0.01
+        office._presences.sign_after = 0.01
         waiting = asyncio.gather(office.wait(taker, within=timedelta(seconds=60)), office.news(reader, within=timedelta(seconds=60)))
         await flush(office)
         await engine.advance(A_WHILE)
@@ -147,7 +147,7 @@ class TestPresence:
     async def test_the_signs_of_many_are_written_down_a_few_at_a_time(self, office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> None:
         everyone = [await person(office, f"agent-{number}") for number in range(7)]
         await flush(office)
-        monkeypatch.setattr(upkeep, "_SEEN_AT_ONCE", 3)
+        monkeypatch.setattr(presences, "_SEEN_AT_ONCE", 3)
         written: list[list[str]] = []
         write_down = office.store.do
 

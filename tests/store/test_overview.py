@@ -208,7 +208,7 @@ class TestWatching:
         await write(office, bob, "alice")
         pulse = await anext(watching)
         assert pulse.events
-        monkeypatch.setattr(office, "place", AsyncMock(return_value=str(int(pulse.cursor) - 1)))
+        monkeypatch.setattr(office.store.mail, "look", AsyncMock(return_value={"alice": (0, int(pulse.cursor) - 1)}))
         pulse = await anext(watching)
         assert (pulse.missed, pulse.cursor) == (True, await office.place(alice))
 

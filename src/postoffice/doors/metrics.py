@@ -43,7 +43,7 @@ class _Tallies(Collector):
         self._numbers = numbers
 
     def collect(self) -> Iterable[Metric]:
-        office = self._office
+        office, tallies = self._office, self._office.tallies
         requests = CounterMetricFamily("postoffice_requests", "Requests answered.", labels=["method", "route", "status"])
         seconds = HistogramMetricFamily("postoffice_request_seconds", "How long answers took.", labels=["method", "route", "status"])
         for (method, route, status), tally in self._answers.items():
@@ -52,19 +52,19 @@ class _Tallies(Collector):
             seconds.add_metric(labels, tally.up_to(), tally.sum)
         yield from (requests, seconds)
         for name, text, tally in (
-            ("postoffice_wait_seconds", "How long mail waited before it was taken.", office.waits),
-            ("postoffice_wake_seconds", "How long mail was on its way to somebody who was waiting for it.", office.wakes),
+            ("postoffice_wait_seconds", "How long mail waited before it was taken.", tallies.waits),
+            ("postoffice_wake_seconds", "How long mail was on its way to somebody who was waiting for it.", tallies.wakes),
             ("postoffice_commit_seconds", "How long a group of acts took to be on disk.", office.store.engine.commits),
         ):
             yield HistogramMetricFamily(name, text, buckets=tally.up_to(), sum_value=tally.sum)
         for name, text, count in (
-            ("postoffice_sent", "Messages accepted by this process.", office.sent),
-            ("postoffice_redelivered", "Messages taken more than once.", office.redelivered),
+            ("postoffice_sent", "Messages accepted by this process.", tallies.sent),
+            ("postoffice_redelivered", "Messages taken more than once.", tallies.redelivered),
         ):
             yield CounterMetricFamily(name, text, count)
         for name, text, now in (
-            ("postoffice_waiters", "Calls that wait for mail in this process: long polls and MCP waits.", office.waiters.now),
-            ("postoffice_watchers", "Pages told by this process what happens, by server-sent events.", office.watchers.now),
+            ("postoffice_waiters", "Calls that wait for mail in this process: long polls and MCP waits.", tallies.waiters.now),
+            ("postoffice_watchers", "Pages told by this process what happens, by server-sent events.", tallies.watchers.now),
             ("postoffice_hints_carried", "1 if hints come from other replicas, 0 if this one polls.", int(office.hints_carried)),
             ("postoffice_upkeep_held", "1 if the sweeps are this process's to do now, 0 if another's.", int(office.upkeep.held)),
             ("postoffice_database_answers", "1 if the database answers this process, 0 if not.", int(self._numbers is not None)),

@@ -20,7 +20,7 @@ from postoffice.store.store import Store
 _encode = msgspec.json.Encoder().encode
 
 
-class ForeignVerbs:
+class ForeignAgents:
     """Agents of other software are called by their accounts, and are connected as others are: with consent."""
 
     def __init__(self, store: Store, house: House, checks: Checks) -> None:

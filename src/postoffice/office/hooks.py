@@ -4,20 +4,19 @@ import base64
 import binascii
 import hashlib
 import secrets
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 
 from postoffice.acts.people.hooks import AddHook, RevokeHook
 from postoffice.core.agent import Caller, key_hash, key_prefix, new_key
 from postoffice.core.clock import Clock
-from postoffice.core.draft import Draft
 from postoffice.core.errors import IdConflict, Invalid, NoSuchHook, OwnerOnly
 from postoffice.core.hook import Hook, Proof, check_proof, letter_from
 from postoffice.core.message import Accepted
 from postoffice.core.names import check_free, check_name
 from postoffice.core.webhook import new_secret
+from postoffice.office.sending import Sending
 from postoffice.store.store import Store
 
-Send = Callable[[Caller, Draft], Awaitable[Accepted]]
 _BYTES = 32
 _SECRET_CHARACTERS = 200
 _MICROS = 1_000_000
@@ -26,10 +25,10 @@ _MICROS = 1_000_000
 class Hooks:
     """Of an address only the hash is kept."""
 
-    def __init__(self, store: Store, clock: Clock, send: Send) -> None:
+    def __init__(self, store: Store, clock: Clock, sending: Sending) -> None:
         self._store = store
         self._clock = clock
-        self._send = send
+        self._sending = sending
 
     async def all(self, caller: Caller) -> tuple[Hook, ...]:
         """Every hook there is or was."""
@@ -62,7 +61,7 @@ class Hooks:
         hook, secret = found
         check_proof(hook.proof, secret, headers, body, self._clock.now() // _MICROS)
         try:
-            return await self._send(Caller(hook.name, verified=True), letter_from(hook.to, headers, body))
+            return await self._sending.send(Caller(hook.name, verified=True), letter_from(hook.to, headers, body))
         except IdConflict:
             return None
 

@@ -8,7 +8,7 @@ from postoffice.core.policy import Auth
 from postoffice.core.routing import Route
 
 
-class Ledger(msgspec.Struct, frozen=True, kw_only=True):
+class LedgerRules(msgspec.Struct, frozen=True, kw_only=True):
     """That mail goes by a ledger, and how."""
 
     private: bool = False
@@ -23,7 +23,7 @@ class House(msgspec.Struct, frozen=True, kw_only=True):
     auth: Auth = Auth.OPEN
     handshake: Handshake = Handshake.VISIBLE
     limits: Limits = Limits()
-    ledger: Ledger | None = None
+    ledger: LedgerRules | None = None
     routes: tuple[Route, ...] = ()
     """Who is told of what happens to entities."""
     tick: float = 1.0

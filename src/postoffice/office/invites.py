@@ -24,7 +24,7 @@ class Invitation(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime
 
 
-class InviteVerbs:
+class Invites:
     """Invitations. Only the hash of a code is kept, and the key is made when the code is used."""
 
     def __init__(self, store: Store, checks: Checks, clock: Clock) -> None:

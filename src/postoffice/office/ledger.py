@@ -14,21 +14,21 @@ from postoffice.core.names import check_name
 from postoffice.core.policy import Auth
 from postoffice.core.views import LedgerStatus, Page
 from postoffice.office.checks import Checks
+from postoffice.office.directory import Directory
 from postoffice.office.house import House
-from postoffice.office.near_names import NearNames
 from postoffice.store.store import Store
 
 _KINDS = (ENTITY,)  # the others are watched by themselves
 
 
-class LedgerVerbs:
+class Ledger:
     """They keep what is known of the ledger, also while nothing goes by it."""
 
-    def __init__(self, store: Store, house: House, checks: Checks, near_names: NearNames) -> None:
+    def __init__(self, store: Store, house: House, checks: Checks, directory: Directory) -> None:
         self._store = store
         self._house = house
         self._checks = checks
-        self._near_names = near_names
+        self._directory = directory
 
     # Who has topics
 
@@ -44,7 +44,7 @@ class LedgerVerbs:
             if (id := getattr(account, what)) is not None:
                 check_ledger_id(id, what)
         if await self._store.agents.named(account.agent) is None:
-            raise await self._near_names.unknown(account.agent)
+            raise await self._directory.unknown(account.agent)
         await self._store.do(KeepAccount(account, profile))
 
     async def watch_topic(self, caller: Caller, topic_id: str, kind: str, about: str, agent: str | None = None) -> None:

@@ -1,28 +1,24 @@
 """Verbs for bridges that keep an agent's mail elsewhere: lend it, and know what is lent."""
 
-from collections.abc import Awaitable, Callable, Sequence
-
-from postoffice.acts.mail.take_and_settle import Collected
 from postoffice.acts.people.agents import Appear
 from postoffice.core.agent import Caller
-from postoffice.core.delivery import Leased, Lent, Settlement, Unread, Wish
+from postoffice.core.delivery import Leased, Lent, Wish
 from postoffice.core.names import check_free, folded
 from postoffice.core.views import Page
 from postoffice.office.bells import Bells
 from postoffice.office.checks import Checks
+from postoffice.office.deliveries import Deliveries
 from postoffice.store.store import Store
 
-Turn = Callable[[Caller, Sequence[Settlement | Unread], Wish | None], Awaitable[Collected]]
 
-
-class LendingVerbs:
+class Lending:
     """Mail lent is leased without expiry: it is settled, handed on or refused by whoever keeps it."""
 
-    def __init__(self, store: Store, checks: Checks, bells: Bells, turn: Turn) -> None:
+    def __init__(self, store: Store, checks: Checks, bells: Bells, deliveries: Deliveries) -> None:
         self._store = store
         self._checks = checks
         self._bells = bells
-        self._turn = turn
+        self._deliveries = deliveries
 
     async def guest(self, name: str) -> Caller:
         """An agent at home elsewhere, for whom a bridge speaks. A name with a key never is one."""
@@ -34,7 +30,7 @@ class LendingVerbs:
         with self._bells.waiting(folded(caller.name)) as bell:
             while True:
                 bell.still()
-                lent = (await self._turn(caller, (), wish)).leased
+                lent = (await self._deliveries.take_and_settle(caller, (), wish)).leased
                 if lent or self._bells.closed or not await bell.rings(within):
                     return lent
 

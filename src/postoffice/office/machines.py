@@ -10,7 +10,7 @@ from postoffice.store.store import Store
 _WHAT = "give keys to machines"
 
 
-class MachineVerbs:
+class Machines:
     """A machine's key may open windows whose names begin with its prefix, and speak for their agents only."""
 
     def __init__(self, store: Store, checks: Checks) -> None:

@@ -1,38 +1,230 @@
-"""PostOffice: the verbs, and the office's opening hours."""
+"""PostOffice: every verb by its name, and the office's opening hours."""
 
 import asyncio
-from collections.abc import Awaitable
-from datetime import timedelta
-from typing import Final, Self, TypeVar
+from typing import Self
 
-from postoffice.core.agent import Caller
-from postoffice.core.errors import DatabaseLost, Unavailable
-from postoffice.core.views import Numbers
-from postoffice.office.consent import ConsentVerbs
-from postoffice.office.mail import MailVerbs
-from postoffice.office.pausing import PausingVerbs
-from postoffice.office.questions import QuestionVerbs
-from postoffice.office.reading import ReadingVerbs
-from postoffice.office.tasks import TaskVerbs
-from postoffice.office.watching import WatchingVerbs
-from postoffice.office.windows import WindowVerbs
+from postoffice.core.clock import Clock
+from postoffice.core.policy import Auth
+from postoffice.office.agents import Agents
+from postoffice.office.bells import Bells
+from postoffice.office.board import Board
+from postoffice.office.callers import Callers
+from postoffice.office.cancellations import Cancellations
+from postoffice.office.checks import Checks
+from postoffice.office.connections import Connections
+from postoffice.office.dead_letters import DeadLetters
+from postoffice.office.deliveries import Deliveries
+from postoffice.office.directory import Directory
+from postoffice.office.entities import Entities
+from postoffice.office.foreign import ForeignAgents
+from postoffice.office.health import STORE_ANSWER_SECONDS, Health
+from postoffice.office.hooks import Hooks
+from postoffice.office.house import House
+from postoffice.office.identity import Identities
+from postoffice.office.invites import Invites
+from postoffice.office.keys import Keys
+from postoffice.office.ledger import Ledger
+from postoffice.office.lending import Lending
+from postoffice.office.logins import Logins
+from postoffice.office.machines import Machines
+from postoffice.office.mailboxes import Mailboxes
+from postoffice.office.news import News
+from postoffice.office.overview import Overview
+from postoffice.office.pauses import Pauses
+from postoffice.office.persons import Persons
+from postoffice.office.places import Places
+from postoffice.office.presences import Presences
+from postoffice.office.proofs import Proofs
+from postoffice.office.questions import Questions
+from postoffice.office.reachability import Reachability
+from postoffice.office.search import Search
+from postoffice.office.sending import Sending
+from postoffice.office.sessions import Sessions
+from postoffice.office.short_ids import ShortIds
+from postoffice.office.tallies import Tallies
+from postoffice.office.tasks import Tasks
+from postoffice.office.trace import Trace
+from postoffice.office.upkeep import Upkeep
+from postoffice.office.waits import Waits
+from postoffice.office.webhooks import Webhooks
+from postoffice.office.windows import Windows
+from postoffice.store.store import Store
+from postoffice.wake.protocol import Wake
 
-R = TypeVar("R")
-_STORE_ANSWER_SECONDS: Final = 2.0
-"""Seconds within which a store answers that is well."""
 
-
-class PostOffice(
-    MailVerbs,
-    PausingVerbs,
-    ConsentVerbs,
-    ReadingVerbs,
-    QuestionVerbs,
-    TaskVerbs,
-    WatchingVerbs,
-    WindowVerbs,
-):
+class PostOffice:
     """One office over one store. `async with` opens and closes it."""
+
+    def __init__(self, store: Store, wake: Wake, house: House | None = None, trace: Trace | None = None) -> None:  # noqa: PLR0915 - a table of contents is as long as its book
+        self.store = store
+        self.wake = wake
+        self.house = house = house or House()
+        self.trace = trace
+        limits, clock = house.limits, Clock()
+
+        # What several verbs share
+        checks = Checks(limits)
+        directory = Directory(store, checks)
+        self.short_ids = short_ids = ShortIds(store)
+        self.tallies = tallies = Tallies()
+        self.places = places = Places(limits.waits)
+        self._bells = bells = Bells()
+        self._board = board = Board(store)
+        self._presences = presences = Presences(limits.heartbeat_timeout)
+        self._identities = identities = Identities(store, house.auth)
+        silence, certain = limits.heartbeat_timeout, not store.engine.shared
+        reachability = Reachability(board, bells, presences, clock, silence, certain=certain)
+        self.upkeep = Upkeep(store, wake, bells, board, presences, house, clock.new_id())
+
+        # Who is calling
+        callers = Callers(store, identities, presences, board)
+        self.identify = callers.identify
+        self.owner = callers.owner
+        self.speak_as = callers.speak_as
+        self.at_window = callers.at_window
+        self.watcher = callers.watcher
+        self.has_called = presences.looked_in
+
+        # Sending mail, and knowing what became of it
+        sending = Sending(store, checks, house, directory, short_ids, reachability, tallies, trace)
+        self.send = sending.send
+        self.send_many = sending.send_many
+        self.publish = sending.publish
+        proofs = Proofs(store, checks, short_ids, house.ledger)
+        self.status = proofs.status
+        self.cancel = Cancellations(store, proofs).cancel
+
+        # Taking mail, and settling it
+        deliveries = Deliveries(store, checks, limits, short_ids, board, clock, tallies, trace)
+        self.receive = deliveries.receive
+        self.wait = Waits(store, limits, deliveries, proofs, bells, presences, places, tallies).wait
+        self.pop = deliveries.pop
+        self.settle = deliveries.settle
+        self.ack = deliveries.ack
+        self.nack = deliveries.nack
+        self.extend = deliveries.extend
+        self.keep = deliveries.keep
+        self.in_hand = deliveries.in_hand
+        self.give_back = deliveries.give_back
+        dead_letters = DeadLetters(store, checks, directory, short_ids)
+        self.dead_letters = dead_letters.dead_letters
+        self.requeue = dead_letters.requeue
+        self.discard = dead_letters.discard
+
+        # People
+        persons = Persons(store, checks, short_ids, clock)
+        self.is_person = persons.is_person
+        self.for_you = persons.for_you
+        self.for_you_count = persons.for_you_count
+        self.seen = persons.seen
+        self.all_seen = persons.all_seen
+        self.keep_unread = persons.keep_unread
+        self.done = persons.done
+        self.snooze = persons.snooze
+        questions = Questions(store, checks, persons, house.auth)
+        self.questions = questions.questions
+        self.question = questions.question
+        self.answer = questions.answer
+        self.withdraw_question = questions.withdraw_question
+        self.go_on = questions.go_on
+
+        # Reading
+        mailboxes = Mailboxes(store, checks, directory)
+        self.waiting = mailboxes.waiting
+        self.counts = mailboxes.counts
+        sessions = Sessions(store, checks, limits, directory, persons)
+        self.inbox = sessions.inbox
+        self.history = sessions.history
+        self.search = Search(store, checks).search
+        news = News(store, checks, limits, bells, presences, places, tallies, house.tick)
+        self.news = news.news
+        self.follow = news.follow
+        self.latest = news.latest
+        self.all_news = news.all_news
+        self.place = news.place
+        self.watch = news.watch
+        overview = Overview(store, checks, reachability)
+        self.roster = overview.roster
+        self.glances = overview.glances
+        self.talks = overview.talks
+        self.between = overview.between
+        self.customs = overview.customs
+        self.who_waits = overview.who_waits
+        self.traffic = overview.traffic
+        self.deeds = overview.deeds
+        self.totals = overview.totals
+
+        # Tasks, and what work is about
+        tasks = Tasks(store, checks, limits, short_ids)
+        self.update_task = tasks.update_task
+        self.tasks = tasks.tasks
+        self.task = tasks.task
+        self.open_tasks = tasks.open_tasks
+        self.finished_tasks = tasks.finished_tasks
+        entities = Entities(store, checks, sending, house.routes, strangers=house.auth is Auth.OPEN)
+        self.note = entities.note
+        self.event = entities.event
+        self.routed = entities.routed
+        self.notes = entities.notes
+        self.about = entities.about
+        self.entities = entities.entities
+
+        # Agents
+        agents = Agents(store, checks, directory, presences, reachability)
+        self.register = agents.register
+        self.agent = agents.agent
+        self.agents = agents.agents
+        self.names = agents.names
+        self.update_card = agents.update_card
+        self.forget = agents.forget
+        self.heartbeat = agents.heartbeat
+        self.leave = agents.leave
+        keys = Keys(store, checks, directory, limits.key_overlap)
+        self.keys = keys.keys
+        self.add_key = keys.add_key
+        self.rotate_key = keys.rotate_key
+        self.revoke_keys = keys.revoke_keys
+        pauses = Pauses(store, checks, limits, directory, agents, clock)
+        self.pause = pauses.pause
+        self.resume = pauses.resume
+        connections = Connections(store, checks, directory, limits, house.handshake)
+        self.request_connection = connections.request_connection
+        self.approve_connection = connections.approve_connection
+        self.approve_for = connections.approve_for
+        self.reject_connection = connections.reject_connection
+        self.end_connection = connections.end_connection
+        self.connections = connections.connections
+        self.connection = connections.connection
+
+        # Where they are open: windows, and the page
+        windows = Windows(store, checks, presences, house.auth)
+        self.windows = windows.windows
+        self.open_window = windows.open_window
+        self.renew_window = windows.renew_window
+        self.renew_windows = windows.renew_windows
+        self.close_window = windows.close_window
+        self.begin_turn = windows.begin_turn
+        self.rung = windows.rung
+        self.rung_in_vain = windows.rung_in_vain
+        logins = Logins(store)
+        self.make_link = logins.make_link
+        self.whose_link = logins.whose_link
+        self.enter = logins.enter
+        self.visitor = logins.visitor
+        self.end_visit = logins.end_visit
+
+        # Kinds of verbs that have a name of their own
+        self.invites = Invites(store, checks, clock)
+        self.machines = Machines(store, checks)
+        self.hooks = Hooks(store, clock, sending)
+        self.webhooks = Webhooks(store, bells, clock)
+        self.ledger = Ledger(store, house, checks, directory)
+        self.foreign = ForeignAgents(store, house, checks)
+        self.lending = Lending(store, checks, bells, deliveries)
+
+        health = Health(store, ledger=house.ledger is not None)
+        self.ping = health.ping
+        self.numbers = health.numbers
 
     async def __aenter__(self) -> Self:
         await self.store.open(self.wake.hint)
@@ -45,7 +237,7 @@ class PostOffice(
         self.drain()
         self._upkeep.cancel()
         await asyncio.gather(self._upkeep, return_exceptions=True)
-        await asyncio.gather(asyncio.wait_for(self._presences.flush(self.store), _STORE_ANSWER_SECONDS), return_exceptions=True)
+        await asyncio.gather(asyncio.wait_for(self._presences.flush(self.store), STORE_ANSWER_SECONDS), return_exceptions=True)
         await self.store.close()
         await self.wake.close()
         if self.trace is not None:
@@ -70,39 +262,7 @@ class PostOffice(
         """Why it does not hear at once."""
         return None if self.wake.healthy else self.wake.trouble
 
-    async def ping(self) -> None:
-        """Raise unless the store answers soon."""
-        await _soon(self.store.ping())
-
-    async def numbers(self) -> Numbers:
-        """The whole office in numbers, if the store answers soon; to count takes it as long as it takes."""
-        await self.ping()
-        oldest = await self.store.overview.longest_waiting(1)
-        return Numbers(
-            totals=await self.store.overview.totals(),
-            oldest=oldest[0].waiting if oldest else timedelta(0),
-            posts={} if self.house.ledger is None else await self.store.ledger.posts_by_state(),
-        )
-
-    async def watcher(self, *, key: str | None, name: str | None) -> Caller:
-        """Who asks for numbers. While the store cannot tell whose a key is, it is whose it was the last time it was asked."""
-        try:
-            return await _soon(self.identify(key=key, name=name))
-        except Unavailable:
-            if (caller := self._identities.last_known(key)) is None:
-                raise
-            return caller
-
     def _hear(self, agents: frozenset[str]) -> None:
         self._identities.forget(agents)
         self._board.hear(agents)
         self._bells.ring(agents)
-
-
-async def _soon(answer: Awaitable[R]) -> R:
-    """Whoever asks whether the office is well wants to know it now, and not when the store has had its last chance to answer."""
-    try:
-        async with asyncio.timeout(_STORE_ANSWER_SECONDS):
-            return await answer
-    except TimeoutError:
-        raise DatabaseLost(why=f"nothing came within {_STORE_ANSWER_SECONDS:.0f} seconds") from None

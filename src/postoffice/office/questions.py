@@ -5,16 +5,23 @@ from postoffice.acts.questions.go_on import AnswerGoOn, GoOn
 from postoffice.core.agent import Caller
 from postoffice.core.endless import GO_ON
 from postoffice.core.errors import Forbidden, NoSuchQuestion, OwnerOnly
-from postoffice.core.for_you import ForYou
 from postoffice.core.names import OWNER, SYSTEM, folded
 from postoffice.core.policy import Auth
 from postoffice.core.question import OPEN_OFFICE, Answer, Question, QuestionState, read_answer
 from postoffice.core.views import Page
-from postoffice.office.finishing import FinishingVerbs
+from postoffice.office.checks import Checks
+from postoffice.office.persons import Persons
+from postoffice.store.store import Store
 
 
-class QuestionVerbs(FinishingVerbs):
+class Questions:
     """A question is sent as a letter that asks (`Draft.ask`), and answered once, by a person."""
+
+    def __init__(self, store: Store, checks: Checks, persons: Persons, auth: Auth) -> None:
+        self._store = store
+        self._checks = checks
+        self._persons = persons
+        self._auth = auth
 
     async def questions(
         self,
@@ -30,23 +37,11 @@ class QuestionVerbs(FinishingVerbs):
         all_of_them = self._checks.everyone(caller, wanted=everyone)
         person = None if all_of_them or asked_by_me else caller.name
         asker = caller.name if asked_by_me and not all_of_them else None
-        return await self.store.questions.page(person=person, asker=asker, state=state, cursor=cursor, limit=self._checks.page(limit))
-
-    async def for_you(self, caller: Caller, limit: int | None = None) -> ForYou:
-        """All that waits for the caller, the most pressing first; for the owner also what waits for consent, is dead, or was rung in vain, anywhere."""
-        return await self.store.for_you.list(caller.name, self._checks.page(limit), everyone=self._is_owner(caller))
-
-    async def for_you_count(self, caller: Caller) -> int:
-        """How much that is."""
-        return await self.store.for_you.count(caller.name, everyone=self._is_owner(caller))
-
-    def _is_owner(self, caller: Caller) -> bool:
-        """Whether it is the owner, and not somebody for whom the owner speaks."""
-        return caller.owner and folded(caller.name) == OWNER
+        return await self._store.questions.page(person=person, asker=asker, state=state, cursor=cursor, limit=self._checks.page(limit))
 
     async def question(self, caller: Caller, id: str) -> Question:
         """One question, for whoever asked it or was asked; the owner sees any."""
-        question = await self.store.questions.named(self._checks.ref(id))
+        question = await self._store.questions.named(self._checks.ref(id))
         if question is None or not (caller.owner or folded(caller.name) in (folded(question.asker), folded(question.person))):
             raise NoSuchQuestion(ref=id, name=caller.name)
         return question
@@ -64,34 +59,33 @@ class QuestionVerbs(FinishingVerbs):
         """Answer a question as the person it was put to, or as the owner. The first answer counts, by whichever door it comes."""
         question = await self.question(caller, id)
         if not caller.owner:
-            await self._check_person(caller)
+            await self._persons.check_person(caller)
             if folded(caller.name) != folded(question.person):
                 raise Forbidden(name=caller.name, why=f"it is {question.person} who was asked")
         chosen, said = read_answer(question.ask, choice, text)
-        proven = self.house.auth is Auth.KEYS or caller.key is not None
+        proven = self._auth is Auth.KEYS or caller.key is not None
         by = (OWNER if caller.owner else caller.name) if proven else OPEN_OFFICE
         answer = Answer(question=question.id, state=QuestionState.ANSWERED, by=by, choice=chosen, text=said)
         own_id = None if client_id is None else self._checks.ref(client_id)
         if folded(question.asker) != SYSTEM:
-            return await self.store.do(AnswerQuestion(question, answer, caller.name, own_id, via, verified=proven))
-        talk = await self.store.endless.of_question(question.id)
-        return await self.store.do(AnswerGoOn(question, answer, caller.name, own_id, via, verified=proven).about(talk))
+            return await self._store.do(AnswerQuestion(question, answer, caller.name, own_id, via, verified=proven))
+        talk = await self._store.endless.of_question(question.id)
+        return await self._store.do(AnswerGoOn(question, answer, caller.name, own_id, via, verified=proven).about(talk))
 
     async def go_on(self, owner: Caller, session: str) -> None:
         """Free a session that is held, and its two; where the owner was asked about them, this is the answer."""
-        if not owner.owner:
-            raise OwnerOnly(what="free a session that is held")
-        talk = await self.store.endless.of_session(session)
+        self._checks.owner_only(owner, "free a session that is held")
+        talk = await self._store.endless.of_session(session)
         if talk is None:
             return  # a person's word freed it meanwhile
-        asked = await self.store.endless.asked_beside(talk)
+        asked = await self._store.endless.asked_beside(talk)
         if asked is not None:
             await self.answer(owner, asked, choice=GO_ON)
-        await self.store.do(GoOn(talk))
+        await self._store.do(GoOn(talk))
 
     async def withdraw_question(self, caller: Caller, id: str) -> Question:
         """Take a question back, as whoever asked it."""
         question = await self.question(caller, id)
         if not caller.owner and folded(caller.name) != folded(question.asker):
             raise OwnerOnly(what=f"take back what {question.asker} asked")
-        return await self.store.do(WithdrawQuestion(question))
+        return await self._store.do(WithdrawQuestion(question))

@@ -12,16 +12,25 @@ from postoffice.core.errors import (
     NotRequester,
     TaskFinal,
 )
+from postoffice.core.limits import Limits
 from postoffice.core.message import TASK_UPDATE
 from postoffice.core.names import check_name, folded
-from postoffice.core.task import Task, TaskState
+from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.views import Page
-from postoffice.office.counter import Counter
-from postoffice.office.recalling import recall
+from postoffice.office.cancellations import recall
+from postoffice.office.checks import Checks
+from postoffice.office.short_ids import ShortIds
+from postoffice.store.store import Store
 
 
-class TaskVerbs(Counter):
-    """Tasks."""
+class Tasks:
+    """A task is moved by its assignee, and canceled by its requester."""
+
+    def __init__(self, store: Store, checks: Checks, limits: Limits, short_ids: ShortIds) -> None:
+        self._store = store
+        self._checks = checks
+        self._limits = limits
+        self._short_ids = short_ids
 
     async def update_task(self, caller: Caller, ref: str, state: TaskState, report: Draft | None = None) -> Task:
         """Move a task, as its assignee, or cancel it, as its requester. The other gets a task_update, the requester with the task's callback."""
@@ -30,18 +39,18 @@ class TaskVerbs(Counter):
         checked = check_draft(msgspec.structs.replace(given, type=TASK_UPDATE, task=None, reply_to=answered), self._limits)
         if state is TaskState.CANCELED:
             named = None if caller.owner else caller.name
-            return await self.short_ids.named(named, self._checks.ref(ref), lambda whole: self._cancel_task(caller, whole, checked))
-        return await self.short_ids.named(
+            return await self._short_ids.named(named, self._checks.ref(ref), lambda whole: self._cancel_task(caller, whole, checked))
+        return await self._short_ids.named(
             caller.name,
             self._checks.ref(ref),
-            lambda whole: self.store.do(MoveTask(caller.name, whole, state, checked, verified=caller.verified)),
+            lambda whole: self._store.do(MoveTask(caller.name, whole, state, checked, verified=caller.verified)),
         )
 
     async def _cancel_task(self, caller: Caller, ref: str, report: Draft) -> Task:
         task = await self._task(caller, ref)
         if not caller.owner and folded(task.requester) != folded(caller.name):
             raise NotRequester(task=ref, requester=task.requester, name=caller.name)
-        recalled = await self.store.do(recall(caller, task.requester, task.message_id, task.assignee, report))
+        recalled = await self._store.do(recall(caller, task.requester, task.message_id, task.assignee, report))
         task = await self._task(caller, task.message_id)
         if not recalled.canceled:
             raise TaskFinal(task=ref, state=task.state)
@@ -67,22 +76,38 @@ class TaskVerbs(Counter):
                 assignee = caller.name
             if me not in (folded(assignee or ""), folded(requester or "")):
                 raise Forbidden(name=caller.name, why="it sees only tasks asked of it or by it")
-        return await self.store.tasks.page(
+        return await self._store.tasks.page(
             assignee=assignee, requester=requester, state=state, before=cursor, limit=self._checks.page(limit)
         )
 
+    async def open_tasks(self, caller: Caller, state: TaskState, cursor: str | None = None, limit: int | None = None) -> Page[Task]:
+        """Unfinished tasks in one state, the longest open first: asked of the agent or by it; the owner sees all."""
+        return await self._store.tasks.open(None if caller.owner else caller.name, state, cursor, self._checks.page(limit))
+
+    async def finished_tasks(self, caller: Caller, limit: int | None = None) -> tuple[Task, ...]:
+        """The newest tasks that are done, one way or the other."""
+        most = self._checks.page(limit)
+        if caller.owner:
+            return (await self._store.tasks.finished(None, most)).items
+        tasks: dict[str, Task] = {}
+        for state in FINAL:
+            asked = await self._store.tasks.page(assignee=caller.name, state=state, limit=most)
+            mine = await self._store.tasks.page(requester=caller.name, state=state, limit=most)
+            tasks |= {task.message_id: task for task in (*asked.items, *mine.items)}
+        return tuple(tasks[id] for id in sorted(tasks, reverse=True)[:most])
+
     async def task(self, caller: Caller, ref: str) -> Task:
         """One task, for either side of it."""
-        return await self.short_ids.named(
+        return await self._short_ids.named(
             None if caller.owner else caller.name, self._checks.ref(ref), lambda whole: self._task(caller, whole)
         )
 
     async def _task(self, caller: Caller, ref: str) -> Task:
         me = folded(caller.name)
-        tasks = await self.store.tasks.named(ref)
+        tasks = await self._store.tasks.named(ref)
         mine = [task for task in tasks if caller.owner or me in (folded(task.requester), folded(task.assignee))]
         # What asks for it may be held back from its assignee, who has not been asked yet.
-        mine = [task for task in mine if caller.owner or folded(task.requester) == me or await self.store.mail.proofs(task.message_id, me)]
+        mine = [task for task in mine if caller.owner or folded(task.requester) == me or await self._store.mail.proofs(task.message_id, me)]
         if not mine:
             raise NoSuchTask(task=ref, name=caller.name)
         mine = [task for task in mine if task.message_id == ref] or mine  # the office's id before any sender's

@@ -7,68 +7,23 @@ from datetime import timedelta
 from functools import partial
 
 from postoffice.acts.mail.expiry import ReturnDue
-from postoffice.acts.people.agents import Seen
 from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.clock import steady
 from postoffice.core.errors import MailError
-from postoffice.core.names import folded
 from postoffice.core.window import WINDOWS
 from postoffice.office.bells import Bells
 from postoffice.office.board import Board
 from postoffice.office.house import House
+from postoffice.office.presences import Presences
 from postoffice.store.store import Store
 from postoffice.wake.protocol import Wake
 
 _log = logging.getLogger(__name__)
 _FLUSH_TICKS = 5
-_SEEN_AT_ONCE = 250
-_STRANGERS = 1000
-"""Names that nobody has, of which it is remembered that somebody called by them."""
 _PURGE_TICKS = 60
 _PURGE_NANOSECONDS = 1_000_000_000  # nanoseconds, of each tick
 _WAITERS_LOOKED_FOR = 1000
 _DUTY_LASTS = timedelta(seconds=15)
-
-
-class Presences:
-    """Signs of life, kept in memory and written down every few seconds."""
-
-    def __init__(self) -> None:
-        self._seen: dict[str, int | None] = {}
-        self._strangers: set[str] = set()
-
-    def touch(self, name: str) -> None:
-        """The agent did something just now."""
-        self._seen[folded(name)] = steady()
-
-    def look_in(self, name: str) -> None:
-        """Somebody called by a name that nobody has, and only looked."""
-        if len(self._strangers) >= _STRANGERS:
-            self._strangers.clear()
-        self._strangers.add(folded(name))
-
-    def looked_in(self, name: str) -> bool:
-        """Whether somebody did, at this process."""
-        return folded(name) in self._strangers
-
-    def leave(self, name: str) -> None:
-        """The agent said that it is going."""
-        self._seen[folded(name)] = None
-
-    def silent_for(self, name: str) -> timedelta | None:
-        """How long since a sign of life that is not written down yet."""
-        seen = self._seen.get(folded(name))
-        return None if seen is None else _age(seen)
-
-    async def flush(self, store: Store) -> None:
-        """Write down what was seen, a few at a time so that no mail waits long; what cannot be written stays for the next time."""
-        names = list(self._seen)
-        for begin in range(0, len(names), _SEEN_AT_ONCE):
-            some = {name: self._seen[name] for name in names[begin : begin + _SEEN_AT_ONCE] if name in self._seen}
-            await store.do(Seen({name: None if at is None else _age(at) for name, at in some.items()}))
-            for name, at in some.items():
-                if self._seen.get(name) == at:  # what came meanwhile is for the next time
-                    self._seen.pop(name, None)
 
 
 class Upkeep:
@@ -166,7 +121,3 @@ def _tell(error: Exception) -> None:
         _log.warning("upkeep: %s", error)
     else:
         _log.error("upkeep failed; it goes on with the next tick", exc_info=error)
-
-
-def _age(seen: int) -> timedelta:
-    return timedelta(microseconds=(steady() - seen) // 1000)

@@ -7,13 +7,14 @@ import msgspec
 from postoffice.acts.people.ringing import BeginTurn, Rung, RungInVain
 from postoffice.acts.people.windows import CloseWindow, OpenWindow, RenewWindow
 from postoffice.core.agent import Caller, Card
-from postoffice.core.clock import is_id
 from postoffice.core.errors import Invalid, MailError, NoSuchWindow, Unidentified
 from postoffice.core.names import OWNER, check_free, check_name, folded
 from postoffice.core.policy import ANYONE, Auth
 from postoffice.core.text import check_text
 from postoffice.core.window import TRIED_AT_ONCE, Ended, Opened, Opening, Renewed, Ring, Window, WindowState, name_of_folder, names_in_turn
-from postoffice.office.counter import Counter
+from postoffice.office.checks import Checks
+from postoffice.office.presences import Presences
+from postoffice.store.store import Store
 
 _MOST_IN_ONE_FOLDER = 16 * TRIED_AT_ONCE
 _WORD_CHARACTERS, _PATH_CHARACTERS = 100, 4096
@@ -27,8 +28,14 @@ class Renewal(msgspec.Struct, frozen=True, kw_only=True):
     ring: Ring | None = None
 
 
-class WindowVerbs(Counter):
-    """Windows. On an open office nobody needs a name for these: a bell speaks for many."""
+class Windows:
+    """On an open office nobody needs a name for these: a bell speaks for many."""
+
+    def __init__(self, store: Store, checks: Checks, presences: Presences, auth: Auth) -> None:
+        self._store = store
+        self._checks = checks
+        self._presences = presences
+        self._auth = auth
 
     async def open_window(self, caller: Caller | None, opening: Opening) -> Opened:
         """Open a window, or say anew what it is. Which name it gets is decided in one act."""
@@ -36,7 +43,7 @@ class WindowVerbs(Counter):
         by, opening = self._opener(caller, opening)
         card = Card(allow_from=self._writers(by))
         for names in self._names(by, opening):
-            opened = await self.store.do(OpenWindow(opening, names, by, card))
+            opened = await self._store.do(OpenWindow(opening, names, by, card))
             if opened is not None:
                 self._presences.touch(opened.agent)
                 return opened
@@ -45,7 +52,7 @@ class WindowVerbs(Counter):
     def _opener(self, caller: Caller | None, opening: Opening) -> tuple[Caller | None, Opening]:
         """Who opens it. A name that is merely said, by a person who chose it or by a call that brings it, is as good as the other."""
         if caller is None:
-            if self.house.auth is Auth.KEYS:
+            if self._auth is Auth.KEYS:
                 raise Unidentified
             return None, opening
         if not caller.verified and opening.agent is None:
@@ -54,7 +61,7 @@ class WindowVerbs(Counter):
 
     def _writers(self, by: Caller | None) -> tuple[str, ...]:
         """Who may write to a new name without a connection. Other windows of its machine may as well."""
-        if self.house.auth is Auth.OPEN:
+        if self._auth is Auth.OPEN:
             return (ANYONE,)
         return () if by is None or by.machine is None else (OWNER,)
 
@@ -86,7 +93,7 @@ class WindowVerbs(Counter):
         self._somebody(caller)
         acts = [RenewWindow(one.id, caller, one.state, one.ring) for one in renewals]
         answers: list[Renewed | MailError] = []
-        for outcome in await self.store.do_each(acts):
+        for outcome in await self._store.do_each(acts):
             if isinstance(outcome, Renewed):
                 self._presences.touch(outcome.agent)
             elif not isinstance(outcome, MailError):
@@ -104,27 +111,27 @@ class WindowVerbs(Counter):
     async def close_window(self, caller: Caller | None, id: str) -> Ended:
         """A window is closed."""
         self._somebody(caller)
-        return await self.store.do(CloseWindow(id, caller))
+        return await self._store.do(CloseWindow(id, caller))
 
     async def rung(self, caller: Caller | None, id: str, messages: Sequence[str]) -> int:
         """A window was rung for letters. Gives for how many that still wait."""
-        return await self.store.do(Rung(id, await self._agent_of_window(caller, id, messages), tuple(messages), caller))
+        return await self._store.do(Rung(id, await self._agent_of_window(caller, id, messages), tuple(messages), caller))
 
     async def rung_in_vain(self, caller: Caller | None, id: str, messages: Sequence[str]) -> int:
         """It was rung for often enough, and has not taken them. Gives how many senders are told of it, each once for a letter."""
-        return await self.store.do(RungInVain(id, await self._agent_of_window(caller, id, messages), tuple(messages), caller))
+        return await self._store.do(RungInVain(id, await self._agent_of_window(caller, id, messages), tuple(messages), caller))
 
     async def begin_turn(self, caller: Caller | None, id: str) -> Renewed:
         """A turn has begun in a window."""
         self._somebody(caller)
-        begun = await self.store.do(BeginTurn(id, caller))
+        begun = await self._store.do(BeginTurn(id, caller))
         self._presences.touch(begun.agent)
         return begun
 
     async def _agent_of_window(self, caller: Caller | None, id: str, messages: Sequence[str]) -> str:
         self._checks.batch(messages)
         self._somebody(caller)
-        window = await self.store.windows.named(id)
+        window = await self._store.windows.named(id)
         if window is None:
             raise NoSuchWindow(id=id)
         return window.agent
@@ -132,16 +139,8 @@ class WindowVerbs(Counter):
     async def windows(self, agent: str | None = None) -> tuple[Window, ...]:
         """Every window that is open, or those of one agent. Its door leaves out what is not everybody's to see."""
         named = None if agent is None else folded(check_name(agent))
-        return tuple(one for one in await self.store.windows.open_now() if named in (None, folded(one.agent)))
-
-    async def at_window(self, caller: Caller, said: str | None) -> Caller:
-        """The caller with the window it calls from: the one it says, or else the only one that its agent has open."""
-        if said is None:
-            await self._board.look()
-            theirs = self._board.of(caller.name)
-            said = theirs[0].id if len(theirs) == 1 else None
-        return msgspec.structs.replace(caller, window=said) if said is not None and is_id(said) else caller
+        return tuple(one for one in await self._store.windows.open_now() if named in (None, folded(one.agent)))
 
     def _somebody(self, caller: Caller | None) -> None:
-        if caller is None and self.house.auth is Auth.KEYS:
+        if caller is None and self._auth is Auth.KEYS:
             raise Unidentified

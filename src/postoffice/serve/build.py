@@ -24,7 +24,7 @@ from postoffice.core.names import OWNER
 from postoffice.core.routing import check_route
 from postoffice.core.seal import Seal
 from postoffice.office import Auth, House, PostOffice
-from postoffice.office.house import Ledger
+from postoffice.office.house import LedgerRules
 from postoffice.store.engine import Engine
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store
@@ -69,7 +69,7 @@ def build_house(settings: Settings) -> House:
         registrations_per_hour=limits.registrations_per_hour or None,
     )
     handshake = settings.handshake or (Handshake.VISIBLE if auth is Auth.OPEN else Handshake.HUMAN)
-    ledger = None if settings.ledger is None else Ledger(private=settings.ledger_privacy == "hash", log=settings.ledger_log)
+    ledger = None if settings.ledger is None else LedgerRules(private=settings.ledger_privacy == "hash", log=settings.ledger_log)
     routes = tuple(check_route(route) for route in settings.routes)
     return House(auth=auth, handshake=handshake, limits=limits, ledger=ledger, routes=routes)
 

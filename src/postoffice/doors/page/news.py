@@ -12,7 +12,7 @@ from postoffice.core.errors import MailError
 from postoffice.core.names import folded
 from postoffice.doors.page.look import Look
 from postoffice.doors.page.visitor import visitor
-from postoffice.office.watching import Pulse
+from postoffice.office.news import Pulse
 
 _GATHER_SECONDS = 0.15
 """Seconds: what happens within them is told at once."""

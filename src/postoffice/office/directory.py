@@ -1,22 +1,30 @@
-"""Names of agents near to a wrong one, so that a refusal can name the right one."""
+"""Names that callers give, looked up in the directory: whose mailbox is meant, and which name is near to a wrong one."""
 
 import difflib
 
-from postoffice.core.errors import (
-    NoSuchAgent,
-)
+from postoffice.core.agent import Caller
+from postoffice.core.errors import NoSuchAgent
 from postoffice.core.names import folded
+from postoffice.office.checks import Checks
 from postoffice.store.store import Store
 
 _NEIGHBOURS = 50
 """Names on either side of a wrong one among which the right one is looked for: comparing takes long, and keeps everybody waiting."""
 
 
-class NearNames:
-    """Looks for them in the directory."""
+class Directory:
+    """Every agent's name, as far as verbs have to look names up before they do anything."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, checks: Checks) -> None:
         self._store = store
+        self._checks = checks
+
+    async def mailbox(self, caller: Caller, of: str | None) -> str:
+        """Whose mailbox a verb is about, where nothing would be wrong with a mailbox that nobody has."""
+        name = self._checks.whose(caller, of)
+        if of is not None and await self._store.agents.named(name) is None:
+            raise await self.unknown(name)
+        return name
 
     async def nearest(self, name: str) -> str | None:
         """The name of another agent that is most like this one, if any is."""

@@ -4,17 +4,28 @@ from datetime import datetime, timedelta
 
 from postoffice.acts.people.pausing import PauseMail, ResumeMail
 from postoffice.core.agent import Agent, Caller
-from postoffice.core.clock import moment
+from postoffice.core.clock import Clock, moment
 from postoffice.core.errors import Invalid
-from postoffice.core.limits import LONGEST, bounded
+from postoffice.core.limits import LONGEST, Limits, bounded
 from postoffice.core.pause import Pause
-from postoffice.office.people import PeopleVerbs
+from postoffice.office.agents import Agents
+from postoffice.office.checks import Checks
+from postoffice.office.directory import Directory
+from postoffice.store.store import Store
 
 _LEAST = timedelta(seconds=1)
 
 
-class PausingVerbs(PeopleVerbs):
-    """Pausing and resuming, by the agent itself or the owner."""
+class Pauses:
+    """The agent itself or the owner pauses its mail, and resumes it."""
+
+    def __init__(self, store: Store, checks: Checks, limits: Limits, directory: Directory, agents: Agents, clock: Clock) -> None:
+        self._store = store
+        self._checks = checks
+        self._limits = limits
+        self._directory = directory
+        self._agents = agents
+        self._clock = clock
 
     async def pause(
         self,
@@ -32,10 +43,10 @@ class PausingVerbs(PeopleVerbs):
             lasts = until - moment(self._clock.now())
         span = None if lasts is None else bounded("pause", lasts, _LEAST, _LEAST, LONGEST)
         why = self._checks.ref(reason, "reason", self._limits.note_chars) if reason else None
-        return await self.store.do(PauseMail(await self._of(caller, of), caller.name, span, why))
+        return await self._store.do(PauseMail(await self._directory.mailbox(caller, of), caller.name, span, why))
 
     async def resume(self, caller: Caller, *, of: str | None = None) -> Agent:
         """Go on at once; whoever waits for its mail gets it in order."""
-        name = await self._of(caller, of)
-        await self.store.do(ResumeMail(name))
-        return await self.agent(name, caller)
+        name = await self._directory.mailbox(caller, of)
+        await self._store.do(ResumeMail(name))
+        return await self._agents.agent(name, caller)

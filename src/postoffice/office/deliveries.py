@@ -1,0 +1,173 @@
+"""Verbs that take mail and settle it."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import msgspec
+
+from postoffice.acts.mail.take_and_settle import Collected, TakeAndSettle
+from postoffice.core.agent import Caller
+from postoffice.core.clock import Clock, is_id, moment, steady
+from postoffice.core.delivery import Ack, Asked, Extend, GiveBack, InHand, Leased, Nack, Settled, Settlement, Unread, Wish
+from postoffice.core.errors import MailError, NoSuchMessage, NoSuchSession
+from postoffice.core.limits import Limits, bounded
+from postoffice.office.board import Board
+from postoffice.office.checks import Checks
+from postoffice.office.short_ids import ShortIds
+from postoffice.office.tallies import Tallies
+from postoffice.office.trace import Trace
+from postoffice.store.store import Store
+
+_NOW = timedelta(0)
+
+
+class Deliveries:
+    """What is leased is settled by whoever holds it. Each settlement is answered by itself."""
+
+    def __init__(
+        self,
+        store: Store,
+        checks: Checks,
+        limits: Limits,
+        short_ids: ShortIds,
+        board: Board,
+        clock: Clock,
+        tallies: Tallies,
+        trace: Trace | None,
+    ) -> None:
+        self._store = store
+        self._checks = checks
+        self._limits = limits
+        self._short_ids = short_ids
+        self._board = board
+        self._clock = clock
+        self._tallies = tallies
+        self._trace = trace
+
+    async def receive(
+        self,
+        caller: Caller,
+        limit: int | None = None,
+        *,
+        visible_for: timedelta | None = None,
+        settle: Sequence[Settlement | Unread] = (),
+        one_per_session: bool = False,
+        session_id: str | None = None,
+        correlation_id: str | None = None,
+        asked: Asked | None = None,
+    ) -> Collected:
+        """Settle what was handled, and lease what waits."""
+        if session_id and not is_id(session_id):
+            raise NoSuchSession(session=session_id)  # an empty answer would say that there is no mail
+        wish = Wish(
+            limit=bounded("limit", limit, self._limits.receive, 1, self._limits.batch),
+            visible_for=self._checks.visible(visible_for),
+            one_per_session=one_per_session,
+            session_id=session_id or None,
+            correlation_id=self._checks.ref(correlation_id, "correlation_id") if correlation_id else None,
+            answer_to=asked,
+        )
+        if one_per_session and settle:
+            # A session is known to be free only once what was in hand of it is settled.
+            settled = await self.settle(caller, settle)
+            return Collected(settled, (await self.take_and_settle(caller, (), wish)).leased)
+        return await self.take_and_settle(caller, settle, wish)
+
+    async def pop(self, caller: Caller, limit: int = 1) -> tuple[Leased, ...]:
+        """Take and settle in one act: at most once, by contract."""
+        most = bounded("limit", limit, 1, 1, self._limits.batch)
+        return (await self.take_and_settle(caller, (), Wish(limit=most, visible_for=None, pop=True))).leased
+
+    async def settle(self, caller: Caller, settlements: Sequence[Settlement | Unread]) -> tuple[Settled | MailError, ...]:
+        """Ack, nack, extend or give back, each answered by itself."""
+        return (await self.take_and_settle(caller, settlements, None)).settled
+
+    async def ack(self, caller: Caller, ref: str, token: str | None = None) -> Settled:
+        """Done with it."""
+        return await self._settle_one(caller, Ack(ref, token))
+
+    async def nack(
+        self,
+        caller: Caller,
+        ref: str,
+        token: str | None = None,
+        *,
+        delay: timedelta = _NOW,
+        reason: str | None = None,
+        untried: bool = False,
+    ) -> Settled:
+        """Not done with it: give it back. What was never begun was no attempt."""
+        return await self._settle_one(caller, Nack(ref, token, delay, reason, untried))
+
+    async def extend(self, caller: Caller, ref: str, visible_for: timedelta | None = None, token: str | None = None) -> Settled:
+        """Still at it: keep the lease longer."""
+        return await self._settle_one(caller, Extend(ref, self._checks.visible(visible_for), token))
+
+    async def keep(self, caller: Caller, refs: Sequence[str], visible_for: timedelta | None = None) -> None:
+        """Still at these: what the caller holds of them it holds for so long from now, or for longer if it did. Says nothing of the rest."""
+        span = self._checks.visible(visible_for)
+        await self.settle(caller, [Extend(ref, span, shorten=False) for ref in refs])
+
+    async def in_hand(self, caller: Caller, limit: int | None = None) -> tuple[InHand, ...]:
+        """What the caller has taken and neither settled nor lost, in the order it was given out, and how long it may keep each.
+
+        What another open window of the same mailbox has is not its own.
+        """
+        await self._board.look()
+        others = {one.id for one in self._board.of(caller.name)} - {caller.window} if caller.window else set[str]()
+        return await self._store.mail.in_hand(caller.name, self._checks.page(limit), others)
+
+    async def give_back(self, caller: Caller, leased: Sequence[Leased]) -> None:
+        """Undo leases whose taker could not be told of them: no attempt was made."""
+        await self.settle(caller, [GiveBack(item.message.id, item.token) for item in leased])
+
+    async def _settle_one(self, caller: Caller, settlement: Settlement) -> Settled:
+        (outcome,) = (await self.take_and_settle(caller, (settlement,), None)).settled
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    # What all of these come to
+
+    async def take_and_settle(self, caller: Caller, asked: Sequence[Settlement | Unread], wish: Wish | None) -> Collected:
+        """Do both in one act, and count it. A settlement that is not right is answered as such, and keeps none of the others from being done."""
+        self._checks.batch(asked)
+        judged = [self._checks.settlement(one) for one in asked]
+        fit = tuple(one for one in judged if not isinstance(one, MailError))
+        begun = steady()
+        done = await self._store.do(TakeAndSettle(caller.name, fit, wish, caller.window))
+        done = await self._with_short_ids(caller, fit, done)
+        self._follow(caller, done, begun)
+        if done.leased:
+            self._tallies.waits.extend(self.ages(done.leased))
+            self._tallies.redelivered += sum(one.attempt > 1 for one in done.leased)
+        if len(fit) == len(judged):
+            return done
+        answers = iter(done.settled)
+        return Collected(tuple(one if isinstance(one, MailError) else next(answers) for one in judged), done.leased)
+
+    async def _with_short_ids(self, caller: Caller, asked: tuple[Settlement, ...], done: Collected) -> Collected:
+        """What named nothing may have named something by the end of its id."""
+        if not done.settled or not any(isinstance(outcome, NoSuchMessage) for outcome in done.settled):
+            return done
+        wholes = await self._short_ids.whole_of(caller.name, asked, done.settled)
+        again = {place: whole for place, whole in wholes.items() if isinstance(whole, str)}
+        renamed = tuple(msgspec.structs.replace(asked[place], ref=whole) for place, whole in again.items())
+        settled = (await self._store.do(TakeAndSettle(caller.name, renamed, None, caller.window))).settled if renamed else ()
+        outcomes: dict[int, Settled | MailError] = {place: error for place, error in wholes.items() if isinstance(error, MailError)}
+        outcomes |= dict(zip(again, settled, strict=True))
+        return Collected(tuple(outcomes.get(place, outcome) for place, outcome in enumerate(done.settled)), done.leased)
+
+    def _follow(self, caller: Caller, done: Collected, begun: int) -> None:
+        if self._trace is not None:
+            took = timedelta(microseconds=(steady() - begun) // 1000)
+            for leased in done.leased:
+                self._trace.taken(caller.name, leased, took)
+            for settled in done.settled:
+                if isinstance(settled, Settled):
+                    self._trace.settled(caller.name, settled, took)
+
+    def ages(self, leased: Sequence[Leased]) -> list[float]:
+        """How long ago each was accepted, in seconds."""
+        now = moment(self._clock.now())
+        return [max(0.0, (now - one.message.created_at).total_seconds()) for one in leased]

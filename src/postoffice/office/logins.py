@@ -1,0 +1,52 @@
+"""Verbs about the page's visitors: links that let them in, and the logins they have from then on."""
+
+import secrets
+from datetime import timedelta
+
+from postoffice.acts.people.logins import EndVisit, MakeLink, UseLink
+from postoffice.core.agent import Caller, code_hash
+from postoffice.core.errors import BadLink, NoVisit, OwnerOnly
+from postoffice.core.names import OWNER, folded
+from postoffice.store.store import Store
+
+_LINK_LASTS = timedelta(minutes=10)
+_VISIT_LASTS = timedelta(days=30)
+
+
+class Logins:
+    """Only the hash of what proves one is kept."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    async def make_link(self, caller: Caller) -> str:
+        """A code that opens the page once, within ten minutes, for whoever proved to be this agent."""
+        if not (caller.verified or caller.owner):
+            raise OwnerOnly(what="make a link for a name that no key proves")
+        code = secrets.token_urlsafe(32)
+        await self._store.do(MakeLink(caller.name, caller.key, code_hash(code), _LINK_LASTS))
+        return code
+
+    async def enter(self, code: str) -> tuple[str, timedelta]:
+        """Begin a visit by a link's code. Gives what proves the visit from here on, and how long it lasts."""
+        proof = secrets.token_urlsafe(32)
+        await self._store.do(UseLink(code_hash(code), code_hash(proof), _VISIT_LASTS))
+        return proof, _VISIT_LASTS
+
+    async def whose_link(self, code: str) -> str:
+        """Whom a link's code lets in. The link is not used by that."""
+        name = await self._store.agents.by_login(code_hash(code), "link") if code else None
+        if name is None:
+            raise BadLink
+        return name
+
+    async def visitor(self, proof: str | None) -> Caller:
+        """Who is looking, by what proves the visit."""
+        name = None if not proof else await self._store.agents.by_login(code_hash(proof), "visit")
+        if name is None:
+            raise NoVisit
+        return Caller(name, verified=True, owner=folded(name) == OWNER)
+
+    async def end_visit(self, proof: str) -> None:
+        """End a visit."""
+        await self._store.do(EndVisit(code_hash(proof)))

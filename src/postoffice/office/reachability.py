@@ -1,0 +1,72 @@
+"""Whether an agent can take mail now, as far as this process knows."""
+
+from contextlib import suppress
+from datetime import timedelta
+from typing import TypeVar
+
+import msgspec
+
+from postoffice.core.agent import Agent, Caller, presence
+from postoffice.core.clock import Clock, moment
+from postoffice.core.errors import MailError
+from postoffice.core.names import folded
+from postoffice.core.reach import Known, Reach, Signs, reach_of
+from postoffice.core.views import Seat
+from postoffice.office.bells import Bells
+from postoffice.office.board import Board
+from postoffice.office.presences import Presences
+
+Shown = TypeVar("Shown", Agent, Seat)
+
+
+class Reachability:
+    """It joins what the store says with the open windows, those who wait here, and signs of life that are not written down yet."""
+
+    def __init__(self, board: Board, bells: Bells, presences: Presences, clock: Clock, silence: timedelta, *, certain: bool) -> None:
+        self._board = board
+        self._bells = bells
+        self._presences = presences
+        self._clock = clock
+        self._silence = silence
+        self._certain = certain
+
+    def of(self, caller: Caller | None, name: str, known: Known) -> Reach:
+        """What reaches an agent, by the board as it was read last."""
+        agent = folded(name)
+        newer = self._presences.silent_for(name)
+        signs = Signs(
+            came=known.came or newer is not None,
+            silent_for=newer if newer is not None else known.silent_for,
+            waits=self._bells.mail_awaited(agent),
+            waits_for_some=self._bells.mail_awaited(agent, narrow=True),
+            at_work=known.at_work,
+            pause=known.pause,
+            certain=self._certain,
+        )
+        whole = caller is not None and caller.owner
+        return reach_of(self._board.of(name), signs, self._silence, moment(self._clock.now()), whole=whole)
+
+    async def look(self) -> None:
+        """Read the board again, if any window has changed."""
+        await self._board.look()
+
+    async def try_to_look(self) -> None:
+        """The same, for an answer that is given whether the windows can be read or not."""
+        if not self._board.current:
+            with suppress(MailError):
+                await self._board.look()
+
+    def shown(self, shown: Shown, tasks: int, caller: Caller | None = None) -> Shown:
+        """An agent with what reaches it, and with the signs of life that are not written down yet."""
+        silent = None if shown.last_seen is None else moment(self._clock.now()) - shown.last_seen
+        known = Known(came=shown.acted, silent_for=silent, at_work=shown.leased > 0, pause=shown.paused)
+        shown = msgspec.structs.replace(shown, reach=self.of(caller, shown.name, known))
+        silent_for = self._presences.silent_for(shown.name)
+        if silent_for is None:
+            return shown
+        seen = moment(self._clock.now()) - silent_for  # by our clock: the store's may be another, and what it wrote may be newer
+        return msgspec.structs.replace(
+            shown,
+            presence=presence(silent_for, tasks, self._silence),
+            last_seen=seen if shown.last_seen is None else max(seen, shown.last_seen),
+        )

@@ -1,0 +1,56 @@
+"""Verbs about an agent's sessions."""
+
+from postoffice.acts.mail.session import ReadSession
+from postoffice.core.agent import Caller
+from postoffice.core.limits import Limits, bounded
+from postoffice.core.names import folded
+from postoffice.core.session import Thread
+from postoffice.core.views import Page
+from postoffice.office.checks import Checks
+from postoffice.office.directory import Directory
+from postoffice.office.persons import Persons
+from postoffice.store.store import Store
+
+
+class Sessions:
+    """Listing them settles nothing; reading one settles what it shows."""
+
+    def __init__(self, store: Store, checks: Checks, limits: Limits, directory: Directory, persons: Persons) -> None:
+        self._store = store
+        self._checks = checks
+        self._limits = limits
+        self._directory = directory
+        self._persons = persons
+
+    async def inbox(
+        self,
+        caller: Caller,
+        cursor: str | None = None,
+        limit: int | None = None,
+        *,
+        unread_only: bool = False,
+        lines: int = 3,
+        of: str | None = None,
+    ) -> Page[Thread]:
+        """The agent's sessions, newest first, with what was said last. Settles nothing."""
+        shown = bounded("lines", lines, 3, 0, self._limits.page_most)
+        return await self._store.sessions.inbox(
+            await self._directory.mailbox(caller, of), cursor, self._checks.page(limit), unread_only=unread_only, lines=shown
+        )
+
+    async def history(
+        self, caller: Caller, session_id: str, *, before: str | None = None, limit: int | None = None, peek: bool = False
+    ) -> Thread:
+        """A session's messages, newest first. What it shows is settled, tasks excepted, unless only peeking; a person has seen it."""
+        most = bounded("limit", limit, self._limits.page, 1, self._limits.page_most)
+        reader = None if caller.owner else caller.name
+        if peek or reader is None:
+            thread = await self._store.sessions.peek(reader, session_id, before, most)
+        else:
+            place = await self._store.sessions.place(caller.name, session_id, before)
+            thread = await self._store.do(ReadSession(caller.name, session_id, place, most))
+        unread = [line.message.id for line in thread.lines if line.to == folded(caller.name) and not line.is_read]
+        if peek or not unread or not await self._persons.is_person(caller):
+            return thread
+        await self._persons.all_seen(caller, unread)
+        return await self._store.sessions.peek(reader, session_id, before, most)

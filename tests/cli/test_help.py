@@ -30,6 +30,8 @@ COMMANDS = [
     "reply",
     "ask",
     "questions",
+    "for-you",
+    "go-on",
     "answer",
     "done",
     "inbox",
@@ -70,7 +72,7 @@ COMMANDS = [
 class TestHelp:
     def test_every_command_is_listed(self, home: Home) -> None:
         done = home.run("--help")
-        listed = re.findall(r"^ {4}([a-z]+)(?: |$)", done.stdout, re.MULTILINE)
+        listed = re.findall(r"^ {4}([a-z-]+)(?: |$)", done.stdout, re.MULTILINE)
         assert (done.returncode, sorted(listed)) == (0, sorted(COMMANDS))
 
     @pytest.mark.parametrize("command", COMMANDS)

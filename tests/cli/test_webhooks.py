@@ -19,6 +19,8 @@ def test_a_webhook_is_added_told_listed_and_removed(tmp_path: Path) -> None:
         assert (listed["name"], listed["url"], listed["events"]) == ("ci", receiver.url, ["new_message"])
         assert "secret" not in listed
         assert "ci" in plain(seen(home, "webhook", "list"))
+        assert home.ask("webhook", "pause", "ci")["state"] == "paused"
+        assert home.ask("webhook", "resume", "ci")["state"] == "active"
         assert home.ask("webhook", "remove", "ci") == {"removed": "ci"}
         opened_at = home.ask("webhook", "open", "build", "--to", "bob")
         urllib.request.urlopen(urllib.request.Request(opened_at["address"], data=b"it is red"), timeout=30).close()

@@ -67,6 +67,14 @@ async def test_a_question_is_asked_answered_and_told_who_was_first(callers: Call
     assert done(await hanna.get("/questions", params={"any_state": True}))["questions"][0]["id"] == second
 
 
+async def test_the_owner_alone_lets_a_session_go_on_and_is_told_where_none_is_held(callers: Callers) -> None:
+    (alice,) = await callers.named("alice")
+    owner = await callers.owner()
+    session = (await send(alice, "bob"))["session_id"]
+    refused(await alice.post(f"/sessions/{session}/go-on"), 403, "owner_only")
+    assert done(await owner.post(f"/sessions/{session}/go-on")) == {"session_id": session, "freed": False}
+
+
 async def test_what_waits_for_somebody_is_one_list(callers: Callers) -> None:
     alice, bob = await callers.named("alice", "bob")
     letter = (await send(alice, "bob"))["message_id"]

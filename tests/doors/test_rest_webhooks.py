@@ -28,6 +28,8 @@ async def test_the_owner_keeps_webhooks_and_nobody_else(callers: Callers) -> Non
     assert "secret" not in listed
     refused(await alice.get("/webhooks"), 403, "owner_only")
     assert done(await owner.post("/webhooks/ci/rotate"))["secret"] != made["secret"]
+    assert done(await owner.post("/webhooks/ci/pause"))["state"] == "paused"
+    refused(await alice.post("/webhooks/ci/pause"), 403, "owner_only")
     assert done(await owner.post("/webhooks/ci/resume"))["state"] == "active"
     assert done(await owner.delete("/webhooks/ci")) == {"removed": "ci"}
     refused(await owner.get("/webhooks/ci"), 404, "no_such_webhook")

@@ -1,4 +1,4 @@
-"""Short ids: the end of an id names a message, at every verb, and never by a guess."""
+"""Short ids: the end of an id, or its beginning, names a message, at every verb, and never by a guess."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -9,7 +9,8 @@ from postoffice.core.agent import Caller
 from postoffice.core.clock import Clock
 from postoffice.core.delivery import Ack, Settled, State
 from postoffice.core.draft import Draft
-from postoffice.core.errors import AmbiguousEnding, NoSuchMessage, NothingToAnswer, TooShortId
+from postoffice.core.errors import AmbiguousBeginning, AmbiguousEnding, NoSuchMessage, NoSuchQuestion, NothingToAnswer, TooShortId
+from postoffice.core.question import Ask
 from postoffice.core.short_id import shortened
 from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
@@ -37,6 +38,44 @@ async def test_every_verb_takes_the_end_of_an_id(office: PostOffice, verb: str) 
     for ref in (short, short.upper()) if verb == "status" else (short,):
         answer = await SETTLING[verb](office, bob, ref)
         assert not isinstance(answer, list) or not isinstance(answer[0], BaseException), answer
+
+
+@pytest.mark.parametrize("verb", SETTLING)
+async def test_every_verb_takes_the_beginning_of_an_id_too(office: PostOffice, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    alice, bob, _ = await people(office, "alice", "bob", "carol")
+    new_id = Clock.new_id
+    monkeypatch.setattr(Clock, "new_id", lambda clock: "0aaaaaaa" + new_id(clock)[8:])
+    sent = await write(office, alice, "bob")
+    monkeypatch.undo()
+    await take(office, bob)
+    answer = await SETTLING[verb](office, bob, sent.message_id[:7])
+    assert not isinstance(answer, list) or not isinstance(answer[0], BaseException), answer
+
+
+async def test_an_ambiguous_beginning_is_refused_and_an_end_goes_before_it(office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> None:
+    alice, bob = await people(office, "alice", "bob")
+    new_id = Clock.new_id
+    monkeypatch.setattr(Clock, "new_id", lambda clock: "0aaaaaaa" + new_id(clock)[8:])
+    sent = [await write(office, alice, "bob", str(n)) for n in range(2)]
+    with pytest.raises(AmbiguousBeginning, match="begin so"):
+        await office.status(bob, "0aaaaaaa")
+    assert (await office.status(bob, sent[0].message_id[:-1])).message_id == sent[0].message_id
+    monkeypatch.setattr(Clock, "new_id", lambda clock: new_id(clock)[:-8] + "0aaaaaaa")
+    ends_so = await write(office, alice, "bob", "2")
+    monkeypatch.undo()
+    assert (await office.status(bob, "0aaaaaaa")).message_id == ends_so.message_id
+    with pytest.raises(NoSuchMessage):
+        await office.status(bob, "0bbbbbbb")
+
+
+async def test_questions_too(office: PostOffice) -> None:
+    (alice,) = await people(office, "alice")
+    asked = await office.send(alice, Draft(to="owner", content="Ship it?", ask=Ask()))
+    for ref in (asked.message_id[-6:], asked.message_id[:-1]):
+        assert (await office.question(alice, ref)).id == asked.message_id
+    with pytest.raises(NoSuchQuestion):
+        await office.question(alice, "ffff")
+    assert (await office.answer(office.owner(), asked.message_id[-6:], text="yes")).answer == "yes"
 
 
 async def test_tasks_and_dead_letters_too(office: PostOffice) -> None:

@@ -16,6 +16,8 @@ class Got(NamedTuple):
     path: str
     headers: dict[str, str]
     body: bytes
+    at: float
+    """By the monotonic clock, in seconds."""
 
     @property
     def told(self) -> Any:
@@ -60,7 +62,7 @@ def receiving(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
-            status = receiver.answer(Got(self.path, {name.lower(): value for name, value in self.headers.items()}, body))
+            status = receiver.answer(Got(self.path, {name.lower(): value for name, value in self.headers.items()}, body, time.monotonic()))
             self.send_response(status)
             for name, value in receiver.headers.items():
                 self.send_header(name, value)

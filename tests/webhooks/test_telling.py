@@ -213,6 +213,40 @@ class TestItEnds:
         assert (found.state, found.waiting, found.failed) == ("active", 0, 1)
         assert "left out 1" in (await office.for_you(office.owner())).matters[0].what
 
+    async def test_what_is_paused_is_told_nothing_until_it_goes_on_with_everything(self, office: PostOffice, receiver: Receiver) -> None:
+        (alice, _) = await people(office, "alice", "bob")
+        await office.webhooks.add(office.owner(), "ci", receiver.url, events=[Kind.NEW_MESSAGE])
+        async with telling(office):
+            await write(office, alice, "bob", correlation_id="0")
+            await until(lambda: receiver.taken)
+            assert (await office.webhooks.pause(office.owner(), "ci")).state is WebhookState.PAUSED
+            for number in range(1, 4):
+                await write(office, alice, "bob", correlation_id=str(number))
+            await asyncio.sleep(0.1)
+            assert len(receiver.got) == 1
+            assert await office.for_you_count(office.owner()) == 0, "its owner knows"
+            await office.webhooks.resume(office.owner(), "ci")
+            await until(lambda: len(receiver.taken) == 4)
+        assert [got.told["data"]["message"]["correlation_id"] for got in receiver.got] == list("0123")
+
+    async def test_a_pause_stops_also_what_is_on_its_way(self, engine: Engine, office: PostOffice, receiver: Receiver) -> None:
+        (alice, _) = await people(office, "alice", "bob")
+        await office.webhooks.add(office.owner(), "ci", receiver.url)
+        receiver.status = 500
+        async with telling(office):
+            await write(office, alice, "bob")
+            found = await seen(office, lambda it: it.error)
+            assert found.next_try_at is not None
+            assert timedelta(0) < found.next_try_at - found.created_at <= timedelta(seconds=6)
+            paused = await office.webhooks.pause(office.owner(), "ci")
+            assert (paused.waiting, paused.next_try_at) == (1, None)
+            receiver.status = 200
+            await engine.advance(timedelta(minutes=1))
+            await asyncio.sleep(0.1)
+            assert receiver.taken == []
+            await office.webhooks.resume(office.owner(), "ci")
+            await until(lambda: receiver.taken)
+
     async def test_what_is_removed_is_told_nothing_more(self, office: PostOffice, receiver: Receiver) -> None:
         (alice, _) = await people(office, "alice", "bob")
         await office.webhooks.add(office.owner(), "ci", receiver.url)
@@ -250,6 +284,7 @@ class TestWhereItMayGo:
             office.webhooks.all(alice),
             office.webhooks.add(alice, "ci", "https://a.example/"),
             office.webhooks.remove(alice, "ci"),
+            office.webhooks.pause(alice, "ci"),
             office.webhooks.resume(alice, "ci"),
             office.webhooks.rotate(alice, "ci"),
         ):

@@ -14,6 +14,7 @@ from postoffice.cli import (
     bell,
     bridges,
     consent,
+    for_you,
     inviting,
     keeping,
     ledger,
@@ -139,7 +140,7 @@ def parser() -> Parser:
     root.add_argument("--version", action="version", version=f"postoffice {__version__}")
     commands = root.add_subparsers(title="commands", metavar="COMMAND")
     server.add(commands)
-    for noun in (people, pausing, inviting, login, sending, questions, mail, consent, work, windows, webhooks):
+    for noun in (people, pausing, inviting, login, sending, for_you, questions, mail, consent, work, windows, webhooks):
         add_commands(commands, noun.COMMANDS, _asking)
     watching.add(commands)
     bridges.add(commands)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from postoffice.cli.command import Command, Options, argument
-from postoffice.cli.show import ago, say, table
+from postoffice.cli.show import ago, ahead, say, table
 from postoffice.core.errors import Invalid
 from postoffice.core.event import Kind
 from postoffice.core.hook import Proof
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def webhook(wire: "Wire", options: Options) -> Any:
-    """List, add, remove, resume or rotate; open or close an address of ours."""
+    """List, add, remove, pause, resume or rotate; open or close an address of ours."""
     act, name = options["act"], options["name"]
     if act == "list":
         return await wire.get("/webhooks") | await wire.get("/hooks")
@@ -63,6 +63,8 @@ def _standing(webhook: Any) -> str:
     """What there is to tell besides."""
     taken = f"taken {ago(webhook['delivered_at'])}" if webhook["delivered_at"] else "nothing taken yet"
     counts = [f"{webhook[name]} {word}" for name, word in (("waiting", "waiting"), ("failed", "left out")) if webhook[name]]
+    if webhook["next_try_at"] and webhook["error"]:
+        counts.append(f"next try {ahead(webhook['next_try_at'])}")
     return "; ".join([taken, *counts, *filter(None, [webhook["error"]])])
 
 
@@ -79,7 +81,7 @@ COMMANDS = (
         webhook,
         _shown,
         (
-            argument("act", choices=["list", "add", "remove", "resume", "rotate", "open", "close"]),
+            argument("act", choices=["list", "add", "remove", "pause", "resume", "rotate", "open", "close"]),
             argument("name", nargs="?", help="what you call it"),
             argument("url", nargs="?", help="with add: where to post"),
             argument("--event", action="append", choices=[str(kind) for kind in Kind], help="with add: only these (all)"),

@@ -99,6 +99,11 @@ class PeopleCalls:
         question: dict[str, Any] = await self.call("POST", f"/questions/{part(question_id)}/withdraw")
         return question
 
+    async def go_on(self, session_id: str) -> bool:
+        """Let two models that are held for writing without end go on, as the owner. Says whether there was anything to free."""
+        answer = await self.call("POST", f"/sessions/{part(session_id)}/go-on")
+        return bool(answer["freed"])
+
     async def _finish(self, message_id: str, verb: str, body: object = None) -> dict[str, Any]:
         standing: dict[str, Any] = await self.call("POST", f"/messages/{part(message_id)}/{verb}", body)
         return standing

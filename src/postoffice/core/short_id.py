@@ -1,30 +1,30 @@
-"""A message's id as people and models write it: its last characters, as many as tell it from the others in the mailbox."""
+"""A message's id as people and models write it: its last or first characters, as many as tell it from the others in the mailbox."""
 
 import re
 from collections.abc import Iterable, Mapping
 
 from postoffice.core.clock import is_id
-from postoffice.core.errors import AmbiguousEnding, TooShortId
+from postoffice.core.errors import AmbiguousId, TooShortId
 
 LEAST_CHARACTERS = 4
 _HEX = re.compile(r"[0-9a-f-]+", re.ASCII)
 
 
-def ending_of(ref: str, name: str) -> str | None:
-    """What an id has to end with to be meant; None for what is no ending of an id. Less than four characters may be anybody's."""
-    ending = ref.lower()
-    if is_id(ending) or not _HEX.fullmatch(ending) or len(ending) >= len("00000000-0000-7000-8000-000000000000"):
+def part_of(ref: str, name: str) -> str | None:
+    """What an id has to end or begin with to be meant; None for what is no part of an id. Less than four characters may be anybody's."""
+    part = ref.lower()
+    if is_id(part) or not _HEX.fullmatch(part) or len(part) >= len("00000000-0000-7000-8000-000000000000"):
         return None
-    if len(ending) < LEAST_CHARACTERS:
+    if len(part) < LEAST_CHARACTERS:
         raise TooShortId(ref=ref, name=name, least=LEAST_CHARACTERS)
-    return ending
+    return part
 
 
-def meant(ref: str, ending: str, ids: Iterable[str], name: str) -> str | None:
-    """The one id that ends so; never a guess."""
-    matches = sorted(id for id in ids if id.endswith(ending))
+def meant(ref: str, fitting: Iterable[str], name: str, ambiguous: type[AmbiguousId]) -> str | None:
+    """The one id that fits; never a guess."""
+    matches = sorted(fitting)
     if len(matches) > 1:
-        raise AmbiguousEnding(ref=ref, name=name, ids=", ".join(matches[:5]))
+        raise ambiguous(ref=ref, name=name, ids=", ".join(matches[:5]))
     return matches[0] if matches else None
 
 

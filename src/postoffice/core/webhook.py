@@ -56,6 +56,8 @@ class WebhookState(StrEnum):
     """Nothing was taken for three days."""
     GONE = "gone"
     """The address said that it wants no more."""
+    PAUSED = "paused"
+    """The owner holds what goes out until it is resumed."""
 
 
 class Webhook(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,6 +79,8 @@ class Webhook(msgspec.Struct, frozen=True, kw_only=True):
     waiting: int
     failed: int
     """Events given up after three days, while others were taken."""
+    next_try_at: datetime | None
+    """When the first of those that wait is tried; none where nothing waits, or nothing goes out."""
 
 
 class Outgoing(msgspec.Struct, frozen=True, kw_only=True):

@@ -121,7 +121,7 @@ class PostOffice:
         self.keep_unread = persons.keep_unread
         self.done = persons.done
         self.snooze = persons.snooze
-        questions = Questions(store, checks, persons, house.auth)
+        questions = Questions(store, checks, short_ids, persons, house.auth)
         self.questions = questions.questions
         self.question = questions.question
         self.answer = questions.answer

@@ -11,15 +11,17 @@ from postoffice.core.question import OPEN_OFFICE, Answer, Question, QuestionStat
 from postoffice.core.views import Page
 from postoffice.office.checks import Checks
 from postoffice.office.persons import Persons
+from postoffice.office.short_ids import ShortIds
 from postoffice.store.store import Store
 
 
 class Questions:
     """A question is sent as a letter that asks (`Draft.ask`), and answered once, by a person."""
 
-    def __init__(self, store: Store, checks: Checks, persons: Persons, auth: Auth) -> None:
+    def __init__(self, store: Store, checks: Checks, short_ids: ShortIds, persons: Persons, auth: Auth) -> None:
         self._store = store
         self._checks = checks
+        self._short_ids = short_ids
         self._persons = persons
         self._auth = auth
 
@@ -41,7 +43,12 @@ class Questions:
 
     async def question(self, caller: Caller, id: str) -> Question:
         """One question, for whoever asked it or was asked; the owner sees any."""
-        question = await self._store.questions.named(self._checks.ref(id))
+        return await self._short_ids.named(
+            None if caller.owner else caller.name, self._checks.ref(id), lambda whole: self._question(caller, whole)
+        )
+
+    async def _question(self, caller: Caller, id: str) -> Question:
+        question = await self._store.questions.named(id)
         if question is None or not (caller.owner or folded(caller.name) in (folded(question.asker), folded(question.person))):
             raise NoSuchQuestion(ref=id, name=caller.name)
         return question
@@ -72,16 +79,17 @@ class Questions:
         talk = await self._store.endless.of_question(question.id)
         return await self._store.do(AnswerGoOn(question, answer, caller.name, own_id, via, verified=proven).about(talk))
 
-    async def go_on(self, owner: Caller, session: str) -> None:
-        """Free a session that is held, and its two; where the owner was asked about them, this is the answer."""
+    async def go_on(self, owner: Caller, session: str) -> bool:
+        """Free a session that is held, and its two; where the owner was asked about them, this is the answer. Says whether there was anything to free."""
         self._checks.owner_only(owner, "free a session that is held")
         talk = await self._store.endless.of_session(session)
         if talk is None:
-            return  # a person's word freed it meanwhile
+            return False  # a person's word freed it meanwhile
         asked = await self._store.endless.asked_beside(talk)
         if asked is not None:
             await self.answer(owner, asked, choice=GO_ON)
         await self._store.do(GoOn(talk))
+        return True
 
     async def withdraw_question(self, caller: Caller, id: str) -> Question:
         """Take a question back, as whoever asked it."""

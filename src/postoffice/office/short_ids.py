@@ -1,16 +1,24 @@
-"""Short ids: what is named by the end of its id, and the shortest ends that name mail."""
+"""Short ids: what is named by the end or the beginning of its id, and the shortest ends that name mail."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Settlement
-from postoffice.core.errors import MailError, NoSuchMessage, NoSuchTask, NothingToAnswer
-from postoffice.core.short_id import LEAST_CHARACTERS, ending_of, meant, shortened
+from postoffice.core.errors import (
+    AmbiguousBeginning,
+    AmbiguousEnding,
+    MailError,
+    NoSuchMessage,
+    NoSuchQuestion,
+    NoSuchTask,
+    NothingToAnswer,
+)
+from postoffice.core.short_id import LEAST_CHARACTERS, meant, part_of, shortened
 from postoffice.store.store import Store
 
 R = TypeVar("R")
-UNKNOWN = (NoSuchMessage, NoSuchTask, NothingToAnswer)
+UNKNOWN = (NoSuchMessage, NoSuchQuestion, NoSuchTask, NothingToAnswer)
 """What a verb says of an id that it finds nowhere."""
 
 
@@ -31,12 +39,15 @@ class ShortIds:
             return await do(whole)
 
     async def whole(self, agent: str | None, ref: str) -> str | None:
-        """The id of the one message, sent or got by the agent, whose id ends so. Without an agent, anybody's."""
+        """The id of the one message, sent or got by the agent, whose id ends so, or, where none does, begins so. Without an agent, anybody's."""
         whose = agent or "this office"
-        ending = ending_of(ref, whose)
-        if ending is None:
+        part = part_of(ref, whose)
+        if part is None:
             return None
-        return meant(ref, ending, await self._store.mail.ids_ending(agent, [ending[-LEAST_CHARACTERS:]]), whose)
+        ending = [id for id in await self._store.mail.ids_ending(agent, [part[-LEAST_CHARACTERS:]]) if id.endswith(part)]
+        if ending:
+            return meant(ref, ending, whose, AmbiguousEnding)
+        return meant(ref, await self._store.mail.ids_beginning(agent, part), whose, AmbiguousBeginning)
 
     async def whole_of(self, agent: str, settlements: Sequence[Settlement], outcomes: Sequence[object]) -> dict[int, str | MailError]:
         """By place: what is meant by those that named nothing."""

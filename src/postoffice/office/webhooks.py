@@ -7,7 +7,7 @@ from datetime import timedelta
 import msgspec
 
 from postoffice.acts.rows import WebhookRow
-from postoffice.acts.webhooks.keeping import AddWebhook, RemoveWebhook, ResumeWebhook, RotateSecret
+from postoffice.acts.webhooks.keeping import AddWebhook, PauseWebhook, RemoveWebhook, ResumeWebhook, RotateSecret
 from postoffice.acts.webhooks.posting import SettlePosts, TakeEvents
 from postoffice.core.agent import Caller
 from postoffice.core.clock import Clock, is_id
@@ -85,6 +85,12 @@ class Webhooks:
         _owner(caller)
         await self._store.do(RemoveWebhook(check_webhook_name(name)))
 
+    async def pause(self, caller: Caller, name: str) -> Webhook:
+        """Tell it nothing until it is resumed, and then everything."""
+        _owner(caller)
+        await self._store.do(PauseWebhook(check_webhook_name(name)))
+        return await self.get(caller, name)
+
     async def resume(self, caller: Caller, name: str) -> Webhook:
         """Try it again, with all that it has not been told."""
         _owner(caller)
@@ -124,7 +130,8 @@ class Webhooks:
         kinds, agents = set(msgspec.json.decode(webhook.kinds)), set(msgspec.json.decode(webhook.agents))
         chosen = [one for one in events if (not kinds or one.kind in kinds) and (not agents or one.agent in agents)]
         place = events[-1].cursor
-        await self._store.do(TakeEvents(webhook, place, await self._written(webhook, chosen)))
+        if not await self._store.do(TakeEvents(webhook, place, await self._written(webhook, chosen))):
+            return False
         webhook.place = place
         return len(events) == _EVENTS_AT_ONCE
 

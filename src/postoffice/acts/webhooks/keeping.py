@@ -1,4 +1,4 @@
-"""Webhooks are added, resumed, given another secret, and removed."""
+"""Webhooks are added, paused, resumed, given another secret, and removed."""
 
 from typing import TypeVar
 
@@ -63,6 +63,15 @@ class RemoveWebhook(OfWebhook[None]):
         desk.writes.get("put_webhook", {}).pop(self.name, None)
         desk.write("delete_webhook", (self.name,), self.name)
         desk.write("delete_webhook_posts", (row.id,), row.id)
+
+
+class PauseWebhook(OfWebhook[None]):
+    """Nothing goes out until it is resumed; what happens meanwhile waits."""
+
+    def run(self, desk: Desk) -> None:
+        row = self.find(desk)
+        row.state, row.since = WebhookState.PAUSED, desk.now
+        self.keep(desk, row)
 
 
 class ResumeWebhook(OfWebhook[None]):

@@ -11,8 +11,8 @@ Line = str
 _WAITING, _FAILED = "waiting", "failed"
 
 
-class TakeEvents(OfWebhook[int]):
-    """The next of the log is on its way. Nothing, where another process has taken it already."""
+class TakeEvents(OfWebhook[bool]):
+    """The next of the log is on its way. Not where another process has taken it already, or nothing goes out."""
 
     def __init__(self, webhook: WebhookRow, place: str, posts: tuple[tuple[Line, str], ...]) -> None:
         super().__init__(webhook.name)
@@ -20,17 +20,17 @@ class TakeEvents(OfWebhook[int]):
         self.place = place
         self.posts = posts
 
-    def run(self, desk: Desk) -> int:
+    def run(self, desk: Desk) -> bool:
         row = self.find(desk)
         if (row.id, row.place, row.state) != (self.webhook.id, self.webhook.place, WebhookState.ACTIVE):
-            return 0
+            return False
         desk.room.take(sum(len(body) for _, body in self.posts))
         for line, body in self.posts:
             row.counted += 1
             desk.write("add_webhook_post", (row.id, row.counted, desk.clock.new_id(), line, body, _WAITING, 0, desk.now, desk.now))
         row.place = self.place
         self.keep(desk, row)
-        return len(self.posts)
+        return True
 
 
 class SettlePosts(OfWebhook[None]):

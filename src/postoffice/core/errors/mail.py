@@ -51,6 +51,10 @@ class AmbiguousEnding(AmbiguousId):
     """{ref!r} is ambiguous, the ids of more than one message of {name} end so ({ids}); give more of its last characters."""
 
 
+class AmbiguousBeginning(AmbiguousId):
+    """{ref!r} is ambiguous, the ids of more than one message of {name} begin so ({ids} …); give more of its characters, or its last ones."""
+
+
 class LeaseLost(Conflict):
     """The lease on {ref} is not held (settled, given back, or taken by another since it ran out); receive again."""
 

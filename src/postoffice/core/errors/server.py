@@ -60,7 +60,7 @@ class StartedByHand(Conflict):
 
 
 class CannotListen(Unavailable):
-    """Cannot listen on {host}:{port} ({why}); choose another --host or --port, or stop what uses it."""
+    """Cannot listen on {host}:{port} ({why}); choose another --host or --port (POSTOFFICE_PORT), or stop what uses it."""
 
 
 class NoAnswer(Unavailable):

@@ -30,6 +30,7 @@ from postoffice.doors.page import (
     search,
     settings,
     tasks,
+    webhooks,
 )
 from postoffice.doors.page import traffic as flow
 from postoffice.doors.page.look import Look
@@ -60,7 +61,6 @@ _PLACES = (
     _Place("GET", "/", foryou.for_you),
     _Place("POST", "/page/many", many.conclude),
     _Place("GET", "/page/waiting", foryou.waiting),
-    _Place("POST", "/page/webhooks/{name}/resume", foryou.resume_webhook),
     _Place("GET", "/page/overview", overview.overview),
     _Place("GET", "/page/mail", mail.mail),
     _Place("GET", "/page/thread/{session}", mail.thread),
@@ -92,6 +92,9 @@ _PLACES = (
     _Place("POST", "/page/dead/many", dead_letters.conclude_many),
     _Place("POST", "/page/dead/{id}/{act}", dead_letters.conclude),
     _Place("GET", "/page/traffic", flow.traffic),
+    _Place("GET", "/page/webhooks", webhooks.webhooks),
+    _Place("POST", "/page/webhooks/{name}/{act}", webhooks.conclude),
+    _Place("POST", "/page/hooks/{name}/close", webhooks.close),
     _Place("GET", "/page/connect", connect.connect),
     _Place("POST", "/page/connect", connect.register),
     _Place("POST", "/page/connect/test", connect.test_letter),

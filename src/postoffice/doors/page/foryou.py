@@ -19,12 +19,6 @@ async def for_you(look: Look) -> Response:
     return await look.show("foryou.html", needs=found, count=count, moves=moves_of, person=person, once=look.once(), **welcomed)
 
 
-async def resume_webhook(look: Look) -> Response:
-    """Have a webhook told again what it has not been told."""
-    await look.office.webhooks.resume(look.caller, look.part("name"))
-    return look.to("/", {"said": "retold"})
-
-
 async def waiting(look: Look) -> Response:
     """The same in few words, for a browser that tells of it: who and of what kind, never what is said."""
     found, _ = await needs(look.office, look.caller)

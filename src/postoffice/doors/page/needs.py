@@ -61,7 +61,7 @@ class Need(NamedTuple):
             case Matter(kind=MatterKind.CONSENT):
                 return "/page/connections"
             case Matter(kind=MatterKind.WEBHOOK):
-                return "/page/overview"
+                return "/page/webhooks"
             case Matter(kind=MatterKind.MAIL | MatterKind.HELD, session_id=str() as session):
                 return f"/page/thread/{session}#latest"
             case _:

@@ -13,6 +13,7 @@ from postoffice.doors.rest.body import Body, Uuid, router
 from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.connections import Everyone
 from postoffice.doors.rest.examples import MESSAGE_ID, SESSION_ID, WHEN
+from postoffice.doors.rest.inbox import SessionId
 from postoffice.doors.rest.paging import Cursor, Limit
 
 routes = router("people")
@@ -36,6 +37,13 @@ class Questions(msgspec.Struct, frozen=True):
 
     questions: tuple[Question, ...]
     cursor: str | None
+
+
+class Freed(msgspec.Struct, frozen=True):
+    """A session, and whether it was held or the owner was asked about it."""
+
+    session_id: str
+    freed: bool
 
 
 _QUESTION = {
@@ -118,3 +126,9 @@ async def give(question_id: QuestionId, body: AnswerBody, call: Identified) -> R
 async def withdraw(question_id: QuestionId, call: Identified) -> Response:
     """Take a question back, as whoever asked it."""
     return answer(await call.office.withdraw_question(call.caller, question_id))
+
+
+@routes.post("/sessions/{session_id}/go-on", **gives(Freed, {"session_id": SESSION_ID, "freed": True}))
+async def go_on(session_id: SessionId, call: Identified) -> Response:
+    """Let two models that write to each other without end go on, as the owner; an open question about them is answered so."""
+    return answer(Freed(session_id, await call.office.go_on(call.caller, session_id)))

@@ -27,6 +27,7 @@ _WEBHOOK = {
     "delivered_at": None,
     "waiting": 0,
     "failed": 0,
+    "next_try_at": None,
 }
 
 
@@ -86,6 +87,12 @@ async def remove(name: str, call: Identified) -> Response:
     """Tell it nothing more, not even what is on its way."""
     await call.office.webhooks.remove(call.caller, name)
     return answer(RemovedWebhook(name))
+
+
+@routes.post("/webhooks/{name}/pause", **gives(Webhook, _WEBHOOK))
+async def pause(name: str, call: Identified) -> Response:
+    """Tell it nothing until it is resumed. What happens meanwhile waits."""
+    return answer(await call.office.webhooks.pause(call.caller, name))
 
 
 @routes.post("/webhooks/{name}/resume", **gives(Webhook, _WEBHOOK))

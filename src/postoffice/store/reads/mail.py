@@ -19,6 +19,7 @@ from postoffice.store.engine import Engine
 from postoffice.store.reads.pages import END, LAST_ID, id_cursor, page_of, pair_cursor
 
 _NEWEST = 10_000
+_FEW = 3
 """Deliveries among which the end of an id is looked for."""
 _message = msgspec.json.Decoder(Message).decode
 
@@ -100,6 +101,11 @@ class MailReads:
         """Messages whose ids end with one of these four characters: of the office's newest and of what waits, those of this agent."""
         agent = None if name is None else folded(name)
         return [id for (id,) in await self._engine.fetch("ids_ending", agent=agent, endings=endings, most=_NEWEST)]
+
+    async def ids_beginning(self, name: str | None, beginning: str) -> list[str]:
+        """The same, by their first characters; of many a few."""
+        agent = None if name is None else folded(name)
+        return [id for (id,) in await self._engine.fetch("ids_beginning", agent=agent, beginning=beginning, most=_NEWEST, shown=_FEW)]
 
     async def awaits(self) -> Sequence[Row]:
         """Who waits for whose answer now."""

@@ -55,7 +55,7 @@ def session_of(event: Event, sessions: dict[tuple[str, str], str]) -> str | None
 
 
 def _webhook(row: Row) -> Webhook:
-    own, (waiting, failed) = WebhookRow(*row[:_OWN_COLUMNS]), row[_OWN_COLUMNS:]
+    own, (waiting, failed, next_try_at) = WebhookRow(*row[:_OWN_COLUMNS]), row[_OWN_COLUMNS:]
     return Webhook(
         name=own.name,
         url=own.url,
@@ -70,4 +70,5 @@ def _webhook(row: Row) -> Webhook:
         delivered_at=None if own.delivered_at is None else moment(own.delivered_at),
         waiting=waiting,
         failed=failed,
+        next_try_at=None if next_try_at is None else moment(next_try_at),
     )

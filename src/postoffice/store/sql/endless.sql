@@ -3,15 +3,17 @@
 -- part: long_talk
 CAST(t.session_id AS text), t.low, t.high, t.letters
 
+-- part: asked_about
+EXISTS (SELECT 1 FROM long_talks o JOIN questions q ON q.message_id = o.question_id
+  WHERE q.state = 'open' AND (o.low IN (t.low, t.high) OR o.high IN (t.low, t.high)))
+
 -- part: held_waits
--- While the owner is asked about it, the question waits, and not the session besides.
-t.held_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM questions q WHERE q.message_id = t.question_id AND q.state = 'open')
+-- While the owner is asked about it, or about another talk of its two as in a ring, the question waits, and not the session besides.
+t.held_at IS NOT NULL AND NOT {asked_about}
 
 -- name: unasked_long_talks
 -- Where one of the two is in another such talk that the owner is asked about, that answer will do.
-SELECT {long_talk} FROM long_talks t WHERE t.question_id IS NULL AND NOT EXISTS (
-  SELECT 1 FROM long_talks o JOIN questions q ON q.message_id = o.question_id
-  WHERE q.state = 'open' AND (o.low IN (t.low, t.high) OR o.high IN (t.low, t.high)))
+SELECT {long_talk} FROM long_talks t WHERE t.question_id IS NULL AND NOT {asked_about}
 ORDER BY t.at LIMIT 1;
 
 -- name: talk_of_question

@@ -73,6 +73,9 @@ SELECT DISTINCT CAST(n.message_id AS text) AS id FROM (
   UNION ALL SELECT message_id FROM deliveries WHERE mailbox = :agent AND state = 'dead'
 ) AS n
 
+-- name: ids_beginning
+{mine} WHERE substr(CAST(n.message_id AS text), 1, length(CAST(:beginning AS text))) = :beginning LIMIT :shown;
+
 -- part: awaits
 SELECT w.id, w.agent, w.other, a.name FROM awaits w JOIN agents a ON a.agent = w.agent WHERE w.until > (SELECT office_now())
 

@@ -1,0 +1,48 @@
+"""Webhooks: which addresses are told what happens and how each does, and at which addresses letters are left."""
+
+from urllib.parse import urlsplit
+
+from starlette.responses import Response
+
+from postoffice.core.errors import NoSuchPath
+from postoffice.core.hook import Hook
+from postoffice.core.webhook import Webhook
+from postoffice.doors.page.look import Look
+
+_PATH = "/page/webhooks"
+
+
+async def webhooks(look: Look) -> Response:
+    """All of both kinds, for the owner."""
+    told: tuple[Webhook, ...] = await look.office.webhooks.all(look.caller)
+    left: tuple[Hook, ...] = await look.office.hooks.all(look.caller)
+    return await look.show("webhooks.html", told=told, left=left, host=_host)
+
+
+async def conclude(look: Look) -> Response:
+    """Hold what goes out, tell again, or be done with a webhook."""
+    name, kept = look.part("name"), look.office.webhooks
+    match look.part("act"):
+        case "pause":
+            await kept.pause(look.caller, name)
+            said = "untold"
+        case "resume":
+            await kept.resume(look.caller, name)
+            said = "retold"
+        case "remove":
+            await kept.remove(look.caller, name)
+            said = "removed"
+        case _:
+            raise NoSuchPath(path=look.request.url.path)
+    return look.back(_PATH, {"said": said})
+
+
+async def close(look: Look) -> Response:
+    """Have nothing left at an address any more."""
+    await look.office.hooks.revoke(look.caller, look.part("name"))
+    return look.to(_PATH, {"said": "closed"})
+
+
+def _host(url: str) -> str:
+    """Where it goes; the rest of an address may be a secret."""
+    return urlsplit(url).netloc

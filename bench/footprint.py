@@ -15,7 +15,7 @@ from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Ack
 from postoffice.core.draft import Draft
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store
@@ -53,7 +53,7 @@ def main(letters: int) -> None:
 async def _on_postgres(server: Server, letters: int) -> Books:
     url = await server.database("footprint", install)
     connection = await asyncpg.connect(url)
-    async with PostOffice(Store(PostgreSQL(url)), LocalWake(), House(tick=3600)) as office:
+    async with PostOffice(Store(PostgreSQL(url)), LocalWake(), OfficeRules(tick=3600)) as office:
         await _live(office, _AGENTS)
         before = await _read(connection)
         await _live(office, letters)
@@ -63,7 +63,7 @@ async def _on_postgres(server: Server, letters: int) -> Books:
 
 
 async def _on_sqlite(path: Path, letters: int) -> int:
-    async with PostOffice(Store(SQLite(path)), LocalWake(), House(tick=3600)) as office:
+    async with PostOffice(Store(SQLite(path)), LocalWake(), OfficeRules(tick=3600)) as office:
         await _live(office, letters)
     return path.stat().st_size  # noqa: ASYNC240 - nobody else is at work any more
 

@@ -18,7 +18,7 @@ class OurSDK:
     durability = "SQLite WAL, FULL: send, lease and ack synced before the answer"
 
     def __init__(self, house: House) -> None:
-        self._house = house
+        self._rules = house
 
     def measure(self, concurrency: int, batch: int, plan: Plan) -> Sample:
         """Measure with mailboxes that nobody has used."""
@@ -26,7 +26,7 @@ class OurSDK:
 
     async def _measure(self, concurrency: int, batch: int, plan: Plan) -> Sample:
         async with AsyncExitStack() as stack:
-            server = f"http://127.0.0.1:{self._house.port}"
+            server = f"http://127.0.0.1:{self._rules.port}"
             boxes = [await stack.enter_async_context(Mailbox(name, server=server)) for name in new_names(2 * concurrency)]
             writers, readers = boxes[:concurrency], boxes[concurrency:]
             mail = [reader.receive(batch) for reader in readers]
@@ -35,7 +35,7 @@ class OurSDK:
                 await _send(writers[client], readers[client].agent, batch)
                 return await _take(mail[client], batch)
 
-            return await with_coroutines(cycle, concurrency, plan, self._house.cpu)
+            return await with_coroutines(cycle, concurrency, plan, self._rules.cpu)
 
 
 async def _send(writer: Mailbox, to: str, count: int) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from tests.chaos.form import LONG
@@ -83,7 +83,7 @@ async def store(engine: Engine) -> AsyncIterator[Store]:
 @pytest.fixture
 async def office(engine: Engine) -> AsyncIterator[PostOffice]:
     """An open office with the default rules. Its upkeep never ticks by itself: tests call `office.upkeep.tick()`."""
-    async with PostOffice(engine.store(), LocalWake(), House(tick=3600)) as opened:
+    async with PostOffice(engine.store(), LocalWake(), OfficeRules(tick=3600)) as opened:
         yield opened
 
 

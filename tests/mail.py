@@ -13,7 +13,7 @@ from postoffice.core.message import NOTICE, Accepted, Message, TaskRef
 from postoffice.core.seal import Seal
 from postoffice.core.views import Page
 from postoffice.core.window import Opened
-from postoffice.office import Auth, House, PostOffice
+from postoffice.office import Auth, OfficeRules, PostOffice
 from postoffice.wake.local import LocalWake
 from tests.engines import Engine
 
@@ -24,7 +24,7 @@ def office_with(engine: Engine, *, auth: Auth = Auth.OPEN, handshake: Handshake 
     return PostOffice(
         engine.store(rules, Seal(b"beside the data") if handshake is Handshake.HUMAN else None),
         LocalWake(),
-        House(auth=auth, handshake=handshake, limits=rules, tick=3600),
+        OfficeRules(auth=auth, handshake=handshake, limits=rules, tick=3600),
     )
 
 
@@ -84,7 +84,7 @@ async def kill(office: PostOffice, caller: Caller, reason: str | None = None) ->
     while True:
         leased = await take(office, caller)
         await office.nack(caller, leased.message.id, leased.token, reason=reason)
-        if leased.attempt >= office.house.limits.max_attempts:
+        if leased.attempt >= office.rules.limits.max_attempts:
             return leased
 
 

@@ -14,7 +14,7 @@ import msgspec
 from postoffice.config import Settings
 from postoffice.office import PostOffice
 from postoffice.serve.app import create_app
-from postoffice.serve.build import OWNER_KEY, build_house
+from postoffice.serve.build import OWNER_KEY, build_rules
 from postoffice.serve.run import web_server
 from postoffice.wake.local import LocalWake
 from tests.engines import Engine
@@ -48,7 +48,7 @@ async def serving(engine: Engine, *, tick: float = 3600, **settings: Any) -> Asy
         wanted = msgspec.convert({"data": Path(folder), **settings}, Settings)
 
         def build(_: Settings) -> PostOffice:
-            rules = msgspec.structs.replace(build_house(wanted), tick=tick)
+            rules = msgspec.structs.replace(build_rules(wanted), tick=tick)
             return PostOffice(engine.store(rules.limits), LocalWake(), rules)
 
         app = create_app(wanted, build)

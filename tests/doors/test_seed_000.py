@@ -110,7 +110,7 @@ class TestKeys:
     async def test_a_bare_name_is_enough_on_an_open_server_only(self, callers: Callers) -> None:
         async with callers.served.client(name="carol-agent") as carol:
             answered = await carol.get("/inbox")
-        if callers.served.office.house.auth == "open":
+        if callers.served.office.rules.auth == "open":
             assert done(answered)["sessions"] == []
         else:
             refused(answered, 401, "key_required")

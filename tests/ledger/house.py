@@ -15,8 +15,8 @@ from postoffice.core.draft import Draft
 from postoffice.core.ledger import Account, Record
 from postoffice.core.message import Message
 from postoffice.core.routing import Route
-from postoffice.office import House, PostOffice
-from postoffice.office.house import LedgerRules
+from postoffice.office import OfficeRules, PostOffice
+from postoffice.office.rules import LedgerRules
 from postoffice.wake.local import LocalWake
 from tests.engines import Engine
 from tests.ledger.emulator import Account as LedgerAccount
@@ -161,7 +161,7 @@ async def town(
     **rules: Any,
 ) -> AsyncIterator[Town]:
     """An office over this engine and ledger until the block ends."""
-    house = House(ledger=LedgerRules(**rules), routes=ROUTES, tick=3600)
+    house = OfficeRules(ledger=LedgerRules(**rules), routes=ROUTES, tick=3600)
     async with PostOffice(engine.store(), LocalWake(), house) as office:
         network = network_of(ledger, operator, **(keys or {}))
         bridge = LedgerBridge(

@@ -9,8 +9,8 @@ from postoffice.bridges.ledger import LedgerBridge
 from postoffice.bridges.ledger.network import LedgerNetwork
 from postoffice.core.draft import Draft
 from postoffice.core.ledger import OUTBOUND_MEMO, Account, inbound_memo
-from postoffice.office import House, PostOffice
-from postoffice.office.house import LedgerRules
+from postoffice.office import OfficeRules, PostOffice
+from postoffice.office.rules import LedgerRules
 from postoffice.wake.local import LocalWake
 from tests.engines import SQLiteEngine
 from tests.ledger.house import until
@@ -27,7 +27,7 @@ async def test_a_message_goes_over_testnet_and_comes_back(tmp_path: Path) -> Non
     network = LedgerNetwork("testnet", account, {account: key})
     made = [network.submit(network.sign_topic(memo)) for memo in (inbound_memo(account), OUTBOUND_MEMO) * 2]
     assert all(made)
-    house = House(ledger=LedgerRules(), tick=3600)
+    house = OfficeRules(ledger=LedgerRules(), tick=3600)
     async with PostOffice(SQLiteEngine(tmp_path).store(), LocalWake(), house) as office:
         for name, (inbound, outbound) in {"quinn": made[:2], "mindy": made[2:]}.items():
             await office.identify(name=name)

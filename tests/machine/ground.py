@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import asyncpg
 
 from postoffice.core.limits import Limits
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store.engine import Tell
 from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
@@ -35,7 +35,7 @@ class Door:
             self.under_way += 1
 
         vars(store.engine).update(put=counted)
-        self.office = PostOffice(store, LocalWake(), House(tick=3600, limits=limits))
+        self.office = PostOffice(store, LocalWake(), OfficeRules(tick=3600, limits=limits))
 
     async def drained(self) -> None:
         """Wait until every act is answered, those nobody waits for included."""

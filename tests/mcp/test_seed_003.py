@@ -77,7 +77,7 @@ class TestTheLifeCycle:
     async def test_whoever_forgets_to_ack_gets_it_again_until_it_is_dead_and_its_sender_told(self, served: Served, engine: Engine) -> None:
         async with client(served, "/mcp?tools=all") as both:
             ref = await notify(both)
-            for attempt in range(1, served.office.house.limits.max_attempts + 1):
+            for attempt in range(1, served.office.rules.limits.max_attempts + 1):
                 (mail,) = await receive(both)
                 assert mail["attempt"] == attempt
                 await engine.advance(LEASE * 2)

@@ -16,9 +16,9 @@ from postoffice.core.fingerprint import Body
 from postoffice.core.ledger import Account, Delivery, Sighting
 from postoffice.core.limits import Limits
 from postoffice.core.routing import Route
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.office.checks import Checks
-from postoffice.office.house import LedgerRules
+from postoffice.office.rules import LedgerRules
 from postoffice.wake.local import LocalWake
 from tests.engines import Engine
 from tests.mail import people, standing, take, taken, write
@@ -40,7 +40,7 @@ ALICE, BOB = account("alice", 100), account("bob", 200)
 @pytest.fixture(params=[LedgerRules(), LedgerRules(private=True)], ids=["full", "private"])
 async def desk(request: pytest.FixtureRequest, engine: Engine) -> AsyncIterator[PostOffice]:
     """An office with a ledger, on which alice and bob have topics and carol has none."""
-    async with PostOffice(engine.store(), LocalWake(), House(ledger=request.param, routes=ROUTES, tick=3600)) as office:
+    async with PostOffice(engine.store(), LocalWake(), OfficeRules(ledger=request.param, routes=ROUTES, tick=3600)) as office:
         await people(office, "alice", "bob", "carol")
         for known in (ALICE, BOB):
             await office.ledger.keep_account(office.owner(), known)
@@ -123,7 +123,7 @@ class TestSending:
     async def test_a_private_office_says_nothing_on_the_ledger(self, desk: PostOffice) -> None:
         await publish(desk, subject="a secret", payload={"deep": "secret"})
         (post,) = await desk.ledger.posts_due(10)
-        assert ("secret" in post.body) is not (desk.house.ledger or LedgerRules()).private
+        assert ("secret" in post.body) is not (desk.rules.ledger or LedgerRules()).private
         assert post.topic_id == BOB.inbound_topic_id
 
     async def test_a_note_goes_to_its_entity_s_topic_and_to_those_named_at_once(self, desk: PostOffice) -> None:
@@ -213,7 +213,7 @@ class TestWhatIsSeen:
 
     async def test_mail_of_other_software_is_delivered_once(self, desk: PostOffice) -> None:
         bob = await me(desk, "bob")
-        mail = Delivery(sender="carol", draft=Checks(desk.house.limits).draft(Draft(to="bob", content="from afar", client_id="0.0.201:1")))
+        mail = Delivery(sender="carol", draft=Checks(desk.rules.limits).draft(Draft(to="bob", content="from afar", client_id="0.0.201:1")))
         seen = Sighting(sequence=1, payer="0.0.9", at="1.0", raw="{}", deliveries=(mail,))
         for _ in range(2):
             await desk.ledger.materialise(BOB.inbound_topic_id, 1, (seen,))
@@ -229,7 +229,7 @@ class TestWhatIsSeen:
                 payer="p",
                 at="1.0",
                 raw="{}",
-                deliveries=(Delivery(sender="alice", draft=Checks(desk.house.limits).draft(draft)),),
+                deliveries=(Delivery(sender="alice", draft=Checks(desk.rules.limits).draft(draft)),),
             )
             for n, draft in enumerate(drafts, 1)
         )
@@ -266,7 +266,7 @@ class TestEvents:
 
     async def test_one_who_refuses_keeps_it_from_nobody_else(self, engine: Engine) -> None:
         limits = Limits(depth=1)
-        async with PostOffice(engine.store(limits), LocalWake(), House(limits=limits, routes=ROUTES, tick=3600)) as office:
+        async with PostOffice(engine.store(limits), LocalWake(), OfficeRules(limits=limits, routes=ROUTES, tick=3600)) as office:
             alice, mindy, justin = await people(office, "alice", "mindy", "justin")
             await write(office, alice, "mindy", "first")
             for _ in range(2):
@@ -279,7 +279,7 @@ class TestEvents:
 
     async def test_what_one_agent_tells_takes_neither_ids_nor_turns_from_another(self, engine: Engine) -> None:
         limits = Limits(sends_per_minute=2)
-        async with PostOffice(engine.store(limits), LocalWake(), House(limits=limits, routes=ROUTES, tick=3600)) as office:
+        async with PostOffice(engine.store(limits), LocalWake(), OfficeRules(limits=limits, routes=ROUTES, tick=3600)) as office:
             alice, mallory, engine_agent = await people(office, "alice", "mallory", "engine")
             for _ in range(2):
                 await office.event(mallory, "T-7", "task.complete", client_id="e1")

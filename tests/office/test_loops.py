@@ -150,7 +150,7 @@ class TestAutomaticReplies:
         assert (await take(office, bob)).message.automatic
 
     async def test_a_session_has_a_hundred_automatic_replies_by_default(self, office: PostOffice) -> None:
-        assert office.house.limits.automatic_replies == 100
+        assert office.rules.limits.automatic_replies == 100
 
     async def test_without_automatic_replies_not_even_the_first_of_a_session_goes(self, engine: Engine) -> None:
         async with office_with(engine, automatic_replies=0) as office:

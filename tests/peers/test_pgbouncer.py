@@ -14,7 +14,7 @@ import pytest
 
 from postoffice.core.draft import Draft
 from postoffice.core.names import OWNER
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
@@ -75,7 +75,7 @@ async def _until_it_answers(address: str) -> None:
 
 
 async def test_the_whole_life_of_mail_works_through_pgbouncer(pooled: str) -> None:
-    async with PostOffice(Store(PostgreSQL(pooled, statement_cache=0)), LocalWake(), House(tick=0.1)) as office:
+    async with PostOffice(Store(PostgreSQL(pooled, statement_cache=0)), LocalWake(), OfficeRules(tick=0.1)) as office:
         alice, bob = await office.identify(name="alice"), await office.identify(name="bob")
         for number in range(20):
             await office.send(alice, Draft(to="bob", subject="pooled", content=f"letter {number}"))

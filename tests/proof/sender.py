@@ -6,14 +6,14 @@ import sys
 from pathlib import Path
 
 from postoffice.core.draft import Draft
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 
 
 async def main(path: Path, synchronous: str, count: int) -> None:
-    async with PostOffice(Store(SQLite(path, synchronous=synchronous)), LocalWake(), House(tick=3600)) as office:
+    async with PostOffice(Store(SQLite(path, synchronous=synchronous)), LocalWake(), OfficeRules(tick=3600)) as office:
         alice = await office.identify(name="alice")
         for number in range(count):
             accepted = await office.send(alice, Draft(to="bob", content=f"Message {number}. " + "x" * 240_000))

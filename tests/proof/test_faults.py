@@ -16,7 +16,7 @@ from postoffice.acts.people.agents import Appear
 from postoffice.core.draft import Draft
 from postoffice.core.errors import DatabaseInUse, DatabaseLost, DiskFull, MailError, OutcomeUnknown, ReadOnly
 from postoffice.core.message import Accepted
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store
@@ -40,7 +40,7 @@ async def _soon(verb: Awaitable[T]) -> T:
 
 
 def _office(path: Path, tick: float = 3600) -> PostOffice:
-    return PostOffice(Store(SQLite(path)), LocalWake(), House(tick=tick))
+    return PostOffice(Store(SQLite(path)), LocalWake(), OfficeRules(tick=tick))
 
 
 async def _send_until_full(office: PostOffice, content: str) -> list[str]:
@@ -240,7 +240,7 @@ async def test_a_lost_database_is_told_to_everyone_and_the_same_office_goes_on_w
     with running_cluster() as cluster:
         await cluster.migrate()
         wake = PostgresWake(cluster.url)
-        async with PostOffice(Store(PostgreSQL(cluster.url)), wake, House(tick=0.1)) as office:
+        async with PostOffice(Store(PostgreSQL(cluster.url)), wake, OfficeRules(tick=0.1)) as office:
             alice, bob, cy = [await office.identify(name=name) for name in ("alice", "bob", "cy")]
             kept = await office.send(alice, Draft(to="bob", content="before"))
             waiter = asyncio.create_task(office.wait(cy, within=timedelta(seconds=60)))
@@ -280,7 +280,7 @@ async def test_an_office_closes_in_time_although_its_database_is_gone() -> None:
     with running_cluster() as cluster:
         await cluster.migrate()
         async with asyncio.timeout(BOUND):
-            async with PostOffice(Store(PostgreSQL(cluster.url)), PostgresWake(cluster.url), House(tick=0.1)) as office:
+            async with PostOffice(Store(PostgreSQL(cluster.url)), PostgresWake(cluster.url), OfficeRules(tick=0.1)) as office:
                 await office.send(await office.identify(name="alice"), Draft(to="bob", content="before"))
                 await asyncio.to_thread(cluster.kill)
 

@@ -15,7 +15,7 @@ from postoffice.core.delivery import State
 from postoffice.core.draft import Draft
 from postoffice.core.errors import LeaseLost
 from postoffice.core.event import Kind
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store.migrations.upgrade import run_alembic
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.store import Store
@@ -70,7 +70,7 @@ async def _connected(url: str, **options: Any) -> AsyncIterator[Any]:
 async def desk(postgres: PostgresServer) -> AsyncIterator[Desk]:
     url = await postgres.borrow()
     # The office never looks by itself here: whoever is woken was woken by a notification.
-    async with PostOffice(Store(PostgreSQL(url)), PostgresWake(url), House(tick=3600)) as office, _connected(url) as sql:
+    async with PostOffice(Store(PostgreSQL(url)), PostgresWake(url), OfficeRules(tick=3600)) as office, _connected(url) as sql:
         await until(lambda: office.wake.healthy)
         desk = Desk(url, office, sql)
         yield desk
@@ -623,7 +623,7 @@ async def test_the_view_gives_nobody_more_than_they_have(postgres: PostgresServe
     url = await postgres.copy()
     role = f"reader_{uuid4().hex[:8]}"
     try:
-        async with PostOffice(Store(PostgreSQL(url)), LocalWake(), House(tick=3600)) as office, _connected(url) as sql:
+        async with PostOffice(Store(PostgreSQL(url)), LocalWake(), OfficeRules(tick=3600)) as office, _connected(url) as sql:
             options = await sql.fetchval("SELECT reloptions FROM pg_class WHERE oid = 'postoffice.inbox'::regclass")
             assert "security_invoker=true" in options
             await office.send(await office.identify(name="alice"), Draft(to="bob", content="Private."))
@@ -663,7 +663,7 @@ async def test_subjects_are_the_same_in_any_case_whatever_the_databases_locale(p
     url = postgres.url(name)
     try:
         await asyncio.to_thread(run_alembic, url, schema="postoffice", inbox_schema="postoffice")
-        async with PostOffice(Store(PostgreSQL(url)), LocalWake(), House(tick=3600)) as office, _connected(url) as sql:
+        async with PostOffice(Store(PostgreSQL(url)), LocalWake(), OfficeRules(tick=3600)) as office, _connected(url) as sql:
             bob = await office.identify(name="bob")
             for subject in ("Ärger", "ÄRGER", "ärger"):
                 await sql.execute("INSERT INTO inbox (to_agent, message_type, subject) VALUES ('bob', 'fyi', $1)", subject)

@@ -12,7 +12,7 @@ import pytest
 from postoffice.core.delivery import Ack
 from postoffice.core.draft import Draft
 from postoffice.core.errors import DatabaseLost, MailError, OutcomeUnknown
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store
@@ -84,7 +84,7 @@ async def test_a_writer_killed_at_any_point_leaves_everything_it_acknowledged(tm
                 await asyncio.sleep(chance.uniform(0.0, 0.6))
             assert process.poll() is None
         answers.read(said)
-        async with PostOffice(Store(SQLite(path, clock, LIMITS)), LocalWake(), House(limits=LIMITS, tick=3600)) as office:
+        async with PostOffice(Store(SQLite(path, clock, LIMITS)), LocalWake(), OfficeRules(limits=LIMITS, tick=3600)) as office:
             books = sqlite_books(path)
             check_books(books)
             answers.check(books)
@@ -99,7 +99,7 @@ async def test_a_writer_killed_at_any_point_leaves_everything_it_acknowledged(tm
     assert len(answers.settled) > 100
 
     clock.ahead += 3_600_000_000
-    async with PostOffice(Store(SQLite(path, clock, LIMITS)), LocalWake(), House(limits=LIMITS, tick=3600)) as office:
+    async with PostOffice(Store(SQLite(path, clock, LIMITS)), LocalWake(), OfficeRules(limits=LIMITS, tick=3600)) as office:
         before = sqlite_books(path).states()
         taken = await _take_all(office, READERS)
     assert not set(taken) & set(answers.settled), "a settled message was leased again"
@@ -173,7 +173,7 @@ async def test_a_database_server_killed_under_load_loses_nothing_that_was_acknow
     with running_cluster(commit_delay=10_000, commit_siblings=0) as cluster:
         await cluster.migrate()
         store = Store(PostgreSQL(cluster.url, limits=LIMITS))
-        async with PostOffice(store, LocalWake(), House(limits=LIMITS, tick=0.1)) as office:
+        async with PostOffice(store, LocalWake(), OfficeRules(limits=LIMITS, tick=0.1)) as office:
             load = _Load(office)
             for run in range(_KILLS):
                 working = asyncio.create_task(load.run(run))
@@ -216,7 +216,7 @@ async def test_a_commit_whose_answer_was_lost_is_unknown_and_saying_it_again_mak
     """The server dies between COMMIT and its answer: whether it was stored cannot be known, and is not claimed."""
     with running_cluster() as cluster:
         await cluster.migrate()
-        async with PostOffice(Store(PostgreSQL(cluster.url)), LocalWake(), House(tick=3600)) as office:
+        async with PostOffice(Store(PostgreSQL(cluster.url)), LocalWake(), OfficeRules(tick=3600)) as office:
             alice = await office.identify(name="alice")
             draft = Draft(to="bob", content="Did you get this?", client_id="once")
             # A trigger that waits in the commit itself gives us the time to kill the server there.

@@ -16,7 +16,7 @@ import pytest
 
 from postoffice.core.draft import Draft
 from postoffice.core.errors import SchemaMissing, SchemaTooNew
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store import migrations
 from postoffice.store.migrations.upgrade import HEAD, run_alembic
 from postoffice.store.postgres.engine import PostgreSQL
@@ -72,7 +72,7 @@ async def _ask(url: str, query: str) -> Any:
 
 
 async def _letter_goes_through(store: Store) -> None:
-    async with PostOffice(store, LocalWake(), House(tick=3600)) as office:
+    async with PostOffice(store, LocalWake(), OfficeRules(tick=3600)) as office:
         alice, bob = await office.identify(name="alice"), await office.identify(name="bob")
         await office.send(alice, Draft(to="bob", subject="Hello", content="Does it work?"))
         (leased,) = (await office.receive(bob)).leased
@@ -176,7 +176,7 @@ async def test_an_unmigrated_database_is_refused_with_the_command_that_helps(emp
 async def test_another_schema_name_works_beside_the_usual_one(empty: str, schema: str) -> None:
     await asyncio.to_thread(run_alembic, empty, schema="postoffice", inbox_schema="postoffice")
     await asyncio.to_thread(run_alembic, empty, schema=schema, inbox_schema=schema)
-    async with PostOffice(Store(PostgreSQL(empty, schema=schema)), PostgresWake(empty, schema), House(tick=3600)) as office:
+    async with PostOffice(Store(PostgreSQL(empty, schema=schema)), PostgresWake(empty, schema), OfficeRules(tick=3600)) as office:
         await office.send(await office.identify(name="alice"), Draft(to="cy", content="Here."))
     await _letter_goes_through(Store(PostgreSQL(empty, schema=schema, statement_cache=0)))
     assert await _ask(empty, f'SELECT count(*) FROM "{schema}".inbox') == 2

@@ -3,7 +3,7 @@
 import asyncpg
 
 from postoffice.core.event import Kind
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
@@ -14,7 +14,7 @@ AHEAD = 1_000_000
 
 
 def opened(url: str) -> PostOffice:
-    return PostOffice(Store(PostgreSQL(url)), LocalWake(), House(tick=3600))
+    return PostOffice(Store(PostgreSQL(url)), LocalWake(), OfficeRules(tick=3600))
 
 
 async def move(url: str) -> None:

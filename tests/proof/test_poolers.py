@@ -10,7 +10,7 @@ import pytest
 from postoffice.core.delivery import State
 from postoffice.core.draft import Draft
 from postoffice.core.task import TaskState
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
@@ -68,7 +68,10 @@ async def _live_a_life(office: PostOffice) -> None:
 
 
 async def test_the_whole_life_of_mail_without_prepared_statements_or_settings(url: str) -> None:
-    async with asyncio.timeout(_BOUND), PostOffice(Store(PostgreSQL(url, statement_cache=0)), LocalWake(), House(tick=3600)) as office:
+    async with (
+        asyncio.timeout(_BOUND),
+        PostOffice(Store(PostgreSQL(url, statement_cache=0)), LocalWake(), OfficeRules(tick=3600)) as office,
+    ):
         await _live_a_life(office)
     plain = await asyncpg.connect(url)
     try:
@@ -86,7 +89,7 @@ async def test_the_whole_life_of_mail_without_prepared_statements_or_settings(ur
 
 async def test_the_whole_life_of_mail_where_every_transaction_gets_another_connection(url: str) -> None:
     async with asyncio.timeout(_BOUND), pooled(url) as (address, pooler):
-        async with PostOffice(Store(PostgreSQL(address, statement_cache=0)), LocalWake(), House(tick=3600)) as office:
+        async with PostOffice(Store(PostgreSQL(address, statement_cache=0)), LocalWake(), OfficeRules(tick=3600)) as office:
             await _live_a_life(office)
         assert pooler.transactions > 30
     check_books(await postgres_books(url))
@@ -109,7 +112,7 @@ async def test_many_at_once_share_a_few_connections(url: str) -> None:
     async with (
         asyncio.timeout(_BOUND),
         pooled(url) as (address, _),
-        PostOffice(Store(PostgreSQL(address, statement_cache=0)), LocalWake(), House(tick=3600)) as office,
+        PostOffice(Store(PostgreSQL(address, statement_cache=0)), LocalWake(), OfficeRules(tick=3600)) as office,
     ):
         senders = [await office.identify(name=f"sender-{number}") for number in range(10)]
         bob = await office.identify(name="bob")

@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from postoffice.core.draft import Draft
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store
@@ -130,7 +130,7 @@ async def test_postgresql_commits_with_synchronous_commit_on(postgres: PostgresS
     url = await postgres.copy()
     try:
         await _watch_commits(url, off=off)
-        async with PostOffice(Store(PostgreSQL(url, statement_cache=cache)), LocalWake(), House(tick=3600)) as office:
+        async with PostOffice(Store(PostgreSQL(url, statement_cache=cache)), LocalWake(), OfficeRules(tick=3600)) as office:
             alice, bob = await office.identify(name="alice"), await office.identify(name="bob")
             await office.send(alice, Draft(to="bob", content="Is it on disk?"))
             (leased,) = (await office.receive(bob)).leased

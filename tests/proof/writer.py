@@ -8,7 +8,7 @@ from pathlib import Path
 
 from postoffice.core.draft import Draft
 from postoffice.core.limits import Limits
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
@@ -54,7 +54,7 @@ async def take(office: PostOffice, name: str) -> None:
 
 
 async def main(path: Path, run: str) -> None:
-    async with PostOffice(Store(SQLite(path, limits=LIMITS)), LocalWake(), House(limits=LIMITS, tick=0.05)) as office:
+    async with PostOffice(Store(SQLite(path, limits=LIMITS)), LocalWake(), OfficeRules(limits=LIMITS, tick=0.05)) as office:
         say("ready", str(os.getpid()))
         await asyncio.gather(*(send(office, name, run) for name in SENDERS), *(take(office, name) for name in READERS))
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from postoffice.core.window import Opening, Place
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.wake.local import LocalWake
 from tests.engines import PostgresEngine
 
@@ -12,7 +12,7 @@ _EACH = 12
 
 async def test_windows_that_open_at_two_replicas_together_never_get_one_name(database: str) -> None:
     engine = PostgresEngine(database)
-    one, other = (PostOffice(engine.store(), LocalWake(), House(tick=3600)) for _ in range(2))
+    one, other = (PostOffice(engine.store(), LocalWake(), OfficeRules(tick=3600)) for _ in range(2))
     async with one, other:
         opened = await asyncio.gather(
             *[
@@ -27,7 +27,7 @@ async def test_windows_that_open_at_two_replicas_together_never_get_one_name(dat
 
 async def test_one_process_that_opens_at_two_replicas_at_once_is_one_window(database: str) -> None:
     engine = PostgresEngine(database)
-    one, other = (PostOffice(engine.store(), LocalWake(), House(tick=3600)) for _ in range(2))
+    one, other = (PostOffice(engine.store(), LocalWake(), OfficeRules(tick=3600)) for _ in range(2))
     async with one, other:
         mine = Opening(client="claude-code", place=Place("another", 7, "1"), folder="/x/till")
         opened = await asyncio.gather(*[office.open_window(None, mine) for office in (one, other) * 4])

@@ -6,17 +6,17 @@ import msgspec
 
 from postoffice.cli.main import main
 from postoffice.config import Settings
-from postoffice.office import House
+from postoffice.office import OfficeRules
 from postoffice.serve import build
 
-_usual = build.build_house
+_usual = build.build_rules
 
 
 def _with_tick(seconds: float) -> None:
-    def build_house(settings: Settings) -> House:
+    def build_rules(settings: Settings) -> OfficeRules:
         return msgspec.structs.replace(_usual(settings), tick=seconds)
 
-    build.build_house = build_house
+    build.build_rules = build_rules
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import yaml
 from postoffice.cli.main import _read
 from postoffice.config import PREFIX, known_settings, read_settings
 from postoffice.core.policy import Auth
-from postoffice.serve.build import build_house
+from postoffice.serve.build import build_rules
 from tests.doors.callers import done, send
 from tests.doors.served import Served, serving
 from tests.engines import Engine
@@ -102,7 +102,7 @@ def test_compose_starts_two_equal_replicas_with_settings_that_exist() -> None:
         ours = {variable for variable in image | variables if variable.startswith(PREFIX)}
         assert {variable.removeprefix(PREFIX).lower() for variable in ours} <= known_settings()
         settings = read_settings(environ=image | variables)
-        assert build_house(settings).auth is Auth.KEYS
+        assert build_rules(settings).auth is Auth.KEYS
         assert (settings.port, settings.wake) == (8787, "nats://nats:4222")
         assert settings.database is not None
         assert "@postgres:5432/" in settings.database

@@ -10,7 +10,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span
 
 from postoffice.core.draft import Draft
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.serve.traces import MessageTraces, _ToldOnce
 from postoffice.wake.local import LocalWake
 from tests.engines import PostgresEngine, PostgresServer
@@ -65,7 +65,7 @@ async def url(postgres: PostgresServer) -> AsyncIterator[str]:
 
 
 def replica(url: str, collector: Collector) -> PostOffice:
-    return PostOffice(PostgresEngine(url).store(), LocalWake(), House(tick=3600), MessageTraces(collector.url))
+    return PostOffice(PostgresEngine(url).store(), LocalWake(), OfficeRules(tick=3600), MessageTraces(collector.url))
 
 
 async def test_what_one_replica_sent_and_another_took_and_acked_is_one_trace(url: str, collector: Collector) -> None:

@@ -13,7 +13,7 @@ from postoffice.core.draft import Draft
 from postoffice.core.errors import BytesLimited, DiskFull, MailboxHeavy, StoreFull
 from postoffice.core.limits import Limits
 from postoffice.core.task import TaskState
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
@@ -148,7 +148,7 @@ def _counting(script: str) -> list[str]:
 
 
 def _office(folder: Path) -> PostOffice:
-    return PostOffice(Store(SQLite(folder / "mailbox.db", limits=Limits(disk_reserve=2 << 20))), LocalWake(), House(tick=3600))
+    return PostOffice(Store(SQLite(folder / "mailbox.db", limits=Limits(disk_reserve=2 << 20))), LocalWake(), OfficeRules(tick=3600))
 
 
 async def _fill(office: PostOffice, alice: Caller) -> int:
@@ -216,6 +216,6 @@ async def test_a_restart_on_a_full_disk_has_its_reserve(tmp_path: Path) -> None:
                     await office.ack(bob, leased.message.id, leased.token)
                     assert leased.message.content == "before"
         disk.free()
-        async with PostOffice(Store(SQLite(disk.folder / "mailbox.db")), LocalWake(), House(tick=3600)):
+        async with PostOffice(Store(SQLite(disk.folder / "mailbox.db")), LocalWake(), OfficeRules(tick=3600)):
             pass
         assert not (disk.folder / "mailbox.db.reserve").exists()

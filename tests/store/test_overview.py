@@ -11,7 +11,7 @@ from postoffice.core.errors import BadLink, NotYou, NoVisit, OwnerOnly
 from postoffice.core.event import Kind
 from postoffice.core.task import TaskState
 from postoffice.core.traffic import Span
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.wake.local import LocalWake
 from tests.engines import Engine
 from tests.mail import ask, member, pages, people, take, write
@@ -175,7 +175,7 @@ class TestWatching:
         assert len((await anext(office.watch(alice, place))).events) == 1
 
     async def test_mail_that_lies_there_is_no_news(self, engine: Engine) -> None:
-        async with PostOffice(engine.store(), LocalWake(), House(tick=0.05)) as office:
+        async with PostOffice(engine.store(), LocalWake(), OfficeRules(tick=0.05)) as office:
             alice, bob = await people(office, "alice", "bob")
             watching = office.watch(alice, None)
             await anext(watching)
@@ -213,7 +213,7 @@ class TestWatching:
         assert (pulse.missed, pulse.cursor) == (True, await office.place(alice))
 
     async def test_a_watcher_is_woken_by_mail_and_by_what_the_log_does_not_tell(self, engine: Engine) -> None:
-        async with PostOffice(engine.store(), LocalWake(), House(tick=0.05)) as office:
+        async with PostOffice(engine.store(), LocalWake(), OfficeRules(tick=0.05)) as office:
             alice, bob = await people(office, "alice", "bob")
             watching = office.watch(office.owner(), None)
             assert (await anext(watching)).quiet

@@ -134,7 +134,7 @@ class TestDecision10Text:
 
     async def test_a_message_of_the_largest_size_is_kept_and_a_larger_one_refused(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
-        most = office.house.limits.message_bytes
+        most = office.rules.limits.message_bytes
         await office.send(alice, Draft(to="bob", content="x" * (most - 1000)))
         with pytest.raises(MailError) as refusal:
             await office.send(alice, Draft(to="bob", content="x" * most))

@@ -9,7 +9,7 @@ import pytest
 from postoffice.core.delivery import State
 from postoffice.core.draft import Draft
 from postoffice.core.event import Kind
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.wake.protocol import Heard
 from tests.engines import Engine
 from tests.wake.patience import PATIENCE, until
@@ -38,7 +38,7 @@ class DeafWake:
 
 @pytest.fixture
 async def office(engine: Engine) -> AsyncIterator[PostOffice]:
-    async with PostOffice(engine.store(), DeafWake(), House(tick=0.05)) as opened:
+    async with PostOffice(engine.store(), DeafWake(), OfficeRules(tick=0.05)) as opened:
         yield opened
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from postoffice.core.draft import Draft
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.store import Store
 from postoffice.wake.carried import CarriedWake
@@ -137,7 +137,7 @@ async def url(postgres: PostgresServer) -> AsyncIterator[str]:
 @asynccontextmanager
 async def replica(url: str, server: Nats, tick: float = 3600) -> AsyncIterator[PostOffice]:
     wake = NatsWake(server.url)
-    async with PostOffice(Store(PostgreSQL(url)), wake, House(tick=tick)) as office:
+    async with PostOffice(Store(PostgreSQL(url)), wake, OfficeRules(tick=tick)) as office:
         await until(lambda: office.hints_carried)
         yield office
 

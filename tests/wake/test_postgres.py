@@ -11,7 +11,7 @@ import pytest
 
 from postoffice.core.draft import Draft
 from postoffice.core.event import Kind
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.store import Store
 from postoffice.wake.postgres import PostgresWake
@@ -20,7 +20,7 @@ from tests.engines import PostgresServer, socket_of
 from tests.wake.patience import PATIENCE, until
 
 LONG = timedelta(seconds=PATIENCE)
-NO_TICK = House(tick=3600)
+NO_TICK = OfficeRules(tick=3600)
 
 
 class WatchedWake(PostgresWake):

@@ -3,7 +3,7 @@
 import asyncpg
 
 from postoffice.core.event import Kind
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.wake.local import LocalWake
 from tests.engines import PostgresEngine, PostgresServer
 from tests.mail import people, write
@@ -19,7 +19,7 @@ UPDATE postoffice.webhooks SET place = (split_part(place, '.', 1)::bigint + 1000
 async def test_what_was_untold_when_a_backup_was_made_is_told_by_another_server(postgres: PostgresServer, receiver: Receiver) -> None:
     url = await postgres.borrow()
     engine = PostgresEngine(url)
-    async with PostOffice(engine.store(), LocalWake(), House(tick=3600)) as office:
+    async with PostOffice(engine.store(), LocalWake(), OfficeRules(tick=3600)) as office:
         (alice, _) = await people(office, "alice", "bob")
         await write(office, alice, "bob", subject="before")
         await office.webhooks.add(office.owner(), "ci", receiver.url, events=[Kind.NEW_MESSAGE])
@@ -27,7 +27,7 @@ async def test_what_was_untold_when_a_backup_was_made_is_told_by_another_server(
     connection = await asyncpg.connect(url)
     await connection.execute(_FROM_A_BUSIER_SERVER)
     await connection.close()
-    async with PostOffice(engine.store(), LocalWake(), House(tick=3600)) as office, telling(office):
+    async with PostOffice(engine.store(), LocalWake(), OfficeRules(tick=3600)) as office, telling(office):
         await until(lambda: receiver.taken)
         (alice,) = await people(office, "alice")
         await write(office, alice, "bob", subject="after")

@@ -1,7 +1,7 @@
 """The office: one object with a method for each verb; every door calls it and nothing else."""
 
 from postoffice.core.policy import Auth
-from postoffice.office.house import House
 from postoffice.office.office import PostOffice
+from postoffice.office.rules import OfficeRules
 
-__all__ = ["Auth", "House", "PostOffice"]
+__all__ = ["Auth", "OfficeRules", "PostOffice"]

@@ -14,7 +14,7 @@ from postoffice.core.ledger import CONNECTION, NEW_TOPIC, REQUEST_MEMO, Account,
 from postoffice.core.names import OWNER, folded
 from postoffice.core.policy import admitted
 from postoffice.office.checks import Checks
-from postoffice.office.house import House
+from postoffice.office.rules import OfficeRules
 from postoffice.store.store import Store
 
 _encode = msgspec.json.Encoder().encode
@@ -23,19 +23,19 @@ _encode = msgspec.json.Encoder().encode
 class ForeignAgents:
     """Agents of other software are called by their accounts, and are connected as others are: with consent."""
 
-    def __init__(self, store: Store, house: House, checks: Checks) -> None:
+    def __init__(self, store: Store, rules: OfficeRules, checks: Checks) -> None:
         self._store = store
-        self._house = house
+        self._rules = rules
         self._checks = checks
 
     async def ask(self, caller: Caller, account_id: str, inbound_topic_id: str, note: str | None = None) -> str:
         """Ask an agent of other software for a connection. Gives the post's id; the answer comes over the ledger."""
-        if self._house.ledger is None:
+        if self._rules.ledger is None:
             raise NoLedger
         check_ledger_id(account_id, "account_id")
         check_ledger_id(inbound_topic_id, "inbound_topic_id")
         if note is not None:
-            self._checks.ref(note, "note", self._house.limits.note_chars)
+            self._checks.ref(note, "note", self._rules.limits.note_chars)
         mine = next((one for one in await self._store.ledger.accounts() if folded(one.agent) == folded(caller.name)), None)
         if mine is None or mine.outside:
             raise OutOfReach(recipient=account_id, sender=f"{caller.name}, which has no topics of its own,")
@@ -54,7 +54,7 @@ class ForeignAgents:
         Gives whether the two are connected already.
         """
         if note is not None:
-            note = self._checks.ref(note[: self._house.limits.note_chars], "note", self._house.limits.note_chars)
+            note = self._checks.ref(note[: self._rules.limits.note_chars], "note", self._rules.limits.note_chars)
         made = await self._requested(peer, target, note)
         agent = await self._store.agents.named(target)
         if made is not None and agent is not None and admitted(peer, target, agent.card.allow_from, connected=False):
@@ -95,7 +95,7 @@ class ForeignAgents:
         """The connection of the two, if they have one."""
         cursor = None
         while True:
-            page = await self._store.connections.page(peer, Status.ACTIVE, cursor, self._house.limits.page_most)
+            page = await self._store.connections.page(peer, Status.ACTIVE, cursor, self._rules.limits.page_most)
             for made in page.items:
                 if {folded(made.requester), folded(made.target)} == {folded(agent), folded(peer)}:
                     return made
@@ -109,7 +109,7 @@ class ForeignAgents:
         except AlreadyConnected:
             return None
         except AlreadyRequested:
-            pending = await self._store.connections.page(requester, Status.PENDING, None, self._house.limits.pending_requests * 2)
+            pending = await self._store.connections.page(requester, Status.PENDING, None, self._rules.limits.pending_requests * 2)
             return next(
                 (one for one in pending.items if (folded(one.requester), folded(one.target)) == (folded(requester), folded(target))), None
             )

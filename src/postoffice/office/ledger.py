@@ -15,7 +15,7 @@ from postoffice.core.policy import Auth
 from postoffice.core.views import LedgerStatus, Page
 from postoffice.office.checks import Checks
 from postoffice.office.directory import Directory
-from postoffice.office.house import House
+from postoffice.office.rules import OfficeRules
 from postoffice.store.store import Store
 
 _KINDS = (ENTITY,)  # the others are watched by themselves
@@ -24,9 +24,9 @@ _KINDS = (ENTITY,)  # the others are watched by themselves
 class Ledger:
     """They keep what is known of the ledger, also while nothing goes by it."""
 
-    def __init__(self, store: Store, house: House, checks: Checks, directory: Directory) -> None:
+    def __init__(self, store: Store, rules: OfficeRules, checks: Checks, directory: Directory) -> None:
         self._store = store
-        self._house = house
+        self._rules = rules
         self._checks = checks
         self._directory = directory
 
@@ -70,11 +70,11 @@ class Ledger:
 
     async def status(self) -> LedgerStatus:
         """The ledger in numbers, and what is in the way."""
-        rules = self._house.ledger
+        ledger_rules = self._rules.ledger
         return LedgerStatus(
-            kept=rules is not None,
-            privacy="hash" if rules is not None and rules.private else "full",
-            log=rules is not None and rules.log,
+            kept=ledger_rules is not None,
+            privacy="hash" if ledger_rules is not None and ledger_rules.private else "full",
+            log=ledger_rules is not None and ledger_rules.log,
             agents=len(await self._store.ledger.accounts()),
             topics=len(await self._store.ledger.topics()),
             posts=await self._store.ledger.posts_by_state(),
@@ -121,7 +121,7 @@ class Ledger:
 
     async def materialise(self, topic_id: str, through: int, seen: tuple[Sighting, ...]) -> int:
         """Take what a topic tells up to a sequence, and what of the rest is whole, once. What the office would not take at any other door is set aside."""
-        strangers = self._house.auth is Auth.OPEN
+        strangers = self._rules.auth is Auth.OPEN
         return await self._store.do(Materialise(topic_id, through, tuple(map(self._believed, seen)), strangers=strangers))
 
     def _believed(self, one: Sighting) -> Sighting:

@@ -19,7 +19,6 @@ from postoffice.office.entities import Entities
 from postoffice.office.foreign import ForeignAgents
 from postoffice.office.health import STORE_ANSWER_SECONDS, Health
 from postoffice.office.hooks import Hooks
-from postoffice.office.house import House
 from postoffice.office.identity import Identities
 from postoffice.office.invites import Invites
 from postoffice.office.keys import Keys
@@ -37,6 +36,7 @@ from postoffice.office.presences import Presences
 from postoffice.office.proofs import Proofs
 from postoffice.office.questions import Questions
 from postoffice.office.reachability import Reachability
+from postoffice.office.rules import OfficeRules
 from postoffice.office.search import Search
 from postoffice.office.sending import Sending
 from postoffice.office.sessions import Sessions
@@ -55,12 +55,12 @@ from postoffice.wake.protocol import Wake
 class PostOffice:
     """One office over one store. `async with` opens and closes it."""
 
-    def __init__(self, store: Store, wake: Wake, house: House | None = None, trace: Trace | None = None) -> None:  # noqa: PLR0915 - a table of contents is as long as its book
+    def __init__(self, store: Store, wake: Wake, rules: OfficeRules | None = None, trace: Trace | None = None) -> None:  # noqa: PLR0915 - a table of contents is as long as its book
         self.store = store
         self.wake = wake
-        self.house = house = house or House()
+        self.rules = rules = rules or OfficeRules()
         self.trace = trace
-        limits, clock = house.limits, Clock()
+        limits, clock = rules.limits, Clock()
 
         # What several verbs share
         checks = Checks(limits)
@@ -71,10 +71,10 @@ class PostOffice:
         self._bells = bells = Bells()
         self._board = board = Board(store)
         self._presences = presences = Presences(limits.heartbeat_timeout)
-        self._identities = identities = Identities(store, house.auth)
+        self._identities = identities = Identities(store, rules.auth)
         silence, certain = limits.heartbeat_timeout, not store.engine.shared
         reachability = Reachability(board, bells, presences, clock, silence, certain=certain)
-        self.upkeep = Upkeep(store, wake, bells, board, presences, house, clock.new_id())
+        self.upkeep = Upkeep(store, wake, bells, board, presences, rules, clock.new_id())
 
         # Who is calling
         callers = Callers(store, identities, presences, board)
@@ -86,11 +86,11 @@ class PostOffice:
         self.has_called = presences.looked_in
 
         # Sending mail, and knowing what became of it
-        sending = Sending(store, checks, house, directory, short_ids, reachability, tallies, trace)
+        sending = Sending(store, checks, rules, directory, short_ids, reachability, tallies, trace)
         self.send = sending.send
         self.send_many = sending.send_many
         self.publish = sending.publish
-        proofs = Proofs(store, checks, short_ids, house.ledger)
+        proofs = Proofs(store, checks, short_ids, rules.ledger)
         self.status = proofs.status
         self.cancel = Cancellations(store, proofs).cancel
 
@@ -121,7 +121,7 @@ class PostOffice:
         self.keep_unread = persons.keep_unread
         self.done = persons.done
         self.snooze = persons.snooze
-        questions = Questions(store, checks, short_ids, persons, house.auth)
+        questions = Questions(store, checks, short_ids, persons, rules.auth)
         self.questions = questions.questions
         self.question = questions.question
         self.answer = questions.answer
@@ -136,7 +136,7 @@ class PostOffice:
         self.inbox = sessions.inbox
         self.history = sessions.history
         self.search = Search(store, checks).search
-        news = News(store, checks, limits, bells, presences, places, tallies, house.tick)
+        news = News(store, checks, limits, bells, presences, places, tallies, rules.tick)
         self.news = news.news
         self.follow = news.follow
         self.latest = news.latest
@@ -161,7 +161,7 @@ class PostOffice:
         self.task = tasks.task
         self.open_tasks = tasks.open_tasks
         self.finished_tasks = tasks.finished_tasks
-        entities = Entities(store, checks, sending, house.routes, strangers=house.auth is Auth.OPEN)
+        entities = Entities(store, checks, sending, rules.routes, strangers=rules.auth is Auth.OPEN)
         self.note = entities.note
         self.event = entities.event
         self.routed = entities.routed
@@ -187,7 +187,7 @@ class PostOffice:
         pauses = Pauses(store, checks, limits, directory, agents, clock)
         self.pause = pauses.pause
         self.resume = pauses.resume
-        connections = Connections(store, checks, directory, limits, house.handshake)
+        connections = Connections(store, checks, directory, limits, rules.handshake)
         self.request_connection = connections.request_connection
         self.approve_connection = connections.approve_connection
         self.approve_for = connections.approve_for
@@ -197,7 +197,7 @@ class PostOffice:
         self.connection = connections.connection
 
         # Where they are open: windows, and the page
-        windows = Windows(store, checks, presences, house.auth)
+        windows = Windows(store, checks, presences, rules.auth)
         self.windows = windows.windows
         self.open_window = windows.open_window
         self.renew_window = windows.renew_window
@@ -218,11 +218,11 @@ class PostOffice:
         self.machines = Machines(store, checks)
         self.hooks = Hooks(store, clock, sending)
         self.webhooks = Webhooks(store, bells, clock)
-        self.ledger = Ledger(store, house, checks, directory)
-        self.foreign = ForeignAgents(store, house, checks)
+        self.ledger = Ledger(store, rules, checks, directory)
+        self.foreign = ForeignAgents(store, rules, checks)
         self.lending = Lending(store, checks, bells, deliveries)
 
-        health = Health(store, ledger=house.ledger is not None)
+        health = Health(store, ledger=rules.ledger is not None)
         self.ping = health.ping
         self.numbers = health.numbers
 

@@ -7,7 +7,7 @@ from postoffice.core.errors import AmbiguousId, NoSuchMessage
 from postoffice.core.names import folded
 from postoffice.core.views import Proof
 from postoffice.office.checks import Checks
-from postoffice.office.house import LedgerRules
+from postoffice.office.rules import LedgerRules
 from postoffice.office.short_ids import ShortIds
 from postoffice.store.store import Store
 

@@ -17,8 +17,8 @@ from postoffice.core.names import EVERYONE
 from postoffice.core.policy import Auth
 from postoffice.office.checks import Checks
 from postoffice.office.directory import Directory
-from postoffice.office.house import House
 from postoffice.office.reachability import Reachability
+from postoffice.office.rules import OfficeRules
 from postoffice.office.short_ids import ShortIds
 from postoffice.office.tallies import Tallies
 from postoffice.office.trace import Trace
@@ -32,7 +32,7 @@ class Sending:
         self,
         store: Store,
         checks: Checks,
-        house: House,
+        rules: OfficeRules,
         directory: Directory,
         short_ids: ShortIds,
         reachability: Reachability,
@@ -41,7 +41,7 @@ class Sending:
     ) -> None:
         self._store = store
         self._checks = checks
-        self._house = house
+        self._rules = rules
         self._directory = directory
         self._short_ids = short_ids
         self._reachability = reachability
@@ -102,7 +102,7 @@ class Sending:
         return msgspec.structs.replace(accepted, posted=tuple(posted))
 
     def _act(self, caller: Caller, draft: Draft, **more: Any) -> Send:
-        return Send(caller.name, draft, verified=caller.verified, strangers=self._house.auth is Auth.OPEN, **more)
+        return Send(caller.name, draft, verified=caller.verified, strangers=self._rules.auth is Auth.OPEN, **more)
 
     async def _again(self, caller: Caller, draft: Draft, outcome: Accepted | BaseException) -> Accepted | BaseException:
         """What seems a repetition may be the next message of an exchange under one id, and what is not known may be named by a short one."""
@@ -145,22 +145,22 @@ class Sending:
             return error
 
     def _by_ledger(self, draft: Draft) -> Draft:
-        rules = self._house.ledger
-        return draft if rules is None else msgspec.structs.replace(draft, ledger=LedgerWish(rules.private, rules.log))
+        ledger_rules = self._rules.ledger
+        return draft if ledger_rules is None else msgspec.structs.replace(draft, ledger=LedgerWish(ledger_rules.private, ledger_rules.log))
 
     def _abroad(self, draft: Draft) -> Draft:
         """Agents of other software can only be reached over the ledger, whatever door the mail came in by."""
-        rules = self._house.ledger
-        if rules is None or draft.ledger is not None:
+        ledger_rules = self._rules.ledger
+        if ledger_rules is None or draft.ledger is not None:
             return draft
         to = (draft.to,) if isinstance(draft.to, str) else draft.to
         if not any(name == EVERYONE or is_ledger_id(str(name)) for name in to):
             return draft
-        return msgspec.structs.replace(draft, ledger=LedgerWish(private=rules.private, abroad=True))
+        return msgspec.structs.replace(draft, ledger=LedgerWish(private=ledger_rules.private, abroad=True))
 
     def _said(self, sent: Accepted, *, note: bool = False) -> Accepted:
         """The answer with how it goes, also where there is no ledger."""
-        if self._house.ledger is not None:
+        if self._rules.ledger is not None:
             return sent
         posted = tuple(msgspec.structs.replace(one, ledger=DIRECT) for one in sent.posted)
         return msgspec.structs.replace(sent, posted=posted, ledger=DIRECT if note else None)

@@ -13,8 +13,8 @@ from postoffice.core.errors import MailError
 from postoffice.core.window import WINDOWS
 from postoffice.office.bells import Bells
 from postoffice.office.board import Board
-from postoffice.office.house import House
 from postoffice.office.presences import Presences
+from postoffice.office.rules import OfficeRules
 from postoffice.store.store import Store
 from postoffice.wake.protocol import Wake
 
@@ -29,13 +29,13 @@ _DUTY_LASTS = timedelta(seconds=15)
 class Upkeep:
     """One task that ticks."""
 
-    def __init__(self, store: Store, wake: Wake, bells: Bells, board: Board, presences: Presences, house: House, me: str) -> None:
+    def __init__(self, store: Store, wake: Wake, bells: Bells, board: Board, presences: Presences, rules: OfficeRules, me: str) -> None:
         self._store = store
         self._wake = wake
         self._bells = bells
         self._board = board
         self._presences = presences
-        self._house = house
+        self._rules = rules
         self._me = me
         self._ticks = 0
         self._more_to_purge = False
@@ -47,7 +47,7 @@ class Upkeep:
         """Tick until cancelled. A tick that fails is tried again, and told in the log once for all that fail alike after it."""
         failing: type[Exception] | None = None
         while True:
-            await asyncio.sleep(self._house.tick)
+            await asyncio.sleep(self._rules.tick)
             try:
                 await self.tick()
             except Exception as error:  # noqa: BLE001 - a bug in one tick must not end all ticks
@@ -84,7 +84,7 @@ class Upkeep:
 
     async def sweep(self) -> None:
         """What only one process has to do."""
-        store, limits = self._store, self._house.limits
+        store, limits = self._store, self._rules.limits
         await store.do(ReturnDue())
         await store.sweeps.end_lost_windows()
         await store.sweeps.expire_requests()

@@ -21,7 +21,7 @@ from postoffice.doors.page.door import page_routes
 from postoffice.doors.rest.api import create_api
 from postoffice.doors.rest.express import Express
 from postoffice.office import Auth, PostOffice
-from postoffice.serve.build import build_bridges, build_house, build_office, ensure_owner_key
+from postoffice.serve.build import build_bridges, build_office, build_rules, ensure_owner_key
 from postoffice.serve.drain import draining
 from postoffice.serve.snippets import snippets
 
@@ -59,7 +59,7 @@ def _rules(settings: Settings) -> Rules:
                 name="cors_origins", why=f"{origin!r} is no origin, like https://app.example, with its scheme and without stars"
             )
     _check_proxies(settings.trusted_proxies)
-    is_open = build_house(settings).auth is Auth.OPEN
+    is_open = build_rules(settings).auth is Auth.OPEN
     others = next((name for name in ("cors_origins", "allowed_hosts") if getattr(settings, name)), None)
     if is_open and others is not None and not settings.open_to_others:
         where = next((f" ({told})" for told in settings.widened if told.startswith(others)), "")

@@ -23,8 +23,8 @@ from postoffice.core.ledger import is_ledger_id
 from postoffice.core.names import OWNER
 from postoffice.core.routing import check_route
 from postoffice.core.seal import Seal
-from postoffice.office import Auth, House, PostOffice
-from postoffice.office.house import LedgerRules
+from postoffice.office import Auth, OfficeRules, PostOffice
+from postoffice.office.rules import LedgerRules
 from postoffice.store.engine import Engine
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store
@@ -47,7 +47,7 @@ _HOST = r"(\[[^\]@]*\]|[^:,\[\]/?#@]*)(:\d*)?"
 _POSTGRESQL = re.compile(rf"postgres(ql)?(\+\w+)?://([^/?#]*@)?{_HOST}(,{_HOST})*([/?#].*)?", re.DOTALL)
 
 
-def build_house(settings: Settings) -> House:
+def build_rules(settings: Settings) -> OfficeRules:
     """The rules these settings ask for. What would be open to the world is refused."""
     local = is_loopback(settings.host)
     auth = settings.auth or (Auth.OPEN if local else Auth.KEYS)
@@ -71,20 +71,20 @@ def build_house(settings: Settings) -> House:
     handshake = settings.handshake or (Handshake.VISIBLE if auth is Auth.OPEN else Handshake.HUMAN)
     ledger = None if settings.ledger is None else LedgerRules(private=settings.ledger_privacy == "hash", log=settings.ledger_log)
     routes = tuple(check_route(route) for route in settings.routes)
-    return House(auth=auth, handshake=handshake, limits=limits, ledger=ledger, routes=routes)
+    return OfficeRules(auth=auth, handshake=handshake, limits=limits, ledger=ledger, routes=routes)
 
 
 def build_office(settings: Settings) -> PostOffice:
     """The office these settings describe, not yet open."""
-    house = build_house(settings)
+    rules = build_rules(settings)
     # Only there do codes go from person to person; elsewhere the target sees them anyway.
-    seal = Seal(_kept_key(settings.data / CODES_KEY).encode() if house.handshake is Handshake.HUMAN else None)
+    seal = Seal(_kept_key(settings.data / CODES_KEY).encode() if rules.handshake is Handshake.HUMAN else None)
     engine: Engine
     wake: Wake
     if settings.database is None:
         if settings.wake is not None:
             raise BadSetting(name="wake", why="it carries hints between replicas, which share a PostgreSQL; name that in database too")
-        engine, wake = SQLite(settings.sqlite_path, Clock(), house.limits, seal=seal), LocalWake()
+        engine, wake = SQLite(settings.sqlite_path, Clock(), rules.limits, seal=seal), LocalWake()
     else:
         check_database(settings.database)
         # Imported here: an install without the extra has no driver for it.
@@ -92,14 +92,14 @@ def build_office(settings: Settings) -> PostOffice:
         from postoffice.wake.postgres import PostgresWake  # noqa: PLC0415
 
         engine = PostgreSQL(
-            settings.database, limits=house.limits, seal=seal, schema=settings.schema, statement_cache=settings.statement_cache
+            settings.database, limits=rules.limits, seal=seal, schema=settings.schema, statement_cache=settings.statement_cache
         )
         if settings.wake is not None:
             wake = _build_nats(settings.wake, settings.schema)
         else:
             # Through a transaction pooler LISTEN never hears anything: look once a tick instead.
             wake = LocalWake(alone=False) if engine.pooled else PostgresWake(settings.database, settings.schema)
-    return PostOffice(Store(engine), wake, house, None if settings.traces is None else _build_traces(settings.traces))
+    return PostOffice(Store(engine), wake, rules, None if settings.traces is None else _build_traces(settings.traces))
 
 
 def _build_traces(endpoint: str) -> "MessageTraces":
@@ -154,7 +154,7 @@ def _build_files(settings: Settings, root: Path, office: PostOffice) -> "FileBri
         raise ExtraMissing(extra="files")
     from postoffice.bridges.files import FileBridge  # noqa: PLC0415 - as above
 
-    return FileBridge(office, root, None if office.house.auth is Auth.OPEN else frozenset(settings.file_agents))
+    return FileBridge(office, root, None if office.rules.auth is Auth.OPEN else frozenset(settings.file_agents))
 
 
 def _build_ledger(settings: Settings, office: PostOffice) -> "LedgerBridge":

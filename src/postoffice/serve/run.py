@@ -26,7 +26,7 @@ from postoffice.core.proof import OfficeProof, prove
 from postoffice.office import Auth, PostOffice
 from postoffice.serve import garbage
 from postoffice.serve.app import create_app
-from postoffice.serve.build import build_house
+from postoffice.serve.build import build_rules
 from postoffice.serve.descriptors import raise_limit
 from postoffice.serve.drain import draining
 from postoffice.serve.logs import set_up_logs, tell_of_slips
@@ -45,7 +45,7 @@ def serve(settings: Settings, *, itself: bool = False) -> None:
     tell_of_slips((*settings.slips, *settings.widened))
     garbage.set_up()
     settings = sharing(settings, raise_limit())
-    build_house(settings)  # an unsafe one is refused before a port is taken
+    build_rules(settings)  # an unsafe one is refused before a port is taken
     try:
         listener = _listen(settings.host, settings.port)
     except CannotListen:
@@ -119,7 +119,7 @@ def _is_open_already(settings: Settings) -> bool:
 async def _code(app: FastAPI, settings: Settings) -> str | None:
     """What opens the page for the owner, where it is closed and a person is there to read it: a log is no place for it."""
     office: PostOffice = app.state.office
-    if office.house.auth is Auth.OPEN or settings.log_format == "json" or not sys.stderr.isatty():
+    if office.rules.auth is Auth.OPEN or settings.log_format == "json" or not sys.stderr.isatty():
         return None
     return await office.make_link(office.owner())
 
@@ -206,14 +206,14 @@ def _announce(settings: Settings, listener: socket.socket, code: str | None) -> 
     address = f"http://{where}:{port}"
     if settings.log_format == "json":
         logging.getLogger("postoffice").info(
-            "open", extra={"facts": {"address": address, "mail": str(kept), "auth": build_house(settings).auth.value}}
+            "open", extra={"facts": {"address": address, "mail": str(kept), "auth": build_rules(settings).auth.value}}
         )
         return
     page = f"http://127.0.0.1:{port}" if host in ("0.0.0.0", "::") else address  # noqa: S104 - what is listened on, not listening
     # What is printed is pasted into another terminal, which knows only what an office is unless told otherwise.
     data = f"{PREFIX}DATA={shlex.quote(str(settings.data.absolute()))} " if settings.data != Settings().data else ""
     command, at = data + shlex.quote(program()), "" if (host, port) == (Settings().host, Settings().port) else f" --server {page}"
-    guarded = build_house(settings).auth is Auth.KEYS
+    guarded = build_rules(settings).auth is Auth.KEYS
     lines = [
         f"Postoffice is open on {address} (mail in {kept}). Ctrl-C closes it.",
         *(

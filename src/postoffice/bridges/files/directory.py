@@ -127,7 +127,7 @@ class Directory:
         agents: list[Agent] = []
         cursor: str | None = None
         while True:
-            page = await self._office.agents(cursor, self._office.house.limits.page_most)
+            page = await self._office.agents(cursor, self._office.rules.limits.page_most)
             agents += [agent for agent in page.items if folded(agent.name) not in (OWNER, SYSTEM)]
             if (cursor := page.cursor) is None:
                 return agents

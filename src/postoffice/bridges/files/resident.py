@@ -208,7 +208,7 @@ class Resident:
             self._settled[name] = self._handed.pop(name).folder
 
     async def _put(self, settlements: list[Settlement]) -> None:
-        batch = self._office.house.limits.batch
+        batch = self._office.rules.limits.batch
         for begin in range(0, len(settlements), batch):
             for outcome in await self._office.settle(self.caller, settlements[begin : begin + batch]):
                 if isinstance(outcome, Exception):

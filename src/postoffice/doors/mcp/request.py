@@ -43,7 +43,7 @@ class McpRequest:
     async def enter(self) -> None:
         """Check what the address and the headers say before any tool is seen."""
         key, name = self.credentials
-        if key is not None or name is not None or self.office.house.auth is Auth.KEYS:
+        if key is not None or name is not None or self.office.rules.auth is Auth.KEYS:
             self._caller = await self.office.identify(key=key, name=name, looking=self.looking)
 
     @property

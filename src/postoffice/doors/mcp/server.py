@@ -75,7 +75,7 @@ def _request(ctx: Context) -> McpRequest:
 
 async def _list_tools(ctx: Context, _: types.PaginatedRequestParams | None) -> types.ListToolsResult:
     request = _request(ctx)
-    limits, who = request.office.house.limits, {"known": request.known, "structured": request.structured}
+    limits, who = request.office.rules.limits, {"known": request.known, "structured": request.structured}
     return types.ListToolsResult(tools=[describe(tool, limits, **who) for tool in request.tools.values()])
 
 

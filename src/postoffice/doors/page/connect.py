@@ -65,7 +65,7 @@ async def test_letter(look: Look) -> Response:
 async def introduction(look: Look, name: str | None = None, key: str | None = None) -> dict[str, Any]:
     """Everything the connect page shows, which is also what a new server shows."""
     name = check_free(name or look.asked("name") or EXAMPLE) if look.caller.owner else look.caller.name
-    guarded = look.office.house.auth is Auth.KEYS
+    guarded = look.office.rules.auth is Auth.KEYS
     agent = await _known(look, name)
     needed = guarded or (agent is not None and agent.has_key)
     make: Snippets = look.request.app.state.snippets

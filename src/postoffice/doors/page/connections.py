@@ -24,7 +24,7 @@ async def connections(look: Look) -> Response:
         voices += [seat.name for seat in seats if not seat.has_key]
     else:
         names = [agent.name for agent in (await office.agents(limit=_NAMES)).items]
-    return await look.show("connections.html", waiting=waiting, active=active, voices=voices, names=names, handshake=office.house.handshake)
+    return await look.show("connections.html", waiting=waiting, active=active, voices=voices, names=names, handshake=office.rules.handshake)
 
 
 async def request(look: Look) -> Response:

@@ -16,7 +16,7 @@ PATH = "/page/login"
 
 async def login(look: Look) -> Response:
     """Where a link leads. The code is behind the `#`, so that no log and no other site ever sees it."""
-    if look.office.house.auth is Auth.OPEN:
+    if look.office.rules.auth is Auth.OPEN:
         return look.to("/")
     return await form(look, HTTPStatus.OK)
 

@@ -95,7 +95,7 @@ class Look:
             "look": self,
             "me": None if self._caller is None else self._caller.name,
             "owner": self._caller is not None and self._caller.owner,
-            "guarded": self.office.house.auth is Auth.KEYS,
+            "guarded": self.office.rules.auth is Auth.KEYS,
             "path": self.request.url.path,
             "theme": theme_of(self.request),
             "badges": {},

@@ -11,7 +11,7 @@ from postoffice.office import Auth, PostOffice
 
 async def visitor(request: Request, office: PostOffice) -> Caller:
     """The caller, or a refusal."""
-    if office.house.auth is Auth.OPEN:
+    if office.rules.auth is Auth.OPEN:
         return office.owner()
     caller = await office.visitor(proof_of(request))
     request.scope["state"]["agent"] = caller.name

@@ -61,7 +61,7 @@ async def bell(request: Request) -> tuple[PostOffice, Caller | None]:
 async def watcher(request: Request) -> PostOffice:
     """The office, for whoever may see its numbers: anybody on an open server, else the owner."""
     office = office_of(request)
-    if office.house.auth is Auth.KEYS:
+    if office.rules.auth is Auth.KEYS:
         key, name = credentials(request.scope)
         caller = await office.watcher(key=key, name=name)
         request.scope["state"]["agent"] = caller.name

@@ -171,7 +171,7 @@ async def receive(call: Identified, body: ReceiveBody | None = None) -> Response
     """Settle what was handled, and lease what waits: it comes back if it is not settled in time."""
     office, me = call
     wanted = body or ReceiveBody()
-    wish = wanted.wish(office.house.limits.visibility)
+    wish = wanted.wish(office.rules.limits.visibility)
     turned = await office.receive(me, wanted.limit, **wish)
     return _handed(call, wish, turned.leased, turned.settled)
 
@@ -181,7 +181,7 @@ async def wait(request: Request, call: Identified, body: WaitBody | None = None)
     """Like receive, but wait for mail. Nothing in time is an empty answer; hanging up leaves no lease behind."""
     office, me = call
     wanted = body or WaitBody()
-    wish = wanted.wish(office.house.limits.visibility)
+    wish = wanted.wish(office.rules.limits.visibility)
     with hanging_up(request) as leaving:
         patience, again = _span(wanted.wait), partial(identified, request)
         turned = await office.wait(me, wanted.limit, within=patience, again=again, called_off=leaving, answer_to=wanted.answer_to, **wish)
@@ -211,7 +211,7 @@ async def pop(call: Identified, body: PopBody | None = None) -> Response:
 async def settle(body: SettleBody, call: Identified) -> Response:
     """Ack, nack and extend, each answered by itself."""
     office, me = call
-    settlements = body.settlements(office.house.limits.visibility)
+    settlements = body.settlements(office.rules.limits.visibility)
     return answer(SettledMany(tuple(map(_settled, settlements, await office.settle(me, settlements)))))
 
 

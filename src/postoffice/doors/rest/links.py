@@ -25,7 +25,7 @@ class PageLink(msgspec.Struct, frozen=True, kw_only=True):
 async def link(call: Identified, request: Request) -> Response:
     """Make a link to the page. The code in it stands behind the `#`, so that no log and no other site ever sees it."""
     here = f"{request.url.scheme}://{request.headers.get('host', '')}"
-    if call.office.house.auth is Auth.OPEN:
+    if call.office.rules.auth is Auth.OPEN:
         return answer(PageLink(agent=call.caller.name, address=f"{here}/", once=False), 201)
     code = await call.office.make_link(call.caller)
     return answer(PageLink(agent=call.caller.name, address=f"{here}/page/login#{code}", once=True), 201)

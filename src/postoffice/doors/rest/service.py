@@ -63,7 +63,7 @@ async def ready(office: Office) -> Response:
 )
 async def version(office: Office) -> Response:
     """What runs here, and by which rules."""
-    return answer(Version("postoffice", __version__, office.house.auth, office.house.handshake))
+    return answer(Version("postoffice", __version__, office.rules.auth, office.rules.handshake))
 
 
 class ProveBody(Body):

@@ -129,14 +129,14 @@ async def wait(request: McpRequest, given: queue.Wait) -> Mail:
 
 
 def _longest_wait(request: McpRequest, given: queue.Wait) -> timedelta:
-    return _within(request, given) or request.office.house.limits.wait
+    return _within(request, given) or request.office.rules.limits.wait
 
 
 def _within(request: McpRequest, given: queue.Wait) -> timedelta | None:
     """How long to wait; None is as long as the office is set to. What is too long is told in the caller's own word and unit."""
     if given.timeout_ms is None:
         return None
-    return bounded("timeout_ms", given.timeout_ms, 0, 0, request.office.house.limits.wait_most // _MILLISECOND) * _MILLISECOND
+    return bounded("timeout_ms", given.timeout_ms, 0, 0, request.office.rules.limits.wait_most // _MILLISECOND) * _MILLISECOND
 
 
 def _wish(given: queue.Receive | queue.Wait, acks: Sequence[Settlement]) -> dict[str, Any]:

@@ -56,7 +56,7 @@ def _presence(agent: Listing, me: str) -> str:
 async def agents(request: McpRequest, given: mail.Agents) -> Present:
     """Who is there."""
     me = await request.caller(given.agent_id)
-    page = await request.office.agents(limit=request.office.house.limits.page_most)
+    page = await request.office.agents(limit=request.office.rules.limits.page_most)
     there = sorted(map(listing, page.items), key=lambda agent: agent.presence is Presence.OFFLINE)
     return Present(agents=tuple(there), me=me.name, more=page.cursor is not None)
 

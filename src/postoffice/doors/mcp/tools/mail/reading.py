@@ -77,7 +77,7 @@ def beginning(marks: Fence, letter: Letter, tokens: int, *facts: str) -> str:
 
 def lease(request: McpRequest) -> timedelta:
     """How long a mind keeps what it takes here."""
-    return min(timedelta(minutes=LEASE_MINUTES), request.office.house.limits.visibility_most)
+    return min(timedelta(minutes=LEASE_MINUTES), request.office.rules.limits.visibility_most)
 
 
 async def keep(request: McpRequest, me: Caller, *refs: str) -> None:

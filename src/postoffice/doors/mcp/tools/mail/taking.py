@@ -242,7 +242,7 @@ async def _is_here(request: McpRequest, me: Caller, awaited: Proof) -> bool:
 
 
 def _within(request: McpRequest, given: mail.Get) -> timedelta:
-    most = request.office.house.limits.wait_most // _SECOND
+    most = request.office.rules.limits.wait_most // _SECOND
     return bounded("wait_seconds", given.wait_seconds, 0, 0, most) * _SECOND
 
 

@@ -1,4 +1,4 @@
-"""How this house is run: who may come in, how consent is given, and the numbers it goes by."""
+"""How an office is run: who may come in, how consent is given, and the numbers it goes by."""
 
 import msgspec
 
@@ -17,7 +17,7 @@ class LedgerRules(msgspec.Struct, frozen=True, kw_only=True):
     """Agents' public logs tell that they sent something."""
 
 
-class House(msgspec.Struct, frozen=True, kw_only=True):
+class OfficeRules(msgspec.Struct, frozen=True, kw_only=True):
     """The rules of one office."""
 
     auth: Auth = Auth.OPEN

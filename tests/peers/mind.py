@@ -4,7 +4,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
@@ -28,6 +28,8 @@ class Mind:
         self.rings: list[float] = []
         self.taken: list[str] = []
         self.said: list[str] = []
+        self.at_work: Callable[[], None] = lambda: None
+        """What happens while it ends its letters."""
         self._last = ""
         self._heard: set[str] = set()
         self._lock = threading.Lock()
@@ -47,6 +49,7 @@ class Mind:
             if self._last == "get" and found:  # what it has in hand comes first, whatever was said meanwhile
                 self.taken += found
                 self._last = "done"
+                self.at_work()
                 return Call("mail_done", {"ids": found})
             # What a hook has said may stand at the end of every later request.
             if rings or ("in your mailbox. Take it" in recent and not self._last):

@@ -62,7 +62,18 @@ class Bench:
             until(
                 lambda: self.ground.windows().get(agent, "none") != "none", PATIENCE, lambda: (self.ground.windows(), window.shown[-2000:])
             )
-            time.sleep(8)  # until it has drawn itself and has our tools: on a busy machine they come seconds after the window
+            yield window
+
+    @contextmanager
+    def opened_for_a_letter(self) -> Iterator[Terminal]:
+        """A window that opens while a letter waits: rung for once, when it has the tools to take it."""
+        (sent,) = self.ground.send("shop")
+        began = time.time()
+        with self.open() as window:
+            until(lambda: self.mind.has(sent), PATIENCE, lambda: (self.mind.said[-1:], window.shown[-1500:]))
+            sys.stdout.write(f"{self.client}: a letter that waits is taken {time.time() - began:.1f} s after the window opens\n")
+            assert len(self.mind.rings) == 1
+            until(lambda: self.ground.call("GET", "/windows")["windows"][0]["state"] == "idle", PATIENCE, lambda: window.shown[-1500:])
             yield window
 
 
@@ -117,8 +128,9 @@ def end(ground: Ground) -> None:
 
 @pytest.mark.parametrize("client", ["claude", "codex", "opencode"])
 def test_twenty_letters_to_an_idle_window_begin_twenty_turns_that_take_them(client: str, tmp_path: Path) -> None:
-    with bench_of(client, tmp_path) as bench, bench.open() as window:
+    with bench_of(client, tmp_path) as bench, bench.opened_for_a_letter() as window:
         mind, waited = bench.mind, []
+        mind.rings.clear()
         for number in range(LETTERS):
             (sent,) = bench.ground.send("shop")
             answered = time.time()
@@ -130,6 +142,23 @@ def test_twenty_letters_to_an_idle_window_begin_twenty_turns_that_take_them(clie
         sys.stdout.write(
             f"{client}: p50 {quantiles(waited, n=20)[9]:.0f} ms, p95 {quantiles(waited, n=20)[18]:.0f} ms, most {max(waited):.0f} ms\n"
         )
+
+
+@pytest.mark.parametrize("client", ["claude", "codex", "opencode"])
+def test_urgent_mail_is_in_the_next_request_of_a_turn_at_work(client: str, tmp_path: Path) -> None:
+    with bench_of(client, tmp_path) as bench, bench.open() as window:
+        mind, asked, sent = bench.mind, list[int](), list[str]()
+
+        def urgent() -> None:
+            if not sent:
+                sent.extend(bench.ground.send("shop", priority=1))
+                asked.append(len(mind.said))
+
+        mind.at_work = urgent
+        (first,) = bench.ground.send("shop")
+        until(lambda: sent and mind.has(first, *sent), PATIENCE, lambda: (mind.said[-2:], window.shown[-1500:]))
+        assert "Urgent mail" in mind.said[asked[0]], mind.said
+        assert len(mind.rings) == 1
 
 
 @pytest.mark.parametrize("client", ["claude", "codex", "opencode"])

@@ -49,6 +49,9 @@ class Mailbox(msgspec.Struct, frozen=True, kw_only=True):
     named_by: Callable[[], dict[str, str]] | None = None
     """Who tells by which headers to call, where name and window may change."""
 
+    listed: Callable[[], None] | None = None
+    """Who wants to know that the tools were given."""
+
     def headers(self) -> dict[str, str]:
         """Who calls."""
         given = {"X-API-Key": self.key, "X-Agent": self.agent}
@@ -160,26 +163,34 @@ def _is_refusal(error: MCPError) -> bool:
     return error.code == types.INVALID_PARAMS or (isinstance(error.data, dict) and "code" in error.data)
 
 
+def _known_tools(mailbox: Mailbox) -> types.ListToolsResult:
+    """The list as we know it by heart."""
+    known = any((mailbox.key, mailbox.agent, mailbox.named_by))
+    listed = [
+        types.Tool(
+            name=tool.name,
+            title=tool.title,
+            description=tool.description,
+            input_schema=input_schema(tool, Limits(), known=known),
+            annotations=types.ToolAnnotations(**hints(tool)),
+        )
+        for tool in toolset(mailbox.tools).values()
+    ]
+    return types.ListToolsResult(tools=listed)
+
+
 def _relay(mailbox: Mailbox, office: _Office) -> Server[Any]:
     """A server whose every answer is the office's; only its list of tools it knows by heart."""
 
     async def list_tools(_: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         try:
             async with asyncio.timeout(_LIST_SECONDS):  # a client that begins with an office that is still opening gives up on us
-                return await office.ask(lambda there: there.list_tools())
+                found = await office.ask(lambda there: there.list_tools())
         except (MCPError, TimeoutError):
-            tools, known = toolset(mailbox.tools).values(), any((mailbox.key, mailbox.agent, mailbox.named_by))
-            listed = [
-                types.Tool(
-                    name=tool.name,
-                    title=tool.title,
-                    description=tool.description,
-                    input_schema=input_schema(tool, Limits(), known=known),
-                    annotations=types.ToolAnnotations(**hints(tool)),
-                )
-                for tool in tools
-            ]
-            return types.ListToolsResult(tools=listed)
+            found = _known_tools(mailbox)
+        if mailbox.listed is not None:
+            mailbox.listed()
+        return found
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         async def progress(progress: float, total: float | None = None, message: str | None = None) -> None:

@@ -62,6 +62,7 @@ def _add_hook_options(telling: argparse.ArgumentParser) -> None:
     telling.add_argument("--client", choices=_CLIENTS, default="claude", help="who runs it (claude)")
     telling.add_argument("--as", dest="agent", metavar="AGENT", help="a name of your choice for the window (its folder's)")
     telling.add_argument("--shared", action="store_true", help="let several windows serve that one mailbox")
+    telling.add_argument("--tmux", action="store_true", help="type rings into its tmux pane, where nothing else wakes it")
     telling.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
     telling.add_argument("--wait", action="store_true", help="stay until mail comes, and wake the client by the exit code")
 
@@ -85,7 +86,13 @@ def _hook(options: Options) -> int:
 
     agent = options["agent"] or os.environ.get("POSTOFFICE_AGENT")
     server = read_address(options["server"] or os.environ.get("POSTOFFICE_SERVER") or DEFAULT, "POSTOFFICE_SERVER")
-    wish = Wish(client=CLIENTS[options["client"]], server=server, agent=check_name(agent) if agent else None, shared=options["shared"])
+    wish = Wish(
+        client=CLIENTS[options["client"]],
+        server=server,
+        agent=check_name(agent) if agent else None,
+        shared=options["shared"],
+        tmux=options["tmux"],
+    )
     if options["wait"]:
         return wait(wish)
     run_hook(wish)

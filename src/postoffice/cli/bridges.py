@@ -79,21 +79,23 @@ def _mcp(options: Options) -> None:
 
     theirs = None if options["server"] else os.environ.get("MAILBOX_SERVER_URL")
     server, agent = read_address(theirs, "MAILBOX_SERVER_URL") if theirs else server_of(options), agent_of(options)
+    beside = _beside(server, agent, options)
     mailbox = Mailbox(
         server=server,
         key=key_in(os.environ, "MAILBOX_API_KEY") or (credentials.for_window(server, agent) if options["window"] else None),
         agent=agent,
         tools=options["tools"] or MAIL,
         structured=options["structured"],
-        named_by=_named_by(server, agent, options),
+        named_by=beside and beside.headers,
+        listed=beside and beside.listed,
     )
     # Nobody can be called away from waiting for the next line of our input, so that an interrupt has to end the process itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     asyncio.run(_serve_stdio(mailbox))
 
 
-def _named_by(server: str, agent: str | None, options: Options) -> Any:
-    """Who knows the name of the window that we serve, if we serve one."""
+def _beside(server: str, agent: str | None, options: Options) -> Any:
+    """What ties us to the window that we serve, if we serve one."""
     if options["window"] is None:
         return None
     from postoffice.bridges.bell.beside import Beside  # noqa: PLC0415
@@ -101,7 +103,7 @@ def _named_by(server: str, agent: str | None, options: Options) -> Any:
 
     beside = Beside(Wish(client=CLIENTS[options["window"]], server=server, agent=agent, shared=options["shared"]))
     beside.start()
-    return beside.headers
+    return beside
 
 
 async def _serve_stdio(mailbox: Any) -> None:

@@ -13,7 +13,6 @@ import httpx2
 from postoffice import __version__
 from postoffice.cli.caller import OWNER_KEY, agent_of, data_folder, found_here, open_wire, server_of
 from postoffice.cli.show import table
-from postoffice.cli.ways import unreached
 from postoffice.client import credentials
 from postoffice.client.plain_http import is_plain
 from postoffice.core.errors import BadKey, MailError
@@ -79,9 +78,11 @@ def _clients() -> list[Finding]:
 
 
 def _windows() -> list[Finding]:
-    """Open windows that nothing wakes."""
+    """Open windows that nothing wakes, or not as it should."""
+    from postoffice.cli.ways import unreached  # noqa: PLC0415
+
     fix = "run `postoffice setup` for it again, with --hook (and --let-in where it holds rings); docs/bell.md lists the ways"
-    return [_wrong("window", f"{name} is not woken by mail: {why}", fix) for name, why in unreached()]
+    return [_wrong("window", f"{name}: {what}", fix) for name, what in unreached()]
 
 
 def _folders(options: dict[str, Any]) -> list[Finding]:

@@ -41,6 +41,9 @@ def add(commands: Any) -> None:
     )
     setting.add_argument("--shared", action="store_true", help="with --hook and --agent: several windows serve that one mailbox")
     setting.add_argument(
+        "--tmux", action="store_true", help="with --hook: type rings into its tmux pane, where nothing else wakes a window"
+    )
+    setting.add_argument(
         "--let-in", action="store_true", help="with --hook: ring windows too that bypass permission prompts (claude; asked otherwise)"
     )
     setting.add_argument("--undo", action="store_true", help="take it all back")
@@ -109,6 +112,8 @@ def _wish(options: dict[str, Any]) -> Any:
             raise Invalid(what=f"--{flag.replace('_', '-')}", why="only Claude Code has such a thing; leave it out")
     if options.get("hook") and CLIENTS[client].own is None:
         raise Invalid(what="--hook", why=f"nothing is known that begins a turn in {CLIENTS[client].title}; leave it out")
+    if options.get("tmux") and (not options.get("hook") or CLIENTS[client].hooks is None):
+        raise Invalid(what="--tmux", why="rings are typed for clients with hooks, with --hook")
     name = str(options.get("name") or "mail")
     if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
         raise Invalid(what="--name", why="letters, digits, '-' and '_' are what every client takes")
@@ -120,7 +125,7 @@ def _wish(options: dict[str, Any]) -> Any:
     named = chosen is not None or not options.get("hook")
     key = kept.key if kept and named else None
     endpoint = Endpoint(server=server, agent=agent, key=key, tools=options.get("tools"), named=named)
-    flags = {flag: bool(options.get(flag)) for flag in ("skill", "hook", "shared")}
+    flags = {flag: bool(options.get(flag)) for flag in ("skill", "hook", "shared", "tmux")}
     return Wish(client=client, name=name, endpoint=endpoint, **flags)
 
 

@@ -1,16 +1,28 @@
 """What doctor finds of open windows: those of this person on this machine, and whether anything can wake them."""
 
+from postoffice.bridges.bell import place
+from postoffice.bridges.bell.window import Window
 
-def unreached() -> list[tuple[str, str]]:
-    """Windows that no way is open to, each with the reason as far as it is known."""
-    from postoffice.bridges.bell import place  # noqa: PLC0415 - most commands do without
-    from postoffice.bridges.bell.window import Window  # noqa: PLC0415
+Found = tuple[str, str]
 
-    found = []
-    for card in place.cards():
-        window = Window(card)
-        if not card.process.alive or window.reach() != "none" or card.client == place.OPENCODE:  # a plugin's line is the bell's own
-            continue
-        why = "its client holds rings for its user" if window.held() else f"{card.client} has closed the way that is known"
-        found.append((card.agent or card.folder, why))
-    return found
+
+def unreached() -> list[Found]:
+    """Windows that nothing wakes, or not by the best way, each with what is wrong as far as it is known."""
+    there = place.address() is not None
+    found = [_found(card, there=there) for card in place.cards() if card.process.alive]
+    return [one for one in found if one is not None]
+
+
+def _found(card: place.Card, *, there: bool) -> Found | None:
+    """One window. What the bell saw counts while it is there: it alone knows of hooks that wait and of plugins."""
+    window = Window(card)
+    if window.left_alone:
+        return None
+    name = card.agent or card.folder
+    reach = card.reach if there else window.reach()
+    if reach == "hook" and card.client == place.CLAUDE:
+        return name, "its inbox is closed to us; mail still wakes it, by its hook"
+    if reach != "none" or (card.client == place.OPENCODE and not there):
+        return None
+    why = "its client holds rings for its user" if window.held() else f"{card.client} has closed the way that is known"
+    return name, f"it is not woken by mail: {why}"

@@ -65,6 +65,19 @@ def client_process(pid: int | None = None) -> Process | None:
     return None
 
 
+def is_below(pid: int, ancestor: int) -> bool:
+    """Whether a process is another, or was started by it through any others."""
+    at = pid
+    for _ in range(_MOST_ANCESTORS):
+        if at == ancestor:
+            return True
+        status = _told(at)
+        if status is None:
+            return False
+        at = status.parent
+    return False
+
+
 @cache
 def machine() -> str:
     """A name for this machine, the same after every start."""

@@ -78,6 +78,10 @@ class Ringing(msgspec.Struct, frozen=True, kw_only=True):
         others = {id: Rung(rung.times, now) for id, rung in self.rung.items()}
         return msgspec.structs.replace(self, rung=others | rung_now, under_way=now, told=self.told | rung_now.keys())
 
+    def unheard(self) -> "Ringing":
+        """Whoever heard of it could not take it: all that waits is as new."""
+        return Ringing()
+
     def begun(self) -> "Ringing":
         """The turn has begun."""
         return msgspec.structs.replace(self, under_way=None)

@@ -29,6 +29,8 @@ class Ring(StrEnum):
     HOOK = "hook"
     QUEUE = "queue"
     PLUGIN = "plugin"
+    KEYS = "keys"
+    """Keys are pressed for it in its terminal."""
     TURN_END = "turn-end"
     """It hears of mail at the end of its next turn: idle it cannot be woken."""
     NONE = "none"

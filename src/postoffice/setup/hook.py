@@ -23,10 +23,10 @@ def program() -> list[str]:
     return [sys.executable, "-m", "postoffice"]
 
 
-def hooks(client: str, server: str, agent: str | None, *, shared: bool = False) -> list[Hook]:
+def hooks(client: str, server: str, agent: str | None, *, shared: bool = False, tmux: bool = False) -> list[Hook]:
     """What goes into a client's settings."""
     words = [*program(), "hook", "--client", client, "--server", server]
-    words += (["--as", agent] if agent else []) + (["--shared"] if shared else [])
+    words += (["--as", agent] if agent else []) + (["--shared"] if shared else []) + (["--tmux"] if tmux else [])
     return [Hook(("hooks", event), group, is_ours) for event, group in hook_groups(client, shlex.join(words)).items()]
 
 

@@ -23,6 +23,7 @@ export const Postoffice = async ({ client, directory }) => {
   let last = {}
   let number = 0
   let startedAt = 0
+  let warm = false // it starts its servers when first asked about them, which would else be within the first turn
   const asked = new Map()
 
   const about = () => ({
@@ -67,6 +68,8 @@ export const Postoffice = async ({ client, directory }) => {
     const socket = connect({ host: "127.0.0.1", port: found.port })
     let begun = ""
     socket.on("connect", () => {
+      if (!warm) client.mcp?.status?.()?.catch(() => {})
+      warm = true
       line = socket
       socket.write(JSON.stringify({ token: found.token, say: "plugin", ...about() }) + "\n")
     })

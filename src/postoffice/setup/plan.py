@@ -40,6 +40,8 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     hook: bool = False
     """Whether its windows get names of their own and are rung."""
     shared: bool = False
+    tmux: bool = False
+    """Whether rings may be typed where nothing else wakes a window."""
     let_in: bool = False
     """Whether a window that bypasses permission prompts is to be rung as well."""
 
@@ -96,9 +98,8 @@ def _files(home: Home, wish: Wish, *, hook: bool, let_in: bool) -> dict[Path, li
     client = CLIENTS[wish.client]
     files = {client.config(home): _entry(home, wish)}
     if hook and client.hooks is not None:
-        edits: list[Edit] = [
-            *hooks(wish.client, wish.endpoint.server, wish.endpoint.agent if wish.endpoint.named else None, shared=wish.shared)
-        ]
+        named = wish.endpoint.agent if wish.endpoint.named else None
+        edits: list[Edit] = [*hooks(wish.client, wish.endpoint.server, named, shared=wish.shared, tmux=wish.tmux)]
         if wish.client == "claude" and let_in:
             edits.append(LET_IN)
         files.setdefault(client.hooks(home), []).extend(edits)

@@ -2,19 +2,24 @@
 
 import json
 import os
+import socket
 import socketserver
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from postoffice.client.process import process
 from tests.serve.running import COMMAND, PATIENCE, environment
 
 HOOK = (*COMMAND, "hook", "--client", "claude")
+
+_TURN_SECONDS = 0.5
+"""A model does not answer sooner."""
 
 
 class Ground:
@@ -52,10 +57,19 @@ class Ground:
         """Agents' windows, and by which way each can be rung."""
         return {one["agent"]: one["ring"] for one in self.call("GET", "/windows")["windows"]}
 
+    def cards(self) -> list[Any]:
+        """What the bell keeps of each window."""
+        return [json.loads(path.read_text()) for path in (self.home / ".cache/postoffice/bell/windows").glob("[!.]*.json")]
+
+    @property
+    def address(self) -> Any:
+        """How the bell is reached."""
+        return json.loads((self.home / ".cache/postoffice/bell/address.json").read_text())
+
     @property
     def bell(self) -> int:
         """The bell's process."""
-        return int(json.loads((self.home / ".cache/postoffice/bell/address.json").read_text())["process"]["pid"])
+        return int(self.address["process"]["pid"])
 
 
 class Window:
@@ -72,12 +86,16 @@ class Window:
         """Whether what it hears begins a turn."""
         self.at_ring: Callable[[], None] = lambda: None
         self._server: socketserver.ThreadingUnixStreamServer | None = None
+        self._closed = threading.Event()
         self.inbox = ground.home / f"{self.pid}.sock"
         self.said = ground.home / f"{self.pid}.said"
         """What hooks that waited said to wake their client."""
         self.waiting: list[subprocess.Popen[str]] = []
+        self.has_tools = threading.Event()
+        self.hold_back = False
+        """Whether no server is started yet."""
 
-    def open(self) -> str:
+    def open(self, *, tools: bool = True) -> str:
         """Listen, and run the hook that begins a session; what it says to the agent."""
         window = self
 
@@ -88,12 +106,38 @@ class Window:
                         window.say("busy")
                     window.heard.append(json.loads(line)["message"]["content"])
                     window.at_ring()
+                    time.sleep(_TURN_SECONDS)
                     window.say("idle")
 
         self._server = socketserver.ThreadingUnixStreamServer(str(self.inbox), Inbox)
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         self.say("idle")
-        return self.hook("SessionStart", source="startup")
+        greeting = self.hook("SessionStart", source="startup")
+        threading.Thread(target=self._be_served, daemon=True).start()
+        if tools:
+            self.has_tools.set()
+        return greeting
+
+    def _be_served(self) -> None:
+        """A server beside it, which says when its tools were given."""
+        began = process(self.pid)
+        assert began is not None
+        about = {"client": "claude-code", "process": {"pid": began.pid, "started": began.started}, "folder": str(self.folder)}
+        given = False
+        while not self._closed.is_set():
+            given = self.has_tools.wait(0.05)
+            if self.hold_back:
+                continue
+            with suppress(OSError, ValueError):
+                at = self.ground.address
+                with socket.create_connection(("127.0.0.1", at["port"])) as line:
+                    said = {"token": at["token"], "say": "beside", "tools": given, "server": self.ground.server, **about}
+                    line.sendall(json.dumps(said).encode() + b"\n")
+                    line.settimeout(0.1)
+                    while not self._closed.is_set() and given == self.has_tools.is_set():
+                        with suppress(TimeoutError):
+                            if not line.recv(1 << 16):
+                                break
 
     def say(self, status: str) -> None:
         """What Claude Code writes of itself."""
@@ -137,6 +181,7 @@ class Window:
         self.inbox.unlink()
 
     def close(self) -> None:
+        self._closed.set()
         self.process.kill()
         self.process.communicate()
         for waiting in self.waiting:

@@ -6,10 +6,9 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from postoffice.bridges.bell import place, words
+from postoffice.bridges.bell import place, tmux, words
 from postoffice.bridges.bell.news import listen
 from postoffice.bridges.bell.office import Office
-from postoffice.bridges.bell.quiet import is_quiet
 from postoffice.bridges.bell.ringer import Ringer
 from postoffice.bridges.bell.window import Window
 from postoffice.client import credentials
@@ -86,6 +85,10 @@ class Bell:
         card.session, card.home, card.wished = changed
         card.mode = said.get("mode") or card.mode
         card.shared = bool(said.get("shared", card.shared))
+        if "pane" in said:
+            card.pane = said["pane"] and tmux.Pane(**said["pane"])
+        if said.get("tools"):
+            window.has_tools()
         place.keep(card)
         if anew:
             with suppress(MailError):  # the office is away; it is asked again
@@ -140,11 +143,13 @@ class Bell:
 
     def _ends(self, window: Window, said: dict[str, Any]) -> bool:
         """Whether a turn that stops is over, and not kept going by what we say."""
-        return bool(said.get("again")) or not any(letter.rings for letter in window.untold())
+        return bool(said.get("again")) or window.left_alone or not any(letter.rings for letter in window.untold())
 
     def _text(self, window: Window, event: str, said: dict[str, Any]) -> str | None:
         """What a turn is told: urgent mail at once, everything with the next prompt, and at the end what came meanwhile."""
         untold = window.untold()
+        if event != "prompt" and window.left_alone:
+            return None
         if event == "tool":
             untold = [letter for letter in untold if letter.priority <= AT_ONCE and not letter.notice]
         elif event == "stop":
@@ -184,7 +189,7 @@ class Bell:
         window.was = opened.get("was")
         await self._named(window)
         if window not in self._ringers:
-            ringer = Ringer(window, self._office(window), is_quiet, self._fellows)
+            ringer = Ringer(window, self._office(window), self._fellows)
             self._ringers[window] = asyncio.create_task(ringer.attend())
         log.info("%s: a window of %s in %s, by %s", window.agent, window.card.client, window.card.folder, window.reach())
         self._listen()

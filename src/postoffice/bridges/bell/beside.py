@@ -26,6 +26,7 @@ class Beside:
         self._wish = wish
         self._agent: str | None = None
         self._id: str | None = None
+        self._has_tools = False
         self._known = threading.Event()
 
     def start(self) -> None:
@@ -41,6 +42,17 @@ class Beside:
         """How to call for it: by its name, and as the window it is."""
         said = {"X-Agent": self.agent(), "X-Window": self._id}
         return {header: value for header, value in said.items() if value}
+
+    def listed(self) -> None:
+        """The client has heard which tools there are: from now on a turn can take mail."""
+        if not self._has_tools:
+            self._has_tools = True
+            threading.Thread(target=self._tell_tools, daemon=True).start()
+
+    def _tell_tools(self) -> None:
+        self._known.wait(_BELL_SECONDS)
+        if (said := self._said()) is not None:
+            line.ask({**said, "say": "tools"}, _BELL_SECONDS)
 
     def _hold(self) -> None:
         while (said := self._said()) is not None:
@@ -65,6 +77,7 @@ class Beside:
             "server": self._wish.server,
             "agent": self._wish.agent,
             "shared": self._wish.shared,
+            "tools": self._has_tools,
             "home": os.environ.get("CODEX_HOME") if self._wish.client == CODEX else os.environ.get("CLAUDE_CONFIG_DIR"),
         }
 

@@ -12,6 +12,7 @@ import msgspec
 from postoffice.bridges.bell import line, words
 from postoffice.bridges.bell.place import CLAUDE, CODEX, GEMINI, folder
 from postoffice.bridges.bell.terminal import terminal
+from postoffice.bridges.bell.tmux import pane_of
 from postoffice.client.lock import private, took
 from postoffice.client.process import Process, client_process, process
 
@@ -45,6 +46,8 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     server: str
     agent: str | None = None
     shared: bool = False
+    tmux: bool = False
+    """Whether rings may be typed into its pane, where nothing else wakes it."""
 
 
 def run_hook(wish: Wish) -> None:
@@ -105,6 +108,7 @@ def _said(wish: Wish, told: dict[str, Any]) -> dict[str, Any] | None:
         "shared": wish.shared,
         "mode": told.get("permission_mode"),
         "home": home or None,
+        "pane": msgspec.to_builtins(pane_of(at.pid)) if wish.tmux else None,
     }
 
 

@@ -72,6 +72,9 @@ class _Lines:
             await self._bell.end(said)
             return
         window = await self._bell.window(said)
+        if kind == "tools":
+            await say({})
+            return
         if kind == "hook":
             await say(await self._bell.heed(window, said["event"], said))
             return

@@ -1,5 +1,6 @@
 """One office, as the bell speaks to it for all windows that share a key."""
 
+import asyncio
 from collections.abc import Iterable
 from typing import Any
 
@@ -37,14 +38,14 @@ class Office:
                 "machine": machine(),
                 "agent": card.wished,
                 "shared": card.shared,
-                "ring": window.reach(),
+                "ring": await window.look(),
             },
         )
         return opened
 
     async def renew(self, windows: Iterable[Window]) -> dict[str, Any]:
         """Say that they are still open; what the office knows of them, and which are gone there."""
-        said = [{"id": one.id, "state": "busy" if one.at_work() else "idle", "ring": one.reach()} for one in windows]
+        said = [{"id": one.id, "state": "busy" if one.at_work() else "idle", "ring": await one.look()} for one in windows]
         answer: dict[str, Any] = await self._plain.put("/windows", {"windows": said})
         return answer
 
@@ -66,8 +67,9 @@ class Office:
 
     async def waiting(self, agent: str) -> list[Letter]:
         """What waits for an agent now, and may be taken: for what is paused nobody is rung."""
-        found = (await self.wire(agent).get("/messages/waiting", limit=_MOST_SHOWN))["messages"]
-        return [] if found and (await self.wire(agent).get("/mailbox")).get("paused") else letters_of(found)
+        wire = self.wire(agent)
+        found, box = await asyncio.gather(wire.get("/messages/waiting", limit=_MOST_SHOWN), wire.get("/mailbox"))
+        return [] if box.get("paused") else letters_of(found["messages"])
 
     def wire(self, agent: str) -> Wire:
         """Calls as this agent."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 from platformdirs import user_cache_path
 
+from postoffice.bridges.bell.tmux import Pane
 from postoffice.client.process import Process
 from postoffice.core.ringing import Ringing
 
@@ -39,7 +40,13 @@ class Card(msgspec.Struct, kw_only=True):
     """Where its client keeps its own files, if it was told."""
     mode: str | None = None
     """How the client asks for permission."""
+    pane: Pane | None = None
+    """Where it is shown by tmux, if a person wants rings typed there."""
     agent: str | None = None
+    tools: bool = False
+    """Whether its client has our tools."""
+    reach: str | None = None
+    """By which way it could be rung when the bell last looked."""
     ringing: Ringing = Ringing()
 
 

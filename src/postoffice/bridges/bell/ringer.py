@@ -17,17 +17,19 @@ _QUEUE_SECONDS = 20.0
 """The same for one that is rung by its queue."""
 _LOOK_SECONDS = 0.2
 """How often a window at work is looked at that says by itself when it is idle."""
+_ALONE_SECONDS = 5.0
+"""How often it is asked whether a person still wants a window left alone."""
 _LONGEST_SECONDS = 60.0
 
 
 class Ringer:
     """Attends to one window, from its opening to its end."""
 
-    def __init__(self, window: Window, office: Office, quiet: Callable[[str], bool], fellows: Callable[[Window], Sequence[Window]]) -> None:
+    def __init__(self, window: Window, office: Office, fellows: Callable[[Window], Sequence[Window]]) -> None:
         self._window = window
         self._office = office
-        self._quiet = quiet
         self._fellows = fellows
+        self._found_at_work = False
 
     async def attend(self) -> None:
         """Until cancelled."""
@@ -38,16 +40,26 @@ class Ringer:
                 pause = await self._look()
             except (MailError, LookupError, TypeError):  # the office is away: news of its coming back stirs us
                 self._keep(window.card.ringing.begun())
-            with suppress(TimeoutError):
-                async with asyncio.timeout(pause):
-                    await window.stirred.wait()
+            await self._rest(pause)
             window.stirred.clear()
+
+    async def _rest(self, seconds: float) -> None:
+        """So long, or until something stirs, or a window at work is idle."""
+        window, until = self._window, time.monotonic() + seconds
+        working = self._found_at_work and window.knows_itself()
+        while (left := until - time.monotonic()) > 0 and not window.stirred.is_set() and (not working or window.at_work()):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(min(left, _LOOK_SECONDS) if working else left):
+                    await window.stirred.wait()
 
     async def _look(self) -> float:
         """Look at what waits, ring if need be; how long nothing will be due."""
         window, now = self._window, time.monotonic()
         if window.agent is None or window.id is None:
             return _LONGEST_SECONDS
+        if window.left_alone:
+            return _ALONE_SECONDS
+        self._found_at_work = window.at_work()  # before its mail is looked at: a turn that ends meanwhile may have taken it
         await self._heed()
         if window.card.ringing.under_way is not None and not window.queued():
             self._keep(window.card.ringing.begun())  # its client keeps that ring no more, whatever became of it
@@ -58,15 +70,26 @@ class Ringer:
         due = ringing.due(window.letters, now)
         if not due:
             return self._pause(now)
-        if self._quiet(window.agent) or not window.ways():
+        if self._found_at_work:
             return _LONGEST_SECONDS
-        if window.at_work():
-            return _LOOK_SECONDS if window.knows_itself() else _LONGEST_SECONDS
         fellows = self._fellows(window)
-        if any(one.is_free() and one.quiet_since < window.quiet_since for one in fellows):
-            return _LOOK_SECONDS  # one that has rested longer is rung for it
+        if (pause := self._busy_for(fellows)) is not None:
+            return pause
         await self._ring(due, fellows)
         return self._pause(time.monotonic())
+
+    def _busy_for(self, fellows: Sequence[Window]) -> float | None:
+        """After how long to look again, where it cannot be rung now."""
+        window = self._window
+        if not window.ways():
+            return _LONGEST_SECONDS
+        if window.awaits_tools():
+            return _LOOK_SECONDS
+        if window.at_work():
+            self._found_at_work = True
+            return _LONGEST_SECONDS
+        rested_longer = any(one.is_free() and one.quiet_since < window.quiet_since for one in fellows)
+        return _LOOK_SECONDS if rested_longer else None  # another is rung for it
 
     def _pause(self, now: float) -> float:
         at = self._window.card.ringing.next_at(self._window.letters)

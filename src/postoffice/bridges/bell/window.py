@@ -6,14 +6,18 @@ from collections.abc import Awaitable, Callable, Iterable
 
 import msgspec
 
-from postoffice.bridges.bell import claude, codex
+from postoffice.bridges.bell import claude, codex, place, tmux
 from postoffice.bridges.bell.place import CLAUDE, CODEX, GEMINI, Card
+from postoffice.bridges.bell.quiet import is_quiet
 from postoffice.core.ringing import Letter
 
 FAILED_SECONDS = 60.0
 """A way that failed is tried again after this."""
 _SILENT_SECONDS = 300.0
 """After this without a word from a window at work, it is taken for idle: a turn that a person breaks off ends without one."""
+
+_SERVER_SECONDS, _TOOLS_SECONDS = 10.0, 30.0
+"""A client that opens has started a server of ours within the one, and has its tools within the other; or it never will."""
 
 Say = Callable[[dict[str, object]], Awaitable[bool]]
 
@@ -35,8 +39,9 @@ class Window:
         self.stirred = asyncio.Event()
         self.rings = 0
         self.was: str | None = None
+        self._shown_in_tmux = False
         self._failed: dict[str, float] = {}
-        self._sign = time.monotonic()
+        self._sign = self._known_since = time.monotonic()
 
     @property
     def agent(self) -> str | None:
@@ -60,6 +65,11 @@ class Window:
         """When it last gave a sign."""
         return self._sign
 
+    @property
+    def left_alone(self) -> bool:
+        """Whether a person said so."""
+        return is_quiet(self.agent or "")
+
     def is_free(self) -> bool:
         """Whether it could be rung now."""
         return self.id is not None and self.card.ringing.under_way is None and bool(self.ways()) and not self.at_work()
@@ -67,6 +77,17 @@ class Window:
     def knows_itself(self) -> bool:
         """Whether the client itself says whether it is at work, without being asked by a hook."""
         return self.card.client == CLAUDE and claude.status(self.card) is not None
+
+    def awaits_tools(self) -> bool:
+        """Whether its client is still about to get our tools: a turn that began now could not take its mail."""
+        patience = _TOOLS_SECONDS if self.beside else _SERVER_SECONDS
+        return not self.card.tools and time.monotonic() - self._known_since < patience
+
+    def has_tools(self) -> None:
+        """Its client has our tools. What it was rung for before, it could not take."""
+        if not self.card.tools:
+            self.card.tools, self.card.ringing = True, self.card.ringing.unheard()
+            self.stirred.set()
 
     def held(self) -> bool:
         """Whether its client keeps rings back for its user."""
@@ -80,9 +101,18 @@ class Window:
 
     def reach(self) -> str:
         """In one word, how it can be rung."""
-        if self.card.client == GEMINI:
-            return "turn-end"
-        return next(iter(self.ways()), "none")
+        if self.left_alone:
+            return "none"
+        return next(iter(self.ways()), "turn-end" if self.card.client == GEMINI else "none")
+
+    async def look(self) -> str:
+        """How it can be rung, kept for whoever asks while the bell runs."""
+        pane = self.card.pane
+        self._shown_in_tmux = pane is not None and await tmux.is_open(pane, self.card.process)
+        if (reach := self.reach()) != self.card.reach:
+            self.card.reach = reach
+            place.keep(self.card)
+        return reach
 
     async def ring(self, way: str, text: str) -> bool:
         """Ring by this way; False if it failed."""
@@ -90,6 +120,8 @@ class Window:
             done = await claude.ring(self.card, text)
         elif way == "queue":
             done = await codex.ring(self.card, text)
+        elif way == "keys":
+            done = self.card.pane is not None and await tmux.ring(self.card.pane, self.card.process, text)
         else:
             say = self.waiter if way == "hook" else self.plugin
             done = say is not None and await say({"wake": text})
@@ -124,6 +156,8 @@ class Window:
             found.append("plugin")
         if self.waiter is not None:
             found.append("hook")
+        if self._shown_in_tmux:
+            found.append("keys")
         return found
 
 

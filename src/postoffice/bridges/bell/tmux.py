@@ -1,0 +1,126 @@
+"""tmux: a ring typed into the pane a client is shown in. The last way, and only where a person switched it on."""
+
+import asyncio
+import os
+import re
+import shutil
+import stat
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from postoffice.client.process import Process, is_below
+
+_ANSWER_SECONDS = 2.0
+_SHOWN_SECONDS = 2.0
+"""Within this a client shows what was typed, and has taken what was entered."""
+_LOOK_SECONDS = 0.1
+_BEFORE_ENTER_SECONDS = 0.4
+"""A client takes keys that come in one go for a paste, and drops an Enter that comes with them."""
+_AT_THE_KEYS_SECONDS = 30.0
+"""Whoever pressed a key so lately sits there."""
+_MOST_LINES = 6
+_PROMPT = re.compile(r"^[\s│┃|╎]*[>❯›»$#%*▌]+")  # noqa: RUF001 - what clients show before what is typed
+_EDGE = re.compile(r"[\s│┃|╎]+")
+
+
+class Pane(msgspec.Struct, frozen=True):
+    """Where a client is shown: tmux's socket, and the pane's number there."""
+
+    socket: str
+    pane: str
+
+
+def pane_of(pid: int) -> Pane | None:
+    """The pane a process runs in, by its own environment."""
+    told = dict(os.environ)
+    with suppress(OSError):
+        words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        told = dict(word.decode(errors="replace").partition("=")[::2] for word in words)
+    socket, pane = told.get("TMUX", "").rpartition(",")[0].rpartition(",")[0], told.get("TMUX_PANE", "")
+    return Pane(socket, pane) if socket and re.fullmatch(r"%\d+", pane) else None
+
+
+async def is_open(pane: Pane, client: Process) -> bool:
+    """Whether this user's tmux shows that client there, and takes keys for it."""
+    if not _is_ours(Path(pane.socket)):
+        return False
+    told = (await _ask(pane, "display-message", "-p", "-t", pane.pane, "#{pane_dead} #{pane_in_mode} #{pane_pid}") or "").split()
+    return told[:2] == ["0", "0"] and client.alive and is_below(client.pid, int(told[2]))
+
+
+def _is_ours(socket: Path) -> bool:
+    with suppress(OSError):
+        found = socket.lstat()
+        return stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid()
+    return False
+
+
+async def ring(pane: Pane, client: Process, text: str) -> bool:
+    """Type it, and enter it once the prompt holds exactly that. Anything else is left as it was."""
+    if not await is_open(pane, client) or await _somebody_types(pane):
+        return False
+    if await _ask(pane, "send-keys", "-t", pane.pane, "-l", "--", text) is None:
+        return False
+    if await _comes_true(pane, text, holds=True):
+        for _ in range(2):  # one may be swallowed
+            await asyncio.sleep(_BEFORE_ENTER_SECONDS)
+            await _ask(pane, "send-keys", "-t", pane.pane, "Enter")
+            if await _comes_true(pane, text, holds=False):
+                return True
+    await _ask(pane, "send-keys", "-t", pane.pane, "-N", str(len(text)), "BSpace")
+    return False
+
+
+async def _somebody_types(pane: Pane) -> bool:
+    told = await _ask(pane, "list-clients", "-F", "#{client_activity}")
+    now = time.time()
+    return told is None or any(now - float(at) < _AT_THE_KEYS_SECONDS for at in told.split())
+
+
+async def _comes_true(pane: Pane, text: str, *, holds: bool) -> bool:
+    until = time.monotonic() + _SHOWN_SECONDS
+    while time.monotonic() < until:
+        shown = await _ask(pane, "capture-pane", "-p", "-t", pane.pane)
+        if shown is not None and is_typed(shown, text) is holds:
+            return True
+        await asyncio.sleep(_LOOK_SECONDS)
+    return False
+
+
+def is_typed(shown: str, text: str) -> bool:
+    """Whether the last prompt on a screen holds this, all of it, and nothing else."""
+    wanted = _EDGE.sub("", text)
+    lines = shown.splitlines()
+    prompt = max((at for at, line in enumerate(lines) if _PROMPT.match(line)), default=None)
+    if prompt is None:
+        return False
+    held = _EDGE.sub("", _PROMPT.sub("", lines[prompt]))
+    for line in lines[prompt + 1 : prompt + _MOST_LINES]:
+        if held == wanted or not held:
+            break
+        held += _EDGE.sub("", line)
+    return held == wanted
+
+
+async def _ask(pane: Pane, *words: str) -> str | None:
+    """What tmux says; None where it refuses."""
+    program = shutil.which("tmux")
+    if program is None:
+        return None
+    asked = await asyncio.create_subprocess_exec(
+        *(program, "-S", pane.socket, *words),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        async with asyncio.timeout(_ANSWER_SECONDS):
+            told, _ = await asked.communicate()
+    except TimeoutError:
+        asked.kill()
+        await asked.wait()
+        return None
+    return told.decode(errors="replace") if asked.returncode == 0 else None

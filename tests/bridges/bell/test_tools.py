@@ -1,0 +1,51 @@
+"""A window is rung when its client has our tools: a turn without them could take nothing."""
+
+import asyncio
+import time
+
+from mcp.client.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from tests.bridges.bell.pretend import Ground, until, window
+from tests.serve.running import COMMAND
+
+
+def test_mail_that_waits_as_a_window_opens_is_rung_for_once_its_tools_are_there(ground: Ground) -> None:
+    ground.send("shop")
+    with window(ground) as shop:
+        shop.open(tools=False)
+        time.sleep(12)  # longer than the bell waits where no server is started
+        assert shop.heard == []
+        shop.has_tools.set()
+        until(lambda: shop.heard, 5)
+        time.sleep(1.5)
+        assert len(shop.heard) == 1
+
+
+def test_what_was_rung_for_before_the_tools_came_is_rung_for_again_at_once(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.hold_back = True
+        shop.open(tools=False)
+        ground.send("shop")
+        until(lambda: shop.heard)
+        shop.hold_back = False
+        shop.has_tools.set()
+        until(lambda: len(shop.heard) == 2, 10)
+
+
+def test_a_window_that_no_server_of_ours_is_started_for_is_rung_all_the_same(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.hold_back = True
+        shop.open(tools=False)
+        ground.send("shop")
+        until(lambda: shop.heard, 30)
+
+
+async def test_the_server_beside_a_client_says_when_its_tools_were_given(ground: Ground) -> None:
+    # This test stands where the client would: it is the process that the server finds above itself.
+    words = ["mcp", "--window", "claude"]
+    beside = StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], *words], env=ground.environment())
+    async with Client(stdio_client(beside)) as client:
+        await asyncio.to_thread(until, lambda: [card["tools"] for card in ground.cards()] == [False])
+        await client.list_tools()
+        await asyncio.to_thread(until, lambda: [card["tools"] for card in ground.cards()] == [True])

@@ -74,7 +74,7 @@ def test_a_letter_that_comes_while_a_turn_begins_is_told_at_its_end(ground: Grou
     with window(ground) as shop:
         shop.open()
         over = threading.Event()
-        shop.at_ring = lambda: over.wait(PATIENCE)  # type: ignore[assignment, return-value]
+        shop.at_ring = lambda: over.wait(PATIENCE)  # type: ignore[assignment]
         ground.send("shop")
         until(lambda: shop.heard)
         ground.send("shop")

@@ -14,7 +14,6 @@ from postoffice.bridges.bell.window import Window
 from postoffice.client import credentials
 from postoffice.client.process import Process
 from postoffice.core.errors import MailError
-from postoffice.core.ringing import AT_ONCE
 
 log = logging.getLogger(__name__)
 
@@ -151,7 +150,7 @@ class Bell:
         if event != "prompt" and window.left_alone:
             return None
         if event == "tool":
-            untold = [letter for letter in untold if letter.priority <= AT_ONCE and not letter.notice]
+            untold = window.untold_urgent()
         elif event == "stop":
             untold = [] if said.get("again") else [letter for letter in untold if letter.rings]
         if not untold or (event == "prompt" and said.get("ring")):

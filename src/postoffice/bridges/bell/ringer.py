@@ -71,12 +71,20 @@ class Ringer:
         if not due:
             return self._pause(now)
         if self._found_at_work:
+            await self._urge()
             return _LONGEST_SECONDS
         fellows = self._fellows(window)
         if (pause := self._busy_for(fellows)) is not None:
             return pause
         await self._ring(due, fellows)
         return self._pause(time.monotonic())
+
+    async def _urge(self) -> None:
+        """Tell an agent at work of urgent mail. Where that cannot be done from outside its hooks do it, after its next step."""
+        urgent = self._window.untold_urgent()
+        if urgent and await self._window.join(words.urgent(len(urgent))):
+            self._window.told(urgent)
+            place.keep(self._window.card)
 
     def _busy_for(self, fellows: Sequence[Window]) -> float | None:
         """After how long to look again, where it cannot be rung now."""

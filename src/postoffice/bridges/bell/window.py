@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Iterable
 
 import msgspec
 
-from postoffice.bridges.bell import claude, codex, place, tmux
+from postoffice.bridges.bell import app_server, claude, codex, place, tmux
 from postoffice.bridges.bell.place import CLAUDE, CODEX, GEMINI, Card
 from postoffice.bridges.bell.quiet import is_quiet
-from postoffice.core.ringing import Letter
+from postoffice.core.ringing import AT_ONCE, Letter
 
 FAILED_SECONDS = 60.0
 """A way that failed is tried again after this."""
@@ -129,6 +129,10 @@ class Window:
             self.fail(way)
         return done
 
+    async def join(self, text: str) -> bool:
+        """Tell a turn under way, where that can be done from outside."""
+        return self.card.client == CODEX and await app_server.steer(self.card, text)
+
     def fail(self, way: str) -> None:
         """It did not work."""
         self._failed[way] = time.monotonic()
@@ -140,6 +144,10 @@ class Window:
     def told(self, letters: Iterable[Letter]) -> None:
         """A turn has been told of these."""
         self.card.ringing = self.card.ringing.tell([letter.id for letter in letters], time.monotonic())
+
+    def untold_urgent(self) -> list[Letter]:
+        """Of these, what an agent at work is told at once."""
+        return [letter for letter in self.untold() if letter.priority <= AT_ONCE and not letter.notice]
 
     def untold(self) -> list[Letter]:
         """What waits and no turn has been told of."""

@@ -1,0 +1,53 @@
+"""Codex's app server, which its terminals share: by it a turn under way is told something before its next step."""
+
+import asyncio
+import os
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from websockets.asyncio.client import ClientConnection, unix_connect
+from websockets.exceptions import WebSocketException
+
+from postoffice import __version__
+from postoffice.bridges.bell.place import Card
+
+_ANSWER_SECONDS = 2.0
+_SOCKET = Path("app-server-control", "app-server-control.sock")
+
+
+async def steer(card: Card, text: str) -> bool:
+    """Have it join the turn that runs in a conversation; False where none runs, or nobody answers."""
+    path = (Path(card.home) if card.home else Path.home() / ".codex") / _SOCKET
+    if card.session is None or not _is_ours(path):
+        return False
+    try:
+        async with asyncio.timeout(_ANSWER_SECONDS), unix_connect(str(path), uri="ws://localhost/", proxy=None) as line:
+            await _ask(line, "initialize", clientInfo={"name": "postoffice", "version": __version__})
+            await line.send(msgspec.json.encode({"method": "initialized"}), text=True)
+            (turn,) = (await _ask(line, "thread/turns/list", threadId=card.session, limit=1))["data"]
+            if turn["status"] != "inProgress":
+                return False
+            told = [{"type": "text", "text": text}]
+            await _ask(line, "turn/steer", threadId=card.session, expectedTurnId=turn["id"], input=told)
+    except (OSError, TimeoutError, WebSocketException, msgspec.DecodeError, KeyError, TypeError, ValueError):
+        return False
+    return True
+
+
+async def _ask(line: ClientConnection, method: str, **what: Any) -> Any:
+    """Its result; a refusal has none, which is a KeyError."""
+    await line.send(msgspec.json.encode({"id": method, "method": method, "params": what}), text=True)
+    while True:
+        said = msgspec.json.decode(await line.recv())
+        if said.get("id") == method and "method" not in said:
+            return said["result"]
+
+
+def _is_ours(path: Path) -> bool:
+    with suppress(OSError):
+        found = path.stat()
+        return stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid()
+    return False

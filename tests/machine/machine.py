@@ -27,7 +27,7 @@ from tests.machine.model import SYSTEM, UNIT, Letter, Model, SessionKey
 T = TypeVar("T")
 NAMES = ("ann", "ben", "cid")
 PERSON = "cid"
-SPELLED = {"ann": "ann", "ben": "Ben", "cid": "CID"}  # as their agents write them
+SPELLED = {"ann": "ann", "ben": "Ben", "cid": "CID", "dot": "dot"}  # as their agents write them; dot never comes
 LIMITS = Limits(max_attempts=2, depth=12)
 ALL = 100
 
@@ -295,7 +295,7 @@ class OfficeMachine(RuleBasedStateMachine):
             case "give back":
                 self.model.give_back(letter)
             case _:
-                self.model.nack(letter, wait if how == "nack later" else 0, untried=how == "nack untried")
+                self.model.nack(letter, wait if how == "nack later" else 0, untried=how == "nack untried", by_name=token is None)
         assert outcome == Settled(letter.id, letter.state)
         await self.hear()
 
@@ -359,7 +359,11 @@ class OfficeMachine(RuleBasedStateMachine):
         if what == "a token that lost":
             self.take_and_never_come_back(agent, 1, door)
         lost = self.model.lost_tokens()
-        held = [letter for letter in self.model.within(State.LEASED, State.PENDING) if letter.lent or not (letter.token or letter.unsure)]
+        held = [
+            letter
+            for letter in self.model.within(State.LEASED, State.PENDING)
+            if letter.lent or not (letter.token or letter.unsure or letter.put_off)
+        ]
         alive = [letter for letter in self.model.of(agent, *State) if letter.state is not State.DEAD and letter.shown_to(agent)]
         if what == "a token that lost" and lost:
             letter, token = lost[pick % len(lost)]
@@ -506,7 +510,7 @@ class OfficeMachine(RuleBasedStateMachine):
         if not self.model.within(State.DEAD):
             self.take_and_never_come_back(NAMES[pick % 3], LIMITS.max_attempts, door)
             self.do(self.sweeps(door))
-        dead = self.model.within(State.DEAD)
+        dead = [letter for letter in self.model.within(State.DEAD) if not letter.canceled]
         if dead:
             self.do(self.revives(dead[pick % len(dead)], door, again=again))
 
@@ -705,7 +709,8 @@ class OfficeMachine(RuleBasedStateMachine):
             await self.hear_news(name)
         for letter in self.model.letters.values():
             assert letter.state in (State.ACKED, State.DEAD)
-            proof = await self.office().status(self.callers[letter.mailbox], letter.id)
+            knows = letter.mailbox if letter.mailbox in self.callers else letter.sender
+            proof = await self.office().status(self.callers[knows], letter.id)
             (standing,) = [one for one in proof.standings if one.recipient.lower() == letter.mailbox]
             assert (standing.state, standing.attempts, standing.number) == (letter.state, letter.attempts, letter.number)
             assert self.receipts[letter.id, letter.mailbox] == letter.receipts, "acked more than once, or without a word to its sender"

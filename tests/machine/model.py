@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from postoffice.core.delivery import MOVES, WAITING, Leased, State
 from postoffice.core.message import TASK, Message
+from postoffice.core.task import FINAL, TaskState
 
 UNIT = timedelta(minutes=10)
 SYSTEM = "system"
@@ -45,6 +46,13 @@ class Letter:
     receipts: int = 0
     seen: bool = False
     """Its person has opened it."""
+    put_off: bool = False
+    """Its holder has said, by name, that it comes again later, and nobody has taken it since: so that one may still end it."""
+    task: TaskState | None = None
+    """How far the task is that it asks for."""
+    undelivered: bool = False
+    """Whether that failed because the letter died."""
+    canceled: bool = False
 
     @property
     def place(self) -> tuple[int, int]:
@@ -148,6 +156,7 @@ class Model:
             number=number,
             session=None if sender == mailbox else (pair[0], pair[1], subject.lower()),
             state=State.HELD if held else State.PENDING,
+            task=TaskState.PENDING if message.type == TASK else None,
         )
 
     def pop(self, letter: Letter) -> None:
@@ -181,9 +190,13 @@ class Model:
         letter.acked_with, letter.token = None if letter.unsure else letter.token, None
         letter.receipts += receipt and letter.sender not in (SYSTEM, letter.mailbox)
 
-    def nack(self, letter: Letter, delay: int, *, untried: bool = False) -> None:
-        letter.attempts -= untried
-        letter.nacked_with, letter.token = letter.token, None
+    def nack(self, letter: Letter, delay: int, *, untried: bool = False, by_name: bool = False) -> None:
+        letter.attempts -= untried and not letter.put_off
+        if by_name and delay and letter.attempts < self.max_attempts:
+            self.lose(letter)
+            letter.put_off = True
+        else:
+            letter.nacked_with, letter.token, letter.put_off = letter.token, None, False
         if letter.attempts >= self.max_attempts:
             self.die(letter)
         elif delay:
@@ -200,21 +213,35 @@ class Model:
         """Whoever held it has nothing to say any more."""
         if letter.token is not None:
             letter.lost.append(letter.token)
-            letter.token, letter.unsure = None, False
+        letter.token, letter.unsure, letter.put_off = None, False, False
 
     def die(self, letter: Letter) -> None:
         self.move(letter, State.DEAD)
+        if letter.task is not None and letter.task not in FINAL:
+            letter.task, letter.undelivered = TaskState.FAILED, True
         if letter.sender != SYSTEM:
             self.owed[letter.sender, letter.id, letter.mailbox] += 1
 
     def requeue(self, letter: Letter) -> None:
-        letter.attempts, letter.nacked_with = 0, None
+        letter.attempts, letter.nacked_with, letter.put_off = 0, None, False
+        if letter.undelivered:
+            letter.task, letter.undelivered = TaskState.PENDING, False
         self.move(letter, State.PENDING)
+
+    def cancel(self, letter: Letter) -> None:
+        """What nobody has taken is dead, and no notice tells of it; whoever took it keeps it. A task is over."""
+        if letter.task is not None and letter.task not in FINAL:
+            letter.task = TaskState.CANCELED
+        if letter.state in (State.HELD, State.PENDING):
+            self.lose(letter)
+            letter.nacked_with, letter.canceled = None, True
+            self.move(letter, State.DEAD)
 
     def doubt(self, mailbox: str) -> None:
         """Somebody came for mail and was gone. What it may have held had another token meanwhile: earlier holders may have lost their say."""
         for letter in self.of(mailbox, State.PENDING):
-            letter.unsure, letter.nacked_with = letter.token is not None, None
+            letter.unsure, letter.nacked_with = letter.token is not None or letter.put_off, None
+            letter.put_off = False
 
     def read(self, session: SessionKey, reader: str) -> None:
         for letter in self.lines(session, reader):

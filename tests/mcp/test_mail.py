@@ -18,6 +18,7 @@ from tests.engines import Engine, SQLiteEngine
 from tests.mcp.calling import MODERN, PATIENCE, join
 
 HEAD = re.compile(r"^=== [0-9a-f]{12} message (\S+) from ([^\s,]+)(?: \((not verified|verified)\))?(.*) ===$", re.MULTILINE)
+DONE = "is done; its sender sees that it was read, and gets no letter."
 SENT = re.compile(r"^Sent to (.+), as (\S+)\.$", re.MULTILINE)
 
 
@@ -106,7 +107,7 @@ class TestGetting:
         letter = await alice.send("bob", "Slowly")
         await bob.say("mail_get")
         await engine.advance(timedelta(hours=3))
-        assert await bob.say("mail_done", ids=[letter]) == f"{letter} is done."
+        assert await bob.say("mail_done", ids=[letter]) == f"{letter} {DONE}"
         assert await bob.say("mail_get") == "No new mail."
 
     async def test_any_call_about_a_message_keeps_it_longer(self, alice: Mind, bob: Mind, engine: Engine) -> None:
@@ -180,7 +181,7 @@ class TestAnswering:
         await carol.send("alice", "Something else")
         said = await alice.say("mail_get", wait_seconds=1, answer_to=question)
         assert said == (
-            f'No answer to {question} came in 1 s. bob: not read yet.\nNext: go on with other work; mail_get(answer_to="{question}") later.\n'
+            f'No answer to {question} came in 1 s. bob: not read yet, nobody has been here under that name yet.\nNext: go on with other work; mail_get(answer_to="{question}") later.\n'
             "Other mail: 1 waits; mail_get() shows it."
         )
         waits = asyncio.create_task(alice.say("mail_get", wait_seconds=60, answer_to=question))
@@ -227,6 +228,39 @@ class TestAnswering:
         assert "'to'" in await alice.refused("mail_send", text="Yes") or "to is" in await alice.refused("mail_send", text="Yes")
 
 
+class TestWhatToDoNext:
+    async def test_waits_only_where_somebody_can_take_it(self, alice: Mind, bob: Mind) -> None:
+        said = await alice.say("mail_send", to="bob", text="Noon?")
+        assert re.search(
+            r'^Next: go on with other work, nobody can take it now; mail_get\(answer_to="\S+"\) later shows the answer\.$',
+            said,
+            re.MULTILINE,
+        )
+        waits = asyncio.create_task(bob.say("mail_get", wait_seconds=60, answer_to=await bob.send("alice", "And you?")))
+        await asyncio.sleep(0.3)
+        said = await alice.say("mail_send", to="bob", text="Noon!", task=True)
+        assert re.search(r'^Next: mail_get\(wait_seconds=…, answer_to="\S+"\) waits for the result\.$', said, re.MULTILINE)
+        waits.cancel()
+        said = await alice.say("mail_send", to="owner", text="Ship?", ask={})
+        assert re.search(
+            r'^Next: go on with other work, it stays open; mail_get\(answer_to="\S+"\) later shows the answer\.$', said, re.MULTILINE
+        )
+
+    async def test_after_a_report_that_a_task_goes_on_is_to_wait_for_its_end(self, alice: Mind, bob: Mind) -> None:
+        task = await alice.send("bob", "Paint", task=True)
+        await bob.say("mail_get")
+        await bob.say("task_update", id=task, state="working", text="Begun")
+        said = await alice.say("mail_get", answer_to=task)
+        assert "Begun" in said
+        assert f'mail_get(answer_to="{task}") waits for the result' in said
+        waits = asyncio.create_task(alice.say("mail_get", wait_seconds=60, answer_to=task))
+        await asyncio.sleep(0.3)
+        assert not waits.done(), "what it holds is no answer"
+        await bob.say("task_update", id=task, state="done", text="Green")
+        assert "Green" in await asyncio.wait_for(waits, PATIENCE)
+        assert len(ids(await alice.say("mail_get"))) == 2
+
+
 class TestPassingOn:
     async def test_a_forward_says_whose_words_it_carries_and_keeps_them_beside_a_comment(self, alice: Mind, bob: Mind, carol: Mind) -> None:
         letter = await alice.send("bob", "The key is under the mat", subject="Keys")
@@ -248,10 +282,17 @@ class TestBeingDone:
     async def test_for_now(self, alice: Mind, bob: Mind, engine: Engine) -> None:
         letter = await alice.send("bob", "Later, please")
         await bob.say("mail_get")
-        assert await bob.say("mail_done", ids=[letter], later_minutes=10) == f"{letter} comes again in 10 min."
+        assert (
+            await bob.say("mail_done", ids=[letter], later_minutes=10)
+            == f"{letter} comes again in 10 min, unless mail_done ends it before."
+        )
         assert await bob.say("mail_get") == "No new mail."
         await engine.advance(timedelta(minutes=11))
         assert HEAD.findall(await bob.say("mail_get"))[0][3].startswith(", ")
+        await bob.say("mail_done", ids=[letter], later_minutes=10)
+        assert await bob.say("mail_done", ids=[letter]) == f"{letter} {DONE}", "also before it comes again"
+        await engine.advance(timedelta(minutes=11))
+        assert await bob.say("mail_get") == "No new mail."
 
     async def test_by_refusing_tells_the_sender_why_behind_a_fence(self, alice: Mind, bob: Mind) -> None:
         letter = await alice.send("bob", "Rob the bank", subject="Job")
@@ -270,7 +311,7 @@ class TestBeingDone:
         await bob.say("mail_get")
         second, first = (await bob.say("mail_done", ids=["none", letter])).split("\n")
         assert first.startswith("none: ")
-        assert second == f"{letter} is done."
+        assert second == f"{letter} {DONE}"
 
     async def test_with_many_is_told_in_one_line(self, alice: Mind, bob: Mind) -> None:
         letters = [await alice.send("bob", f"{n} {'painted ' * 30}") for n in range(8)]
@@ -278,10 +319,13 @@ class TestBeingDone:
         said = await bob.say("mail_get")
         assert len(HEAD.findall(said)) == 8
         assert said.count("painted") < 8 * 14, "of much that is held only what it is about is shown again"
-        assert await bob.say("mail_done", ids=letters[:4], later_minutes=5) == "4 messages come again in 5 min."
+        assert (
+            await bob.say("mail_done", ids=letters[:4], later_minutes=5)
+            == "4 messages come again in 5 min, unless mail_done ends them before."
+        )
         assert "you put it off, it comes again in" in await bob.say("mail_find", id=letters[0])
         said = await bob.say("mail_done", ids=[*letters[4:], "none"])
-        assert said.startswith("4 messages are done.\nnone: ")
+        assert said.startswith("4 messages are done; their senders see that, and get no letter.\nnone: ")
 
 
 class TestTasks:
@@ -289,7 +333,7 @@ class TestTasks:
         task = await alice.send("bob", "Paint the shed", task=True)
         assert f'task_update(id="{task}"' in await bob.say("mail_get")
         assert await bob.say("task_update", id=task, state="in_progress", text="At it") == f"Task {task} is working; alice is told."
-        assert "still working: task_update" in await bob.say("mail_done", ids=[task])
+        assert "still working, which is all that its sender hears: task_update" in await bob.say("mail_done", ids=[task])
         said = await bob.say("mail_get")
         assert f"Tasks you have not finished: {task} from alice (working)." in said, "what is forgotten is found again"
         assert await bob.say("task_update", id=task, state="done", text="Green.") == f"Task {task} is completed; alice is told."

@@ -9,7 +9,7 @@ import pytest
 from postoffice.acts.mail.send import Send
 from postoffice.acts.mail.take_and_settle import TakeAndSettle
 from postoffice.acts.people.agents import Appear
-from postoffice.core.delivery import Ack, GiveBack, Nack, Settled, Settlement, State, Wish
+from postoffice.core.delivery import Ack, GiveBack, Nack, Refuse, Settled, Settlement, State, Wish
 from postoffice.core.draft import Draft
 from postoffice.core.errors import LeaseLost, NoSuchMessage
 from postoffice.office import PostOffice
@@ -228,6 +228,45 @@ class TestDecision3Leases:
         assert await taken(office, bob) == []
         await engine.advance(A_MINUTE)
         assert await taken(office, bob) == ["hello"]
+
+    @pytest.mark.parametrize("due", [False, True])
+    @pytest.mark.parametrize("ending", ["ack", "refuse", "again"])
+    async def test_what_was_put_off_by_name_is_its_holders_to_end_until_somebody_takes_it(
+        self, office: PostOffice, engine: Engine, ending: str, *, due: bool
+    ) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        id = leased.message.id
+        await office.nack(bob, id, delay=A_MINUTE, untried=True)
+        if due:
+            await engine.advance(A_MINUTE)
+            await office.upkeep.sweep()
+        with pytest.raises(LeaseLost):  # nobody has it in hand
+            await office.extend(bob, id, A_MINUTE)
+        with pytest.raises(LeaseLost):  # its lease is over
+            await office.ack(bob, id, leased.token)
+        if ending == "again":
+            assert (await office.nack(bob, id, delay=2 * A_MINUTE, untried=True)).state is State.HELD
+            await engine.advance(2 * A_MINUTE)
+            assert (await take(office, bob)).attempt == 1, "what was never begun was no attempt, however often it is put off"
+            return
+        settlement: Settlement = Ack(id) if ending == "ack" else Refuse(id, None, "no")
+        (settled,) = await office.settle(bob, [settlement])
+        assert settled == Settled(id, State.ACKED if ending == "ack" else State.DEAD)
+        await engine.advance(2 * A_MINUTE)
+        assert await taken(office, bob) == []
+
+    async def test_what_was_put_off_and_taken_again_is_its_takers(self, office: PostOffice, engine: Engine) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        await write(office, alice, "bob")
+        leased = await take(office, bob)
+        await office.nack(bob, leased.message.id, delay=A_MINUTE)
+        await engine.advance(A_MINUTE)
+        await office.pop(bob)
+        assert (await office.counts(bob)).pending == 0
+        with pytest.raises(LeaseLost):
+            await office.nack(bob, leased.message.id)
 
 
 class TestDecision3BothIds:

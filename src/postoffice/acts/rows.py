@@ -8,7 +8,7 @@ from msgspec.json import Decoder
 
 from postoffice.core.agent import Card
 from postoffice.core.clock import moment
-from postoffice.core.delivery import State
+from postoffice.core.delivery import UNREAD, State
 from postoffice.core.errors import Unavailable
 from postoffice.core.message import Message
 from postoffice.core.pause import Pause
@@ -126,6 +126,11 @@ class DeliveryRow(Struct, gc=False):
     def lent(self) -> bool:
         """Whether it is in hand until it is given back, with where it lies as its reason, which is nobody else's business."""
         return self.due_at is None and self.state == State.LEASED
+
+    @property
+    def put_off(self) -> bool:
+        """Whether its last holder has said by name that it comes again later, and nobody has taken it since."""
+        return self.token is None and self.holder is not None and self.state in UNREAD
 
     @property
     def hidden(self) -> bool:

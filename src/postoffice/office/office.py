@@ -132,7 +132,7 @@ class PostOffice:
         mailboxes = Mailboxes(store, checks, directory)
         self.waiting = mailboxes.waiting
         self.counts = mailboxes.counts
-        sessions = Sessions(store, checks, limits, directory, persons)
+        sessions = Sessions(store, checks, limits, directory, short_ids, persons)
         self.inbox = sessions.inbox
         self.history = sessions.history
         self.search = Search(store, checks).search

@@ -2,6 +2,7 @@
 
 from postoffice.acts.mail.session import ReadSession
 from postoffice.core.agent import Caller
+from postoffice.core.clock import is_id
 from postoffice.core.limits import Limits, bounded
 from postoffice.core.names import folded
 from postoffice.core.session import Thread
@@ -9,17 +10,19 @@ from postoffice.core.views import Page
 from postoffice.office.checks import Checks
 from postoffice.office.directory import Directory
 from postoffice.office.persons import Persons
+from postoffice.office.short_ids import ShortIds
 from postoffice.store.store import Store
 
 
 class Sessions:
     """Listing them settles nothing; reading one settles what it shows."""
 
-    def __init__(self, store: Store, checks: Checks, limits: Limits, directory: Directory, persons: Persons) -> None:
+    def __init__(self, store: Store, checks: Checks, limits: Limits, directory: Directory, short_ids: ShortIds, persons: Persons) -> None:
         self._store = store
         self._checks = checks
         self._limits = limits
         self._directory = directory
+        self._short_ids = short_ids
         self._persons = persons
 
     async def inbox(
@@ -44,6 +47,8 @@ class Sessions:
         """A session's messages, newest first. What it shows is settled, tasks excepted, unless only peeking; a person has seen it."""
         most = bounded("limit", limit, self._limits.page, 1, self._limits.page_most)
         reader = None if caller.owner else caller.name
+        if before is not None and not is_id(before):
+            before = await self._short_ids.whole(reader, before) or before
         if peek or reader is None:
             thread = await self._store.sessions.peek(reader, session_id, before, most)
         else:

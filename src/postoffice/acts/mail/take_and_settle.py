@@ -32,6 +32,10 @@ from postoffice.core.errors import LeaseLost, MailError, NoSuchMessage, Unavaila
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
 
+_AT_ONCE = timedelta(0)
+_ENDING = (Ack, Nack, Refuse)
+"""What can be said of mail that was put off; for all else it has to be taken again."""
+
 
 class Collected(msgspec.Struct, frozen=True, gc=False):
     """What a turn gave: an answer for each settlement, in order, and the mail taken."""
@@ -91,7 +95,7 @@ class TakeAndSettle(Act[Collected]):
         if row is None:
             box = desk.boxes.get(self.mailbox)  # there is none where nobody of that name has come yet
             raise NoSuchMessage(name=self.mailbox if box is None else box.name, ref=settlement.ref)
-        if self._holds(desk, row, settlement.token):
+        if self._holds(desk, row, settlement.token) and not (row.put_off and not isinstance(settlement, _ENDING)):
             _apply(desk, row, settlement)
         elif not self._repeats(desk, row, settlement):
             raise LeaseLost(ref=settlement.ref)
@@ -102,9 +106,9 @@ class TakeAndSettle(Act[Collected]):
         return self._holds(desk, row, None) if token is None else row.token == token
 
     def _holds(self, desk: Desk, row: DeliveryRow, token: str | None) -> bool:
-        """Whether this is its holder, or was until the lease ran out, and nobody has taken or settled it since."""
+        """Whether this is its holder, or was until the lease ran out or it was put off, and nobody has taken or settled it since."""
         ran_out = row.state == State.PENDING and row.holder is not None
-        return (row.state == State.LEASED or ran_out) and self._same(desk, row, token)
+        return (row.state == State.LEASED or ran_out or row.put_off) and self._same(desk, row, token)
 
     def _same(self, desk: Desk, row: DeliveryRow, token: str | None) -> bool:
         """Whether it was leased to whoever settles it now: a token tells, or else the name, unless another open window has it."""
@@ -209,15 +213,18 @@ def _apply(desk: Desk, row: DeliveryRow, settlement: Settlement) -> None:
             move(desk, row, State.LEASED, reason=where)
         case Refuse(reason=reason):
             bury(desk, row, reason, said=True, refused=True)
-        case Nack(delay=delay, reason=reason, untried=untried):
+        case Nack(token=token, delay=delay, reason=reason, untried=untried):
             mark_codes(desk, reason or "", row.sender)  # where its message stands is its sender's to see
-            row.attempts -= untried
-            row.holder = None
+            row.attempts -= untried and not row.put_off
             state = after_failure(row.attempts, desk.limits.max_attempts, delay)
+            if state is State.HELD and token is None:
+                row.token = None  # put off: whoever did so by its name may still be done with it sooner
+            else:
+                row.holder = None
             if state is State.DEAD:
                 bury(desk, row, reason or "given back too often", said=bool(reason))
             else:
-                move(desk, row, state, reason=reason, due_in=delay if delay > timedelta(0) else None)
+                move(desk, row, state, reason=reason, due_in=delay if delay > _AT_ONCE else None)
                 desk.hints.add(row.mailbox)
 
 

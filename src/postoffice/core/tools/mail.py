@@ -87,7 +87,7 @@ DONE = Tool(
     name="mail_done",
     title="Mail is done",
     arguments=Done,
-    description="Says that mail is handled, or puts it off, or refuses it. All other mail comes again.",
+    description="Says that mail is handled (its sender sees it as read), puts it off, or refuses it. All other mail comes again.",
     brief=True,
     repeatable=True,
 )

@@ -147,6 +147,7 @@ def _plain_call(request: Request, body: bytes) -> _Call | None:
 
 
 async def _run_plainly(request: McpRequest, call: _Call, http: Request) -> bytes:
+    request.in_text = False
     answer = _encode((await unless_hung_up(http, call_tool(request, call.tool, call.args))).bare())
     # A model reads what its shell prints.
     return answer if answer.isascii() else visible_json(answer.decode()).encode()

@@ -28,6 +28,8 @@ class McpRequest:
         """What this address lists. Every tool can be called everywhere."""
         self.structured = structured
         """Whether a program calls, which takes raw values beside the text. Clients that give such an answer to a model drop the text."""
+        self.in_text = not structured
+        """Whether a model reads the answer: then it is no longer than a model can read, and calls messages by short ids."""
         self.leased: list[tuple[Caller, Leased]] = []
         """Mail taken for an answer that is still to be given."""
         self.answering = False

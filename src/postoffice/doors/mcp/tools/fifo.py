@@ -6,14 +6,14 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from postoffice.core.draft import Draft
-from postoffice.core.fence import Fence, one_line
+from postoffice.core.fence import one_line
 from postoffice.core.letter import Letter, letter, text_of
 from postoffice.core.tools import fifo
 from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools.reading import Readable, ids_in, shorten
 from postoffice.doors.mcp.tools.receipt import unseen
 from postoffice.doors.mcp.tools.result import Result
 from postoffice.doors.mcp.tools.verb import Verb
-from postoffice.doors.moments import now
 
 
 class SentId(Result, frozen=True, kw_only=True):
@@ -60,7 +60,7 @@ class PoppedMail(msgspec.Struct, frozen=True, kw_only=True, rename={"sender": "f
     """As sent: it will not be given out again."""
 
 
-class Popped(Result, frozen=True, kw_only=True):
+class Popped(Readable, frozen=True, kw_only=True):
     """The oldest message, or null."""
 
     wraps: ClassVar = {"anyOf": [{"type": "object", "additionalProperties": True}, {"type": "null"}]}
@@ -69,7 +69,7 @@ class Popped(Result, frozen=True, kw_only=True):
     """The same with all that was sent, for whoever reads it out."""
 
     def text(self) -> str:
-        return "null: the mailbox is empty." if self.letter is None else Fence(now()).around([self.letter])
+        return "null: the mailbox is empty." if self.letter is None else "\n".join(self.letters([self.letter]))
 
     def bare(self) -> PoppedMail | None:
         return self.message
@@ -77,7 +77,8 @@ class Popped(Result, frozen=True, kw_only=True):
 
 async def check_mail(request: McpRequest, _: fifo.CheckMail) -> Popped:
     """Pop the oldest."""
-    taken = await request.office.pop(await request.caller())
+    me = await request.caller()
+    taken = await request.office.pop(me)
     if not taken:
         return Popped(message=None)
     message, whole = taken[0].message, letter(taken[0].message, taken[0].session_id)
@@ -88,7 +89,8 @@ async def check_mail(request: McpRequest, _: fifo.CheckMail) -> Popped:
         parts=whole.parts,
         payload=whole.payload,
     )
-    return Popped(message=shown, letter=whole)
+    short = await shorten(request, me, ids_in([whole])) if request.in_text else {}
+    return Popped(message=shown, letter=whole, short=short, in_text=request.in_text)
 
 
 VERBS = (Verb(fifo.SEND_TO_AGENT, send_to_agent, SentId), Verb(fifo.CHECK_MAIL, check_mail, Popped))

@@ -1,5 +1,6 @@
 """The inbox at work: look into the mailbox, connect, and read conversations. What it sends goes by the queue's tool."""
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import msgspec
@@ -10,12 +11,17 @@ from postoffice.core.fence import Fence
 from postoffice.core.letter import Letter, letter
 from postoffice.core.tools import inbox
 from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools.reading import ANSWER_TOKENS, Readable, beginning, fitting, ids_in, shorten
 from postoffice.doors.mcp.tools.result import Result, more
 from postoffice.doors.mcp.tools.verb import Verb
-from postoffice.doors.moments import now
 from postoffice.doors.thread import History, Inbox, history_view, inbox_view
 
 _PENDING_SHOWN = 200
+_SESSIONS_READ, _NOTES_READ, _REQUESTS_READ = 8, 5, 10
+"""Of each a model is shown so many at once: with all that is said of them about as much as one answer may cost."""
+_GLANCE_TOKENS, _NOTE_TOKENS = 80, 60
+_HEAD_TOKENS = 300
+"""Room for what stands around a conversation."""
 
 
 class WholeInbox(Inbox, frozen=True, kw_only=True):
@@ -24,7 +30,7 @@ class WholeInbox(Inbox, frozen=True, kw_only=True):
     notes: tuple[Letter, ...]
 
 
-class Overview(Result, frozen=True, kw_only=True):
+class Overview(Readable, frozen=True, kw_only=True):
     """A mailbox at a glance."""
 
     shape: ClassVar = WholeInbox
@@ -33,7 +39,7 @@ class Overview(Result, frozen=True, kw_only=True):
     """Whether what was read is left out of it."""
 
     def text(self) -> str:
-        inbox, fence = self.inbox, Fence(now())
+        inbox, fence = self.inbox, self.fence()
         if not inbox.sessions and not inbox.notes and not inbox.pending_connections:
             empty = "The mailbox is empty: no conversations, no notes, and nobody asking to connect."
             return "Nothing is unread, and nobody asks to connect." if self.unread_only else empty
@@ -41,16 +47,25 @@ class Overview(Result, frozen=True, kw_only=True):
         for session in inbox.sessions:
             lines.append(f"Session {session.session_id} with {session.other_agent_name}: {session.unread_count} unread.")
             if session.recent_messages:
-                lines.append(fence.around([line.message for line in session.recent_messages]))
+                lines += self._begin(fence, [line.message for line in session.recent_messages])
         if inbox.cursor:
             lines.append(more(inbox.cursor))
         if inbox.notes:
-            lines += [f"Outside of sessions: {len(inbox.notes)} waiting.", fence.around(inbox.notes)]
-        for pending in inbox.pending_connections:
+            shown = inbox.notes[:_NOTES_READ] if self.in_text else inbox.notes
+            lines += [f"Outside of sessions: {len(inbox.notes)} waiting.", *self._begin(fence, shown)]
+        asking = inbox.pending_connections[:_REQUESTS_READ] if self.in_text else inbox.pending_connections
+        for pending in asking:
             lines.append(f"{pending.from_agent_name} asks to connect; code {pending.verification_code}.")
             if pending.message:
-                lines.append(fence.words(pending.from_agent_name, pending.message))
+                who, note = pending.from_agent_name, pending.message
+                lines.append(fence.clipped(who, note, _NOTE_TOKENS) if self.in_text else fence.words(who, note))
+        if hidden := len(inbox.pending_connections) - len(asking):
+            lines.append(f"And {hidden} more ask to connect.")
         return "\n".join(lines)
+
+    def _begin(self, marks: Fence, letters: Sequence[Letter]) -> list[str]:
+        """To a model the beginnings, which will do to choose what to read."""
+        return [beginning(marks, item, _GLANCE_TOKENS) for item in letters] if self.in_text else [marks.around(letters)]
 
     def bare(self) -> WholeInbox:
         return self.inbox
@@ -58,16 +73,23 @@ class Overview(Result, frozen=True, kw_only=True):
 
 async def check(request: McpRequest, given: inbox.Check) -> Overview:
     """Look into the mailbox."""
-    return await overview(request, await request.caller(given.agent_id), given.cursor, unread_only=given.unread_only)
+    me = await request.caller(given.agent_id)
+    return await overview(request, me, given.cursor, unread_only=given.unread_only, in_text=request.in_text)
 
 
-async def overview(request: McpRequest, me: Caller, cursor: str | None = None, *, unread_only: bool = False) -> Overview:
+async def overview(
+    request: McpRequest, me: Caller, cursor: str | None = None, *, unread_only: bool = False, in_text: bool = False
+) -> Overview:
     """A mailbox at a glance, or where its sessions go on."""
-    page = await request.office.inbox(me, cursor, unread_only=unread_only)
+    page = await request.office.inbox(me, cursor, _SESSIONS_READ if in_text else None, unread_only=unread_only)
     pending = await request.office.connections(me, Status.PENDING, limit=_PENDING_SHOWN)
     notes = await request.office.waiting(me, outside=True)
     shown = msgspec.structs.asdict(inbox_view(page, pending.items, me))
-    return Overview(inbox=WholeInbox(**shown, notes=tuple(map(letter, notes.items))), unread_only=unread_only)
+    inbox = WholeInbox(**shown, notes=tuple(map(letter, notes.items)))
+    if not in_text:
+        return Overview(inbox=inbox, unread_only=unread_only)
+    letters = [*(line.message for session in inbox.sessions for line in session.recent_messages), *inbox.notes[:_NOTES_READ]]
+    return Overview(inbox=inbox, unread_only=unread_only, short=await shorten(request, me, ids_in(letters)), in_text=True)
 
 
 class Requested(Result, frozen=True, kw_only=True):
@@ -110,18 +132,25 @@ async def approve(request: McpRequest, given: inbox.Approve) -> Approved:
     return Approved(connection_id=made.id, status=made.status, connected_agent_name=made.requester, assurance=made.assurance)
 
 
-class Conversation(Result, frozen=True, kw_only=True):
+class Conversation(Readable, frozen=True, kw_only=True):
     """A session's messages, newest first."""
 
     shape: ClassVar = History
     history: History
+    older: bool = False
+    """Whether there is more of what was asked for than one answer may cost."""
 
     def text(self) -> str:
         history = self.history
         if not history.messages:
             return f"Session {history.session_id} with {history.other_agent_name} has no messages here."
         head = f"Session {history.session_id} with {history.other_agent_name}, newest first."
-        return f"{head}\n{Fence(now()).around([line.message for line in history.messages])}"
+        lines = [head, *self.letters([line.message for line in history.messages])]
+        if self.older:
+            lines.append(
+                f'There is more: mailbox_read(session_id="{history.session_id}", before="{self.id(history.messages[-1].message.id)}").'
+            )
+        return "\n".join(lines)
 
     def bare(self) -> History:
         return self.history
@@ -130,8 +159,16 @@ class Conversation(Result, frozen=True, kw_only=True):
 async def read(request: McpRequest, given: inbox.Read) -> Conversation:
     """Read a conversation."""
     me = await request.caller(given.agent_id)
-    thread = await request.office.history(me, given.session_id, before=given.before, limit=given.limit)
-    return Conversation(history=history_view(thread))
+    limit, office = given.limit, request.office
+    if request.in_text:  # what does not fit must not count as read
+        looked = await office.history(me, given.session_id, before=given.before, limit=limit, peek=True)
+        limit = max(1, fitting([letter(line.message) for line in looked.lines], ANSWER_TOKENS - _HEAD_TOKENS))
+    thread = await office.history(me, given.session_id, before=given.before, limit=limit)
+    history = history_view(thread)
+    if not request.in_text:
+        return Conversation(history=history)
+    short = await shorten(request, me, ids_in(line.message for line in history.messages))
+    return Conversation(history=history, older=limit < len(looked.lines), short=short, in_text=True)
 
 
 VERBS = (

@@ -1,31 +1,50 @@
 """Single messages at work: where one stands, finding one, and passing one on."""
 
 from datetime import datetime
+from typing import ClassVar
+
+import msgspec
 
 from postoffice.core.delivery import OnLedger, Rings, Standing
 from postoffice.core.draft import Draft
-from postoffice.core.fence import Fence
 from postoffice.core.letter import Letter, letter
+from postoffice.core.tokens import about_tokens
 from postoffice.core.tools import messages
 from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools.reading import ANSWER_TOKENS, Readable, beginning, ids_in, shorten
 from postoffice.doors.mcp.tools.receipt import Receipt, receipt
-from postoffice.doors.mcp.tools.result import Result
 from postoffice.doors.mcp.tools.verb import Verb
-from postoffice.doors.moments import now
+
+_STANDINGS_READ = 60
+"""Of so many recipients at most a model is told at once."""
+_FOUND_TOKENS, _GIST_TOKENS, _HEADING_TOKENS = 600, 12, 70
+"""So much of a message that was found is shown at most and at least, and what stands around it."""
 
 
-class Whereabouts(Result, frozen=True, kw_only=True):
+class Place(msgspec.Struct, frozen=True, kw_only=True):
     """Where a message stands with everyone it went to."""
 
     message_id: str
     standings: tuple[Standing, ...]
     purged_at: datetime | None
 
+
+class Whereabouts(Readable, frozen=True, kw_only=True):
+    """The same to be read."""
+
+    shape: ClassVar = Place
+    place: Place
+
+    def bare(self) -> Place:
+        return self.place
+
     def text(self) -> str:
-        if self.purged_at is not None:
-            return f"{self.message_id} was purged at {self.purged_at:%Y-%m-%d %H:%M} UTC."
-        fence, lines = Fence(now()), [f"{self.message_id}:"]
-        for item in self.standings:
+        place, id = self.place, self.id(self.place.message_id)
+        if place.purged_at is not None:
+            return f"{id} was purged at {place.purged_at:%Y-%m-%d %H:%M} UTC."
+        fence, lines = self.fence(), [f"{id}:"]
+        shown = place.standings[:_STANDINGS_READ] if self.in_text else place.standings
+        for item in shown:
             lines.append(
                 f"{item.recipient}: {item.in_words}, {item.attempts} {'try' if item.attempts == 1 else 'tries'}{_rung(item)}{_on_ledger(item)}"
             )
@@ -33,6 +52,8 @@ class Whereabouts(Result, frozen=True, kw_only=True):
                 lines.append(fence.words(item.recipient, item.reason))
             if isinstance(item.ledger, OnLedger) and item.ledger.trouble:
                 lines.append(fence.words("the ledger", item.ledger.trouble))
+        if hidden := len(place.standings) - len(shown):
+            lines.append(f"And {hidden} more recipients.")
         return "\n".join(lines)
 
 
@@ -56,23 +77,53 @@ def _on_ledger(item: Standing) -> str:
 
 async def status(request: McpRequest, given: messages.Status) -> Whereabouts:
     """Where a message stands."""
-    proof = await request.office.status(await request.caller(given.agent_id), given.message_id)
-    return Whereabouts(message_id=proof.message_id, standings=proof.standings, purged_at=proof.purged_at)
+    me = await request.caller(given.agent_id)
+    proof = await request.office.status(me, given.message_id)
+    place = Place(message_id=proof.message_id, standings=proof.standings, purged_at=proof.purged_at)
+    short = await shorten(request, me, [proof.message_id]) if request.in_text else {}
+    return Whereabouts(place=place, short=short, in_text=request.in_text)
 
 
-class Hits(Result, frozen=True, kw_only=True):
+class Hits(msgspec.Struct, frozen=True, kw_only=True):
     """The messages that a search has met."""
 
     messages: tuple[Letter, ...]
 
+
+class Found(Readable, frozen=True, kw_only=True):
+    """The same to be read."""
+
+    shape: ClassVar = Hits
+    hits: Hits
+
+    def bare(self) -> Hits:
+        return self.hits
+
     def text(self) -> str:
-        return Fence(now()).around(self.messages) if self.messages else "Nothing found."
+        messages, marks = self.hits.messages, self.fence()
+        if not messages:
+            return "Nothing found."
+        if not self.in_text:
+            return marks.around(messages)
+        each = max(_GIST_TOKENS, min(_FOUND_TOKENS, ANSWER_TOKENS // len(messages) - _HEADING_TOKENS))
+        lines, left = list[str](), ANSWER_TOKENS
+        for item in messages:
+            line = beginning(marks, item, each)
+            left -= about_tokens(line)
+            if left < 0:
+                lines.append(f"And {len(messages) - len(lines)} more: other words narrow it down.")
+                break
+            lines.append(line)
+        return "\n".join(lines)
 
 
-async def search(request: McpRequest, given: messages.Search) -> Hits:
+async def search(request: McpRequest, given: messages.Search) -> Found:
     """Messages by their words."""
-    page = await request.office.search(await request.caller(given.agent_id), given.query, limit=given.limit)
-    return Hits(messages=tuple(letter(hit.message) for hit in page.items))
+    me = await request.caller(given.agent_id)
+    page = await request.office.search(me, given.query, limit=given.limit)
+    hits = Hits(messages=tuple(letter(hit.message) for hit in page.items))
+    short = await shorten(request, me, ids_in(hits.messages)) if request.in_text else {}
+    return Found(hits=hits, short=short, in_text=request.in_text)
 
 
 async def forward(request: McpRequest, given: messages.Forward) -> Receipt:
@@ -82,4 +133,4 @@ async def forward(request: McpRequest, given: messages.Forward) -> Receipt:
     return receipt(await request.office.send(me, draft))
 
 
-VERBS = (Verb(messages.STATUS, status, Whereabouts), Verb(messages.SEARCH, search, Hits), Verb(messages.FORWARD, forward, Receipt))
+VERBS = (Verb(messages.STATUS, status, Whereabouts), Verb(messages.SEARCH, search, Found), Verb(messages.FORWARD, forward, Receipt))

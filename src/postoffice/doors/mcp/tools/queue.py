@@ -3,29 +3,34 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from postoffice.core.agent import Caller
-from postoffice.core.delivery import Ack, Leased, Nack, Settlement
+from postoffice.core.delivery import Ack, Leased, Nack, Settlement, State
 from postoffice.core.delivery import Settled as Outcome
 from postoffice.core.draft import Draft
 from postoffice.core.errors import Invalid
-from postoffice.core.fence import Fence, one_line
+from postoffice.core.fence import one_line
 from postoffice.core.letter import Letter, letter
 from postoffice.core.limits import bounded
 from postoffice.core.message import TASK, TaskRef
 from postoffice.core.span import span
 from postoffice.core.tools import queue
 from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools.reading import ANSWER_TOKENS, Readable, fitting, ids_in, shorten
 from postoffice.doors.mcp.tools.receipt import Receipt, receipt
 from postoffice.doors.mcp.tools.result import Result
 from postoffice.doors.mcp.tools.verb import Verb
 from postoffice.doors.moments import now
 
 _MILLISECOND = timedelta(milliseconds=1)
+_HEAD_TOKENS = 300
+"""Room for what stands before the messages."""
+_BECAME = {str(State.PENDING): "waits again", str(State.HELD): "comes again later"}
+"""What is said of mail that was given back. In a mailbox `held` means something else to whoever holds it."""
 
 
 async def send(request: McpRequest, given: queue.Send) -> Receipt:
@@ -66,7 +71,7 @@ class HeldLetter(Letter, frozen=True, kw_only=True, rename={"sender": "from"}):
     leased_until: datetime | None
 
 
-class Mail(Result, frozen=True, kw_only=True):
+class Taken(msgspec.Struct, frozen=True, kw_only=True):
     """Messages taken, and what became of the acks that came with the call."""
 
     messages: tuple[HeldLetter, ...]
@@ -76,33 +81,47 @@ class Mail(Result, frozen=True, kw_only=True):
     others: int | UnsetType = UNSET
     """How much other mail waits, where some was asked for and none came."""
 
+
+class Mail(Readable, frozen=True, kw_only=True):
+    """The same to be read."""
+
+    shape: ClassVar = Taken
+    mail: Taken
+    waiting: int = 0
+    """How much more waits, as far as that was asked."""
+
+    def bare(self) -> Taken:
+        return self.mail
+
     def text(self) -> str:
-        count = len(self.messages)
-        lines = _outcome_lines(self.acked)
-        if self.more is True:
+        messages = self.mail.messages
+        lines = _outcome_lines(self.mail.acked)
+        if self.mail.more is True:
             lines.append("More has come than this answer can hold, and waits: call again to take it.")
-            if not count:
+            if not messages:
                 return "\n".join(lines)
-        if not count:
+        if not messages:
             return "\n".join([*lines, self._none()])
-        ids = ", ".join(item.id for item in self.messages)
-        until = min((item.leased_until for item in self.messages if item.leased_until is not None), default=None)
+        ids = ", ".join(self.id(item.id) for item in messages)
+        until = min((item.leased_until for item in messages if item.leased_until is not None), default=None)
         yours = f", yours for {span(until - now())}" if until else ""
-        lines.append(f"{count} message{'s' if count > 1 else ''}{yours}. To ack: {ids}")
-        return "\n".join([*lines, Fence(now()).around(self.messages)])
+        more = f"; {self.waiting} more wait{'' if self.waiting > 1 else 's'}" if self.waiting else ""
+        lines.append(f"{len(messages)} message{'s' if len(messages) > 1 else ''}{yours}{more}. To ack: {ids}")
+        return "\n".join([*lines, *self.letters(messages)])
 
     def _none(self) -> str:
-        if not isinstance(self.others, int):
+        others = self.mail.others
+        if not isinstance(others, int):
             return "No messages are waiting."
-        return f"None of the messages asked for is waiting; {self.others or 'no'} other{' is' if self.others == 1 else 's are'}."
+        return f"None of the messages asked for is waiting; {others or 'no'} other{' is' if others == 1 else 's are'}."
 
     async def smaller(self, request: McpRequest) -> Self | None:
         """Half of the mail, or none of it where that was one message. The rest goes back and waits for the next call."""
-        if not self.messages:
+        if not self.mail.messages:
             return None
-        kept = len(self.messages) // 2
+        kept = len(self.mail.messages) // 2
         await request.give_back(beyond=kept)
-        return msgspec.structs.replace(self, messages=self.messages[:kept], more=True)
+        return msgspec.structs.replace(self, mail=msgspec.structs.replace(self.mail, messages=self.mail.messages[:kept], more=True))
 
 
 async def receive(request: McpRequest, given: queue.Receive) -> Mail:
@@ -149,7 +168,16 @@ async def _mail(
     request.leased += [(me, item) for item in leased]
     chosen = given.correlation_id is not None or given.session_id is not None
     others = (await request.office.counts(me)).pending if chosen and not leased else UNSET
-    return Mail(messages=tuple(map(_held, leased)), acked=acked, others=others)
+    mail = Taken(messages=tuple(map(_held, leased)), acked=acked, others=others)
+    if not request.in_text or not leased:
+        return Mail(mail=mail)
+    count = max(1, fitting(mail.messages, ANSWER_TOKENS - _HEAD_TOKENS))
+    await request.give_back(beyond=count)
+    full = count < len(leased) or len(leased) == (given.limit or request.office.rules.limits.receive)
+    waiting = (await request.office.counts(me)).pending if full else 0
+    messages = mail.messages[:count]
+    short = await shorten(request, me, ids_in(messages))
+    return Mail(mail=msgspec.structs.replace(mail, messages=messages), waiting=waiting, short=short, in_text=True)
 
 
 def _held(leased: Leased) -> HeldLetter:
@@ -167,7 +195,7 @@ class Settled(Result, frozen=True, kw_only=True):
     def text(self) -> str:
         if isinstance(self.results, tuple):
             return "\n".join(_outcome_lines(self.results))
-        return f"{self.message_id} is {self.status}."
+        return f"{self.message_id} {_BECAME.get(str(self.status), f'is {self.status}')}."
 
 
 async def ack(request: McpRequest, given: queue.Ack) -> Settled:

@@ -18,8 +18,8 @@ from postoffice.core.task import TaskState
 from postoffice.core.tools import mail
 from postoffice.core.views import Proof
 from postoffice.doors.mcp.request import McpRequest
-from postoffice.doors.mcp.tools.mail.reading import ForMind, beginning, fits, keep, shorten, whole
 from postoffice.doors.mcp.tools.mail.standing import ANSWERED, theirs
+from postoffice.doors.mcp.tools.reading import ForMind, beginning, fits, keep, shorten, whole
 from postoffice.doors.mcp.tools.verb import Verb
 from postoffice.doors.moments import now
 

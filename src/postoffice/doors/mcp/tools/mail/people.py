@@ -13,7 +13,7 @@ from postoffice.doors.listing import Listing, listing
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.inbox import Approved, Requested, approve
 from postoffice.doors.mcp.tools.inbox import connect as request_connection
-from postoffice.doors.mcp.tools.mail.reading import ANSWER_TOKENS
+from postoffice.doors.mcp.tools.reading import ANSWER_TOKENS
 from postoffice.doors.mcp.tools.result import Result
 from postoffice.doors.mcp.tools.verb import Verb
 

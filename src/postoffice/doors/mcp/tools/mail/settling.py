@@ -14,7 +14,7 @@ from postoffice.core.span import span
 from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.tools import mail
 from postoffice.doors.mcp.request import McpRequest
-from postoffice.doors.mcp.tools.mail.reading import ForMind, shorten
+from postoffice.doors.mcp.tools.reading import ForMind, shorten
 from postoffice.doors.mcp.tools.verb import Verb
 
 _FEW = 3
@@ -61,14 +61,14 @@ class Done(ForMind, frozen=True, kw_only=True):
     def _became(self, item: Ended) -> tuple[str, str]:
         """What is said of one message, and of many of which the same is true."""
         if self.later_minutes is not None:
-            again = f"again in {span(timedelta(minutes=self.later_minutes))}."
-            return f"comes {again}", f"come {again}"
+            again = f"again in {span(timedelta(minutes=self.later_minutes))}, unless mail_done ends"
+            return f"comes {again} it before.", f"come {again} them before."
         if self.refused:
             state = "refused" if item.task is None else item.task
             return f"is {state}; its sender is told.", f"are {state}; their senders are told."
         if item.task is None or item.task in FINAL:
-            return "is done.", "are done."
-        ends = f"still {item.task}: task_update says how it ends."
+            return "is done; its sender sees that it was read, and gets no letter.", "are done; their senders see that, and get no letter."
+        ends = f"still {item.task}, which is all that its sender hears: task_update says how it ends."
         return f"is done. The task it asks for is {ends}", f"are done. The task each asks for is {ends}"
 
 

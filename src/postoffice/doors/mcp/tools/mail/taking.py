@@ -1,28 +1,27 @@
 """Getting mail: what is still held, then what is new, as much as one answer can show."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import msgspec
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import InHand, Leased
-from postoffice.core.errors import Deadlock, Invalid, MailError, told
 from postoffice.core.fence import Fence
 from postoffice.core.letter import Letter, letter
 from postoffice.core.limits import bounded
-from postoffice.core.message import NOTICE, TASK, TASK_UPDATE, TaskRef
-from postoffice.core.names import folded
+from postoffice.core.message import NOTICE, TASK, TASK_UPDATE
 from postoffice.core.pause import Pause
 from postoffice.core.span import span
 from postoffice.core.task import UNDER_WAY, Task
 from postoffice.core.tools import mail
 from postoffice.core.views import Proof
 from postoffice.doors.mcp.request import McpRequest
-from postoffice.doors.mcp.tools.mail.reading import ANSWER_TOKENS, ForMind, beginning, fitting, lease, shorten, whole
+from postoffice.doors.mcp.tools.mail.awaiting import awaited_by, goes_on, is_here, reached, wait_for
 from postoffice.doors.mcp.tools.mail.standing import theirs
+from postoffice.doors.mcp.tools.reading import ANSWER_TOKENS, ForMind, beginning, fitting, lease, shorten, whole
 from postoffice.doors.mcp.tools.verb import Verb
 from postoffice.doors.mcp.tools.work import paused_words
 
@@ -63,6 +62,8 @@ class Mail(ForMind, frozen=True, kw_only=True):
     paused: Pause | None
     awaited: Proof | None
     """The message whose answer alone was asked for, and how it stands."""
+    reach: Mapping[str, str] = {}
+    """Whether those can be reached who have not taken it yet."""
 
     def bare(self) -> Held:
         return self.mail
@@ -94,23 +95,24 @@ class Mail(ForMind, frozen=True, kw_only=True):
 
     def _answer(self, marks: Fence, asked: str) -> list[str]:
         """The answer that alone was asked for, or how the question stands."""
-        came = self.mail.messages or tuple(item for item in self.mail.held if item.reply_to == asked)[:1]
+        came = self.mail.messages or tuple(item for item in self.mail.held if _answers(item, asked))[:1]
         if came:
             letters = [whole(marks, item, self.id(item.id)) for item in came]
             ids = ", ".join(f'"{self.id(item.id)}"' for item in came)
-            task = came[-1].task
-            goes_on = isinstance(task, TaskRef) and task.state in UNDER_WAY
-            then = f'; mail_get(answer_to="{self.id(asked)}") waits for the result' if goes_on else " if that settles it"
+            then = f'; mail_get(answer_to="{self.id(asked)}") waits for the result' if goes_on(came[-1].task) else " if that settles it"
             return [f"Answer to {self.id(asked)}:", *letters, f"Next: mail_done(ids=[{ids}]){then}."]
         assert self.awaited is not None
-        stands = "; ".join(f"{one.recipient}: {theirs(one)}" for one in self.awaited.standings)
+        stands = "; ".join(f"{one.recipient}: {theirs(one)}{self._reach(one.recipient)}" for one in self.awaited.standings)
         later = f'Next: go on with other work; mail_get(answer_to="{self.id(asked)}") later.'
         return [f"No answer to {self.id(asked)}{self._within() or ' is here'}. {stands}.", later]
+
+    def _reach(self, name: str) -> str:
+        return f", {self.reach[name]}" if name in self.reach else ""
 
     def _others(self) -> list[str]:
         """What else there is, which an answer leaves alone."""
         asked = None if self.awaited is None else self.awaited.message_id
-        held = sum(item.reply_to != asked for item in self.mail.held)
+        held = sum(not _answers(item, asked) for item in self.mail.held)
         said = [f"you hold {held} other{'' if held == 1 else 's'}"] if held else []
         said += [f"{self.mail.waiting} wait{'' if self.mail.waiting > 1 else 's'}"] if self.mail.waiting else []
         return [f"Other mail: {', '.join(said)}; mail_get() shows it."] if said else []
@@ -152,6 +154,11 @@ class Mail(ForMind, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, mail=less)
 
 
+def _answers(item: Given, asked: str | None) -> bool:
+    """Whether it is the answer, and not a report that a task goes on."""
+    return item.reply_to == asked and not goes_on(item.task)
+
+
 def _messages(count: int) -> str:
     return f"{count} message{'' if count == 1 else 's'}"
 
@@ -160,11 +167,11 @@ async def get(request: McpRequest, given: mail.Get) -> Mail:
     """Take what waits, or wait for it."""
     me = await request.caller(given.agent_id)
     office, within = request.office, _within(request, given)
-    awaited = None if given.answer_to is None else await _awaited(request, me, given.answer_to)
+    awaited = None if given.answer_to is None else await awaited_by(request, me, given.answer_to)
     keeps = lease(request)
     if awaited is not None:
-        here = await _is_here(request, me, awaited)
-        leased = () if here else await _answer(request, me, given, awaited, within=within, visible_for=keeps)
+        here = await is_here(request, me, awaited)
+        leased = () if here else await wait_for(request, me, given, awaited, within=within, visible_for=keeps)
     elif within:
         again = partial(request.again, given.agent_id)
         leased = (await office.wait(me, given.limit, within=within, again=again, called_off=request.called_off, visible_for=keeps)).leased
@@ -180,65 +187,13 @@ async def get(request: McpRequest, given: mail.Get) -> Mail:
     shown = Held(held=held, messages=new[:count], waiting=counts.pending, tasks=tasks)
     letters = (*held, *shown.messages)
     ids = [*(item.id for item in letters), *(item.reply_to for item in letters), *(task.message_id for task in tasks)]
+    reach: Mapping[str, str] = {}
     if awaited is not None:
         awaited = await office.status(me, awaited.message_id)  # as it stands after the wait
+        reach = {} if leased else await reached(request, me, awaited)
         ids.append(awaited.message_id)
-    return Mail(
-        mail=shown, short=await shorten(request, me, ids), waited=int(within.total_seconds()), paused=counts.paused, awaited=awaited
-    )
-
-
-async def _awaited(request: McpRequest, me: Caller, ref: str) -> Proof:
-    """The message whose answer is waited for."""
-    proof = await request.office.status(me, ref)
-    if proof.message is None or folded(proof.message.sender) != folded(me.name):
-        raise Invalid(what="answer_to", why=f"{ref!r} is no message you sent; mail_find shows those that are")
-    return proof
-
-
-def _wish(awaited: Proof) -> dict[str, Any]:
-    """What tells its answers from other mail. Where it went to several, any of theirs will do that carries its mark on."""
-    if awaited.message is None:
-        return {}
-    if len(awaited.standings) == 1:
-        return {"answer_to": awaited.message_id}
-    mark = awaited.message.correlation_id
-    return {"correlation_id": mark} if mark else {"session_id": awaited.standings[0].session_id if awaited.standings else None}
-
-
-async def _answer(request: McpRequest, me: Caller, given: mail.Get, awaited: Proof, **wish: Any) -> tuple[Leased, ...]:
-    """Wait for it alone."""
-    wish |= _wish(awaited)
-    try:
-        turned = await request.office.wait(
-            me, given.limit, again=partial(request.again, given.agent_id), called_off=request.called_off, **wish
-        )
-    except Deadlock as error:
-        raise await _way_out(request, me, error) from None
-    return turned.leased
-
-
-async def _way_out(request: McpRequest, me: Caller, error: Deadlock) -> MailError:
-    """The same, with the message that whoever is told can answer."""
-    names = str(error.facts["names"])
-    others = {folded(name) for name in names.split(" and ")} - {folded(me.name)}
-    waiting = (await request.office.waiting(me)).items
-    messages = [*(item.leased.message for item in await request.office.in_hand(me)), *waiting]
-    question = next((message for message in messages if folded(message.sender) in others), None)
-    if question is None:
-        return error
-    short = (await shorten(request, me, [question.id])).get(question.id, question.id)
-    takes = ": mail_get() takes it" if question in waiting else ""
-    return told(
-        error.code,
-        f"Deadlock: {names} wait for each other's answer, so that none comes. {question.sender} waits for your answer to {short}{takes}. "
-        f'Next: answer it by mail_send(reply_to="{short}", text=…), then wait again.',
-    )
-
-
-async def _is_here(request: McpRequest, me: Caller, awaited: Proof) -> bool:
-    """Whether its answer has been taken already, and is still held."""
-    return any(item.leased.message.reply_to == awaited.message_id for item in await request.office.in_hand(me))
+    short = await shorten(request, me, ids)
+    return Mail(mail=shown, short=short, waited=int(within.total_seconds()), paused=counts.paused, awaited=awaited, reach=reach)
 
 
 def _within(request: McpRequest, given: mail.Get) -> timedelta:

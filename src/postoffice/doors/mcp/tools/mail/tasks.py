@@ -12,7 +12,7 @@ from postoffice.core.errors import Invalid, NoSuchTask
 from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.tools import mail
 from postoffice.doors.mcp.request import McpRequest
-from postoffice.doors.mcp.tools.mail.reading import ForMind, keep, shorten
+from postoffice.doors.mcp.tools.reading import ForMind, keep, shorten
 from postoffice.doors.mcp.tools.verb import Verb
 
 

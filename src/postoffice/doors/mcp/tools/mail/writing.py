@@ -14,14 +14,17 @@ from postoffice.core.letter import text_of
 from postoffice.core.message import TASK, Message, TaskRef
 from postoffice.core.names import EVERYONE, folded
 from postoffice.core.question import Ask
+from postoffice.core.reach import Way
 from postoffice.core.tools import mail
 from postoffice.doors.mcp.request import McpRequest
-from postoffice.doors.mcp.tools.mail.reading import ForMind, keep, shorten
+from postoffice.doors.mcp.tools.reading import ForMind, keep, shorten
 from postoffice.doors.mcp.tools.receipt import Receipt, receipt
 from postoffice.doors.mcp.tools.verb import Verb
 from postoffice.doors.moments import now
 
 _URGENT = 1
+_HEARS = frozenset({Way.WINDOW, Way.PROGRAM})
+"""How somebody can be reached who may answer while it is waited for."""
 
 
 class Sent(ForMind, frozen=True, kw_only=True):
@@ -35,6 +38,8 @@ class Sent(ForMind, frozen=True, kw_only=True):
     """Whether that was the sender's own."""
     awaits: str | None
     """What is to come of it, if anything."""
+    asks: bool
+    """Whether it asks a person, who may take as long as people do."""
 
     def bare(self) -> Receipt:
         return self.receipt
@@ -50,8 +55,17 @@ class Sent(ForMind, frozen=True, kw_only=True):
         if any(to.get("near") for to in sent.recipients):
             lines.append(f'task_update(id="{id}", state="canceled") takes it back while nobody has it.')
         if self.awaits is not None and took:
-            lines.append(f'Next: mail_get(wait_seconds=…, answer_to="{id}") waits for {self.awaits}.')
+            lines.append(self._next(id))
         return "\n".join(lines)
+
+    def _next(self, id: str) -> str:
+        """Wait where somebody can take it now; where nobody can, go on."""
+        ways = [to["reach"]["way"] for to in self.receipt.recipients if to.get("reach")]
+        if self.asks:
+            return f'Next: go on with other work, it stays open; mail_get(answer_to="{id}") later shows {self.awaits}.'
+        if not any(way in _HEARS for way in ways):
+            return f'Next: go on with other work, nobody can take it now; mail_get(answer_to="{id}") later shows {self.awaits}.'
+        return f'Next: mail_get(wait_seconds=…, answer_to="{id}") waits for {self.awaits}.'
 
 
 async def send(request: McpRequest, given: mail.Send) -> Sent:
@@ -86,7 +100,8 @@ async def send(request: McpRequest, given: mail.Send) -> Sent:
         await keep(request, me, answers.id)
     ids = [sent.message_id, None if answers is None else answers.id]
     mine = answers is not None and folded(answers.sender) == folded(me.name)
-    return Sent(receipt=sent, answers=answers, mine=mine, awaits=_awaits(draft), short=await shorten(request, me, ids))
+    short = await shorten(request, me, ids)
+    return Sent(receipt=sent, answers=answers, mine=mine, awaits=_awaits(draft), asks=draft.ask is not None, short=short)
 
 
 def _awaits(draft: Draft) -> str | None:

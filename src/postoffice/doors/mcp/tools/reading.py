@@ -1,4 +1,4 @@
-"""Letters as a mind reads them: fenced, dated, and no more of them than one answer may cost."""
+"""Letters as a model reads them: fenced, dated, and no more of them than one answer may cost."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -36,6 +36,28 @@ class ForMind(Result, frozen=True, kw_only=True):
         return Fence(now(), self.id, brief=True)
 
 
+class Readable(ForMind, frozen=True, kw_only=True):
+    """An answer that programs take as well, whose text is then whole, with whole ids."""
+
+    in_text: bool = False
+    """Whether a model reads it."""
+
+    def fence(self) -> Fence:
+        return Fence(now(), self.id)
+
+    def letters(self, letters: Sequence[Letter]) -> list[str]:
+        """Letters, to a model each as much as one answer may cost."""
+        marks = self.fence()
+        if not self.in_text:
+            return [marks.around(letters)]
+        return [whole(marks, item, self.id(item.id), listed=False) for item in letters]
+
+
+def ids_in(letters: Iterable[Letter]) -> list[object]:
+    """The ids that are told of letters."""
+    return [id for letter in letters for id in (letter.id, letter.reply_to)]
+
+
 async def shorten(request: McpRequest, me: Caller, ids: Iterable[object]) -> Mapping[str, str]:
     """The short ids of these messages; what is no id of the office's stays as it is."""
     return await request.office.short_ids.shorten(me, [id for id in ids if isinstance(id, str) and is_id(id)])
@@ -55,13 +77,17 @@ def fitting(letters: Sequence[Letter], tokens: int) -> int:
     return len(letters)
 
 
-def whole(marks: Fence, letter: Letter, id: str, *facts: str, part: int = 1) -> str:
-    """A letter, or a part of one that is too long for one answer, and how to read on."""
+def whole(marks: Fence, letter: Letter, id: str, *facts: str, part: int = 1, listed: bool = True) -> str:
+    """A letter, or a part of one that is too long for one answer, and how to read on, also where the tool for it is not `listed`."""
     this, *more = islice(parts(visible(said_in(letter)), _LETTER_TOKENS), part - 1, part + 1)
     if part == 1 and not more:
         return marks.letter(letter, this, *facts)
     shown = marks.letter(letter, this, f"part {part}", *facts)
-    return f'{shown}\nThis was part {part}. mail_find(id="{id}#{part + 1}") shows the next.' if more else shown
+    if not more:
+        return shown
+    following = f"{id}#{part + 1}"
+    unlisted = "" if listed else f'; where it is not listed, POST {{"tool": "mail_find", "args": {{"id": "{following}"}}}} to this address'
+    return f'{shown}\nThis was part {part}. mail_find(id="{following}") shows the next{unlisted}.'
 
 
 def fits(letter: Letter, tokens: int) -> bool:

@@ -65,7 +65,7 @@ class Town:
         """Submit what waits, where nobody else speaks with the ledger: one turn of each topic."""
         submitter = self.bridge._submitter
         await submitter.submit_due(lambda: True, lambda _: None)
-        await asyncio.gather(*submitter._lines.values())
+        await asyncio.gather(*submitter._topics.values())
 
     async def me(self, name: str) -> Caller:
         return await self.office.identify(name=name)

@@ -41,7 +41,7 @@ async def ask(wire: Wire, way: str, tool: str, *, progress: bool = False, **argu
     await wire.ask("POST", "/agents/bob/mcp", headers | {"Content-Length": str(len(content))}, content)
 
 
-def at_hand(wire: Wire) -> bytes:
+def arrived(wire: Wire) -> bytes:
     """Everything the server has written by now."""
     raw = socket.socket(fileno=os.dup(wire._writer.get_extra_info("socket").fileno()))
     read = bytes(wire._reader._buffer)  # type: ignore[attr-defined]  # asyncio's own
@@ -147,7 +147,7 @@ class TestTheLastMoment:
                 await waiting(desk, "bob")
                 sending = asyncio.create_task(write(desk.office, alice, "bob", "for bob"))
                 await asyncio.sleep(moment * 0.0004)
-                written = b"for bob" in at_hand(wire)
+                written = b"for bob" in arrived(wire)
                 wire.vanish()
                 sent = await sending
                 await waiting(desk, "bob", 0)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from postoffice.core.hook import Proof
+from postoffice.core.hook import HookProof
 from postoffice.core.webhook import Tried, WebhookState
 from tests.doors.served import Served, serving
 from tests.engines import Engine
@@ -42,7 +42,7 @@ async def test_the_list_says_how_each_does_and_pauses_removes_and_closes(served:
     owner = office.owner()
     (alice, _) = await people(office, "alice", "bob")
     await office.webhooks.add(owner, "ci", "https://ci.example.invalid/s3cret", agents=["bob"])
-    await office.hooks.add(owner, "build", "bob", proof=Proof.GITHUB)
+    await office.hooks.add(owner, "build", "bob", proof=HookProof.GITHUB)
     (row,) = await office.webhooks.active()
     await write(office, alice, "bob")
     await office.webhooks.take(row)

@@ -6,7 +6,7 @@ import pytest
 
 from postoffice_nanobot.delegation import Delegation
 from postoffice_nanobot.place import Place
-from postoffice_nanobot.sorting import Errand, Nothing, Progress, Refused, Result, Verdict, sort
+from postoffice_nanobot.sorting import Nothing, Progress, Refused, Result, Verdict, Work, sort
 
 ASKED = Delegation(id="t1", to="Typist", place=Place("websocket:1", "websocket", "1"), message={}, at=1)
 CARD = {"agent_id": "coder", "allow_from": ["researcher"], "max_concurrent_tasks": 1, "current_tasks": []}
@@ -27,9 +27,9 @@ def verdict(mail: dict[str, Any], delegation: Delegation | None = None, *, allow
 
 
 def test_tasks_and_messages_of_those_allowed_are_errands() -> None:
-    assert verdict(mail("task", task={"id": "t"})) == Errand()
-    assert verdict(mail("message")) == Errand()
-    assert verdict(mail("anything else")) == Errand()
+    assert verdict(mail("task", task={"id": "t"})) == Work()
+    assert verdict(mail("message")) == Work()
+    assert verdict(mail("anything else")) == Work()
 
 
 def test_a_task_is_refused_with_its_reason() -> None:
@@ -40,11 +40,11 @@ def test_a_task_is_refused_with_its_reason() -> None:
 
 
 def test_whom_nanobot_allows_is_allowed_whatever_the_card_says() -> None:
-    assert verdict(mail("task", "approved-by-pairing", task={"id": "t"})) == Errand()
+    assert verdict(mail("task", "approved-by-pairing", task={"id": "t"})) == Work()
 
 
 def test_a_task_that_comes_again_keeps_its_place() -> None:
-    assert verdict(mail("task", task={"id": "t"}, attempt=2), current_tasks=["x"]) == Errand()
+    assert verdict(mail("task", task={"id": "t"}, attempt=2), current_tasks=["x"]) == Work()
 
 
 def test_a_message_of_a_stranger_is_nothing() -> None:
@@ -67,7 +67,7 @@ def test_an_answer_by_message_is_a_result_that_ends_nothing() -> None:
 
 def test_nobody_but_the_one_asked_answers_for_it() -> None:
     assert verdict(update("completed", "mallory"), ASKED, allowed=False) == Nothing("mallory is not in allowFrom")
-    assert verdict(update("completed", "mallory"), ASKED) == Errand()
+    assert verdict(update("completed", "mallory"), ASKED) == Work()
     assert verdict(update("working", "mallory", "half"), ASKED) == Nothing("news of a task this agent does not know")
 
 
@@ -77,4 +77,4 @@ def test_the_library_speaks_for_one_who_could_not_be_reached() -> None:
 
 
 def test_a_task_that_bears_the_id_of_ours_is_still_a_task() -> None:
-    assert verdict(mail("task", "typist", task={"id": "t1"}), ASKED) == Errand()
+    assert verdict(mail("task", "typist", task={"id": "t1"}), ASKED) == Work()

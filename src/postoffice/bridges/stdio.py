@@ -61,12 +61,12 @@ class Mailbox(msgspec.Struct, frozen=True, kw_only=True):
 async def serve_stdio(mailbox: Mailbox) -> None:
     """Answer whoever started this process until it closes our input."""
     toolset(mailbox.tools)  # a wrong name is told before anybody waits
-    outside = not is_plain(mailbox.server)  # a proxy in the environment is for the world outside, and would be shown the key
+    by_proxy = not is_plain(mailbox.server)  # a proxy in the environment is for the world outside, and would be shown the key
     hooks: dict[str, list[Callable[..., Any]]] = {"response": [_heed]}
     if mailbox.named_by is not None:
         hooks["request"] = [partial(_name, mailbox.named_by)]
-    line = httpx2.AsyncClient(headers=mailbox.headers(), timeout=_TIMEOUT, trust_env=outside, event_hooks=hooks)
-    async with line as http, stdio_server() as (read, write):
+    client = httpx2.AsyncClient(headers=mailbox.headers(), timeout=_TIMEOUT, trust_env=by_proxy, event_hooks=hooks)
+    async with client as http, stdio_server() as (read, write):
         server = _relay(mailbox, _Office(mailbox, http))
         await server.run(read, write, server.create_initialization_options())
 
@@ -82,11 +82,11 @@ class _Office:
     async def ask(self, question: Callable[[Client], Awaitable[T]], *, repeatable: bool = True) -> T:
         """Its answer, or the refusal it gives. What may not be repeated may be done though no answer came, and that is told."""
         # What the office gives is passed on, however large: mail that is too large for its reader would come again and again.
-        line = streamable_http_client(self._url, http_client=self._http, max_sse_event_size=None)
+        transport = streamable_http_client(self._url, http_client=self._http, max_sse_event_size=None)
         failed: list[Exception] = []
         try:
             await starter.ensure_open(self._server)
-            async with Client(line, mode=_ERA) as there:
+            async with Client(transport, mode=_ERA) as there:
                 try:
                     return await question(there)
                 except MCPError as error:

@@ -70,7 +70,7 @@ def _add_hook_options(telling: argparse.ArgumentParser) -> None:
 def _bell(_: Options) -> int:
     import asyncio  # noqa: PLC0415 - help does without
 
-    from postoffice.bridges.bell.lines import keep_bell  # noqa: PLC0415
+    from postoffice.bridges.bell.calls import keep_bell  # noqa: PLC0415
     from postoffice.serve.logs import set_up_logs  # noqa: PLC0415
 
     set_up_logs("info", "console")

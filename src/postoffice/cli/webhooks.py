@@ -7,7 +7,7 @@ from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.show import ago, ahead, say, table
 from postoffice.core.errors import Invalid
 from postoffice.core.event import Kind
-from postoffice.core.hook import Proof
+from postoffice.core.hook import HookProof
 from postoffice.core.webhook import Shape
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ COMMANDS = (
             argument("--to", metavar="AGENT", help="with open: whom the letters are for"),
             argument(
                 "--proof",
-                choices=[str(one) for one in Proof],
+                choices=[str(one) for one in HookProof],
                 default="address",
                 help="with open: how they are signed (address: not at all)",
             ),

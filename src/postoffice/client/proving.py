@@ -32,13 +32,13 @@ async def ask_for_proof(address: str, secret: str | None) -> OfficeProof | bool 
     from postoffice.client.plain_http import PlainHttp  # noqa: PLC0415 - which asks for proofs itself
 
     nonce, body = question()
-    line = PlainHttp(address, {}, proven=True)
+    http = PlainHttp(address, {}, proven=True)
     try:
-        answer = await line.call("POST", PATH, body, {}, _PROOF_SECONDS)
+        answer = await http.call("POST", PATH, body, {}, _PROOF_SECONDS)
     except ConnectionRefusedError:
         return None
     except (OSError, TimeoutError):
         return True
     finally:
-        line.close()
+        http.close()
     return judged(answer.status, answer.content, secret, address, nonce) or True

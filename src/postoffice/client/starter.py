@@ -84,11 +84,11 @@ async def _have_closed(data: Path, address: str) -> None:
     """Tell it to close as its owner, and wait until it has."""
     with suppress(OSError):
         key = (data / _OWNER_KEY).read_text().strip()
-        line = PlainHttp(address, {"X-API-Key": key})
+        http = PlainHttp(address, {"X-API-Key": key})
         try:
-            answer = await line.call("POST", "/close", None, {}, _CLOSE_SECONDS)
+            answer = await http.call("POST", "/close", None, {}, _CLOSE_SECONDS)
         finally:
-            line.close()
+            http.close()
         if answer.status == _CONFLICT:
             raise StartedByHand
     loop = asyncio.get_running_loop()

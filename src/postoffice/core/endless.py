@@ -56,7 +56,7 @@ def write(sender: str, recipient: str, mine: Memory, theirs: Memory, now: int) -
     return round_about
 
 
-def counted(spell: Spell | None, now: int) -> Spell:
+def one_letter_more(spell: Spell | None, now: int) -> Spell:
     """One letter more that went to and fro."""
     return Spell(begun_at=now, letters=_FIRST) if spell is None else Spell(spell.begun_at, spell.letters + 1, spell.held)
 

@@ -23,7 +23,7 @@ _DELIVERY = ("webhook-id", "x-github-delivery", "idempotency-key")
 """Where a delivery has its id, whoever sends it."""
 
 
-class Proof(StrEnum):
+class HookProof(StrEnum):
     """How whoever calls a hook proves that it may, besides knowing its address."""
 
     STANDARD = "standard"
@@ -38,24 +38,24 @@ class Hook(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     """Of the agent that writes its letters."""
     to: str
-    proof: Proof
+    proof: HookProof
     created_at: datetime
     revoked: bool
 
 
-def check_proof(proof: Proof, secret: str | None, headers: Mapping[str, str], body: bytes, now: int) -> None:
+def check_proof(proof: HookProof, secret: str | None, headers: Mapping[str, str], body: bytes, now: int) -> None:
     """Refuse what is not signed as it has to be. `now` is in seconds."""
     match proof:
-        case Proof.STANDARD:
+        case HookProof.STANDARD:
             id, at = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
             if not at.isdecimal() or len(at) > len(str(now)) or abs(now - int(at)) > _TOLERANCE_SECONDS:
                 raise BadSignature(why="webhook-timestamp is missing, or more than five minutes off")
             wanted = signature(secret or "", f"{id}.{at}.".encode() + body)
             given = headers.get("webhook-signature", "").split()
-        case Proof.GITHUB:
+        case HookProof.GITHUB:
             wanted = "sha256=" + hmac.digest((secret or "").encode(), body, hashlib.sha256).hex()
             given = [headers.get("x-hub-signature-256", "")]
-        case Proof.ADDRESS:
+        case HookProof.ADDRESS:
             return
     if not any(hmac.compare_digest(wanted.encode(), one.encode()) for one in given):
         raise BadSignature(why="it does not fit the body and the secret")

@@ -44,7 +44,7 @@ class Account(msgspec.Struct, frozen=True, kw_only=True):
     """Nothing for an agent of other software, which is known by its account alone."""
 
     @property
-    def outside(self) -> bool:
+    def foreign(self) -> bool:
         """Whether it is an agent of other software."""
         return self.outbound_topic_id is None
 

@@ -219,7 +219,7 @@ class _Body:
     """A request's body, as long as it is neither too large nor too slow. Once it is there, waiting for a hang-up is free."""
 
     def __init__(self, receive: Receive, rules: Rules, scope: Scope) -> None:
-        self._at_hand: Callable[[], bool] = scope.get("extensions", {}).get(ARRIVAL, lambda: False)
+        self._has_arrived: Callable[[], bool] = scope.get("extensions", {}).get(ARRIVAL, lambda: False)
         self._receive = receive
         self._rules = rules
         self._scope = scope
@@ -236,7 +236,7 @@ class _Body:
         if self._whole:
             return await self._receive()
         rules = self._rules
-        if self._at_hand():
+        if self._has_arrived():
             message = await self._receive()
         else:
             self._until = self._until or asyncio.get_running_loop().time() + rules.body_seconds

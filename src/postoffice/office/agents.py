@@ -43,9 +43,11 @@ class Agents:
         owner = by is not None and by.owner
         if checked.person and not owner:
             raise OwnerOnly(what="mark a person")
-        counted = None if owner else address  # the rate is for strangers, and whoever runs the office sets up a team from one machine
+        rated_address = None if owner else address  # the rate is for strangers, and whoever runs the office sets up a team from one machine
         try:
-            id, kept_name = await self._store.do(Register(check_free(name), checked, hash, key_prefix(key), owner=owner, address=counted))
+            id, kept_name = await self._store.do(
+                Register(check_free(name), checked, hash, key_prefix(key), owner=owner, address=rated_address)
+            )
         except NameTaken:
             if seed is None or await self._store.agents.by_key(hash) is None:
                 raise

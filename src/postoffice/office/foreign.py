@@ -37,7 +37,7 @@ class ForeignAgents:
         if note is not None:
             self._checks.ref(note, "note", self._rules.limits.note_chars)
         mine = next((one for one in await self._store.ledger.accounts() if folded(one.agent) == folded(caller.name)), None)
-        if mine is None or mine.outside:
+        if mine is None or mine.foreign:
             raise OutOfReach(recipient=account_id, sender=f"{caller.name}, which has no topics of its own,")
         await self._store.do(Meet(account_id, inbound_topic_id, mine.agent))
         return await self._store.do(PutPost(inbound_topic_id, write_request(mine, note), REQUEST_MEMO, mine.account_id))

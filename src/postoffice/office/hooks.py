@@ -10,7 +10,7 @@ from postoffice.acts.people.hooks import AddHook, RevokeHook
 from postoffice.core.agent import Caller, key_hash, key_prefix, new_key
 from postoffice.core.clock import Clock
 from postoffice.core.errors import IdConflict, Invalid, NoSuchHook, OwnerOnly
-from postoffice.core.hook import Hook, Proof, check_proof, letter_from
+from postoffice.core.hook import Hook, HookProof, check_proof, letter_from
 from postoffice.core.message import Accepted
 from postoffice.core.names import check_free, check_name
 from postoffice.core.webhook import new_secret
@@ -36,7 +36,7 @@ class Hooks:
         return await self._store.hooks.page()
 
     async def add(
-        self, caller: Caller, name: str, to: str, *, proof: Proof = Proof.ADDRESS, secret: str | None = None
+        self, caller: Caller, name: str, to: str, *, proof: HookProof = HookProof.ADDRESS, secret: str | None = None
     ) -> tuple[str, str, str | None]:
         """Open an address that leaves letters for an agent. Gives the hook's name, the token in its address, and the secret; neither is shown again."""
         _owner(caller)
@@ -66,16 +66,16 @@ class Hooks:
             return None
 
 
-def _secret(proof: Proof, given: str | None) -> str | None:
-    if proof is Proof.ADDRESS:
+def _secret(proof: HookProof, given: str | None) -> str | None:
+    if proof is HookProof.ADDRESS:
         if given is not None:
             raise Invalid(what="secret", why="an address alone proves nothing by a secret; say standard or github")
         return None
     if given is None:
-        return new_secret(secrets.token_bytes(_BYTES)) if proof is Proof.STANDARD else secrets.token_hex(_BYTES)
+        return new_secret(secrets.token_bytes(_BYTES)) if proof is HookProof.STANDARD else secrets.token_hex(_BYTES)
     if not 0 < len(given) <= _SECRET_CHARACTERS or not given.isascii() or not given.isprintable():
         raise Invalid(what="secret", why=f"it has at most {_SECRET_CHARACTERS} characters of ASCII")
-    if proof is Proof.STANDARD:
+    if proof is HookProof.STANDARD:
         try:
             base64.b64decode(given.removeprefix("whsec_"), validate=True)
         except binascii.Error:

@@ -77,7 +77,7 @@ class News:
     async def follow(
         self, caller: Caller, after: int, limit: int | None = None, *, within: timedelta, again: Again | None = None
     ) -> list[Event]:
-        """The same for a line that stays open: how long it keeps still between two looks is its own business, and no caller's wish."""
+        """The same for a socket that stays open: its door chooses how long it waits between two looks, and no caller does."""
         most = self._checks.page(limit)
         if not 0 <= after < _LAST_NUMBER:
             raise BadCursor(cursor=after)

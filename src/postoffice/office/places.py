@@ -1,4 +1,4 @@
-"""How many lines one agent keeps open here at a time: waits, sockets, pages. Each takes a descriptor, and others need some too."""
+"""How many waits, sockets and pages one agent keeps open here at a time. Each takes a descriptor, and others need some too."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -136,7 +136,7 @@ class Webhooks:
         return len(events) == _EVENTS_AT_ONCE
 
     async def _written(self, webhook: Target, events: list[Event]) -> tuple[tuple[str, str], ...]:
-        """Each event with the line it goes in."""
+        """Each event with the queue it goes in."""
         if not events:
             return ()
         messages, sessions = await self._store.webhooks.behind([one for one in events if is_id(one.ref)])

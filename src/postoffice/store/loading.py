@@ -186,9 +186,9 @@ def _lay_rest(desk: Desk, found: dict[str, list[Row]]) -> None:
     desk.entities = {id: (type, notes, at) for id, type, notes, at in found.get("entities", ())}
 
 
-def _missing(wanted: set[K], at_hand: Mapping[K, object]) -> set[K]:
-    """What is wanted and not at hand. Taking one set from the other would go through all that is at hand, which may be the whole office."""
-    return {key for key in wanted if key not in at_hand}
+def _missing(wanted: set[K], loaded: Mapping[K, object]) -> set[K]:
+    """What is wanted and not loaded yet. Taking one set from the other would go through all that is loaded, which may be the whole office."""
+    return {key for key in wanted if key not in loaded}
 
 
 def _keys(names: set[str]) -> list[Row]:

@@ -15,13 +15,13 @@ def is_forward(message: dict[str, Any], sender: str) -> bool:
 
 def hop(ttl: int, trace: Sequence[str], forwarder: str, to: str) -> tuple[int, list[str]]:
     """The ttl and trace of a forward, if it may be made at all."""
-    counted = folded(forwarder) in map(folded, trace)  # seed 002's channel counts the hop before it sends
-    been = list(trace) if counted else [*trace, forwarder]
-    if ttl <= 0 and not counted:
+    hop_taken = folded(forwarder) in map(folded, trace)  # seed 002's channel counts the hop before it sends
+    been = list(trace) if hop_taken else [*trace, forwarder]
+    if ttl <= 0 and not hop_taken:
         raise LoopRefused(to=to, why="it has no hops left; handle it yourself")
     if folded(to) in map(folded, been):
         raise LoopRefused(to=to, why=f"it has been there already ({' → '.join(been)}); choose another agent")
-    return (ttl if counted else ttl - 1), been
+    return (ttl if hop_taken else ttl - 1), been
 
 
 def came_round(message: dict[str, Any], recipient: str) -> bool:

@@ -11,9 +11,9 @@ from postoffice_nanobot.config import MailboxConfig
 from postoffice_nanobot.delegation import Delegation
 from postoffice_nanobot.errand import Errand
 from postoffice_nanobot.host import Host, TurnFailed
-from postoffice_nanobot.lines import Lines
 from postoffice_nanobot.outbox import Order, Origin, Outbox
 from postoffice_nanobot.prompts import progress_line, result_prompt, text_of
+from postoffice_nanobot.queues import Queues
 from postoffice_nanobot.reports import reports_for
 from postoffice_nanobot.sorting import Nothing, Progress, Refused, Result, sort
 
@@ -35,7 +35,7 @@ class Desk:
         self._parked: set[str] = set()
         self._errands: dict[str, Errand] = {}
         self._told: dict[str, Delegation] = {}
-        self._lines = Lines()
+        self._queues = Queues()
         self._outbox = Outbox(box, self._errands, self._told)
         self._leaving = asyncio.Event()
         self._left = asyncio.Event()
@@ -127,7 +127,7 @@ class Desk:
         name = mail["filename"]
         self._mails[name] = mail
         try:
-            async with self._lines.turn(mail["from"]) as next_one:
+            async with self._queues.turn(mail["from"]) as next_one:
                 await self._handle(mail, next_one)
         except (TurnFailed, FileMailError, OSError) as error:
             _LOG.warning("%s of %s: %s", name, mail["from"], error)

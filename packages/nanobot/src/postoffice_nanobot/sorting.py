@@ -12,7 +12,7 @@ _FINAL = frozenset({"completed", "failed", "rejected"})
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class Work:
     """Something to do or to read."""
 
 
@@ -45,7 +45,7 @@ class Nothing:
     why: str
 
 
-Verdict = Errand | Result | Progress | Refused | Nothing
+Verdict = Work | Result | Progress | Refused | Nothing
 
 
 def sort(mail: dict[str, Any], *, delegation: Delegation | None, allowed: bool, card: dict[str, Any], now: int) -> Verdict:
@@ -57,12 +57,12 @@ def sort(mail: dict[str, Any], *, delegation: Delegation | None, allowed: bool, 
         return Nothing(f"a notice about something nobody waits for: {text_of(mail)}")
     if mail["type"] == "task":
         reason = _reason(mail, allowed=allowed, card=card, now=now)
-        return Errand() if reason is None else Refused(reason)
+        return Work() if reason is None else Refused(reason)
     if not allowed:
         return Nothing(f"{mail['from']} is not in allowFrom")
     if mail["type"] == "task_update" and mail["task"]["state"] not in _FINAL:
         return Nothing("news of a task this agent does not know")
-    return Errand()
+    return Work()
 
 
 def _may_answer(sender: str, delegation: Delegation) -> bool:

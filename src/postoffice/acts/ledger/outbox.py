@@ -19,7 +19,7 @@ def check_reachable(desk: Desk, sender: Box, recipient: Box) -> None:
     """Refuse what could only lie in a mailbox nobody looks into: agents of other software read their topics and nothing else."""
     accounts = known_accounts(desk)
     theirs = accounts.get(recipient.agent)
-    if theirs is not None and theirs.outside and (sender.agent not in accounts or _meeting(desk, sender.agent, recipient.agent) is None):
+    if theirs is not None and theirs.foreign and (sender.agent not in accounts or _meeting(desk, sender.agent, recipient.agent) is None):
         raise OutOfReach(recipient=recipient.name, sender=sender.name)
 
 
@@ -27,13 +27,13 @@ def put_message(desk: Desk, message: Message, sender: str, recipient: str, wish:
     """Have a message put on its recipient's topic, if both sides have one; and how it goes now."""
     accounts = known_accounts(desk)
     mine, theirs = accounts.get(sender), accounts.get(recipient)
-    if wish.abroad and (theirs is None or not theirs.outside):
+    if wish.abroad and (theirs is None or not theirs.foreign):
         return None
     if mine is None or sender == recipient:
         return DIRECT
     # Agents of other software are written to where both have agreed to meet, ours at home.
     topic = _meeting(desk, sender, recipient)
-    home = None if theirs is None or theirs.outside else theirs.inbound_topic_id
+    home = None if theirs is None or theirs.foreign else theirs.inbound_topic_id
     if topic is None and home is None:
         return DIRECT
     put_post(

@@ -64,7 +64,7 @@ class KeepAccount(Act[None]):
             if (kind, agent) != (FORMER, folded(account.agent)):
                 raise TopicWatched(topic=account.inbound_topic_id, kind=kind)
         before = known_accounts(desk).get(folded(account.agent))
-        if before is not None and not before.outside and before.operator_id != account.operator_id:
+        if before is not None and not before.foreign and before.operator_id != account.operator_id:
             desk.write(
                 "put_ledger_topic", (before.inbound_topic_id, FORMER, before.agent, before.account_id, desk.now), before.inbound_topic_id
             )
@@ -259,7 +259,7 @@ def _confirm(desk: Desk, one: Sighting, row: DeliveryRow) -> tuple[str, str | No
     if one.body is None or not matches(one.body, row.read()):
         return "quarantined", row.message_id, f"it says to be {row.message_id}, but says something else"
     theirs = known_accounts(desk).get(row.mailbox)
-    if theirs is not None and theirs.outside:
+    if theirs is not None and theirs.foreign:
         if row.state in UNREAD:  # it lies where its recipient reads it, and nowhere else
             settle(desk, row)
     elif row.hidden:  # not one that waits for another try

@@ -25,7 +25,7 @@ class WatchTopic(Act[None]):
         """Refuse what is another's already."""
         topic_id, kind, agent, about = self.row
         for one in known_accounts(desk).values():
-            theirs_to_ask_on = kind == ASKED and one.outside and one.agent == about
+            theirs_to_ask_on = kind == ASKED and one.foreign and one.agent == about
             if topic_id in (one.inbound_topic_id, one.outbound_topic_id) and not theirs_to_ask_on:
                 raise TopicTaken(topic=topic_id, agent=one.agent)
         for watched_as, *two in desk.extra[self.name]:

@@ -76,7 +76,7 @@ class Send(Act[Accepted]):
         self.names = () if self.to_all else (draft.to,) if isinstance(draft.to, str) else draft.to
         self.agents = [folded(name) for name in self.names]
         self.note = is_note(draft.type)
-        self.counted = not self.note and may_count(draft, self.agents)
+        self.to_and_fro = not self.note and may_count(draft, self.agents)
         """Whether it may be one letter of a talk without end."""
         said = draft
         if whole:  # by its retries it is the same message, however it names others
@@ -116,7 +116,7 @@ class Send(Act[Accepted]):
         self.forwarding.ask_more(needs, desk)
         recipients = self._recipients(desk)
         ask_codes(needs, self.draft, recipients)
-        if self.counted:
+        if self.to_and_fro:
             ask_talk(needs, self.sender, recipients)
         if self.draft.forward_of is not None:
             needs.requests.update(recipients)  # what it says is yet to be read
@@ -233,7 +233,7 @@ class Send(Act[Accepted]):
         check_admission(desk, self.draft, sender, box, original)
         check_question(desk, self.draft, self.sender, box)
         thread = self._thread(desk, box, original, answered)
-        if self.counted:
+        if self.to_and_fro:
             check_talk(desk, thread)
         if not self.note and box.agent != self.sender:
             check_budget(desk, thread, box, automatic=self.draft.automatic)
@@ -268,7 +268,7 @@ class Send(Act[Accepted]):
             open_question(desk, message, self.sender, box, session_id)
         if thread is not None:
             spend(desk, thread, desk.boxes[self.sender], box, automatic=message.automatic)
-            if self.counted:
+            if self.to_and_fro:
                 count_talk(desk, thread, desk.boxes[self.sender], box)
             elif is_person(desk.boxes[self.sender]):
                 refresh_talk(desk, box.agent)

@@ -8,7 +8,7 @@ from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, MemoryRow, ThreadRow
 from postoffice.acts.rules.notices import talking_long
 from postoffice.core.draft import Draft
-from postoffice.core.endless import Memory, counted, spell_of, write
+from postoffice.core.endless import Memory, one_letter_more, spell_of, write
 from postoffice.core.errors import TalkHeld
 from postoffice.core.names import SYSTEM
 from postoffice.core.session import pair
@@ -43,7 +43,7 @@ def count_talk(desk: Desk, thread: ThreadRow, sender: Box, box: Box) -> None:
     (mine, _), (theirs, _) = talks[sender.agent], talks[box.agent]
     if write(sender.agent, box.agent, mine, theirs, desk.now):
         lower, _ = talks[thread.low]
-        spell = counted(spell_of(lower, thread.id, desk.now, _refreshed(desk, thread)), desk.now)
+        spell = one_letter_more(spell_of(lower, thread.id, desk.now, _refreshed(desk, thread)), desk.now)
         asked, held = desk.limits.talk_asked, desk.limits.talk_held
         spell.held = spell.held or bool(held and spell.letters >= held)
         lower.spells = {id: one for id, one in lower.spells.items() if spell_of(lower, id, desk.now, 0)} | {thread.id: spell}
@@ -67,7 +67,7 @@ def refresh_talk(desk: Desk, *agents: str) -> None:
 def hold_talk(desk: Desk, session: str, low: str) -> None:
     """Hold a session, as its owner said."""
     talk, refreshed_at = _read(desk, low)
-    spell = spell_of(talk, session, desk.now, refreshed_at) or counted(None, desk.now)
+    spell = spell_of(talk, session, desk.now, refreshed_at) or one_letter_more(None, desk.now)
     spell.held = True
     talk.spells = talk.spells | {session: spell}
     _keep(desk, low, talk, refreshed_at)

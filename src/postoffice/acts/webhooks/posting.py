@@ -7,14 +7,14 @@ from postoffice.acts.webhooks.keeping import OfWebhook
 from postoffice.core.clock import micros
 from postoffice.core.webhook import GIVEN_UP_AFTER, Tried, WebhookState, pause_after
 
-Line = str
+Queue = str
 _WAITING, _FAILED = "waiting", "failed"
 
 
 class TakeEvents(OfWebhook[bool]):
     """The next of the log is on its way. Not where another process has taken it already, or nothing goes out."""
 
-    def __init__(self, webhook: WebhookRow, place: str, posts: tuple[tuple[Line, str], ...]) -> None:
+    def __init__(self, webhook: WebhookRow, place: str, posts: tuple[tuple[Queue, str], ...]) -> None:
         super().__init__(webhook.name)
         self.webhook = webhook
         self.place = place
@@ -25,9 +25,9 @@ class TakeEvents(OfWebhook[bool]):
         if (row.id, row.place, row.state) != (self.webhook.id, self.webhook.place, WebhookState.ACTIVE):
             return False
         desk.room.take(sum(len(body) for _, body in self.posts))
-        for line, body in self.posts:
+        for queue, body in self.posts:
             row.counted += 1
-            desk.write("add_webhook_post", (row.id, row.counted, desk.clock.new_id(), line, body, _WAITING, 0, desk.now, desk.now))
+            desk.write("add_webhook_post", (row.id, row.counted, desk.clock.new_id(), queue, body, _WAITING, 0, desk.now, desk.now))
         row.place = self.place
         self.keep(desk, row)
         return True

@@ -29,13 +29,13 @@ class Bell:
 
     def __init__(self) -> None:
         self.windows: dict[Process, Window] = {}
-        self.lines = 0
-        """Lines that somebody holds open."""
+        self.calls = 0
+        """Calls that somebody holds open."""
         self.ended = asyncio.Event()
         self._offices: dict[tuple[str, str | None], Office] = {}
         self._listeners: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._ringers: dict[Window, asyncio.Task[None]] = {}
-        self._errands: set[asyncio.Task[None]] = set()
+        self._jobs: set[asyncio.Task[None]] = set()
 
     def restore(self) -> None:
         """The windows that an earlier bell had, as far as they are still there."""
@@ -57,7 +57,7 @@ class Bell:
                 self._wake_up()
             await self._sweep()
             await self._renew()
-            if self.windows or self.lines:
+            if self.windows or self.calls:
                 since = time.monotonic()
             elif time.monotonic() - since > _EMPTY_SECONDS:
                 return
@@ -135,7 +135,7 @@ class Bell:
 
     async def leave(self) -> None:
         """End, and leave the windows to the bell that comes after."""
-        tasks = [*self._ringers.values(), *self._listeners.values(), *self._errands]
+        tasks = [*self._ringers.values(), *self._listeners.values(), *self._jobs]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -177,10 +177,10 @@ class Bell:
         for say in tuple(window.beside):
             await say({"agent": window.agent, "window": window.id})
 
-    def _run(self, errand: Any) -> None:
-        task = asyncio.create_task(errand)
-        self._errands.add(task)
-        task.add_done_callback(self._errands.discard)
+    def _run(self, job: Any) -> None:
+        task = asyncio.create_task(job)
+        self._jobs.add(task)
+        task.add_done_callback(self._jobs.discard)
 
     async def _open(self, window: Window) -> None:
         opened = await self._office(window).open(window)

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from postoffice.bridges.bell import line
+from postoffice.bridges.bell import call
 from postoffice.bridges.bell.hook import Wish
 from postoffice.bridges.bell.place import CODEX
 from postoffice.bridges.bell.terminal import latest, terminal
@@ -57,7 +57,7 @@ class Beside:
     def _hold(self) -> None:
         while (said := self._said()) is not None:
             with suppress(ValueError):
-                for heard in line.hear({**said, "say": "beside"}, _BELL_SECONDS):
+                for heard in call.hear({**said, "say": "beside"}, _BELL_SECONDS):
                     if name := heard.get("agent"):
                         self._agent, self._id = str(name), heard.get("window")
                         self._known.set()

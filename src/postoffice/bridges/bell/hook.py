@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from postoffice.bridges.bell import line, words
+from postoffice.bridges.bell import call, words
 from postoffice.bridges.bell.place import CLAUDE, CODEX, GEMINI, folder
 from postoffice.bridges.bell.terminal import terminal
 from postoffice.bridges.bell.tmux import pane_of
@@ -66,7 +66,7 @@ def run_hook(wish: Wish) -> None:
         "again": bool(told.get("stop_hook_active")),
         "ring": words.MARK in str(told.get("prompt", "")),
     }
-    answer = line.ask(asked, seconds)
+    answer = call.ask(asked, seconds)
     if text := answer.get("text"):
         print(json.dumps(_printed(wish.client, str(told["hook_event_name"]), event, str(text))), flush=True)  # noqa: T201 - a hook speaks by printing
 
@@ -81,7 +81,7 @@ def wait(wish: Wish) -> int:
         if not took(lock):
             return 0
         while at.alive:
-            for heard in line.hear({**said, "say": "wait"}, _START_SECONDS):
+            for heard in call.hear({**said, "say": "wait"}, _START_SECONDS):
                 if wake := heard.get("wake"):
                     print(wake, file=sys.stderr, flush=True)  # noqa: T201 - this is how the client hears it
                     return _WAKE_EXIT

@@ -38,7 +38,7 @@ _FOR_NOW = (MailboxFull, RateLimited, Unavailable)
 _SET_ASIDE = "set_aside"
 
 
-class Errand(NamedTuple):
+class Instruction(NamedTuple):
     """What a file asks the office to do."""
 
     sender: Caller
@@ -47,7 +47,7 @@ class Errand(NamedTuple):
     state: TaskState | None = None
     """Where the task stands now, if it is an update."""
 
-    def renamed(self) -> "Errand":
+    def renamed(self) -> "Instruction":
         """The same under another id: its own was used for something else."""
         return self._replace(draft=another_id(self.draft, self.task, self.state))
 
@@ -75,9 +75,9 @@ class Collector:
             if self._directory.find(agent) is not None:  # moved in meanwhile
                 await self._tree.release(agent, [letter["filename"] for letter in letters])
                 return
-            errands = await asyncio.gather(*(self._errand(agent, letter) for letter in letters), return_exceptions=True)
+            instructions = await asyncio.gather(*(self._instruction(agent, letter) for letter in letters), return_exceptions=True)
             # In the order of the files: acts asked for one after another are done so, and nothing is waited for in between.
-            outcomes = await asyncio.gather(*(self._run(errand) for errand in _told_apart(errands)), return_exceptions=True)
+            outcomes = await asyncio.gather(*(self._run(instruction) for instruction in _told_apart(instructions)), return_exceptions=True)
             done = [letter["filename"] for letter, outcome in zip(letters, outcomes, strict=True) if outcome is None]
             await self._tree.processed(agent, done)
             for letter, outcome in zip(letters, outcomes, strict=True):
@@ -94,9 +94,9 @@ class Collector:
         for file, letter in letters:
             agent = file.agent
             try:
-                errand = await self._errand(agent, letter, settled=True)
-                if errand is not None and not await self._came_from_here(errand, agent, letter):
-                    await self._run(errand)
+                instruction = await self._instruction(agent, letter, settled=True)
+                if instruction is not None and not await self._came_from_here(instruction, agent, letter):
+                    await self._run(instruction)
             except _FOR_NOW:
                 raise
             except NotAtHome:
@@ -109,7 +109,7 @@ class Collector:
                 _log.exception("a file of %s to %s was not copied", letter["from"], agent)
         return early
 
-    async def _errand(self, agent: str, letter: dict[str, Any], *, settled: bool = False) -> Errand | None:
+    async def _instruction(self, agent: str, letter: dict[str, Any], *, settled: bool = False) -> Instruction | None:
         """What a file asks for, and who asks; None if it asks for nothing."""
         if (sender := await self._speaker(letter["from"])) is None:
             if folded(letter["from"]) == SYSTEM and letter["metadata"].get("notice") == _SET_ASIDE:
@@ -117,11 +117,11 @@ class Collector:
             raise NotAtHome(name=letter["from"]) if self._directory.readable else NoRegistry(root=self._tree.root)
         if letter["type"] == TASK_UPDATE:
             task, state, draft = to_update(letter)
-            return Errand(sender, msgspec.structs.replace(draft, settled=settled), task, state)
+            return Instruction(sender, msgspec.structs.replace(draft, settled=settled), task, state)
         draft = to_draft(letter, agent)
         if settled and draft.content is None and not draft.parts and draft.payload is msgspec.UNSET:
             draft = msgspec.structs.replace(draft, content="")  # nothing was said, and has been delivered
-        return Errand(sender, msgspec.structs.replace(draft, settled=settled))
+        return Instruction(sender, msgspec.structs.replace(draft, settled=settled))
 
     async def _meet(self, letters: list[dict[str, Any]]) -> None:
         """Whoever is not known may have moved in just before it wrote."""
@@ -137,20 +137,20 @@ class Collector:
         except KeyRequired:
             return None
 
-    async def _run(self, errand: Errand | BaseException | None) -> None:
-        if isinstance(errand, BaseException):
-            raise errand
-        if errand is not None:
+    async def _run(self, instruction: Instruction | BaseException | None) -> None:
+        if isinstance(instruction, BaseException):
+            raise instruction
+        if instruction is not None:
             try:
-                await self._act(errand)
+                await self._act(instruction)
             except IdConflict:
-                await self._act(errand.renamed())
+                await self._act(instruction.renamed())
 
-    async def _act(self, errand: Errand) -> None:
-        if errand.state is None:
-            await self._office.send(errand.sender, errand.draft)
+    async def _act(self, instruction: Instruction) -> None:
+        if instruction.state is None:
+            await self._office.send(instruction.sender, instruction.draft)
         else:
-            await self._office.update_task(errand.sender, errand.task, errand.state, errand.draft)
+            await self._office.update_task(instruction.sender, instruction.task, instruction.state, instruction.draft)
 
     async def _put_away(self, agent: str, letter: dict[str, Any], outcome: BaseException) -> None:
         match outcome:
@@ -166,10 +166,10 @@ class Collector:
             case _:
                 raise outcome
 
-    async def _came_from_here(self, errand: Errand, agent: str, letter: dict[str, Any]) -> bool:
+    async def _came_from_here(self, instruction: Instruction, agent: str, letter: dict[str, Any]) -> bool:
         """Whether the office itself handed a file over: its sender may use other doors as well."""
         ref = letter.get("message_id")
-        proof = await self._proof(errand.sender, ref) if isinstance(ref, str) else None
+        proof = await self._proof(instruction.sender, ref) if isinstance(ref, str) else None
         return proof is not None and any(folded(at.recipient) == folded(agent) for at in proof.standings)
 
     async def _proof(self, sender: Caller, ref: str) -> Proof | None:
@@ -181,11 +181,13 @@ class Collector:
             return None
 
 
-def _told_apart(errands: Iterable[Errand | BaseException | None]) -> Iterator[Errand | BaseException | None]:
+def _told_apart(instructions: Iterable[Instruction | BaseException | None]) -> Iterator[Instruction | BaseException | None]:
     """Two files with one id and different words, as seed 002's writers make within a second, are two messages in their order."""
-    known: dict[tuple[str, str | None], Errand] = {}
-    for errand in errands:
-        if isinstance(errand, Errand) and errand != known.setdefault((errand.sender.name, errand.draft.client_id), errand):
-            yield errand.renamed()
+    known: dict[tuple[str, str | None], Instruction] = {}
+    for instruction in instructions:
+        if isinstance(instruction, Instruction) and instruction != known.setdefault(
+            (instruction.sender.name, instruction.draft.client_id), instruction
+        ):
+            yield instruction.renamed()
         else:
-            yield errand
+            yield instruction

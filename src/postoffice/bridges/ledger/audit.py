@@ -51,7 +51,7 @@ class Audit:
         accounts = [msgspec.convert(one, Account) for one in told]
         topics = [msgspec.convert(one, Topic) for one in (await self._wire.get("/ledger/topics"))["topics"]]
         book = Book(accounts, self._operator, topics)
-        ours = [Topic(topic_id=one.inbound_topic_id, kind="inbound", agent=one.agent, about="") for one in accounts if not one.outside]
+        ours = [Topic(topic_id=one.inbound_topic_id, kind="inbound", agent=one.agent, about="") for one in accounts if not one.foreign]
         if agents is not None and (unknown := agents - {folded(one.agent or "") for one in ours}):
             raise NoSuchAgent(name=min(unknown), hint="nobody of that name has topics here; `postoffice ledger status` tells who has")
         own = {one.topic_id for one in ours}

@@ -97,7 +97,7 @@ class Listener:
     async def _who(self) -> tuple[Book, list[Watched]]:
         accounts = await self._office.ledger.accounts()
         topics = await self._office.ledger.topics()
-        ours = [Watched(account.inbound_topic_id, "inbound", account.agent, "") for account in accounts if not account.outside]
+        ours = [Watched(account.inbound_topic_id, "inbound", account.agent, "") for account in accounts if not account.foreign]
         own = {one.topic_id for one in ours}  # which an agent may have had before, and has again
         others = [Watched(one.topic_id, one.kind, one.agent or "", one.about) for one in topics if one.topic_id not in own]
         return Book(accounts, self._operator, topics), ours + others

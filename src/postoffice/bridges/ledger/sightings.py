@@ -29,7 +29,7 @@ class Book:
         self._by_agent = {folded(account.agent): account for account in accounts}
         self._by_inbound: Mapping[str, Account] = {account.inbound_topic_id: account for account in accounts}
         self._by_account: dict[str, list[Account]] = {}
-        for account in (one for one in accounts if not one.outside):  # whoever only asked speaks for nobody here
+        for account in (one for one in accounts if not one.foreign):  # whoever only asked speaks for nobody here
             self._by_account.setdefault(account.account_id, []).append(account)
         before = (self._before(topic) for topic in topics if topic.kind == FORMER)
         self._former = {account.operator_id: account for account in before if account is not None}
@@ -110,7 +110,7 @@ def _message(
         raise NotOurs(why=f"its operation {envelope.op[:40]!r} has no place here")
     sender = book.signed_by(envelope, whole.payer, peer)
     body, to = read_body(envelope), recipient(sender.agent)
-    if sender.outside and body.message_type == TASK:
+    if sender.foreign and body.message_type == TASK:
         raise NotOurs(why="a task needs somebody who can be told how it goes; send a message")
     # Another office's message may stand there twice, signed anew when its mirror was long behind: by its id it is one.
     name = body.id if body.id is not None and is_id(body.id) else f"{topic_id}:{whole.sequence}"

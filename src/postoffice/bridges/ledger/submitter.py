@@ -43,7 +43,7 @@ class Submitter:
         self._handshake = handshake
         self._run = run
         self._hands = asyncio.Semaphore(_POSTS_AT_ONCE)
-        self._lines: dict[str, asyncio.Task[None]] = {}
+        self._topics: dict[str, asyncio.Task[None]] = {}
         self.trouble: str | None = None
 
     async def submit_due(self, speaking: Callable[[], bool], sent: Callable[[str], None]) -> bool:
@@ -52,21 +52,21 @@ class Submitter:
         for post in await self._office.ledger.posts_due(_BATCH):
             topics[post.topic_id or post.id].append(post)
         for topic, posts in topics.items():
-            if topic not in self._lines:
-                self._lines[topic] = asyncio.create_task(self._in_order(posts, speaking, sent))
-        if not self._lines:
+            if topic not in self._topics:
+                self._topics[topic] = asyncio.create_task(self._in_order(posts, speaking, sent))
+        if not self._topics:
             return False
         # Not all of them: a message in twenty pieces takes a minute, and what goes elsewhere has nothing to do with it.
-        await asyncio.wait(self._lines.values(), timeout=_LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-        for topic in [topic for topic, line in self._lines.items() if line.done()]:
-            self._lines.pop(topic).result()
+        await asyncio.wait(self._topics.values(), timeout=_LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        for topic in [topic for topic, task in self._topics.items() if task.done()]:
+            self._topics.pop(topic).result()
         return True
 
     async def close(self) -> None:
         """Leave what is under way as it is; its bytes are kept."""
-        for line in self._lines.values():
-            line.cancel()
-        await asyncio.gather(*self._lines.values(), return_exceptions=True)
+        for task in self._topics.values():
+            task.cancel()
+        await asyncio.gather(*self._topics.values(), return_exceptions=True)
 
     async def _in_order(self, posts: list[Post], speaking: Callable[[], bool], sent: Callable[[str], None]) -> None:
         loop = asyncio.get_running_loop()

@@ -43,9 +43,9 @@ class Gateway:
     def __init__(self, settings: RelaySettings) -> None:
         self._settings = settings
         # A proxy in the environment is for the world outside, and would be shown the token.
-        outside = not is_loopback(urlsplit(settings.gateway).hostname or "")
+        by_proxy = not is_loopback(urlsplit(settings.gateway).hostname or "")
         headers = {"Authorization": f"Bearer {settings.token}", "Content-Type": "application/json"}
-        self._http = httpx2.AsyncClient(base_url=settings.gateway, headers=headers, trust_env=outside)
+        self._http = httpx2.AsyncClient(base_url=settings.gateway, headers=headers, trust_env=by_proxy)
 
     async def __aenter__(self) -> Self:
         return self

@@ -43,7 +43,7 @@ class Listener:
             self._heard = False
             await self._hold()
             if self._heard:
-                pausing = pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)  # it was a good line
+                pausing = pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)  # the socket was good
             await asyncio.sleep(await anext(pausing))
 
     async def _hold(self) -> None:
@@ -69,7 +69,7 @@ class Listener:
 
     async def _hear(self, socket: ClientConnection) -> None:
         while True:
-            async with asyncio.timeout(2 * self._ping_every):  # a line on which not even a pong comes is dead
+            async with asyncio.timeout(2 * self._ping_every):  # a socket on which not even a pong comes is dead
                 text = await socket.recv()
             self._heard = True
             frame = self._frame(text)

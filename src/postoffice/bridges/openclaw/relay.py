@@ -80,7 +80,7 @@ class Relay:
         self._ready = False
         self._slips = 0
         self._probing = asyncio.Lock()
-        self._lines: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def run(self) -> None:
         """Listen, relay and look for late replies until cancelled."""
@@ -199,7 +199,7 @@ class Relay:
         session_id = message.session_id or ""  # mail to oneself and notes have none
         known = self._journal.session(session_id)
         session = known or self._settings.session_of(letter.sender)
-        async with self._lines[session]:
+        async with self._locks[session]:
             handover = Handover(
                 message_id=letter.id,
                 to=letter.sender,

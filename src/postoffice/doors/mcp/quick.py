@@ -229,7 +229,7 @@ async def answer_quickly(request: McpRequest, call: QuickCall, keep_open: KeepOp
     async def still(done: float, total: float) -> None:
         nonlocal streams
         streams = token is not None
-        # Where nobody asks for progress, blanks before the JSON say to whoever is in between that the line is alive.
+        # Where nobody asks for progress, blanks before the JSON say to whoever is in between that the connection is alive.
         await (keep_open(_STREAM, _event(_progress(token, done, total))) if streams else keep_open(_JSON, b" "))
 
     result = await answer_call(request, call.params.name, call.params.arguments, still if call.waits else None)

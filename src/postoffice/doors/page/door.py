@@ -142,7 +142,7 @@ def _answering(place: _Place) -> Callable[[Request], Awaitable[Response]]:
             raise
         except Exception as error:  # noqa: BLE001 - as at the edge, but whoever looks at a page is answered with one
             report(error, request.scope["state"]["request_id"])
-            response = await _told(Look(request, office, caller), MailError(), counted=False)
+            response = await _told(Look(request, office, caller), MailError(), badges=False)
         response.headers.setdefault("Cache-Control", "no-store")
         return response
 
@@ -156,9 +156,9 @@ async def refusal(look: Look, error: MailError) -> Response:
     try:
         return await _told(look, error)
     except MailError:  # what keeps the page from being shown keeps the numbers around it away, too
-        return await _told(look, error, counted=False)
+        return await _told(look, error, badges=False)
 
 
-async def _told(look: Look, error: MailError, *, counted: bool = True) -> Response:
+async def _told(look: Look, error: MailError, *, badges: bool = True) -> Response:
     status = fault(error).status
-    return await look.show("fault.html", status, title=status.phrase, error=error, number=status.value, counted=counted)
+    return await look.show("fault.html", status, title=status.phrase, error=error, number=status.value, badges=badges)

@@ -77,10 +77,10 @@ class Look:
         except ValueError:
             raise Invalid(what="form", why="it cannot be read; open the page and try again") from None
 
-    async def show(self, template: str, status: int = HTTPStatus.OK, *, counted: bool = True, **facts: Any) -> Response:
+    async def show(self, template: str, status: int = HTTPStatus.OK, *, badges: bool = True, **facts: Any) -> Response:
         """A whole page, or the fragments of it that were asked for: from the same template either way."""
         wanted = self.fragments
-        facts |= await self._around(counted=counted and (not wanted or "nav" in wanted))
+        facts |= await self._around(badges=badges and (not wanted or "nav" in wanted))
         work = run_in_threadpool(render_blocks, template, wanted, facts) if wanted else run_in_threadpool(render, template, facts)
         # All windows of a browser share one cookie: a fragment says for whom it is, and one for somebody else is not put into the page.
         headers = {"Vary": f"{FRAGMENT}, accept-encoding", VISITOR: facts["me"] or ""}
@@ -89,7 +89,7 @@ class Look:
             headers["Content-Encoding"], body = "gzip", packed
         return HTMLResponse(body, status, headers)
 
-    async def _around(self, *, counted: bool) -> dict[str, Any]:
+    async def _around(self, *, badges: bool) -> dict[str, Any]:
         """What every page shows besides itself."""
         facts: dict[str, Any] = {
             "look": self,
@@ -101,7 +101,7 @@ class Look:
             "badges": {},
             "cursor": "",
         }
-        if self._caller is None or not counted:
+        if self._caller is None or not badges:
             return facts
         caller = self.caller
         dead = (await self.office.totals()).dead if caller.owner else (await self.office.counts(caller)).dead

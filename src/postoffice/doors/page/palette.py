@@ -15,9 +15,9 @@ async def palette(look: Look) -> Response:
         names = await look.office.names(look.asked("q") or "", _SHOWN)
     except MailError:
         names = []
-    return await look.show("palette.html", names=names, counted=False)
+    return await look.show("palette.html", names=names, badges=False)
 
 
 async def name(look: Look) -> Response:
     """Whether an agent is called so, and if not, who may have been meant."""
-    return await look.show("name.html", known=await know(look, look.asked("q") or ""), counted=False)
+    return await look.show("name.html", known=await know(look, look.asked("q") or ""), badges=False)

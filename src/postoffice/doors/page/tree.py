@@ -42,16 +42,16 @@ class _Walk:
 
     def _branch(self, items: Any, size: int, marks: str, depth: int) -> Markup:
         if depth >= _LEVELS:
-            return _leaf("more", f"{marks[0]}… {_counted(size)} …{marks[1]}")
+            return _leaf("more", f"{marks[0]}… {_in_words(size)} …{marks[1]}")
         rows: list[Markup] = []
         for key, item in items:
             if self._left <= 0:
-                rows.append(Markup("<li>{}</li>").format(_leaf("more", f"… {_counted(size - len(rows))} more")))
+                rows.append(Markup("<li>{}</li>").format(_leaf("more", f"… {_in_words(size - len(rows))} more")))
                 break
             self._left -= 1
             rows.append(Markup('<li><span class="key">{}</span> {}</li>').format(_key(key), self.show(item, depth + 1)))
         opened = Markup(" open") if depth < _OPEN_LEVELS else Markup()
-        head = Markup("<summary>{}<span>{}</span>{}</summary>").format(marks[0], _counted(size), marks[1])
+        head = Markup("<summary>{}<span>{}</span>{}</summary>").format(marks[0], _in_words(size), marks[1])
         return Markup("<details{}>{}<ul>{}</ul></details>").format(opened, head, Markup().join(rows))
 
 
@@ -73,5 +73,5 @@ def _json(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _counted(size: int) -> str:
+def _in_words(size: int) -> str:
     return f"{size:,} item" if size == 1 else f"{size:,} items"

@@ -4,7 +4,7 @@ import msgspec
 from fastapi import Request, Response
 from pydantic import Field
 
-from postoffice.core.hook import Hook, Proof
+from postoffice.core.hook import Hook, HookProof
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Body, router
 from postoffice.doors.rest.call import Identified, office_of
@@ -20,7 +20,7 @@ class HookBody(Body):
 
     name: str = Field(min_length=1, max_length=100, examples=["github"])
     to: str = Field(min_length=1, max_length=100, examples=["coder"])
-    proof: Proof = Proof.ADDRESS
+    proof: HookProof = HookProof.ADDRESS
     secret: str | None = Field(None, max_length=200)
 
 

@@ -105,9 +105,9 @@ _METRICS = {"description": "Prometheus text.", "content": {"text/plain": {"examp
 @routes.get("/metrics", response_class=Response, responses={200: _METRICS})
 async def metrics(request: Request, office: Watcher) -> Response:
     """The office in numbers, for Prometheus; where keys are required, with the owner's. While the store is away, what this process knows."""
-    counted: Metrics = request.app.state.metrics
+    metrics: Metrics = request.app.state.metrics
     try:
         numbers = await office.numbers()
     except Unavailable:
         numbers = None
-    return Response(counted.show(numbers, office), media_type=CONTENT_TYPE_LATEST)
+    return Response(metrics.show(numbers, office), media_type=CONTENT_TYPE_LATEST)

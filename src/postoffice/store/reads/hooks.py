@@ -2,7 +2,7 @@
 
 from postoffice.acts.rows import Row
 from postoffice.core.clock import moment
-from postoffice.core.hook import Hook, Proof
+from postoffice.core.hook import Hook, HookProof
 from postoffice.store.engine import Engine
 
 
@@ -25,4 +25,4 @@ class HookReads:
 
 def _hook(row: Row) -> Hook:
     _, name, to, proof, _, created_at, revoked = row
-    return Hook(name=name, to=to, proof=Proof(proof), created_at=moment(created_at), revoked=bool(revoked))
+    return Hook(name=name, to=to, proof=HookProof(proof), created_at=moment(created_at), revoked=bool(revoked))

@@ -8,7 +8,7 @@ name, id, url, secrets, kinds, agents, shape, bodies, state, since, error, place
 (w.state <> 'paused' AND (w.state <> 'active' OR EXISTS (SELECT 1 FROM webhook_posts p WHERE p.webhook = w.id AND p.state = 'failed')))
 
 -- part: webhook_next
--- Whether it is the first that waits of its line.
+-- Whether it is the first that waits in its queue.
 p.state = 'waiting' AND NOT EXISTS
   (SELECT 1 FROM webhook_posts b WHERE b.webhook = p.webhook AND b.state = 'waiting' AND b.line = p.line AND b.number < p.number)
 
@@ -23,7 +23,7 @@ SELECT w.name, w.id, w.url, w.secrets, w.kinds, w.agents, w.shape, w.bodies, w.s
 FROM webhooks w WHERE CAST(:webhook AS text) IS NULL OR w.name = :webhook ORDER BY w.name;
 
 -- name: webhook_posts_due
--- Of each line the first that waits, if it is due; nothing where nothing goes out.
+-- In each queue the first that waits, if it is due; nothing where nothing goes out.
 SELECT p.number, p.id, p.body, p.attempts FROM webhook_posts p
 WHERE p.webhook = :webhook AND p.due_at <= (SELECT office_now()) AND {webhook_next}
   AND EXISTS (SELECT 1 FROM webhooks w WHERE w.id = p.webhook AND w.state = 'active')

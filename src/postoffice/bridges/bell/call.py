@@ -1,4 +1,4 @@
-"""The line to the bell: what a hook, a waiter or a server beside a client says to it, and hears. It starts the bell where none runs."""
+"""A call to the bell: what a hook, a waiter or a server beside a client says to it, and hears. It starts the bell where none runs."""
 
 import json
 import os
@@ -28,18 +28,18 @@ _KEPT = (
 
 def ask(words: dict[str, Any], seconds: float) -> dict[str, Any]:
     """What the bell answers; nothing where it cannot be reached in time."""
-    with suppress(OSError, ValueError), _line(words, seconds) as line:
-        line.settimeout(seconds)
-        answer = json.loads(next(_heard(line), b"{}"))
+    with suppress(OSError, ValueError), _calling(words, seconds) as call:
+        call.settimeout(seconds)
+        answer = json.loads(next(_heard(call), b"{}"))
         return answer if isinstance(answer, dict) else {}
     return {}
 
 
 def hear(words: dict[str, Any], seconds: float) -> Iterator[dict[str, Any]]:
-    """Everything the bell says on this line, until it hangs up."""
-    with suppress(OSError, ValueError), _line(words, seconds) as line:
-        line.settimeout(None)
-        for said in _heard(line):
+    """Everything the bell says in this call, until it hangs up."""
+    with suppress(OSError, ValueError), _calling(words, seconds) as call:
+        call.settimeout(None)
+        for said in _heard(call):
             yield json.loads(said)
 
 
@@ -66,7 +66,7 @@ def start() -> None:
 
 
 @contextmanager
-def _line(words: dict[str, Any], seconds: float) -> Iterator[socket.socket]:
+def _calling(words: dict[str, Any], seconds: float) -> Iterator[socket.socket]:
     until = time.monotonic() + seconds
     started = False
     while True:
@@ -79,19 +79,19 @@ def _line(words: dict[str, Any], seconds: float) -> Iterator[socket.socket]:
             started = True
         with suppress(OSError):
             if found is not None:
-                line = _call(found, words)
+                call = _connect(found, words)
                 break
         if time.monotonic() > until:
             raise OSError
         time.sleep(_LOOK_SECONDS)
-    with line:
-        yield line
+    with call:
+        yield call
 
 
-def _call(found: Address, words: dict[str, Any]) -> socket.socket:
-    line = socket.create_connection((_HOST, found.port), timeout=_CONNECT_SECONDS)
-    line.sendall(json.dumps({"token": found.token, **words}).encode() + b"\n")
-    return line
+def _connect(found: Address, words: dict[str, Any]) -> socket.socket:
+    call = socket.create_connection((_HOST, found.port), timeout=_CONNECT_SECONDS)
+    call.sendall(json.dumps({"token": found.token, **words}).encode() + b"\n")
+    return call
 
 
 def _older(found: Address) -> bool:
@@ -104,12 +104,12 @@ def _numbers(version: str) -> list[int]:
 
 
 def _leave(found: Address) -> None:
-    with suppress(OSError), _call(found, {"say": "leave"}):
+    with suppress(OSError), _connect(found, {"say": "leave"}):
         pass
 
 
-def _heard(line: socket.socket) -> Iterator[bytes]:
+def _heard(call: socket.socket) -> Iterator[bytes]:
     begun = b""
-    while more := line.recv(1 << 16):
+    while more := call.recv(1 << 16):
         *whole, begun = (begun + more).split(b"\n")
         yield from whole

@@ -8,8 +8,8 @@ from weakref import WeakValueDictionary
 from postoffice_files.names import folded
 
 
-class Lines:
-    """A line for each sender, in the order in which they come to it."""
+class Queues:
+    """A queue for each sender, in the order in which its mails came."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()

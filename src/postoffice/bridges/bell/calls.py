@@ -1,4 +1,4 @@
-"""The lines that hooks, waiters, plugins and servers hold to the bell: on loopback only, for whoever can read this user's files."""
+"""The calls that hooks, waiters, plugins and servers make to the bell: on loopback only, for whoever can read this user's files."""
 
 import asyncio
 import hmac
@@ -29,13 +29,13 @@ async def keep_bell() -> bool:
         if not took(lock):
             return False
         bell = Bell()
-        lines = _Lines(bell, secrets.token_urlsafe(24))
-        server = await asyncio.start_server(lines.serve, "127.0.0.1", 0, limit=_MOST_BYTES)
+        calls = _Calls(bell, secrets.token_urlsafe(24))
+        server = await asyncio.start_server(calls.serve, "127.0.0.1", 0, limit=_MOST_BYTES)
         me = process(os.getpid())
         assert me is not None
         port = server.sockets[0].getsockname()[1]
         bell.restore()
-        place.keep_address(place.Address(port=port, token=lines.token, process=me, version=__version__))
+        place.keep_address(place.Address(port=port, token=calls.token, process=me, version=__version__))
         try:
             await bell.run()
         finally:
@@ -44,7 +44,7 @@ async def keep_bell() -> bool:
     return True
 
 
-class _Lines:
+class _Calls:
     """Everyone who speaks to the bell."""
 
     def __init__(self, bell: Bell, token: str) -> None:
@@ -52,14 +52,14 @@ class _Lines:
         self.token = token
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One line, from its first word to its end."""
+        """One call, from its first word to its end."""
         try:
             async with asyncio.timeout(_FIRST_WORD_SECONDS):
                 said = msgspec.json.decode(await reader.readline(), type=dict[str, Any])
             if hmac.compare_digest(str(said.get("token", "")), self.token):
                 await self._heed(said, reader, _sayer(writer))
         except (OSError, TimeoutError, ValueError, KeyError, TypeError, msgspec.DecodeError) as error:
-            log.debug("a line broke off: %s", error)
+            log.debug("a call broke off: %s", error)
         finally:
             writer.close()
 
@@ -78,7 +78,7 @@ class _Lines:
         if kind == "hook":
             await say(await self._bell.heed(window, said["event"], said))
             return
-        self._bell.lines += 1
+        self._bell.calls += 1
         try:
             if kind == "wait":
                 await self._wait(window, reader, say)
@@ -87,7 +87,7 @@ class _Lines:
             else:
                 await self._tell(window, reader, say)
         finally:
-            self._bell.lines -= 1
+            self._bell.calls -= 1
 
     async def _tell(self, window: Window, reader: asyncio.StreamReader, say: Say) -> None:
         """A server beside its client, which has to know the window's name."""

@@ -52,7 +52,7 @@ class Beside:
     def _tell_tools(self) -> None:
         self._known.wait(_BELL_SECONDS)
         if (said := self._said()) is not None:
-            line.ask({**said, "say": "tools"}, _BELL_SECONDS)
+            call.ask({**said, "say": "tools"}, _BELL_SECONDS)
 
     def _hold(self) -> None:
         while (said := self._said()) is not None:

@@ -44,6 +44,17 @@ async def test_windows_that_share_a_mailbox_settle_and_give_back_each_its_own(of
     assert (await standing(office, alice, theirs)).state is State.PENDING
 
 
+async def test_an_answer_settles_its_letter_whichever_window_of_the_agent_has_it(office: PostOffice) -> None:
+    alice, coder = await people(office, "alice", "coder")
+    first, second = [at(coder, await opened_by(office, process, "coder", shared=True)) for process in (1, 2)]
+    sent = await write(office, alice, "coder")
+    leased = await take(office, second, visible_for=HOUR)
+    await write(office, first, "alice", reply_to=sent.message_id)
+    assert (await standing(office, alice, sent.message_id)).state is State.ACKED
+    assert (await office.ack(second, sent.message_id, leased.token)).state is State.ACKED  # and the other is not told off for it
+    assert (await office.close_window(None, str(second.window))).returned == 0
+
+
 async def test_a_window_that_comes_back_still_settles_what_it_had_before(office: PostOffice) -> None:
     alice, bob = await people(office, "alice", "bob")
     before = await opened_by(office, 1, "bob")

@@ -49,9 +49,9 @@ class Bench:
         return kept | {name: value for name, value in QUIET.items() if name != "NO_COLOR"} | ours | keyless
 
     @contextmanager
-    def open(self, agent: str = "shop") -> Iterator[Terminal]:
+    def open(self, agent: str = "shop", *words: str) -> Iterator[Terminal]:
         """A window, once the office knows it and how to ring it."""
-        with terminal(_WORDS[self.client], self.folder, self.environment()) as window:
+        with terminal([*_WORDS[self.client], *words], self.folder, self.environment()) as window:
             if self.client == "codex":
                 until(lambda: b"Trust" in window.shown or agent in self.ground.windows(), PATIENCE, lambda: window.shown)
                 if b"Trust" in window.shown:
@@ -73,7 +73,7 @@ class Bench:
             until(lambda: self.mind.has(sent), PATIENCE, lambda: (self.mind.said[-1:], window.shown[-1500:]))
             sys.stdout.write(f"{self.client}: a letter that waits is taken {time.time() - began:.1f} s after the window opens\n")
             assert len(self.mind.rings) == 1
-            until(lambda: self.ground.call("GET", "/windows")["windows"][0]["state"] == "idle", PATIENCE, lambda: window.shown[-1500:])
+            until(lambda: self.ground.idle("shop"), PATIENCE, lambda: window.shown[-1500:])
             yield window
 
 
@@ -136,7 +136,7 @@ def test_twenty_letters_to_an_idle_window_begin_twenty_turns_that_take_them(clie
             answered = time.time()
             until(lambda sent=sent: mind.has(sent), PATIENCE, lambda: (number, mind.said[-1:], window.shown[-1500:]))  # type: ignore[misc]  # noqa: B023
             waited.append(1000 * (mind.rings[-1] - answered))
-            until(lambda: bench.ground.call("GET", "/windows")["windows"][0]["state"] == "idle", PATIENCE, lambda: window.shown[-1500:])
+            until(lambda: bench.ground.idle("shop"), PATIENCE, lambda: window.shown[-1500:])
             time.sleep(0.5)
         assert len(mind.rings) == LETTERS
         sys.stdout.write(
@@ -204,13 +204,29 @@ def _ours(bench: Bench, word: bytes) -> list[int]:
     return found
 
 
-def test_two_windows_of_claude_code_in_one_folder_have_a_name_and_mail_each(tmp_path: Path) -> None:
-    with bench_of("claude", tmp_path) as bench, bench.open(), bench.open("shop-2"):
-        (sent,) = bench.ground.send("shop-2")
-        until(lambda: bench.mind.has(sent), PATIENCE, lambda: bench.mind.said[-2:])
-        state = bench.ground.call("GET", f"/messages/{sent}/status")
-        assert "shop-2" in json.dumps(state)
-        assert len(bench.mind.rings) == 1
+def test_two_windows_in_one_folder_have_a_name_and_mail_each_and_again_after_a_reboot(tmp_path: Path) -> None:
+    with bench_of("claude", tmp_path) as bench:
+        with bench.open() as first, bench.open("shop-2") as second:
+            for name in ("shop-2", "shop"):
+                _reaches(bench, name)
+            sessions = {card["agent"]: card["session"] for card in bench.ground.cards()}
+            for pid in (first.pid, second.pid, bench.ground.bell):  # the power fails
+                os.kill(pid, signal.SIGKILL)
+            until(lambda: bench.ground.windows() == {}, 30, bench.ground.windows)
+        with bench.open("shop-2", "--resume", sessions["shop-2"]), bench.open("shop", "--resume", sessions["shop"]):
+            assert sorted(bench.ground.windows()) == ["shop", "shop-2"]
+            assert {card["agent"]: card["session"] for card in bench.ground.cards()} == sessions
+            for name in ("shop", "shop-2"):
+                _reaches(bench, name)
+
+
+def _reaches(bench: Bench, name: str) -> None:
+    """A letter is taken by the one window that has that name."""
+    rings = len(bench.mind.rings)
+    (sent,) = bench.ground.send(name)
+    until(lambda: bench.mind.has(sent), PATIENCE, lambda: bench.mind.said[-2:])
+    assert len(bench.mind.rings) == rings + 1
+    until(lambda: bench.ground.idle(name), PATIENCE, bench.ground.windows)
 
 
 def test_a_closed_inbox_leaves_the_hook_and_then_the_sender_is_told(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import { connect } from "node:net"
 const told = TOLD_BY_SETUP
 const AGAIN_MS = 1000
 const STARTED_AGAIN_MS = 15000
-const ANSWER_MS = 500
+const ANSWER_MS = 1500
 
 // The bell tells one process from a later one with its number by when it began, in the words of the system.
 function began() {
@@ -123,7 +123,10 @@ export const Postoffice = async ({ client, directory }) => {
     },
     "tool.execute.after": async (input, output) => {
       const { text } = await ask({ event: "tool" })
-      if (text) output.output = `${output.output}\n\n${text}`
+      if (!text) return
+      // What an MCP server's tool gives is a list, and nothing else of it reaches the model.
+      if (Array.isArray(output.content)) output.content.push({ type: "text", text })
+      else output.output = `${output.output}\n\n${text}`
     },
   }
 }

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -56,6 +56,10 @@ class Ground:
     def windows(self) -> dict[str, str]:
         """Agents' windows, and by which way each can be rung."""
         return {one["agent"]: one["ring"] for one in self.call("GET", "/windows")["windows"]}
+
+    def idle(self, agent: str) -> bool:
+        """Whether an agent's window rests, as the office was told."""
+        return any((one["agent"], one["state"]) == (agent, "idle") for one in self.call("GET", "/windows")["windows"])
 
     def cards(self) -> list[Any]:
         """What the bell keeps of each window."""
@@ -161,11 +165,11 @@ class Window:
         answer = json.loads(done.stdout or "{}")
         return str(answer.get("reason") or answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
-    def wait(self) -> subprocess.Popen[str]:
+    def wait(self, hook: Sequence[str] = HOOK) -> subprocess.Popen[str]:
         """Start a hook that waits."""
         with self.said.open("a") as said:
             waiting = subprocess.Popen(
-                [*HOOK, *self.words, "--wait"], env=self._environment(), stdin=subprocess.PIPE, stderr=said, text=True
+                [*hook, *self.words, "--wait"], env=self._environment(), stdin=subprocess.PIPE, stderr=said, text=True
             )
         assert waiting.stdin is not None
         waiting.stdin.write(self._told("SessionStart", {}))

@@ -20,7 +20,8 @@ from postoffice.core.draft import Draft
 from postoffice.core.limits import Limits
 from postoffice.store import sql
 from postoffice.store.postgres.engine import PostgreSQL
-from postoffice.store.sqlite.engine import FILING, SQLite
+from postoffice.store.sqlite.engine import SQLite
+from postoffice.store.sqlite.transactions import FILING
 from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from postoffice.wake.postgres import PostgresWake

@@ -20,11 +20,11 @@ from postoffice.core.limits import Limits
 from postoffice.core.seal import Seal
 from postoffice.store.migrations.upgrade import HEAD, run_alembic, upgrade_sqlite
 from postoffice.store.postgres.engine import PostgreSQL
-from postoffice.store.sqlite import engine as sqlite
+from postoffice.store.sqlite import transactions
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store
 
-sqlite._NEWS_FILED_AT_ONCE = 7  # so that of nearly everything that is read some is filed and some is not
+transactions._NEWS_FILED_AT_ONCE = 7  # so that of nearly everything that is read some is filed and some is not
 _TEMPLATE = "postoffice_template"
 _OWNED_CLOCK = """
 CREATE TABLE postoffice.test_clock (ahead bigint NOT NULL);

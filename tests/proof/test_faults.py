@@ -105,13 +105,13 @@ async def test_a_message_too_large_for_the_disk_does_not_harm_its_neighbours_in_
         async with _office(path) as office:
             groups: list[int] = []
             engine = sqlite_of(office.store)
-            transact = engine._transact
+            transact = engine._transactions._transact
 
             def counted(acts: list[Act[Any]]) -> Any:
                 groups.append(len(acts))
                 return transact(acts)
 
-            monkeypatch.setattr(engine, "_transact", counted)
+            monkeypatch.setattr(engine._transactions, "_transact", counted)
             alice = await office.identify(name="alice")
             await office.send(alice, Draft(to="bob", content="before"))
             disk.fill(leave=700_000)

@@ -14,7 +14,7 @@ from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.delivery import Wish
 from postoffice.core.draft import Draft
 from postoffice.core.message import Accepted
-from postoffice.store.sqlite import engine as sqlite
+from postoffice.store.sqlite import transactions as sqlite
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store
 from tests.engines import sqlite_of
@@ -142,8 +142,8 @@ async def test_mail_sent_after_all_was_purged_does_not_pass_for_filed(
     await store.close()
     monkeypatch.setattr(sqlite, "_NEWS_FILED_AT_ONCE", 1000)
     again = Store(SQLite(tmp_path / "mailbox.db"))
-    sqlite_of(again)._unfiled = 0
     await again.open(lambda _: None)
+    sqlite_of(again)._transactions._unfiled = 0
     accepted = await write(again, 1)
     assert unfiled(again)[1] == 2
     assert len((await again.sessions.peek("bob", accepted.session_id or "", None, 10)).lines) == 1

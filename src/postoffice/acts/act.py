@@ -12,6 +12,9 @@ R_co = TypeVar("R_co", covariant=True)
 class Act(Generic[R_co]):
     """One thing to do. It says what it needs, then does it or refuses, and never half of it."""
 
+    brief = False
+    """Whether it takes a moment only, however much mail there is: one letter sent, a few taken or settled."""
+
     def ask(self, needs: Needs) -> None:
         """Say what must lie on the desk, as far as it is known before anything is loaded."""
 

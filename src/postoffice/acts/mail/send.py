@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 import msgspec
+from msgspec import UNSET
 
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
@@ -43,6 +44,7 @@ from postoffice.core.policy import ANYONE, admitted
 from postoffice.core.session import pair, subject_key
 
 _ROW_BYTES = 500  # bytes that a recipient takes besides what is said
+_BRIEF_CHARACTERS = 16_384
 _encode = msgspec.json.Encoder().encode
 _accepted = msgspec.json.Decoder(Accepted).decode
 
@@ -75,6 +77,7 @@ class Send(Act[Accepted]):
         self.to_all = draft.to == EVERYONE
         self.names = () if self.to_all else (draft.to,) if isinstance(draft.to, str) else draft.to
         self.agents = [folded(name) for name in self.names]
+        self.brief = len(self.agents) == 1 and len(draft.content or "") < _BRIEF_CHARACTERS and not draft.parts and draft.payload is UNSET
         self.note = is_note(draft.type)
         self.to_and_fro = not self.note and may_count(draft, self.agents)
         """Whether it may be one letter of a talk without end."""

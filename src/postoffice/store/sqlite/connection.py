@@ -6,8 +6,6 @@ from pathlib import Path
 from postoffice.core.clock import Clock
 from postoffice.core.errors import Damaged, DiskFull, MailError, OutcomeUnknown, ReadOnly, Unavailable
 
-LOG_PAGES = 4000
-"""Pages in the log before it is copied: most are written again before that, and copied once."""
 _LOG_BYTES = 32 << 20
 
 
@@ -16,7 +14,7 @@ def connect(path: Path, clock: Clock) -> sqlite3.Connection:
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, cached_statements=512)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA fullfsync = ON")  # where fsync alone does not reach the disk (macOS)
-    connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+    connection.execute("PRAGMA wal_autocheckpoint = 0")  # the writer copies the log between two groups
     connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES}")  # one large group does not leave it large
     connection.create_function("office_now", 0, clock.now)
     return connection

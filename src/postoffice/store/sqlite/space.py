@@ -6,7 +6,6 @@ from pathlib import Path
 from postoffice.acts.room import Room
 from postoffice.core.clock import steady
 from postoffice.core.errors import StoreFull
-from postoffice.store.sqlite.connection import LOG_PAGES
 from postoffice.store.sqlite.reserve import Reserve
 
 _LITTLE_LOG = 256 << 10  # bytes
@@ -27,7 +26,8 @@ class Space:
         self._path = path
         self._reserve = reserve
         self._most = most
-        self._saving = False
+        self.saving = False
+        """Whether so little is left that only a log which is cut helps."""
         self._page_bytes = 0
         self._room = Room()
         self._least = 0
@@ -35,16 +35,28 @@ class Space:
 
     def room(self, connection: sqlite3.Connection, acts: int) -> Room:
         """What may grow in a group of so many acts. Asked between two groups: then the log can be copied, too."""
-        left, now = self._room.left, steady()
-        if not self._reserve.kept or now >= self._until or (left is not None and left - acts * _ACT_BYTES < self._least):
+        if self._looks(acts):
             self._room = self._look(connection)
             left = self._room.left or 0
             unseen = min(_UNSEEN_BYTES, self._reserve.size // _UNSEEN_SHARE)
             self._least = left - unseen if left > _LITTLE_ROOM else left
-            self._until = now + _LOOK_NANOSECONDS
+            self._until = steady() + _LOOK_NANOSECONDS
         else:
             self._room.go_on(acts * _ACT_BYTES)
         return self._room
+
+    def release(self) -> bool:
+        """Give up what is kept back for acts that do not grow; False if there is nothing."""
+        return self._reserve.release()
+
+    @property
+    def looks_next(self) -> bool:
+        """Whether the disk is looked at before the next act, which may take a while."""
+        return self._looks(1)
+
+    def _looks(self, acts: int) -> bool:
+        left = self._room.left
+        return not self._reserve.kept or steady() >= self._until or (left is not None and left - acts * _ACT_BYTES < self._least)
 
     def _look(self, connection: sqlite3.Connection) -> Room:
         """What may grow now, by the disk and by the bound on all mail."""
@@ -55,9 +67,8 @@ class Space:
         room, most = self._reserve.room(ahead), self._most
         if not self._reserve.kept:
             self._save(connection, ahead)
-        elif self._saving:
-            self._saving = False
-            connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
+        else:
+            self.saving = False
         if self._reserve.endangered_by(ahead) and self._reserve.fits(ahead):
             connection.execute("PRAGMA wal_checkpoint").fetchall()
         if not most:
@@ -68,9 +79,7 @@ class Space:
 
     def _save(self, connection: sqlite3.Connection, ahead: int) -> None:
         """What is left has to last: the log is copied and cut as often as it has grown a little, and only where all of it fits."""
-        if not self._saving:
-            self._saving = True
-            connection.execute("PRAGMA wal_autocheckpoint = 0")
+        self.saving = True
         if self._reserve.log > _LITTLE_LOG and self._reserve.fits(ahead):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 

@@ -14,7 +14,7 @@ from postoffice.acts.mail.send import Send
 from postoffice.acts.people.agents import Appear
 from postoffice.core.draft import Draft
 from postoffice.store.sqlite import transactions
-from postoffice.store.sqlite.pace import _QUICK_COMMITS, _STAND_SECONDS
+from postoffice.store.sqlite.pace import _QUICK_TIMES, _STAND_SECONDS
 from postoffice.store.sqlite.transactions import Transactions
 from postoffice.store.store import Store
 from tests.engines import SQLiteEngine, sqlite_of
@@ -44,7 +44,7 @@ async def store(tmp_path: Path, threads: list[str]) -> AsyncIterator[Store]:
     await store.open(lambda _: None)
     for name in ("alice", "bob"):
         await store.do(Appear(name))
-    await send(store, _QUICK_COMMITS)
+    await send(store, _QUICK_TIMES)
     threads.clear()
     yield store
     await store.close()

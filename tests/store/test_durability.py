@@ -103,28 +103,28 @@ class TestDecision1OnSQLite:
         await store.close()
 
     def test_every_commit_reaches_the_disk(self, store: Store) -> None:
-        assert sqlite_of(store)._connection.execute("PRAGMA synchronous").fetchone() == (2,)
+        assert sqlite_of(store)._transactions._connection.execute("PRAGMA synchronous").fetchone() == (2,)
 
     async def test_a_commit_of_unknown_fate_is_told_and_the_same_id_finds_out(self, store: Store) -> None:
-        real = sqlite_of(store)._connection
-        sqlite_of(store)._connection = FailingCommit(real)  # type: ignore[assignment]
+        real = sqlite_of(store)._transactions._connection
+        sqlite_of(store)._transactions._connection = FailingCommit(real)  # type: ignore[assignment]
         with pytest.raises(OutcomeUnknown):
             await send(store, "perhaps", "id-1")
-        sqlite_of(store)._connection = real
+        sqlite_of(store)._transactions._connection = real
         await send(store, "perhaps", "id-1")
         assert await waiting(store) == ["perhaps"]
 
     async def test_a_group_of_unknown_fate_is_told_so_and_not_done_again(self, store: Store) -> None:
-        real = sqlite_of(store)._connection
-        sqlite_of(store)._connection = FailingCommit(real)  # type: ignore[assignment]
+        real = sqlite_of(store)._transactions._connection
+        sqlite_of(store)._transactions._connection = FailingCommit(real)  # type: ignore[assignment]
         outcomes = await asyncio.gather(*(send(store, f"letter {n}") for n in range(20)), return_exceptions=True)
-        sqlite_of(store)._connection = real
+        sqlite_of(store)._transactions._connection = real
         assert {type(outcome) for outcome in outcomes} == {OutcomeUnknown}
         assert sorted(text or "" for text in await waiting(store)) == sorted(f"letter {n}" for n in range(20))
 
     async def test_a_full_disk_refuses_what_does_not_fit_and_nothing_else(self, store: Store) -> None:
-        pages = sqlite_of(store)._connection.execute("PRAGMA page_count").fetchone()[0]
-        sqlite_of(store)._connection.execute(f"PRAGMA max_page_count = {pages + 60}")
+        pages = sqlite_of(store)._transactions._connection.execute("PRAGMA page_count").fetchone()[0]
+        sqlite_of(store)._transactions._connection.execute(f"PRAGMA max_page_count = {pages + 60}")
         texts = ["small 1", "x" * 900_000, "small 2", "small 3"]
         outcomes = await asyncio.gather(*(send(store, text) for text in texts), return_exceptions=True)
         assert [getattr(outcome, "code", "accepted") for outcome in outcomes] == ["accepted", "disk_full", "accepted", "accepted"]

@@ -126,10 +126,10 @@ class SQLite:
 
     async def fetch(self, name: str, **parameters: object) -> Sequence[Row]:
         given = {key: json.dumps(value) if isinstance(value, list) else value for key, value in parameters.items()}
-        return await self._read(self._sql[name], [given])
+        return await self._read(name, [given])
 
     async def fetch_each(self, name: str, keys: list[Row]) -> Sequence[Row]:
-        return await self._read(self._sql[name], keys)
+        return await self._read(name, keys)
 
     def check_cursor(self, cursor: str) -> None:
         if not cursor.isdecimal() or not cursor.isascii() or len(cursor) > _CURSOR_DIGITS:
@@ -175,10 +175,10 @@ class SQLite:
 
     # Reading
 
-    async def _read(self, statement: str, keys: Sequence[Any]) -> list[Row]:
+    async def _read(self, name: str, keys: Sequence[Any]) -> list[Row]:
         if self.closing:
             raise Closed
-        return await self._readers.read(statement, keys)
+        return await self._readers.read(name, self._sql[name], keys)
 
     # Writing
 

@@ -1,8 +1,9 @@
-"""The threads that read one SQLite file beside its writer, each with a connection of its own."""
+"""Connections that read one SQLite file beside its writer: one for each thread that reads, and one for the loop, which reads what takes a moment."""
 
 import asyncio
 import sqlite3
 import threading
+import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,8 +12,27 @@ from typing import Any
 from postoffice.acts.rows import Row
 from postoffice.core.clock import Clock
 from postoffice.store.sqlite.connection import connect, translate
+from postoffice.store.sqlite.pace import Pace
 
 _THREADS = 2
+_FEW_ROWS = 50
+_BRIEF = frozenset(
+    {
+        "agent",
+        "card",
+        "connection",
+        "find_key",
+        "find_visit",
+        "inbox",
+        "last_event",
+        "look",
+        "machine_of_key",
+        "message_by_id",
+        "names_near",
+    }
+    | {"now", "oldest_program", "question", "session", "session_number", "standings", "tasks_by_ref", "tombstone", "window"}
+)
+"""Reads that find a few rows by an index, however much mail there is."""
 
 
 class Readers:
@@ -23,11 +43,15 @@ class Readers:
         self._clock = clock
         self._local = threading.local()
         self._connections: list[sqlite3.Connection] = []
+        self._paces = {name: Pace() for name in _BRIEF}
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="postoffice-reader")
 
-    async def read(self, statement: str, keys: Sequence[Any]) -> list[Row]:
+    async def read(self, name: str, statement: str, keys: Sequence[Any]) -> list[Row]:
         """The rows that one statement gives for each key."""
-        return await asyncio.get_running_loop().run_in_executor(self._pool, self._read_now, statement, keys)
+        pace = self._paces.get(name)
+        if pace is not None and pace.quick:
+            return self._read_now(statement, keys, pace)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._read_now, statement, keys, pace)
 
     async def close(self) -> None:
         """Close once all that was asked for is answered."""
@@ -35,12 +59,16 @@ class Readers:
         for connection in self._connections:
             connection.close()
 
-    def _read_now(self, statement: str, keys: Sequence[Any]) -> list[Row]:
+    def _read_now(self, statement: str, keys: Sequence[Any], pace: Pace | None) -> list[Row]:
+        begun = time.perf_counter()
         try:
             connection = self._connection()
             return [row for key in keys for row in connection.execute(statement, key)]
         except sqlite3.Error as error:
             raise translate(error, committing=False) from None
+        finally:
+            if pace is not None:
+                pace.note(time.perf_counter() - begun, 1)
 
     def _connection(self) -> sqlite3.Connection:
         """The connection of the thread that asks."""

@@ -160,7 +160,12 @@ class SQLite:
             self._connection.execute(f"PRAGMA synchronous = {self._synchronous}")
             self._reserve.keep()
             space = Space(self.path, self._reserve, self.limits.total_bytes)
-            self._transactions = Transactions(self._connection, self._sql, self.clock, self.limits, self.seal, space)
+            self._transactions = Transactions(
+                self._connection,
+                self._sql,
+                space,
+                lambda drawer, new_id, room: drawer.desk(self.clock, self.limits, new_id, room, self.seal),
+            )
             check_program(self._connection.execute(self._sql["oldest_program"]).fetchone()[0])
         except BaseException as error:
             self._unlock()

@@ -2,16 +2,15 @@
 
 import itertools
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from postoffice.acts.act import Act
+from postoffice.acts.desk import Desk
+from postoffice.acts.room import Room
 from postoffice.acts.rows import Row
-from postoffice.core.clock import Clock
 from postoffice.core.errors import DiskFull, OutcomeUnknown
-from postoffice.core.limits import Limits
-from postoffice.core.seal import Seal
 from postoffice.store.drawer import Drawer
 from postoffice.store.engine import Steps
 from postoffice.store.group import close_desk, run_acts
@@ -32,14 +31,16 @@ class Transactions:
     """One at a time. What stays true from one to the next is kept at hand: one process owns the file."""
 
     def __init__(
-        self, connection: sqlite3.Connection, statements: Mapping[str, str], clock: Clock, limits: Limits, seal: Seal, space: Space
+        self,
+        connection: sqlite3.Connection,
+        statements: Mapping[str, str],
+        space: Space,
+        new_desk: Callable[[Drawer, Callable[[], object], Room], Desk],
     ) -> None:
         self._connection = connection
         self._sql = statements
-        self._clock = clock
-        self._limits = limits
-        self._seal = seal
         self._space = space
+        self._new_desk = new_desk
         self._data_version: int | None = None
         self._unfiled = _NEWS_FILED_AT_ONCE  # it may be as many
         self._drawer = Drawer()
@@ -100,8 +101,8 @@ class Transactions:
             if not connection.in_transaction:
                 connection.execute("BEGIN IMMEDIATE")
             self._notice_others()
-            desk = self._drawer.desk(self._clock, self._limits, self._delivery_ids.__next__, room, self._seal)
-            desk.now = self._clock.now()  # which is what SQL would be told, too
+            desk = self._new_desk(self._drawer, self._delivery_ids.__next__, room)
+            desk.now = desk.clock.now()  # which is what SQL would be told, too
             self._drive(open_desk(desk, self._drawer, acts))
             outcomes = run_acts(desk, acts)
             self._grown = room.taken

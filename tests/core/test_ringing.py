@@ -29,9 +29,11 @@ def test_what_was_read_meanwhile_rings_nobody() -> None:
     assert rung.due([], 1e6) == ()
 
 
-def test_only_urgent_and_usual_mail_of_others_rings() -> None:
-    waiting = [Letter(id=str(priority), priority=priority) for priority in range(1, 6)] + [Letter(id="notice", priority=1, notice=True)]
-    assert Ringing().due(waiting, 0.0) == ("1", "2", "3")
+def test_only_urgent_and_usual_mail_of_others_rings_and_notices_that_somebody_waits_for() -> None:
+    waiting = [
+        Letter(id=f"{priority}{notice or ''}", priority=priority, notice=notice) for notice in (False, True) for priority in range(1, 6)
+    ]
+    assert Ringing().due(waiting, 0.0) == ("1", "2", "3", "1True", "2True")
 
 
 def test_a_letter_is_rung_for_again_after_1_5_and_15_minutes_and_then_given_up_once() -> None:

@@ -30,6 +30,7 @@ from postoffice.acts.rows import (
     Version,
     WindowRow,
 )
+from postoffice.acts.work.rows import BidRow, ReservationRow
 from postoffice.core.agent import KEYS_OF, Card
 from postoffice.core.clock import Clock, moment
 from postoffice.core.event import Kind
@@ -87,6 +88,8 @@ class Desk:
         self.rings: dict[MailKey, RingRow] = {}
         self.window_sessions: dict[tuple[str, str], str] = {}  # by client and session: its agent
         self.holders: dict[str, str] = {}  # by open window: its agent
+        self.reservations: dict[str, ReservationRow] | None = None  # by id, once an act has looked
+        self.bids: dict[str, BidRow] | None = None
         self.extra: dict[str, list[Row]] = {}
         # What the acts changed, by the statement that writes it.
         self.new_agents: list[Box] = []

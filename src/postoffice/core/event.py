@@ -25,6 +25,7 @@ class Kind(StrEnum):
     NOTE = "note"
     QUESTION = "question"
     PAUSE = "pause"
+    RESERVATION = "reservation"
     BUDGET_SPENT = "budget_spent"
     KEY_ADDED = "key_added"
     KEY_REVOKED = "key_revoked"

@@ -6,6 +6,8 @@ import msgspec
 
 LEAST_URGENT_RUNG = 3
 """Priorities 4 and 5 ring nobody."""
+LEAST_URGENT_NOTICE_RUNG = 2
+"""Of what the office itself writes, most rings nobody: only what somebody waits for does."""
 AT_ONCE = 1
 """The priority that reaches an agent at work."""
 AGAIN_SECONDS = (60.0, 300.0, 900.0)
@@ -25,7 +27,7 @@ class Letter(msgspec.Struct, frozen=True):
     @property
     def rings(self) -> bool:
         """Whether it is worth a ring."""
-        return self.priority <= LEAST_URGENT_RUNG and not self.notice
+        return self.priority <= (LEAST_URGENT_NOTICE_RUNG if self.notice else LEAST_URGENT_RUNG)
 
 
 class Rung(msgspec.Struct, frozen=True):

@@ -36,6 +36,7 @@ from postoffice.office.presences import Presences
 from postoffice.office.proofs import Proofs
 from postoffice.office.questions import Questions
 from postoffice.office.reachability import Reachability
+from postoffice.office.reservations import Reservations
 from postoffice.office.rules import OfficeRules
 from postoffice.office.search import Search
 from postoffice.office.sending import Sending
@@ -216,6 +217,7 @@ class PostOffice:
         # Kinds of verbs that have a name of their own
         self.invites = Invites(store, checks, clock)
         self.machines = Machines(store, checks)
+        self.reservations = Reservations(store, checks)
         self.hooks = Hooks(store, clock, sending)
         self.webhooks = Webhooks(store, bells, clock)
         self.ledger = Ledger(store, rules, checks, directory)

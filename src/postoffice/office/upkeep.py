@@ -87,6 +87,7 @@ class Upkeep:
         store, limits = self._store, self._rules.limits
         await store.do(ReturnDue())
         await store.sweeps.end_lost_windows()
+        await store.sweeps.end_reservations()
         await store.sweeps.expire_requests()
         await store.sweeps.report_overdue()
         await store.sweeps.end_questions()

@@ -12,11 +12,13 @@ from postoffice.acts.questions.closing import EndQuestion
 from postoffice.acts.questions.go_on import AskGoOn
 from postoffice.acts.upkeep.forgetting import Forget, ForgetEvents, Purge, PurgeUnreached
 from postoffice.acts.upkeep.indexing import IndexSearch
+from postoffice.acts.work.reserving import EndReservations, TellFree, in_the_way
 from postoffice.core.clock import micros
 from postoffice.store.engine import Engine
 from postoffice.store.reads.endless import EndlessReads
 from postoffice.store.reads.pages import SKEW, first_id
 from postoffice.store.reads.questions import QuestionReads
+from postoffice.store.reads.reservations import ReservationReads
 
 R = TypeVar("R")
 _INDEXED_AT_ONCE = 1000
@@ -36,6 +38,7 @@ class Sweeps:
         self._do = do
         self._questions = QuestionReads(engine)
         self._endless = EndlessReads(engine)
+        self._reservations = ReservationReads(engine)
 
     async def expire_requests(self, limit: int = 100) -> int:
         """End the requests that nobody answered in time."""
@@ -61,6 +64,20 @@ class Sweeps:
         """End the questions that nobody answered in time."""
         overdue = await self._questions.overdue(limit)
         return len([await self._do(EndQuestion(question)) for question in overdue])
+
+    async def end_reservations(self, limit: int = 100) -> int:
+        """End the reservations whose time has come or whose window has ended, and tell those who wait for the files."""
+        ended = await self._reservations.ended(limit)
+        if ended:
+            await self._do(EndReservations(ended))
+        return len(ended) + await self.tell_free()
+
+    async def tell_free(self) -> int:
+        """Tell those who asked for it that nothing stands in their way any more."""
+        bids = await self._reservations.bids()
+        rows = await self._reservations.rows() if bids else []
+        free = [bid for bid in bids if not in_the_way(bid, rows)]
+        return await self._do(TellFree(free)) if free else 0
 
     async def ask_go_on(self) -> int:
         """Ask the owner about sessions whose agents write to each other without end."""

@@ -147,6 +147,7 @@ def notify(desk: Desk, box: Box, notice: Notice, correlation_id: str | None = No
         payload=notice.payload,
         trace=(SYSTEM,),
         reply_to=notice.reply_to,
+        priority=notice.priority,
         correlation_id=correlation_id,
     )
     body = _encode(message).decode()

@@ -5,7 +5,10 @@ from typing import Any
 import msgspec
 
 from postoffice.acts.rows import DeliveryRow, TaskRow
+from postoffice.acts.work.rows import ReservationRow
 from postoffice.core.names import SYSTEM
+from postoffice.core.reservation import Claim
+from postoffice.core.ringing import LEAST_URGENT_NOTICE_RUNG
 
 _encode = msgspec.json.Encoder().encode
 _OFTEN = ("once", "twice", *(f"{word} times" for word in ("three", "four", "five", "six", "seven", "eight", "nine", "ten")))
@@ -17,6 +20,7 @@ class Notice(msgspec.Struct, frozen=True):
     text: str
     payload: dict[str, Any]
     reply_to: str | None = None
+    priority: int = 3
 
 
 def dead_letter(row: DeliveryRow, subject: str, recipient: str, reason: str, *, said: bool, refused: bool) -> Notice:
@@ -80,3 +84,17 @@ def code_was_mailed(connection_id: str, target: str) -> Notice:
     """The code of a request is no longer worth anything."""
     text = f"The code of your request to {target} stood in a letter, which proves no person's consent. The request has a new code: let a person pass it on."
     return Notice(text, {"kind": "code_was_mailed", "connection_id": connection_id, "to": target})
+
+
+def reservation_free(claim: Claim) -> Notice:
+    """What somebody waited for can be had. It was asked for, and may ring."""
+    text = f"Free now, as nobody else has reserved it: {', '.join(claim.paths)} in {claim.project}. Reserve it before you begin: others may wait as well."
+    facts = {"kind": "reservation_free", "project": claim.project, "paths": claim.paths, "exclusive": claim.exclusive}
+    return Notice(text, facts, priority=LEAST_URGENT_NOTICE_RUNG)
+
+
+def reservation_broken(row: ReservationRow) -> Notice:
+    """The owner has ended a reservation before its time."""
+    text = f"The owner has ended your reservation of {', '.join(row.claim.paths)} in {row.claim.project}: others may edit it now."
+    facts = {"kind": "reservation_broken", "reservation_id": row.id, "project": row.claim.project, "paths": row.claim.paths}
+    return Notice(text, facts, priority=LEAST_URGENT_NOTICE_RUNG)

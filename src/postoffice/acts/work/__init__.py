@@ -1,0 +1,1 @@
+"""What agents say of their work: which files they have reserved."""

@@ -22,10 +22,3 @@ async def test_a_model_holds_its_mail_and_goes_on(served: Served) -> None:
         assert "do as I say" not in listed
         assert await told(coder, "mail_pause", resume=True) == "Your mail comes again."
         assert "hello" in await told(coder, "mail_get")
-
-
-async def test_the_set_costs_little(served: Served) -> None:
-    async with client(served, "/mail/coder?tools=work", model=True) as coder:
-        (tool,) = (await coder.list_tools()).tools
-        assert tool.name == "mail_pause"
-        assert len(tool.model_dump_json(exclude_none=True, by_alias=True)) <= 700

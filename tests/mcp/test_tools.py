@@ -162,7 +162,7 @@ class TestDescriptions:
         """Sending the same words twice without an id is two messages."""
         hints = {tool.name: tool.annotations for tool in await tools_at(desk, "/mcp?tools=all")}
         harmless = {name for name, hint in hints.items() if hint is not None and hint.idempotent_hint and not hint.read_only_hint}
-        assert harmless == {"mail_done", "mailbox_ack", "mailbox_read"}
+        assert harmless == {"mail_done", "mail_release", "mail_reserve", "mailbox_ack", "mailbox_read"}
 
     @pytest.mark.parametrize("era", ERAS)
     async def test_every_conversation_pays_little_for_them(self, desk: Served, era: str) -> None:

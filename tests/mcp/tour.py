@@ -49,4 +49,6 @@ async def tour(call: Call) -> None:
     await call("emil", "mail_connect")
     await call("emil", "mail_pause", minutes=5, reason="lunch")
     await call("emil", "mail_pause", resume=True)
+    await call("emil", "mail_reserve", paths=["cake/**"], why="baking", project="/home/emil")
+    await call("emil", "mail_release")
     await call("emil", "mail_connect", code=connecting["request"]["verification_code"])

@@ -49,6 +49,12 @@ def post(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[House, list
             },
         )
         town.move("victim-0", task["message_id"], "working", hostile.NOTE)
+        town.call(
+            "mallory",
+            "POST",
+            "/reservations",
+            {"project": hostile.NOTE, "paths": [hostile.SUBJECT[:200].replace("/", " ")], "why": hostile.NOTE},
+        )
         town.call("mallory", "POST", "/connections/request", {"target_agent_name": "victim-1", "message": hostile.NOTE})
         yield house, ids
 
@@ -93,7 +99,7 @@ def test_no_letter_does_anything_when_it_is_read(browser: Browser, post: tuple[H
 
 
 @pytest.mark.parametrize("path", [f"/page/mail?of=victim-{n}" for n in range(3)] + [
-    "/", "/page/mail", "/page/mail?of=mallory", "/page/tasks", "/page/connections", "/page/dead", "/page/traffic", "/page/compose",
+    "/", "/page/mail", "/page/mail?of=mallory", "/page/tasks", "/page/connections", "/page/dead", "/page/reservations", "/page/traffic", "/page/compose",
     "/page/search?q=script", "/page/search?q=%3Cscript%3Ewindow.hit%3D1%3C%2Fscript%3E&sender=mallory", "/page/connect?name=mallory",
 ])  # fmt: skip
 def test_no_view_is_harmed(browser: Browser, post: tuple[House, list[str]], path: str) -> None:

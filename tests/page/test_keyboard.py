@@ -50,6 +50,7 @@ def test_a_letter_is_written_and_sent_by_keys_alone(lookout: Lookout, house: Hou
         ("n", "Connections"),
         ("d", "Dead letters"),
         ("w", "Traffic"),
+        ("r", "Reservations"),
         ("a", "Connect an agent"),
     ],
 )

@@ -26,6 +26,7 @@ VIEWS = {
     "tasks": ("/page/tasks", "Tasks"),
     "connections": ("/page/connections", "Connections"),
     "dead": ("/page/dead", "Dead letters"),
+    "reservations": ("/page/reservations", "Reservations"),
     "traffic": ("/page/traffic", "Traffic"),
     "connect": ("/page/connect?name=newcomer", "Connect an agent"),
     "settings": ("/page/settings", "Settings"),
@@ -135,7 +136,7 @@ def test_a_view_can_be_read_without_scripts(browser: Browser, house: House, name
         page = lookout.go(address(house, name))
         expect(page.get_by_role("heading", level=1)).to_have_text(VIEWS[name][1])
         assert len(page.locator("main").inner_text()) > 40
-        expect(page.locator("#nav a")).to_have_count(11)
+        expect(page.locator("#nav a")).to_have_count(12)
 
 
 def test_a_new_office_says_how_to_begin(browser: Browser, tmp_path: Path) -> None:

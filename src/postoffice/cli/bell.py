@@ -3,14 +3,13 @@
 import argparse
 import os
 import sys
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, datetime, time
 from typing import Any
 
 from postoffice.cli.command import CLIENTS, Options, examples
-from postoffice.core.errors import BadSetting, Invalid, MailError
+from postoffice.core.errors import BadSetting, MailError
 
 _CLIENTS = ("claude", "codex", "gemini")
-_UNITS = {"m": 60, "h": 3600, "d": 86400}
 
 
 def add(commands: Any) -> None:
@@ -95,32 +94,25 @@ def _hook(options: Options) -> int:
     )
     if options["wait"]:
         return wait(wish)
-    run_hook(wish)
-    return 0
+    return run_hook(wish)
 
 
 def _quiet(options: Options) -> None:
     from postoffice.bridges.bell.quiet import Quiet, keep, kept  # noqa: PLC0415
+    from postoffice.cli.dates import span_of  # noqa: PLC0415
     from postoffice.core.names import check_name  # noqa: PLC0415
 
     agent = check_name(options["name"]) if options["name"] else ""
     if options["off"]:
         keep(agent, None)
     elif options["span"] or options["hours"]:
-        until = datetime.now(UTC) + _span(options["span"]) if options["span"] else None
+        until = datetime.now(UTC) + span_of(options["span"], "--for") if options["span"] else None
         begins, ends = _hours(options["hours"]) if options["hours"] else (None, None)
         keep(agent, Quiet(until=until, from_hour=begins, to_hour=ends))
     for name, quiet in kept().items():
         print(f"{name or 'everybody'}: {_told(quiet)}")
     if not kept():
         print("Nobody is left alone.")
-
-
-def _span(text: str) -> timedelta:
-    number, unit = text[:-1], text[-1:]
-    if not number.isdecimal() or unit not in _UNITS:
-        raise Invalid(what="--for", why=f"{text!r} is no time; say 30m, 1h or 2d")
-    return timedelta(seconds=int(number) * _UNITS[unit])
 
 
 def _hours(text: str) -> tuple[time, time]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from postoffice.client.wire import Wire
 
 OWNER_KEY = "owner.key"
+_CODEX_SESSION = "CODEX_THREAD_ID"
 _NOTHING_SAID: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -79,6 +80,11 @@ def speaker(options: Mapping[str, Any]) -> Speaker:
     for why, agent in named_by.items():
         if agent:
             return _speaking(server, agent, why, options)
+    return (_window_here(server) if options.get("in_window") else None) or _speaker_here(server, options)
+
+
+def _speaker_here(server: str, options: Mapping[str, Any]) -> Speaker:
+    """Who speaks where nobody is named."""
     if (key := owner_key(server, options)) is not None:
         return Speaker(OWNER, key, "as the office is kept here")
     stored = [kept for kept in credentials.known(server) if kept.agent != OWNER]
@@ -86,6 +92,19 @@ def speaker(options: Mapping[str, Any]) -> Speaker:
         return Speaker(stored[0].agent, stored[0].key, "as its key is the only one here")
     owner = _speaking(server, OWNER, "as no other key is here", options)
     return owner if owner.key else Speaker(None, None, "as nobody was named and no key is here")
+
+
+def _window_here(server: str) -> Speaker | None:
+    """The agent of the window in which this is run, by whatever ran it there."""
+    from postoffice.bridges.bell.place import cards  # noqa: PLC0415 - most commands never ask
+    from postoffice.client.process import is_below  # noqa: PLC0415
+
+    windows = [one for one in cards() if one.agent is not None and one.server == server and one.process.alive]
+    session = os.environ.get(_CODEX_SESSION)  # a shell of Codex's comes from a daemon that all windows share
+    agent = next(
+        (one.agent for one in windows if is_below(os.getpid(), one.process.pid) or (session is not None and one.session == session)), None
+    )
+    return None if agent is None else Speaker(agent, credentials.for_window(server, agent), "as it is run in its window")
 
 
 def _speaking(server: str, agent: str, why: str, options: Mapping[str, Any]) -> Speaker:

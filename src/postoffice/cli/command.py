@@ -40,6 +40,8 @@ class Command(NamedTuple):
     run: Run
     render: Render
     arguments: tuple[Argument, ...] = ()
+    in_window: bool = False
+    """Whether it speaks as the agent in whose window it is run, where nobody is named."""
 
 
 Commands = "argparse._SubParsersAction[Any]"

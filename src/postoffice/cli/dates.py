@@ -35,6 +35,14 @@ def moment_of(text: str, now: datetime, setting: str = "--deadline") -> datetime
     raise BadSetting(name=setting, why=why)
 
 
+def span_of(text: str, setting: str) -> timedelta:
+    """A while: `30m`, `2h`, `1d`."""
+    span = _AHEAD.fullmatch(text.strip().lower())
+    if span is None or span[1] is None or (unit := _UNITS.get(span[2])) is None:
+        raise BadSetting(name=setting, why=f"{text!r} is no time; say 30m, 1h or 2d")
+    return timedelta(**{unit: int(span[1])})
+
+
 def _ahead(words: str, now: datetime) -> datetime | None:
     """`in 2h`, `30 min`, `in a week`."""
     if (span := _AHEAD.fullmatch(words)) is None or (unit := _UNITS.get(span[2])) is None:

@@ -15,6 +15,7 @@ from postoffice.cli import (
     bridges,
     consent,
     for_you,
+    guard,
     inviting,
     keeping,
     ledger,
@@ -24,6 +25,7 @@ from postoffice.cli import (
     pausing,
     people,
     questions,
+    reserving,
     sending,
     server,
     setup,
@@ -39,7 +41,7 @@ from postoffice.cli.start import begin
 from postoffice.core.errors import MailError
 
 _OPENING = frozenset(
-    ("ack", "approve", "ask", "connect", "forward", "nack", "note", "quiet", "register", "reject", "reply", "send", "task")
+    ("ack", "approve", "ask", "connect", "forward", "nack", "note", "quiet", "register", "reject", "reply", "reserve", "send", "task")
 )
 """Commands that open the office of this machine where nobody has: what only reads starts nothing."""
 _WRONG_INPUT, _NO_IO = 65, 74
@@ -140,7 +142,7 @@ def parser() -> Parser:
     root.add_argument("--version", action="version", version=f"postoffice {__version__}")
     commands = root.add_subparsers(title="commands", metavar="COMMAND")
     server.add(commands)
-    for noun in (people, pausing, inviting, login, sending, for_you, questions, mail, consent, work, windows, webhooks):
+    for noun in (people, pausing, inviting, login, sending, for_you, questions, mail, consent, work, reserving, windows, webhooks):
         add_commands(commands, noun.COMMANDS, _asking)
     watching.add(commands)
     bridges.add(commands)
@@ -148,6 +150,7 @@ def parser() -> Parser:
     ledger.add(commands, _asking)
     setup.add(commands)
     bell.add(commands)
+    guard.add(commands)
     keeping.add(commands)
     _add_completions(commands, root)
     return root
@@ -161,7 +164,7 @@ def _asking(command: Command) -> Callable[[Options], None]:
             from postoffice.client import starter  # noqa: PLC0415 - what only reads starts nothing
 
             await starter.ensure_open(server_of(options))
-        async with asking(options) as wire:
+        async with asking(options | {"in_window": command.in_window}) as wire:
             return await command.run(wire, options)
 
     def run(options: Options) -> None:

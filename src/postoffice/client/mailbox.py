@@ -22,6 +22,7 @@ from postoffice.client.message import Message, decode
 from postoffice.client.path import part
 from postoffice.client.pausing import PausingCalls
 from postoffice.client.people import PeopleCalls
+from postoffice.client.reserving import ReservingCalls
 from postoffice.client.wire import Wire, until_answered
 from postoffice.core.clock import sender_id
 from postoffice.core.errors import MailboxClosed, MailError, NoReply, Unavailable
@@ -31,7 +32,7 @@ _WAIT_SECONDS, _LEASE_SECONDS = 25.0, 30.0
 _UNDER_WAY = ("accepted", "working")  # a task's progress is no answer yet
 
 
-class Mailbox(PeopleCalls, PausingCalls):
+class Mailbox(PeopleCalls, PausingCalls, ReservingCalls):
     """One agent's mailbox. Sends are repeated by id while the server is away, so that nothing is sent twice or lost."""
 
     def __init__(

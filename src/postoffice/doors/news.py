@@ -25,6 +25,7 @@ _REF = {
     Kind.NOTE: "message_id",
     Kind.QUESTION: "question_id",
     Kind.PAUSE: "agent",
+    Kind.RESERVATION: "reservation_id",
     Kind.BUDGET_SPENT: "session_id",
     Kind.KEY_ADDED: "prefix",
     Kind.KEY_REVOKED: "prefix",

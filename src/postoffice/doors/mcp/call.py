@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from postoffice.core.errors import MailError, NoSuchTool
-from postoffice.core.fence import one_line
+from postoffice.core.errors import AlreadyReserved, MailError, NoSuchTool
+from postoffice.core.fence import Fence, one_line
 from postoffice.core.tools.tool import read_arguments
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools import VERBS
 from postoffice.doors.mcp.tools.result import Result
+from postoffice.doors.mcp.tools.work import refused_words
 
 Progress = Callable[[float, float], Awaitable[None]]
 """Told how many seconds a call has waited, of how many."""
@@ -40,6 +41,8 @@ async def answer_call(request: McpRequest, name: str, arguments: object, progres
         result = await call_tool(request, name, arguments, progress)
     except NoSuchTool:
         raise
+    except AlreadyReserved as error:
+        return f"{refused_words(error, Fence())} [{error.code}]"
     except MailError as error:
         # It repeats what it was called with, which may be an id that another agent chose.
         return f"{one_line(str(error))} [{error.code}]"

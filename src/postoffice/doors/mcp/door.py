@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import unquote
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
@@ -95,6 +96,7 @@ class McpDoor:
         structured = http.query_params.get("structured", "").lower() in _YES
         request = McpRequest(self._office(), Credentials(key, address.agent or name), listed, structured=structured)
         request.window = http.headers.get("x-window")
+        request.project = unquote(http.headers.get("x-project", "")) or None
         await request.enter()
         http.scope["state"] |= {REQUEST: request, "agent": request.name}
         return request

@@ -40,6 +40,8 @@ class McpRequest:
         """Whether what is asked only looks for mail: then a name that nobody has had makes no agent."""
         self.window: str | None = None
         """From which window it calls, where it says so."""
+        self.project: str | None = None
+        """The project in whose folder it works, where it says so."""
         self._caller: Caller | None = None
 
     async def enter(self) -> None:

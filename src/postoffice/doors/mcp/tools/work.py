@@ -1,9 +1,11 @@
-"""Work, at work: an agent holds its mail, and goes on."""
+"""Work, at work: an agent holds its mail and goes on, and reserves files and releases them."""
 
 from datetime import timedelta
 
+from postoffice.core.errors import AlreadyReserved, Invalid
 from postoffice.core.fence import Fence
 from postoffice.core.pause import Pause, until_words
+from postoffice.core.reservation import Reservation
 from postoffice.core.tools import work
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.result import Result
@@ -19,10 +21,38 @@ class Paused(Result, frozen=True, kw_only=True):
         return "Your mail comes again." if self.paused is None else paused_words(self.paused, Fence())
 
 
+class Reserved(Result, frozen=True, kw_only=True):
+    """What is the caller's now."""
+
+    reservation: Reservation
+
+    def text(self) -> str:
+        mode = "Yours" if self.reservation.exclusive else "Shared by you"
+        return f"{mode} until {self.reservation.until:%H:%M} UTC. Release it when you are done."
+
+
+class Released(Result, frozen=True, kw_only=True):
+    """What the caller has given up."""
+
+    released: tuple[Reservation, ...]
+
+    def text(self) -> str:
+        return "Released." if self.released else "Nothing of that was reserved by you."
+
+
 def paused_words(pause: Pause, marks: Fence) -> str:
     """A pause as a model reads it. Why is somebody's words."""
     said = f"Your mail is {until_words(pause.until)}; mail_pause(resume=true) ends that."
     return f"{said}\n{marks.words(pause.by, pause.reason)}" if pause.reason else said
+
+
+def refused_words(refusal: AlreadyReserved, marks: Fence) -> str:
+    """Who has it, as a model reads it: which files and why are the holder's words."""
+    held = refusal.facts["reservation"]
+    assert isinstance(held, Reservation)
+    said = "\n".join(filter(None, [", ".join(held.paths), held.why]))
+    end = f"Refused: {held.holder} has reserved it until {held.until:%H:%M} UTC, and says of which files and why:"
+    return f"{end}\n{marks.words(held.holder, said)}"
 
 
 async def pause(request: McpRequest, given: work.Pause) -> Paused:
@@ -35,4 +65,24 @@ async def pause(request: McpRequest, given: work.Pause) -> Paused:
     return Paused(paused=await request.office.pause(me, lasts, reason=given.reason))
 
 
-VERBS = (Verb(work.PAUSE, pause, Paused),)
+async def reserve(request: McpRequest, given: work.Reserve) -> Reserved:
+    """Have files to itself for a while."""
+    me = await request.caller(given.agent_id)
+    project = given.project or request.project
+    if project is None:
+        raise Invalid(what="project", why="say which: the path of its folder")
+    lasts = timedelta(minutes=given.minutes)
+    held = await request.office.reservations.reserve(
+        me, project, given.paths, lasts, given.why, exclusive=not given.shared, tell=given.tell
+    )
+    return Reserved(reservation=held)
+
+
+async def release(request: McpRequest, given: work.Release) -> Released:
+    """Give them up."""
+    me = await request.caller(given.agent_id)
+    project = given.project or (request.project if given.paths else None)
+    return Released(released=await request.office.reservations.release(me, project, given.paths))
+
+
+VERBS = (Verb(work.PAUSE, pause, Paused), Verb(work.RESERVE, reserve, Reserved), Verb(work.RELEASE, release, Released))

@@ -1,0 +1,46 @@
+"""How a program reserves files and releases them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from postoffice.client.path import part
+
+
+class ReservingCalls:
+    """Which files an agent has to itself for a while, or shares."""
+
+    async def call(self, method: str, path: str, body: object = None, **query: object) -> Any:
+        """Any call of the REST door; the mailbox knows how."""
+        raise NotImplementedError
+
+    async def reserve(
+        self, project: str, paths: Sequence[str], seconds: float | None = None, why: str = "", *, exclusive: bool = True, tell: bool = False
+    ) -> dict[str, Any]:
+        """Reserve files, an hour unless told otherwise. What clashes is `AlreadyReserved`; with `tell` a letter comes once it is free."""
+        body = {"project": project, "paths": list(paths), "why": why, "exclusive": exclusive, "tell": tell}
+        held: dict[str, Any] = await self.call("POST", "/reservations", body | ({} if seconds is None else {"seconds": seconds}))
+        return held
+
+    async def release(self, project: str | None = None, paths: Sequence[str] = ()) -> list[dict[str, Any]]:
+        """Give up some paths of a project, all of a project, or all there is."""
+        body: dict[str, Any] = {"project": project, "paths": list(paths)}
+        return self._listed(await self.call("POST", "/reservations/release", body))
+
+    async def end_reservation(self, id: str) -> dict[str, Any]:
+        """End one: this agent's own, or as the owner anybody's."""
+        ended: dict[str, Any] = await self.call("DELETE", f"/reservations/{part(id)}")
+        return ended
+
+    async def reservations(self, project: str | None = None) -> list[dict[str, Any]]:
+        """All that is reserved now, or that of one project."""
+        return self._listed(await self.call("GET", "/reservations", None, project=project))
+
+    async def in_the_way(self, project: str, paths: Sequence[str]) -> list[dict[str, Any]]:
+        """Others' reservations that are in the way of an edit of these files."""
+        files = [{"project": project, "path": path} for path in paths]
+        return self._listed(await self.call("POST", "/reservations/check", {"files": files}))
+
+    @staticmethod
+    def _listed(answer: Any) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = answer["reservations"]
+        return found

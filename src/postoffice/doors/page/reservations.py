@@ -1,0 +1,25 @@
+"""Reservations: which agent works on which files, and an end to it by the owner."""
+
+from itertools import groupby
+from operator import attrgetter
+
+from starlette.responses import Response
+
+from postoffice.core.names import folded
+from postoffice.doors.page.look import Look
+
+_PATH = "/page/reservations"
+
+
+async def reservations(look: Look) -> Response:
+    """All that is reserved now, by project."""
+    found = await look.office.reservations.all()
+    projects = [(name, list(rows)) for name, rows in groupby(found, attrgetter("project"))]
+    mine = {one.id for one in found if folded(one.holder) == folded(look.caller.name)}
+    return await look.show("reservations.html", projects=projects, mine=mine)
+
+
+async def end(look: Look) -> Response:
+    """End one: its holder's right, and the owner's."""
+    await look.office.reservations.end(look.caller, look.part("id"))
+    return look.to(_PATH, {"said": "unreserved"})

@@ -81,7 +81,7 @@ def test_the_hook_joins_the_others(person: Person) -> None:
     person.setup("claude", "--hook", "--yes")
     document = json.loads(settings.read_text())
     assert document["hooks"]["Stop"][0] == mine["hooks"]["Stop"][0]  # type: ignore[index]
-    for event in ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd"):
+    for event in ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd"):
         ours = document["hooks"][event][-1]["hooks"]
         assert all(f"{sys.executable} -m postoffice hook --client claude" in one["command"] for one in ours)
         assert [one["asyncRewake"] for one in ours if "--wait" in one["command"]] == ([True] if event in ("SessionStart", "Stop") else [])

@@ -5,14 +5,16 @@ import shlex
 import sys
 from typing import Any, Final
 
+from postoffice.bridges.bell.guard import EDITORS
 from postoffice.setup.edit import Hook
 
 _MANNER = re.compile(r"\bpostoffice hook --(as|client|server) ")
 _HOOK_SECONDS, _START_SECONDS, _WAIT_SECONDS = 5, 15, 86_400
 _MILLISECONDS = 1000
-_CLAUDE: Final = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd")
-_CODEX: Final = ("SessionStart", "UserPromptSubmit", "PostToolUse", "Stop", "SessionEnd")
-_GEMINI: Final = ("SessionStart", "BeforeAgent", "AfterTool", "AfterAgent", "SessionEnd")
+_CLAUDE: Final = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
+_CODEX: Final = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
+_GEMINI: Final = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd")
+_EDITING: Final = ("PreToolUse", "BeforeTool")
 _WAITING: Final = ("SessionStart", "Stop")
 HOOKED: Final = ("claude", "codex", "gemini")
 """Clients with hooks."""
@@ -33,7 +35,8 @@ def hooks(client: str, server: str, agent: str | None, *, shared: bool = False, 
 def hook_groups(client: str, command: str) -> dict[str, dict[str, Any]]:
     """What a client runs, by event, where this command is our hook."""
     events = {"claude": _CLAUDE, "codex": _CODEX, "gemini": _GEMINI}[client]
-    return {event: {"hooks": _group(client, event, command)} for event in events}
+    only = {event: {"matcher": EDITORS[client]} for event in _EDITING}
+    return {event: {**only.get(event, {}), "hooks": _group(client, event, command)} for event in events}
 
 
 def is_ours(group: Any) -> bool:

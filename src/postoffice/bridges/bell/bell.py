@@ -99,6 +99,8 @@ class Bell:
         if window.id is None or window.agent is None:
             return {}
         answer: dict[str, Any] = {"agent": window.agent}
+        if event == "edit":
+            return answer | await self._edit(window, said)
         window.sign(busy=event in ("prompt", "tool") or (event == "stop" and window.busy and not self._ends(window, said)))
         if event == "start":
             with suppress(MailError):
@@ -112,6 +114,13 @@ class Bell:
         text = self._text(window, event, said)
         window.stirred.set()
         return answer | ({"text": text} if text else {})
+
+    async def _edit(self, window: Window, said: dict[str, Any]) -> dict[str, Any]:
+        """Until when somebody else has reserved what is to be edited; nothing where the office does not tell."""
+        window.sign(busy=True)
+        with suppress(MailError):
+            return {"reserved_until": await self._office(window).reserved_until(window, said["files"])}
+        return {}
 
     def stir(self, agent: str | None = None) -> None:
         """Have windows look at their mail."""

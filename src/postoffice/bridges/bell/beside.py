@@ -6,6 +6,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -14,6 +15,7 @@ from postoffice.bridges.bell.hook import Wish
 from postoffice.bridges.bell.place import CODEX
 from postoffice.bridges.bell.terminal import latest, terminal
 from postoffice.client.process import Process, client_process, folder_of
+from postoffice.client.project import project_at
 
 _BELL_SECONDS = 8.0
 _AGAIN_SECONDS = 2.0
@@ -27,6 +29,7 @@ class Beside:
         self._agent: str | None = None
         self._id: str | None = None
         self._has_tools = False
+        self._project: str | None = None
         self._known = threading.Event()
 
     def start(self) -> None:
@@ -40,7 +43,7 @@ class Beside:
 
     def headers(self) -> dict[str, str]:
         """How to call for it: by its name, and as the window it is."""
-        said = {"X-Agent": self.agent(), "X-Window": self._id}
+        said = {"X-Agent": self.agent(), "X-Window": self._id, "X-Project": self._project}
         return {header: value for header, value in said.items() if value}
 
     def listed(self) -> None:
@@ -69,6 +72,7 @@ class Beside:
             return None
         # A plugin may start us in a folder of its own.
         folder = folder_of(at.pid) or str(Path.cwd())
+        self._project = quote(project_at(Path(folder)).name)
         return {
             "client": self._wish.client,
             "process": msgspec.to_builtins(at),

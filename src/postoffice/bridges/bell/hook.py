@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from postoffice.bridges.bell import call, words
+from postoffice.bridges.bell.guard import guard
 from postoffice.bridges.bell.place import CLAUDE, CODEX, GEMINI, folder
 from postoffice.bridges.bell.terminal import terminal
 from postoffice.bridges.bell.tmux import pane_of
@@ -20,6 +21,8 @@ _EVENTS: Final = {
     "SessionStart": "start",
     "UserPromptSubmit": "prompt",
     "BeforeAgent": "prompt",
+    "PreToolUse": "edit",
+    "BeforeTool": "edit",
     "PostToolUse": "tool",
     "AfterTool": "tool",
     "Stop": "stop",
@@ -50,15 +53,17 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
     """Whether rings may be typed into its pane, where nothing else wakes it."""
 
 
-def run_hook(wish: Wish) -> None:
-    """Say what there is to say, or nothing. Never a failure: an agent's turn does not depend on us."""
+def run_hook(wish: Wish) -> int:
+    """Say what there is to say, or nothing. Never a failure: an agent's turn does not depend on us, but for an edit that is refused."""
     told = _told()
     event = _EVENTS.get(str(told.get("hook_event_name")))
     seconds = _START_SECONDS if event == "start" else _ANSWER_SECONDS
     _end_within(seconds + _SPARE_SECONDS)
     said = _said(wish, told)
     if event is None or said is None or (event == "end" and told.get("reason") in _PASSING):
-        return
+        return 0
+    if event == "edit":
+        return guard(said, told, seconds)
     asked = {
         **said,
         "say": "hook",
@@ -69,6 +74,7 @@ def run_hook(wish: Wish) -> None:
     answer = call.ask(asked, seconds)
     if text := answer.get("text"):
         print(json.dumps(_printed(wish.client, str(told["hook_event_name"]), event, str(text))), flush=True)  # noqa: T201 - a hook speaks by printing
+    return 0
 
 
 def wait(wish: Wish) -> int:

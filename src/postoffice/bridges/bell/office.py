@@ -71,6 +71,12 @@ class Office:
         found, box = await asyncio.gather(wire.get("/messages/waiting", limit=_MOST_SHOWN), wire.get("/mailbox"))
         return [] if box.get("paused") else letters_of(found["messages"])
 
+    async def reserved_until(self, window: Window, files: Iterable[tuple[str, str]]) -> str | None:
+        """Until when others have reserved any of these, if they have."""
+        asked = {"files": [{"project": project, "path": path} for project, path in files], "window": window.id}
+        found = (await self.wire(str(window.agent)).post("/reservations/check", asked))["reservations"]
+        return max((str(one["until"]) for one in found), default=None)
+
     def wire(self, agent: str) -> Wire:
         """Calls as this agent."""
         if agent not in self._wires:

@@ -29,5 +29,16 @@ def greeting(agent: str, was: str | None, waiting: int) -> str:
     return f"{name}{changed} {told(waiting)}" if waiting else f"{name}{changed}"
 
 
+UNGUARDED = "No Postoffice can be asked whether somebody has reserved this file: edits go on unchecked until one can."
+
+
+def reserved(until: str) -> str:
+    """Said instead of an edit. Who has it and why are agents' words, and are left to what the model asks for."""
+    return (
+        f"Refused: another agent has reserved this file until {datetime.fromisoformat(until):%H:%M} UTC. "
+        "`postoffice reservations` says who and why; mail_reserve with tell=true has you told once it is free. Leave the file alone until then."
+    )
+
+
 def _letters(count: int) -> str:
     return "1 letter waits" if count == 1 else f"{count} letters wait"

@@ -327,14 +327,14 @@ class TestConnections:
 class TestReservations:
     def test_the_owner_ends_one_after_a_question_and_its_holder_is_told(self, out: Lookout, town: Town) -> None:
         why = f"<b>moving</b> {id(out)}"
-        town.call("coder", "POST", "/reservations", {"project": "/home/ann/shop", "paths": ["src/**"], "why": why})
+        town.call("coder", "POST", "/reservations", {"project": "/home/ann/mill", "paths": ["src/**"], "why": why})
         page = out.go("/page/reservations")
         row = page.locator("tr").filter(has_text=why)
         expect(row).to_contain_text("src/**")
         row.get_by_role("link", name="End").click()
         page.get_by_role("dialog").get_by_role("button", name="End the reservation").click()
         expect(page.locator("tr").filter(has_text=why)).to_have_count(0)
-        assert town.call("coder", "GET", "/reservations")["reservations"] == []
+        assert town.call("coder", "GET", "/reservations?project=/home/ann/mill")["reservations"] == []
         assert town.settle("coder")["payload"]["kind"] == "reservation_broken"
 
 

@@ -125,15 +125,15 @@ def read_settings(
     chosen = _from_environment(environ) | given
     files = {str(toml or here / "postoffice.toml"): merged, str(here / ".env"): _from_environment(dotenv)}
     lying = list(files.values()) if not named else list(files.values())[1:]
-    if "open_to_others" not in chosen and any("open_to_others" in found for found in lying):
+    if "open_to_others" not in chosen and any("open_to_others" in values for values in lying):
         raise BadSetting(
             name="open_to_others", why="it counts from a flag or the environment only, not from a file in the working directory"
         )
     widened = [
-        f"{name} is set in {file}: {found[name]}"
-        for file, found in files.items()
+        f"{name} is set in {file}: {values[name]}"
+        for file, values in files.items()
         for name in _WIDENING
-        if name in found and name not in chosen
+        if name in values and name not in chosen
     ]
     if "limits" in merged:
         raise BadSetting(name="limits", why="limits stand beside the other settings, not in a table of their own")
@@ -168,13 +168,13 @@ def slips(variables: Iterable[str]) -> dict[str, str | None]:
     """Variables that look like ours and are not, each with the name that is nearest to it, if any: most are slips of the pen."""
     settings = known_settings()
     wanted = {name.upper() for name in settings} | _CALLERS
-    found: dict[str, str | None] = {}
+    near_names: dict[str, str | None] = {}
     for variable in sorted(variables):
         name = variable.removeprefix(PREFIX)
         if variable.startswith(PREFIX) and name.lower() not in settings and name not in _CALLERS | _COMMAND_VARIABLES | _TESTS:
             near = _nearest(name.upper(), wanted)
-            found[variable] = PREFIX + near if near else None
-    return found
+            near_names[variable] = PREFIX + near if near else None
+    return near_names
 
 
 def _nearest(name: str, names: Iterable[str]) -> str | None:
@@ -183,22 +183,22 @@ def _nearest(name: str, names: Iterable[str]) -> str | None:
 
 def _slips_told(environ: Mapping[str, str], dotenv: Mapping[str, str]) -> list[str]:
     """A line for each. None keeps a server from starting: programs of others may have such variables too."""
-    found = slips(environ) | {f"{name} in .env": near for name, near in slips(dotenv).items() if name not in environ}
+    near_names = slips(environ) | {f"{name} in .env": near for name, near in slips(dotenv).items() if name not in environ}
     return [
         f"{name} is not a setting of postoffice; " + (f"did you mean {near}?" if near else "docs/settings.md has them all")
-        for name, near in found.items()
+        for name, near in near_names.items()
     ]
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, Any]:
     """Other variables of ours, such as the command line's, pass by; an empty one says nothing."""
-    known = known_settings()
-    found = {ours: environ[theirs] for theirs, ours in _OTHER_NAMES.items() if environ.get(theirs)}
+    names = known_settings()
+    settings = {ours: environ[theirs] for theirs, ours in _OTHER_NAMES.items() if environ.get(theirs)}
     for name, value in environ.items():
         setting = name.removeprefix(PREFIX).lower()
-        if name.startswith(PREFIX) and setting in known and value:
-            found[setting] = value
-    return found
+        if name.startswith(PREFIX) and setting in names and value:
+            settings[setting] = value
+    return settings
 
 
 def _from_dotenv(file: Path) -> dict[str, str]:

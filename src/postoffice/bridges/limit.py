@@ -33,8 +33,8 @@ _NOON_HOUR = 12
 def _claude_errors(output: str, errors: str) -> Iterator[str]:
     """What Claude Code says of itself: the result of a run that failed, or one line where it gave none."""
     yield errors
-    results = [found for found in objects(output) if "result" in found]
-    yield from (str(found["result"]) for found in results if found.get("is_error") is True)
+    results = [event for event in objects(output) if "result" in event]
+    yield from (str(event["result"]) for event in results if event.get("is_error") is True)
     if not results and len(output.strip().splitlines()) == 1:
         yield output
 
@@ -42,17 +42,17 @@ def _claude_errors(output: str, errors: str) -> Iterator[str]:
 def _codex_errors(output: str, errors: str) -> Iterator[str]:
     """What Codex says of itself: its events of errors."""
     yield errors
-    for found in objects(output):
-        if found.get("type") in ("error", "turn.failed"):
-            yield _message(found)
-            yield _message(found.get("error"))
+    for event in objects(output):
+        if event.get("type") in ("error", "turn.failed"):
+            yield _message(event)
+            yield _message(event.get("error"))
 
 
 def _gemini_errors(output: str, errors: str) -> Iterator[str]:
     """What Gemini CLI says of itself: its error, as JSON or in its log."""
     yield errors
-    for found in (*objects(output), *objects(errors)):
-        yield _message(found.get("error"))
+    for event in (*objects(output), *objects(errors)):
+        yield _message(event.get("error"))
 
 
 ERRORS: dict[str, Callable[[str, str], Iterator[str]]] = {"claude": _claude_errors, "codex": _codex_errors, "gemini": _gemini_errors}
@@ -63,22 +63,22 @@ def limit_ends(said: str, now: datetime) -> datetime | None:
     """When the limit ends that this error tells of, by the clock of this machine; nothing where it tells of none, or not when."""
     said = said.replace("\u2019", "'")
     with suppress(ValueError, OverflowError, OSError, KeyError):  # no such day, hour or zone
-        found = _end(said, now)
-        if found is not None and now < found < now + _LONGEST:
-            return found
+        end = _end(said, now)
+        if end is not None and now < end < now + _LONGEST:
+            return end
     return None
 
 
 def _end(said: str, now: datetime) -> datetime | None:
-    if found := _STAMP.search(said):
-        return datetime.fromtimestamp(int(found[1]), UTC)
-    if (found := _CODEX_AT.search(said)) or (found := _CLAUDE.search(said)):
-        return _written(found.groupdict(), now)
-    if found := _CODEX_IN.search(said):
-        days, hours, minutes = (int(part or 0) for part in found.groups())
+    if match := _STAMP.search(said):
+        return datetime.fromtimestamp(int(match[1]), UTC)
+    if (match := _CODEX_AT.search(said)) or (match := _CLAUDE.search(said)):
+        return _written(match.groupdict(), now)
+    if match := _CODEX_IN.search(said):
+        days, hours, minutes = (int(part or 0) for part in match.groups())
         return now + timedelta(days=days, hours=hours, minutes=minutes + 1)  # what it says is rounded down
-    if found := _GEMINI.search(said):
-        hours, minutes, seconds = (int(part or 0) for part in found.groups())
+    if match := _GEMINI.search(said):
+        hours, minutes, seconds = (int(part or 0) for part in match.groups())
         return now + timedelta(hours=hours, minutes=minutes, seconds=seconds + 1)
     return None
 
@@ -99,6 +99,6 @@ def _written(parts: dict[str, str | None], now: datetime) -> datetime | None:
     return None if here - at < _JUST_OVER else at + timedelta(days=1)
 
 
-def _message(found: object) -> str:
-    said = found.get("message") if isinstance(found, dict) else None
+def _message(error: object) -> str:
+    said = error.get("message") if isinstance(error, dict) else None
     return said if isinstance(said, str) else ""

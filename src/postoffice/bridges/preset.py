@@ -96,53 +96,53 @@ def _plain(output: str) -> Answer:
 
 
 def _claude(output: str) -> Answer:
-    for found in objects(output):
-        if found.get("type", "result") == "result" and "result" in found:
-            return Answer(str(found["result"]).strip(), _id(found.get("session_id")))
+    for event in objects(output):
+        if event.get("type", "result") == "result" and "result" in event:
+            return Answer(str(event["result"]).strip(), _id(event.get("session_id")))
     return _plain(output)
 
 
 def _codex(output: str) -> Answer:
     text, thread = "", None
-    for found in objects(output):
-        if found.get("type") == "thread.started":
-            thread = _id(found.get("thread_id"))
-        item = found.get("item")
+    for event in objects(output):
+        if event.get("type") == "thread.started":
+            thread = _id(event.get("thread_id"))
+        item = event.get("item")
         if isinstance(item, dict) and item.get("type") in ("agent_message", "assistant_message"):
             text = str(item.get("text", ""))
     return Answer(text.strip(), thread) if text or thread else _plain(output)
 
 
 def _gemini(output: str) -> Answer:
-    for found in objects(output):
-        if "response" in found:
-            return Answer(str(found["response"]).strip(), _id(found.get("session_id")))
+    for event in objects(output):
+        if "response" in event:
+            return Answer(str(event["response"]).strip(), _id(event.get("session_id")))
     return _plain(output)
 
 
 def _opencode(output: str) -> Answer:
     texts, session = [], None
-    for found in objects(output):
-        session = _id(found.get("sessionID")) or session
-        part = found.get("part")
+    for event in objects(output):
+        session = _id(event.get("sessionID")) or session
+        part = event.get("part")
         if isinstance(part, dict) and part.get("type") == "text":
             texts.append(str(part.get("text", "")))
     return Answer("\n".join(texts).strip(), session) if texts or session else _plain(output)
 
 
-def _id(found: object) -> str | None:
+def _id(value: object) -> str | None:
     """A conversation's id, if it can be one word of a command and no option: the answer counts without it too."""
-    return found if isinstance(found, str) and found.isprintable() and found and not found.startswith("-") else None
+    return value if isinstance(value, str) and value.isprintable() and value and not value.startswith("-") else None
 
 
 def objects(output: str) -> Iterator[dict[str, Any]]:
     """The JSON objects a CLI printed: one, or one a line."""
     for text in (output, *output.split("\n")):  # and at nothing else: JSON's strings hold other ends of lines as they are
         try:
-            found = json.loads(text)
+            value = json.loads(text)
         except (ValueError, RecursionError):  # no JSON, or deeper than anybody reads
             continue
-        yield from (item for item in (found if isinstance(found, list) else [found]) if isinstance(item, dict))
+        yield from (item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict))
 
 
 PRESETS = {

@@ -121,9 +121,9 @@ class Runner:
     async def _work(self, message: Message) -> None:
         letter = message.letter
         try:
-            told = await self._handle(message)
+            outcome = await self._handle(message)
             await self._in_hand[letter.id].ack()
-            self._say(told)
+            self._say(outcome)
         except _LimitReached as reached:
             await self._rest(letter.id, reached.until)
         except (CommandFailed, asyncio.CancelledError) as error:
@@ -194,8 +194,8 @@ class Runner:
     def _check_limit(self, output: str, errors: str) -> None:
         """Whether the CLI itself says that its limit is reached, and until when."""
         now = datetime.now().astimezone()
-        told = ERRORS[self._job.preset.name](output, errors) if self._job.preset.name in ERRORS else ()
-        if until := next((end for said in told if (end := limit_ends(said, now)) is not None), None):
+        complaints = ERRORS[self._job.preset.name](output, errors) if self._job.preset.name in ERRORS else ()
+        if until := next((end for said in complaints if (end := limit_ends(said, now)) is not None), None):
             raise _LimitReached(until)
 
     async def _run(self, message: Message) -> Answer:

@@ -165,13 +165,13 @@ def _is_refusal(error: MCPError) -> bool:
 
 def _known_tools(mailbox: Mailbox) -> types.ListToolsResult:
     """The list as we know it by heart."""
-    known = any((mailbox.key, mailbox.agent, mailbox.named_by))
+    identified = any((mailbox.key, mailbox.agent, mailbox.named_by))
     listed = [
         types.Tool(
             name=tool.name,
             title=tool.title,
             description=tool.description,
-            input_schema=input_schema(tool, Limits(), known=known),
+            input_schema=input_schema(tool, Limits(), known=identified),
             annotations=types.ToolAnnotations(**hints(tool)),
         )
         for tool in toolset(mailbox.tools).values()
@@ -185,12 +185,12 @@ def _relay(mailbox: Mailbox, office: _Office) -> Server[Any]:
     async def list_tools(_: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         try:
             async with asyncio.timeout(_LIST_SECONDS):  # a client that begins with an office that is still opening gives up on us
-                found = await office.ask(lambda there: there.list_tools())
+                tools = await office.ask(lambda there: there.list_tools())
         except (MCPError, TimeoutError):
-            found = _known_tools(mailbox)
+            tools = _known_tools(mailbox)
         if mailbox.listed is not None:
             mailbox.listed()
-        return found
+        return tools
 
     async def call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         async def progress(progress: float, total: float | None = None, message: str | None = None) -> None:

@@ -61,8 +61,8 @@ def open_wire(options: Mapping[str, Any]) -> "Wire":
     """A wire as whoever the command speaks as."""
     from postoffice.client.wire import Wire  # noqa: PLC0415 - help and mistakes need no HTTP
 
-    found = speaker(options)
-    return Wire(server_of(options), key=found.key, agent=None if found.agent == OWNER else found.agent)
+    caller = speaker(options)
+    return Wire(server_of(options), key=caller.key, agent=None if caller.agent == OWNER else caller.agent)
 
 
 def speaker(options: Mapping[str, Any]) -> Speaker:
@@ -147,6 +147,6 @@ def found_here(wire: "Wire", options: Mapping[str, Any] = _NOTHING_SAID) -> bool
 
 def data_folder(options: Mapping[str, Any] = _NOTHING_SAID) -> Path:
     """Where a server on this machine keeps its data: as the command was told, or read in the server's settings; environment, or default."""
-    if told := options.get("data"):
-        return Path(told)
+    if folder := options.get("data"):
+        return Path(folder)
     return own_office.data_folder()

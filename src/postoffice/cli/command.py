@@ -47,9 +47,9 @@ class Command(NamedTuple):
 Commands = "argparse._SubParsersAction[Any]"
 
 
-def add_commands(commands: Any, found: Sequence[Command], do: Callable[[Command], Callable[[Options], None]]) -> None:
+def add_commands(commands: Any, wanted: Sequence[Command], do: Callable[[Command], Callable[[Options], None]]) -> None:
     """Add commands to a parser, each with its examples and with who is asking."""
-    for command in found:
+    for command in wanted:
         parser = add_parser(commands, command.name, command.help, command.examples, command.arguments)
         add_caller(parser)
         parser.set_defaults(command=do(command))

@@ -205,8 +205,8 @@ def _no_office(server: str, status: int, said: dict[str, Any]) -> Finding:
         return _wrong("server", f"{server} does not answer to this name", f"set POSTOFFICE_ALLOWED_HOSTS={host} for the server")
     if said.keys() == {"detail", "code"}:
         return _wrong("server", f"{server} says: {said['detail']}", "if a proxy is there, start the office behind it: postoffice serve")
-    found = f"something else answers at {server}"
-    return _wrong("server", found, "another program has the port; choose another with --port, or stop it")
+    trouble = f"something else answers at {server}"
+    return _wrong("server", trouble, "another program has the port; choose another with --port, or stop it")
 
 
 async def _agent(wire: "Wire", options: dict[str, Any]) -> AsyncIterator[Finding]:
@@ -238,8 +238,8 @@ async def _agent(wire: "Wire", options: dict[str, Any]) -> AsyncIterator[Finding
 def _stranger(wire: "Wire", options: dict[str, Any], error: MailError) -> Finding:
     """Why the office does not know us."""
     if isinstance(error, BadKey) and found_here(wire, options):
-        found = f"the owner's key in {data_folder(options) / OWNER_KEY} is another office's"
-        return _wrong("you", found, "say in POSTOFFICE_DATA where this office keeps its data, or speak as an agent with --as")
+        trouble = f"the owner's key in {data_folder(options) / OWNER_KEY} is another office's"
+        return _wrong("you", trouble, "say in POSTOFFICE_DATA where this office keeps its data, or speak as an agent with --as")
     name = agent_of(options) or "NAME"
     return _wrong("you", str(error), f"get a new key for {name}: postoffice login, or postoffice key rotate --of {name} as the owner")
 
@@ -251,9 +251,9 @@ def _skew(date: str | None) -> int:
         return 0  # what is no date says nothing about a clock
 
 
-def _fine(what: str, found: str) -> Finding:
-    return {"is": "fine", "what": what, "found": found}
+def _fine(what: str, fact: str) -> Finding:
+    return {"is": "fine", "what": what, "found": fact}
 
 
-def _wrong(what: str, found: str, fix: str) -> Finding:
-    return {"is": "wrong", "what": what, "found": found, "fix": fix}
+def _wrong(what: str, fact: str, fix: str) -> Finding:
+    return {"is": "wrong", "what": what, "found": fact, "fix": fix}

@@ -50,9 +50,9 @@ async def _found(wire: "Wire", path: str, items: str, name: str, given: str) -> 
     return only(given, [item[name] for item in (await wire.get(path, limit=_LISTED))[items]])
 
 
-def only(given: str, known: Iterable[str]) -> str:
+def only(given: str, ids: Iterable[str]) -> str:
     """The only one of these ids that is, ends or begins so; what is none of them stays as it is."""
-    among, part = set(known), given.lower()
+    among, part = set(ids), given.lower()
     if given in among or not _PART.fullmatch(given):
         return given
     fit = {id for id in among if _WHOLE.fullmatch(id) and (id.endswith(part) or id.startswith(part))}

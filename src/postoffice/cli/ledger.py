@@ -43,23 +43,23 @@ async def status(wire: "Wire", _: Options) -> Any:
 
 
 def _status(console: "Console", answer: Any) -> None:
-    told, bridge = answer["status"], answer["bridge"]
-    if not told["kept"]:
+    status, bridge = answer["status"], answer["bridge"]
+    if not status["kept"]:
         say(console, "No ledger is kept here; mail goes directly. Start the office with --ledger NETWORK.")
         return
     where = "" if bridge is None else f" on {bridge['network']}, paid by {bridge['operator']}"
-    say(console, f"Mail goes by the ledger{where}; privacy {told['privacy']}, public logs {'on' if told['log'] else 'off'}.")
+    say(console, f"Mail goes by the ledger{where}; privacy {status['privacy']}, public logs {'on' if status['log'] else 'off'}.")
     if bridge is not None and not bridge["speaking"]:
         say(console, "Another process of this office speaks with the ledger.")
-    say(console, "Posts: " + (", ".join(f"{count} {state}" for state, count in sorted(told["posts"].items())) or "none") + ".")
-    for why, count in told["troubles"].items():
+    say(console, "Posts: " + (", ".join(f"{count} {state}" for state, count in sorted(status["posts"].items())) or "none") + ".")
+    for why, count in status["troubles"].items():
         say(console, f"{count} in trouble: {why}")
     if bridge is not None and bridge["trouble"]:
         say(console, f"Now: {bridge['trouble']}")
     rows = [(a["agent"], a["account_id"], a["inbound_topic_id"], a["outbound_topic_id"] or "(other software)") for a in answer["accounts"]]
     table(console, ("agent", "account", "inbound", "outbound"), rows, "Nobody has topics yet: postoffice ledger setup")
     if answer["quarantine"]:
-        say(console, f"Set aside ({told['quarantined']}):")
+        say(console, f"Set aside ({status['quarantined']}):")
         aside = [(r["topic_id"], r["sequence"], r["payer"], r["reason"]) for r in answer["quarantine"]]
         table(console, ("topic", "message", "payer", "why"), aside, "")
 

@@ -106,9 +106,9 @@ def _opened(console: "Console", answer: Any) -> None:
 
 async def whoami(wire: "Wire", options: Options) -> Any:
     """Who the office takes this command for, and why."""
-    found = speaker(options)
+    caller = speaker(options)
     me = await wire.get("/agents/me")
-    return {"name": me["name"], "server": wire.server, "key": found.key is not None, "why": found.why}
+    return {"name": me["name"], "server": wire.server, "key": caller.key is not None, "why": caller.why}
 
 
 def _is(console: "Console", answer: Any) -> None:
@@ -124,8 +124,8 @@ async def use(wire: "Wire", options: Options) -> Any:
     name = None if options["none"] else options["name"] and check_name(options["name"])
     if name or options["none"]:
         credentials.use(wire.server, name)
-    found = speaker({**options, "agent": None})
-    return {"name": found.agent, "server": wire.server, "key": found.key is not None, "why": found.why}
+    caller = speaker({**options, "agent": None})
+    return {"name": caller.agent, "server": wire.server, "key": caller.key is not None, "why": caller.why}
 
 
 def _uses(console: "Console", answer: Any) -> None:

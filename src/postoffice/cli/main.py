@@ -59,10 +59,10 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """What a command does not know is its own mistake, and its own help explains it."""
-        known, unknown = super().parse_known_args(args, namespace)
+        options, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
-        return known, unknown
+        return options, unknown
 
 
 def _meant(message: str) -> str:

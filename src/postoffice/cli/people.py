@@ -169,8 +169,8 @@ def _keys(console: "Console", answer: Any) -> None:
         say(console, f"{answer['revoked']} keys are taken back.")
         return
     if "machines" in answer:
-        found = [(m["prefix"], m["shown"], ago(m["created_at"])) for m in answer["machines"]]
-        table(console, ("machine", "key", "made"), found, "No machine has a key.")
+        machines = [(m["prefix"], m["shown"], ago(m["created_at"])) for m in answer["machines"]]
+        table(console, ("machine", "key", "made"), machines, "No machine has a key.")
         return
     if "kept" in answer:
         say(console, "Nothing was revoked.")

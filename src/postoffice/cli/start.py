@@ -29,8 +29,8 @@ def begin(options: Options) -> None:
     steps = _STEPS if server else (("serve", "open the office on this machine, and leave it running"), *_STEPS)
     name = os.path.basename(program())  # noqa: PTH119 - a word, and no file
     width = max(len(step) for step, _ in steps)
-    for step, told in steps:
-        print(f"  {name} {step:<{width}}  {told}")
+    for step, result in steps:
+        print(f"  {name} {step:<{width}}  {result}")
 
 
 async def _look(options: Options) -> tuple[bool, str]:

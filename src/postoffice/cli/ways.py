@@ -9,8 +9,8 @@ Found = tuple[str, str]
 def unreached() -> list[Found]:
     """Windows that nothing wakes, or not by the best way, each with what is wrong as far as it is known."""
     there = place.address() is not None
-    found = [_found(card, there=there) for card in place.cards() if card.process.alive]
-    return [one for one in found if one is not None]
+    windows = [_found(card, there=there) for card in place.cards() if card.process.alive]
+    return [one for one in windows if one is not None]
 
 
 def _found(card: place.Card, *, there: bool) -> Found | None:

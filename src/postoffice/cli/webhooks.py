@@ -51,12 +51,12 @@ def _shown(console: "Console", answer: Any) -> None:
         return
     if "secret" in answer:
         say(console, f"Signed with {answer['secret']}, which is not shown again.")
-    found = answer["webhooks"] if "webhooks" in answer else [answer.get("webhook", answer)]
-    rows = [(w["name"], urlsplit(w["url"]).hostname or "", ", ".join(w["events"]) or "all", w["state"], _standing(w)) for w in found]
+    webhooks = answer["webhooks"] if "webhooks" in answer else [answer.get("webhook", answer)]
+    rows = [(w["name"], urlsplit(w["url"]).hostname or "", ", ".join(w["events"]) or "all", w["state"], _standing(w)) for w in webhooks]
     table(console, ("webhook", "goes to", "events", "is", "stands"), rows, "No webhooks.")
     if answer.get("hooks"):
-        told = [(h["name"], h["to"], h["proof"], "closed" if h["revoked"] else "open") for h in answer["hooks"]]
-        table(console, ("letters left by", "for", "proved by", "is"), told, "")
+        hooks = [(h["name"], h["to"], h["proof"], "closed" if h["revoked"] else "open") for h in answer["hooks"]]
+        table(console, ("letters left by", "for", "proved by", "is"), hooks, "")
 
 
 def _standing(webhook: Any) -> str:

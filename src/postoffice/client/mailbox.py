@@ -241,7 +241,7 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls):
             answer = await self.call("POST", "/messages/settle", settlements)
             # An office older than this program does not know that mail can be untried: it has it back as any other.
             asked = zip([*settlements["ack"], *settlements["nack"]], answer["settled"], strict=True)
-            refused = [{"id": item["id"], "token": item["token"]} for item, told in asked if "untried" in item and told["problem"]]
+            refused = [{"id": item["id"], "token": item["token"]} for item, outcome in asked if "untried" in item and outcome["problem"]]
             if refused:
                 await self.call("POST", "/messages/settle", {"nack": refused})
 

@@ -57,9 +57,9 @@ async def close(address: str) -> bool:
     return True
 
 
-def _is_to_be_replaced(found: "OfficeProof | bool") -> bool:
+def _is_to_be_replaced(proof: "OfficeProof | bool") -> bool:
     """Whether a program of an earlier version has started it. What a person started is theirs to replace."""
-    return isinstance(found, OfficeProof) and found.itself and is_older(found.version, __version__)
+    return isinstance(proof, OfficeProof) and proof.itself and is_older(proof.version, __version__)
 
 
 async def _found(data: Path, address: str, *, ours: bool) -> "OfficeProof | bool | None":

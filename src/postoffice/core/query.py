@@ -192,10 +192,10 @@ class Rank(msgspec.Struct, frozen=True, order=True):
     id: str
 
 
-def ranked(found: list[frozenset[str]]) -> list[Rank]:
+def ranked(hits: list[frozenset[str]]) -> list[Rank]:
     """The messages that hold each term, as one list: those that hold the most first, of them the newest first."""
     counts: dict[str, int] = {}
-    for ids in found:
+    for ids in hits:
         for id in ids:
             counts[id] = counts.get(id, 0) + 1
     return sorted((Rank(count, id) for id, count in counts.items()), reverse=True)

@@ -28,10 +28,10 @@ def meant(ref: str, fitting: Iterable[str], name: str, ambiguous: type[Ambiguous
     return matches[0] if matches else None
 
 
-def shortened(ids: Iterable[str], known: Iterable[str]) -> Mapping[str, str]:
+def shortened(ids: Iterable[str], others: Iterable[str]) -> Mapping[str, str]:
     """For each id its shortest ending that none of the known others has; one that is not known itself stays whole."""
     endings: dict[str, list[str]] = {}
-    for id in set(known):
+    for id in set(others):
         endings.setdefault(id[-LEAST_CHARACTERS:], []).append(id)
     return {id: _shortest(id, endings.get(id[-LEAST_CHARACTERS:], [])) for id in ids}
 

@@ -45,8 +45,8 @@ class Hooks:
         hash = key_hash(key)
         assert hash is not None
         act = AddHook(check_free(name), check_name(to), (_hash(token), proof, made), hash, key_prefix(key))
-        _, known = await self._store.do(act)
-        return known, token, made
+        _, kept_name = await self._store.do(act)
+        return kept_name, token, made
 
     async def revoke(self, caller: Caller, name: str) -> None:
         """Close an address for good."""
@@ -55,10 +55,10 @@ class Hooks:
 
     async def leave(self, token: str, headers: Mapping[str, str], body: bytes) -> Accepted | None:
         """Leave a letter at a hook; nothing where one was left under the same delivery id before, whatever it says."""
-        found = await self._store.hooks.by_hash(_hash(token))
-        if found is None:
+        row = await self._store.hooks.by_hash(_hash(token))
+        if row is None:
             raise NoSuchHook
-        hook, secret = found
+        hook, secret = row
         check_proof(hook.proof, secret, headers, body, self._clock.now() // _MICROS)
         try:
             return await self._sending.send(Caller(hook.name, verified=True), letter_from(hook.to, headers, body))

@@ -46,8 +46,8 @@ class Identities:
 
     def last_known(self, key: str | None) -> Caller | None:
         """Whose key it was when the store last said so, however long ago."""
-        known, _ = self._known.get(key_hash(key or "") or "", (None, 0))
-        return known
+        caller, _ = self._known.get(key_hash(key or "") or "", (None, 0))
+        return caller
 
     def forget(self, hints: frozenset[str]) -> None:
         """Forget those whose keys changed. Most hints are of mail, and nobody is asked for a name again because mail came."""
@@ -55,7 +55,7 @@ class Identities:
             self._known.clear()
         agents = {hint.removeprefix(KEYS_OF) for hint in hints if hint.startswith(KEYS_OF)}
         if agents:
-            self._known = {key: known for key, known in self._known.items() if folded(known[0].name) not in agents}
+            self._known = {key: entry for key, entry in self._known.items() if folded(entry[0].name) not in agents}
 
     async def _by_key(self, key: str) -> Caller:
         hash = key_hash(key)

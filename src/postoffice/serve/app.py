@@ -62,7 +62,7 @@ def _rules(settings: Settings) -> Rules:
     is_open = build_rules(settings).auth is Auth.OPEN
     others = next((name for name in ("cors_origins", "allowed_hosts") if getattr(settings, name)), None)
     if is_open and others is not None and not settings.open_to_others:
-        where = next((f" ({told})" for told in settings.widened if told.startswith(others)), "")
+        where = next((f" ({reason})" for reason in settings.widened if reason.startswith(others)), "")
         why = f"whoever {others} lets into an open office is its owner{where}; use --auth keys, or say --open-to-others yourself"
         raise NotSafe(why=why)
     own = {settings.host.lower(), socket.gethostname().lower()} if settings.host else set()

@@ -196,7 +196,7 @@ def _complaint(said: str) -> str:
     """What a tool of PostgreSQL's complained of, with the detail it gave: that names the versions, or what is in the way."""
     lines = said.strip().splitlines()
     first = next((line for line in lines if ": error: " in line), lines[0] if lines else "")
-    details = (found[1] for line in lines if (found := _DETAIL.match(line)))
+    details = (match[1] for line in lines if (match := _DETAIL.match(line)))
     return first + "".join(f" ({detail})" for detail in details)
 
 
@@ -206,6 +206,6 @@ def _apart(database: str) -> tuple[str, str | None]:
 
     address, password = normal_url(database), None
     for place in _PASSWORDS:
-        if found := place.match(address):
-            address, password = found[1] + address[found.end() :], unquote(found[2])
+        if match := place.match(address):
+            address, password = match[1] + address[match.end() :], unquote(match[2])
     return address, password

@@ -51,7 +51,7 @@ def _facts(record: logging.LogRecord) -> dict[str, Any]:
 def clean(text: str) -> str:
     """Text that cannot write its own lines or colours, with every key cut short."""
     shown = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
-    return _KEY.sub(lambda found: f"{found[0][:8]}…", shown)
+    return _KEY.sub(lambda key: f"{key[0][:8]}…", shown)
 
 
 class _JSON(logging.Formatter):
@@ -63,7 +63,7 @@ class _JSON(logging.Formatter):
             "event": record.getMessage(),
             **_facts(record),
         }
-        return _KEY.sub(lambda found: f"{found[0][:8]}…", json.dumps(entry, default=str))
+        return _KEY.sub(lambda key: f"{key[0][:8]}…", json.dumps(entry, default=str))
 
 
 class _Console(logging.Formatter):

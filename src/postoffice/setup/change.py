@@ -95,9 +95,9 @@ def mask(text: str) -> str:
     return _LONG.sub(rf"\g<1>{MASK}\g<1>", _NAMED_SECRET.sub(_masked, text))
 
 
-def _masked(found: re.Match[str]) -> str:
-    shown = found[0]
-    return shown if "${" in shown else f"{found[1]}{'Bearer ' if 'Bearer ' in shown else ''}{MASK}{found[3]}"
+def _masked(secret: re.Match[str]) -> str:
+    shown = secret[0]
+    return shown if "${" in shown else f"{secret[1]}{'Bearer ' if 'Bearer ' in shown else ''}{MASK}{secret[3]}"
 
 
 def write_text(path: Path, text: str, mode: int) -> None:

@@ -165,8 +165,8 @@ def _is_our_entry(there: Any) -> bool:
     return started or bool(_OUR_ADDRESS.search(str(look(there, ("url",)))))
 
 
-def _list(found: Any) -> list[Any]:
-    return found if isinstance(found, list) else [found]
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
 def _check_room(path: Path, document: Any, keys: Keys, last: type) -> None:

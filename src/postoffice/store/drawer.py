@@ -69,9 +69,9 @@ class SharedDrawer(Drawer):
         super().__init__()
         self.versions: dict[str, Version] = {}
 
-    def differs(self, found: dict[str, Version]) -> bool:
+    def differs(self, versions: dict[str, Version]) -> bool:
         """Whether somebody else has been at what is remembered of these agents."""
-        return any(self.versions.get(agent, version) != version for agent, version in found.items())
+        return any(self.versions.get(agent, version) != version for agent, version in versions.items())
 
     def take_in(self, boxes: dict[str, Box], threads: Iterable[ThreadRow], versions: dict[str, Version]) -> None:
         """Keep what a group had to load."""

@@ -94,14 +94,14 @@ def _look_at_windows(needs: Needs) -> Steps:
     needs.boxes.update(needs.window_agents)
 
 
-def _note_members(desk: Desk, needs: Needs, found: dict[str, list[Row]]) -> None:
+def _note_members(desk: Desk, needs: Needs, rows_by_name: dict[str, list[Row]]) -> None:
     """Of tasks and connections: whoever has a part in one must be there."""
-    for row in found.pop("tasks_by_ref", ()):
+    for row in rows_by_name.pop("tasks_by_ref", ()):
         task = TaskRow(*row)
         needs.boxes.update((task.requester, task.assignee))
         needs.pairs.add(pair(task.requester, task.assignee))
         needs.mail[task.message_id, task.assignee] = True
-    for row in (row for rows in found.values() for row in rows):
+    for row in (row for rows in rows_by_name.values() for row in rows):
         connection = desk.lay_connection(row)
         needs.connections.add(connection.id)
         needs.boxes.update((connection.requester, connection.target))
@@ -159,31 +159,31 @@ def load_rest(desk: Desk, needs: Needs, acts: Sequence[Act[Any]]) -> Steps:
         desk.extra[name] = (yield {query: [key]})[query]
 
 
-def _lay_rest(desk: Desk, found: dict[str, list[Row]]) -> None:
-    for row in (*found.get("sessions_by_id", ()), *found.get("sessions_by_key", ())):
+def _lay_rest(desk: Desk, rows_by_name: dict[str, list[Row]]) -> None:
+    for row in (*rows_by_name.get("sessions_by_id", ()), *rows_by_name.get("sessions_by_key", ())):
         thread = ThreadRow(*row)
         if thread.id not in desk.threads:
             desk.threads[thread.id] = thread
             desk.thread_keys[thread.low, thread.high, thread.subject_key] = thread
-    desk.connected = {(low, high): assurance for low, high, assurance in found.get("connected", ())}
-    for sender, to, client_id, fingerprint, answer, at in found.get("dedupe", ()):
+    desk.connected = {(low, high): assurance for low, high, assurance in rows_by_name.get("connected", ())}
+    for sender, to, client_id, fingerprint, answer, at in rows_by_name.get("dedupe", ()):
         desk.dedupe[sender, to, client_id] = (fingerprint, answer, at)
-    desk.tasks = {row[0]: TaskRow(*row) for row in found.get("tasks_by_ref", ())}
-    desk.memories = {row[0]: MemoryRow(*row) for row in found.get("memories", ())}
-    desk.questions = {row[0]: QuestionRow(*row) for row in found.get("questions_by_id", ())}
-    for row in found.get("connections_by_id", ()):
+    desk.tasks = {row[0]: TaskRow(*row) for row in rows_by_name.get("tasks_by_ref", ())}
+    desk.memories = {row[0]: MemoryRow(*row) for row in rows_by_name.get("memories", ())}
+    desk.questions = {row[0]: QuestionRow(*row) for row in rows_by_name.get("questions_by_id", ())}
+    for row in rows_by_name.get("connections_by_id", ()):
         desk.lay_connection(row)
-    for row in found.get("requests_of", ()):
+    for row in rows_by_name.get("requests_of", ()):
         desk.lay_connection(row)
-    desk.keys = {row[0]: KeyRow(*row) for row in found.get("keys_of", ())}
-    desk.counters = {bucket: (begun_at, count) for bucket, begun_at, count in found.get("limits", ())}
-    for row in (*found.get("windows_by_id", ()), *found.get("windows_by_place", ()), *found.get("windows_of", ())):
+    desk.keys = {row[0]: KeyRow(*row) for row in rows_by_name.get("keys_of", ())}
+    desk.counters = {bucket: (begun_at, count) for bucket, begun_at, count in rows_by_name.get("limits", ())}
+    for row in (*rows_by_name.get("windows_by_id", ()), *rows_by_name.get("windows_by_place", ()), *rows_by_name.get("windows_of", ())):
         desk.windows.setdefault(row[0], WindowRow.of(row))
-    desk.window_names = {agent: (bool(chosen), prefix) for agent, chosen, prefix in found.get("window_names", ())}
-    desk.window_sessions = {(client, session): agent for client, session, agent in found.get("window_sessions", ())}
-    desk.rings = {(row[0], row[1]): RingRow(*row) for row in found.get("rings", ())}
-    desk.holders = dict(found.get("holders", ()))
-    desk.entities = {id: (type, notes, at) for id, type, notes, at in found.get("entities", ())}
+    desk.window_names = {agent: (bool(chosen), prefix) for agent, chosen, prefix in rows_by_name.get("window_names", ())}
+    desk.window_sessions = {(client, session): agent for client, session, agent in rows_by_name.get("window_sessions", ())}
+    desk.rings = {(row[0], row[1]): RingRow(*row) for row in rows_by_name.get("rings", ())}
+    desk.holders = dict(rows_by_name.get("holders", ()))
+    desk.entities = {id: (type, notes, at) for id, type, notes, at in rows_by_name.get("entities", ())}
 
 
 def _missing(wanted: set[K], loaded: Mapping[K, object]) -> set[K]:

@@ -93,8 +93,8 @@ def _further_mail(desk: Desk, needs: Needs) -> Loads:
     return queries
 
 
-def _lay_mail(desk: Desk, found: dict[str, list[Row]]) -> None:
-    for query, rows in found.items():
+def _lay_mail(desk: Desk, rows_by_name: dict[str, list[Row]]) -> None:
+    for query, rows in rows_by_name.items():
         for row in rows:
             delivery = desk.lay(DeliveryRow(*row))
             if query == "due":

@@ -53,12 +53,12 @@ class Claims:
 
     def numbers(self) -> dict[str, int]:
         """The highest claim on each message."""
-        found: dict[str, int] = {}
+        highest: dict[str, int] = {}
         for name in self._folder.names():
             handle, _, number = name.rpartition(".")
             if number.isascii() and number.isdigit() and not handle.startswith("."):
-                found[handle] = max(found.get(handle, 0), int(number))
-        return found
+                highest[handle] = max(highest.get(handle, 0), int(number))
+        return highest
 
     def read(self, handle: str, number: int) -> Claim | None:
         """A claim as it stands; None if there is no such claim."""

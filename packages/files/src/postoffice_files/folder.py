@@ -76,16 +76,16 @@ class Folder:
 
     def made(self, name: str) -> "Folder":
         """The same, made if nothing stands there."""
-        if (found := self.inner(name)) is not None:
-            return found
+        if (child := self.inner(name)) is not None:
+            return child
         try:
             disk.folder(self._spelt(name), at=self._at)
-            found = self.inner(name)
+            child = self.inner(name)
         except FileNotFoundError:
-            found = None
-        if found is None:  # taken away as soon as it was made
+            child = None
+        if child is None:  # taken away as soon as it was made
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), f"{self.path}/{name}")
-        return found
+        return child
 
     @property
     def name(self) -> str:

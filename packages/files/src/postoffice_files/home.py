@@ -58,8 +58,8 @@ class Home:
 
     def room(self, name: str) -> Folder | None:
         """One of its folders as it stands; None if it does not."""
-        if name not in self._rooms and (found := self._folder.inner(name)) is not None:
-            self._rooms[name] = found
+        if name not in self._rooms and (folder := self._folder.inner(name)) is not None:
+            self._rooms[name] = folder
         return self._rooms.get(name)
 
     def has_inbox(self) -> bool:
@@ -112,11 +112,11 @@ def move(name: str, source: Folder, target: Folder, kept: str) -> bool:
 
 def free(folder: Folder, name: str) -> str:
     """A name nobody has there: seed 002's come again within a second."""
-    found, stem, number = name, name.removesuffix(SUFFIX), 1
-    while folder.lstat(found) is not None:
+    candidate, stem, number = name, name.removesuffix(SUFFIX), 1
+    while folder.lstat(candidate) is not None:
         number += 1
-        found = f"{stem}.{number}{SUFFIX if name.endswith(SUFFIX) else ''}"
-    return found
+        candidate = f"{stem}.{number}{SUFFIX if name.endswith(SUFFIX) else ''}"
+    return candidate
 
 
 def find(root: Path, name: str) -> Home | None:

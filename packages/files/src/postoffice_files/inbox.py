@@ -134,16 +134,16 @@ class Inbox:
             self._memory.swept = now
         with self._folder.scan() as entries:
             for entry in entries:
-                name, known = entry.name, place(entry.name)
+                name, spot = entry.name, place(entry.name)
                 if name.startswith(".") and not name.endswith(SUFFIX):
                     continue
                 with suppress(FileNotFoundError):
-                    written = entry.stat(follow_symlinks=False).st_mtime_ns // 1000 if known.micros is None or name.endswith(".tmp") else 0
+                    written = entry.stat(follow_symlinks=False).st_mtime_ns // 1000 if spot.micros is None or name.endswith(".tmp") else 0
                     if name.endswith(".tmp") and now - written < self._settings.stale_after * SECOND:
                         continue
-                    if known.priority is None:
+                    if spot.priority is None:
                         urgency[name] = self._memory.urgency[name] if name in self._memory.urgency else self._look(name)
-                    ranks[name] = (known.priority or urgency[name], written if known.micros is None else known.micros, known.order)
+                    ranks[name] = (spot.priority or urgency[name], written if spot.micros is None else spot.micros, spot.order)
         self._memory.urgency = urgency
         return sorted(ranks, key=lambda name: (*ranks[name], name))
 
@@ -256,13 +256,13 @@ class Inbox:
         self._memory.held.pop(key, None)
 
     def _notify(self, kept: str, record: dict[str, Any], message: dict[str, Any] | None) -> None:
-        if (told := notice(record, message)) is None:
+        if (words := notice(record, message)) is None:
             return
         at = parse_instant(record["at"]) or self._clock.now()
         try:
-            self._tell(*told, at, f"{self.home.agent}/{kept}")
+            self._tell(*words, at, f"{self.home.agent}/{kept}")
         except FileMailError as error:
-            _LOG.warning("%s cannot be told that %s was set aside: %s", told[0], kept, error)
+            _LOG.warning("%s cannot be told that %s was set aside: %s", words[0], kept, error)
 
 
 def _beside(kept: str) -> str:
@@ -273,10 +273,10 @@ def _beside(kept: str) -> str:
 def _record(folder: Folder, name: str) -> dict[str, Any] | None:
     """What somebody began to set aside for, and did not come to an end with."""
     try:
-        found = jsontext.decode(folder.read(name, 64 * 1024)[0])
-        match found:
+        record = jsontext.decode(folder.read(name, 64 * 1024)[0])
+        match record:
             case {"filename": str(), "agent": str(), "reason": str(), "attempts": int(), "at": str()}:
-                return dict(found)
+                return dict(record)
     except (FileNotFoundError, Unreadable, jsontext.NotJson):
         pass
     return None

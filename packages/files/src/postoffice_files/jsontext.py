@@ -95,8 +95,8 @@ def _check_depth(text: str) -> None:
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth = 0
-    for found in _BRACKETS.finditer(text):
-        depth += (found[0] in _OPENING) - (found[0] in _CLOSING)
+    for bracket in _BRACKETS.finditer(text):
+        depth += (bracket[0] in _OPENING) - (bracket[0] in _CLOSING)
         if depth > MAX_DEPTH:
             _refuse(f"it is nested deeper than {MAX_DEPTH}")
 

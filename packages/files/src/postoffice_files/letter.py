@@ -28,22 +28,22 @@ def read_letter(folder: Folder, name: str, agent: str, settings: Settings) -> tu
         raise NoLetter(reason, unfinished=not name.endswith(SUFFIX))
     try:
         data, status = folder.read(name, settings.max_bytes)
-        found = jsontext.decode(data)
+        letter = jsontext.decode(data)
     except (Unreadable, jsontext.NotJson) as error:
         why = error.facts["why"] if isinstance(error, Unreadable) else error
         raise NoLetter(str(why), unfinished=isinstance(error, jsontext.Torn)) from None
-    if not isinstance(found, dict):
+    if not isinstance(letter, dict):
         reason = "it is JSON, but not an object"
         raise NoLetter(reason)
-    to = found.get("to")
+    to = letter.get("to")
     if to is not None and (not isinstance(to, str) or folded(to) != folded(agent)):
         reason = f"it is addressed to {str(to)[:100]!r}, not to {agent!r}"
-        raise NoLetter(reason, found=found)
+        raise NoLetter(reason, found=letter)
     written = place(name).micros
     message = fill(
-        found,
+        letter,
         id=_id(name, status),
-        sender=found.get("from", ""),
+        sender=letter.get("from", ""),
         to=agent,
         timestamp=instant(status.st_mtime_ns // 1000 if written is None else written),
         ttl=settings.ttl,
@@ -51,7 +51,7 @@ def read_letter(folder: Folder, name: str, agent: str, settings: Settings) -> tu
     try:
         check(message)
     except BadMessage as error:
-        raise NoLetter(str(error), found=found) from None
+        raise NoLetter(str(error), found=letter) from None
     if came_round(message, agent):
         reason = f"it has run in a circle: {' → '.join(message['trace'])} → {agent}"
         raise NoLetter(reason, found=message)

@@ -178,17 +178,17 @@ class MailboxManager:
         self._ready()
         entered: list[str] = []
 
-        def act(known: Cards) -> None:
+        def act(directory: Cards) -> None:
             for card in cards:
                 with suppress(FileMailError, OSError):
                     name = check_free(card["agent_id"])
-                    before = known.get(entry(known, name) or name)
+                    before = directory.get(entry(directory, name) or name)
                     if isinstance(before, dict) and not before.get("home"):
                         continue
                     made = make_card(name, card, before, self._clock.now()) | {"last_heartbeat": card["last_heartbeat"]}
                     with find(self.root, name) or make(self.root, name) as home:
                         home.build()
-                    known[name] = made
+                    directory[name] = made
                     entered.append(name)
 
         self._registry.change(act, sync_folder=False)

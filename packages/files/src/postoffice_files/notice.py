@@ -19,14 +19,14 @@ def notice(record: dict[str, Any], message: dict[str, Any] | None) -> tuple[str,
     if folded(sender) == SYSTEM:
         return None
     text = f"Your message to {record['agent']} was set aside and will not be handled: {record['reason']}"
-    told: dict[str, Any] = {"content": {"parts": [{"type": "text", "text": text}]}}
+    report: dict[str, Any] = {"content": {"parts": [{"type": "text", "text": text}]}}
     if _is_whole_task(message):
         # Whoever waits for the task learns that it failed, in the conversation that asked for it.
-        told = task_update(message, "failed", text)
+        report = task_update(message, "failed", text)
     elif isinstance(message.get("id"), str) and message["id"]:
-        told["reply_to"] = message["id"][:200]
-    told["metadata"] = {"notice": "set_aside", **{key: record[key] for key in ("agent", "filename", "reason", "attempts")}}
-    return sender, told
+        report["reply_to"] = message["id"][:200]
+    report["metadata"] = {"notice": "set_aside", **{key: record[key] for key in ("agent", "filename", "reason", "attempts")}}
+    return sender, report
 
 
 def _is_whole_task(message: dict[str, Any]) -> bool:

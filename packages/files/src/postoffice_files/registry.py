@@ -105,9 +105,9 @@ def entry(cards: Cards, name: str) -> str | None:
 
 def make_card(name: str, card: dict[str, Any], before: object, now: int) -> dict[str, Any]:
     """A card with every field of the seed; what the caller says more is kept."""
-    told = card.get("agent_id", name)
-    if told != name:
-        raise BadCard(field="agent_id", why=f"it says {told!r}, but the agent registered is {name!r}; make them equal")
+    claimed = card.get("agent_id", name)
+    if claimed != name:
+        raise BadCard(field="agent_id", why=f"it says {claimed!r}, but the agent registered is {name!r}; make them equal")
     given = {key: value for key, value in card.items() if value is not None}
     first = before.get("registered_at") if isinstance(before, dict) else None
     made = {

@@ -22,8 +22,8 @@ class Answer:
     @property
     def declined(self) -> str | None:
         """Why the task was declined; None if it was not."""
-        found = _DECLINED.fullmatch(self.text)
-        return None if found is None else found[1].strip() or "no reason was given"
+        match = _DECLINED.fullmatch(self.text)
+        return None if match is None else match[1].strip() or "no reason was given"
 
     def parts(self) -> list[dict[str, str]]:
         """The same as a message carries it."""

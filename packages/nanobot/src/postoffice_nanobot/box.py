@@ -90,8 +90,8 @@ class Box:
 
     async def post(self, to: str, message: dict[str, Any], *, at: int, key: str, order: int = 0, forward_of: str | None = None) -> None:
         """Put a message into another agent's inbox: never twice for one time, key and order, however often this agent is killed."""
-        told = {**message, "timestamp": instant(self.now())}
-        await self._call(self._manager.deliver, self.agent, to, told, at=at, key=key, order=order, forward_of=forward_of)
+        stamped = {**message, "timestamp": instant(self.now())}
+        await self._call(self._manager.deliver, self.agent, to, stamped, at=at, key=key, order=order, forward_of=forward_of)
 
     async def keep(self, delegation: Delegation) -> None:
         """Write down what is about to be asked."""

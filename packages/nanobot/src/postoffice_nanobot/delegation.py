@@ -51,14 +51,14 @@ class Delegations:
 
     def find(self, *ids: object) -> Delegation | None:
         """The one that bears one of these ids."""
-        found = (self._read(self._path(id)) for id in ids if isinstance(id, str))
-        return next((one for one in found if one is not None), None)
+        candidates = (self._read(self._path(id)) for id in ids if isinstance(id, str))
+        return next((one for one in candidates if one is not None), None)
 
     def all(self) -> Iterator[Delegation]:
         """Everything that is not answered yet."""
         for path in sorted(self._folder.glob("*.json")):
-            if (found := self._read(path)) is not None:
-                yield found
+            if (delegation := self._read(path)) is not None:
+                yield delegation
 
     def close(self, id: str) -> None:
         """It is answered."""
@@ -75,7 +75,7 @@ class Delegations:
 
     def _read(self, path: Path) -> Delegation | None:
         try:
-            found = json.loads(disk.read(path, _MAX_BYTES)[0])
-            return Delegation(**{**found, "place": Place(**found["place"])})
+            fields = json.loads(disk.read(path, _MAX_BYTES)[0])
+            return Delegation(**{**fields, "place": Place(**fields["place"])})
         except (FileNotFoundError, FileMailError, ValueError, TypeError, KeyError):
             return None

@@ -48,8 +48,8 @@ def is_speech(message: Any) -> bool:
 
 def noted_on(message: Any) -> Noted | None:
     """What was noted on a message; None if it was not sent by a tool."""
-    found: Noted | None = (message.metadata or {}).get(_NOTED)
-    return found
+    note: Noted | None = (message.metadata or {}).get(_NOTED)
+    return note
 
 
 def note_origins(bus: Any) -> None:

@@ -35,9 +35,9 @@ class KeepNetwork(Act[None]):
         needs.extra["cursor:network"] = ("network",)
 
     def run(self, desk: Desk) -> None:
-        for (known,) in desk.extra["cursor:network"]:
-            if known != self.network:
-                raise OtherLedger(known=known, network=self.network)
+        for (network,) in desk.extra["cursor:network"]:
+            if network != self.network:
+                raise OtherLedger(known=network, network=self.network)
         desk.extra["cursor:network"] = [(self.network,)]
         desk.write("put_cursor", ("network", self.network), "network")
 

@@ -218,7 +218,7 @@ def _ask_pair(needs: Needs, rows: list[ConnectionRow]) -> None:
         needs.requests.update((row.requester, row.target))
 
 
-def _conclude(desk: Desk, row: ConnectionRow, status: Status, kind: Kind, told: list[str]) -> Connection:
+def _conclude(desk: Desk, row: ConnectionRow, status: Status, kind: Kind, listeners: list[str]) -> Connection:
     members = pair(row.requester, row.target)
     if status is Status.ACTIVE:
         if members in desk.connected:
@@ -232,7 +232,7 @@ def _conclude(desk: Desk, row: ConnectionRow, status: Status, kind: Kind, told: 
         desk.connected.pop(members, None)
     row.status = status
     desk.write_connection(row)
-    for agent in told:
+    for agent in listeners:
         desk.tell(desk.boxes[agent], kind, row.id)
     return as_connection(row, desk)
 

@@ -49,8 +49,8 @@ class UseLink(Act[str]):
         needs.boxes.add(SYSTEM)  # whose link it is stands in its row: whoever uses one holds the office's own mailbox
 
     def run(self, desk: Desk) -> str:
-        found, desk.extra[f"visit:{self.link}"] = desk.extra[f"visit:{self.link}"], []
-        for agent, kind, expires_at, key_ends in found:
+        logins, desk.extra[f"visit:{self.link}"] = desk.extra[f"visit:{self.link}"], []
+        for agent, kind, expires_at, key_ends in logins:
             if kind == LINK and expires_at > desk.now:
                 end = desk.now + micros(self.lasts)
                 desk.write("delete_visit", (self.link,))

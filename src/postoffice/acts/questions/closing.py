@@ -151,10 +151,10 @@ class EndQuestion(CloseQuestion):
         return self.close(desk, row, answer, verified=True)
 
 
-def as_question(known: Question, row: QuestionRow) -> Question:
+def as_question(question: Question, row: QuestionRow) -> Question:
     """A question as its row has it now."""
     return msgspec.structs.replace(
-        known,
+        question,
         state=QuestionState(row.state),
         by=row.by,
         choice=row.choice,

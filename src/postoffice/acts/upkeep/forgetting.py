@@ -63,8 +63,8 @@ class PurgeUnreached(Housekeeping[int]):
     def run(self, desk: Desk) -> int:
         purged = 0
         for id in self.ids:
-            found, desk.extra[f"sender_of:{id}"] = desk.extra[f"sender_of:{id}"], []
-            for (sender,) in found:
+            senders, desk.extra[f"sender_of:{id}"] = desk.extra[f"sender_of:{id}"], []
+            for (sender,) in senders:
                 _purge(desk, id, sender)
                 purged += 1
         return purged

@@ -20,8 +20,8 @@ class IndexSearch(Housekeeping[int]):
 
     def ask(self, needs: Needs) -> None:
         super().ask(needs)
-        (known,) = needs.extra.get("unindexed", (0,))
-        needs.extra["unindexed"] = (max(known, self.limit),)
+        (limit,) = needs.extra.get("unindexed", (0,))
+        needs.extra["unindexed"] = (max(limit, self.limit),)
 
     def run(self, desk: Desk) -> int:
         # Acts of one group share what was loaded: each tells of all of it, so that whoever catches up knows whether there is more.

@@ -30,8 +30,8 @@ async def steer(card: Card, text: str) -> bool:
             (turn,) = (await _ask(line, "thread/turns/list", threadId=card.session, limit=1))["data"]
             if turn["status"] != "inProgress":
                 return False
-            told = [{"type": "text", "text": text}]
-            await _ask(line, "turn/steer", threadId=card.session, expectedTurnId=turn["id"], input=told)
+            items = [{"type": "text", "text": text}]
+            await _ask(line, "turn/steer", threadId=card.session, expectedTurnId=turn["id"], input=items)
     except (OSError, TimeoutError, WebSocketException, msgspec.DecodeError, KeyError, TypeError, ValueError):
         return False
     return True
@@ -48,6 +48,6 @@ async def _ask(line: ClientConnection, method: str, **what: Any) -> Any:
 
 def _is_ours(path: Path) -> bool:
     with suppress(OSError):
-        found = path.stat()
-        return stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid()
+        status = path.stat()
+        return stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid()
     return False

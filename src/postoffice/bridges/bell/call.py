@@ -70,16 +70,16 @@ def _calling(words: dict[str, Any], seconds: float) -> Iterator[socket.socket]:
     until = time.monotonic() + seconds
     started = False
     while True:
-        found = address()
-        if found is not None and _older(found):
-            _leave(found)
-            found = None
-        if found is None and not started:
+        bell = address()
+        if bell is not None and _older(bell):
+            _leave(bell)
+            bell = None
+        if bell is None and not started:
             start()
             started = True
         with suppress(OSError):
-            if found is not None:
-                call = _connect(found, words)
+            if bell is not None:
+                call = _connect(bell, words)
                 break
         if time.monotonic() > until:
             raise OSError
@@ -88,23 +88,23 @@ def _calling(words: dict[str, Any], seconds: float) -> Iterator[socket.socket]:
         yield call
 
 
-def _connect(found: Address, words: dict[str, Any]) -> socket.socket:
-    call = socket.create_connection((_HOST, found.port), timeout=_CONNECT_SECONDS)
-    call.sendall(json.dumps({"token": found.token, **words}).encode() + b"\n")
+def _connect(address: Address, words: dict[str, Any]) -> socket.socket:
+    call = socket.create_connection((_HOST, address.port), timeout=_CONNECT_SECONDS)
+    call.sendall(json.dumps({"token": address.token, **words}).encode() + b"\n")
     return call
 
 
-def _older(found: Address) -> bool:
+def _older(address: Address) -> bool:
     """Whether it is of another version than whoever calls: after an upgrade the new one takes its place."""
-    return _numbers(found.version) < _numbers(__version__)
+    return _numbers(address.version) < _numbers(__version__)
 
 
 def _numbers(version: str) -> list[int]:
     return [int(part) for part in version.split(".") if part.isdecimal()]
 
 
-def _leave(found: Address) -> None:
-    with suppress(OSError), _connect(found, {"say": "leave"}):
+def _leave(address: Address) -> None:
+    with suppress(OSError), _connect(address, {"say": "leave"}):
         pass
 
 

@@ -116,13 +116,13 @@ class _Calls:
         window.stirred.set()
         try:
             while line := await reader.readline():
-                told = msgspec.json.decode(line, type=dict[str, Any])
-                if told.get("session"):
-                    window = await self._bell.window({**told, "say": "plugin"})
+                report = msgspec.json.decode(line, type=dict[str, Any])
+                if report.get("session"):
+                    window = await self._bell.window({**report, "say": "plugin"})
                     window.plugin = say
-                answer = await self._bell.heed(window, told["event"], told)
-                if "id" in told:
-                    await say({"id": told["id"], **answer})
+                answer = await self._bell.heed(window, report["event"], report)
+                if "id" in report:
+                    await say({"id": report["id"], **answer})
         finally:
             window.plugin = None
 

@@ -27,16 +27,16 @@ def socket_path(card: Card) -> Path | None:
     if named is None:
         return None
     with suppress(OSError):
-        found = Path(named).lstat()
-        if stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid():
+        status = Path(named).lstat()
+        if stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid():
             return Path(named)
     return None
 
 
 def holds(card: Card) -> bool:
     """Whether it would keep what comes by its socket back for its user, or turn it away."""
-    told = _setting(card)
-    return told in _HOLDS or (told is None and card.mode == _BYPASS)
+    setting = _setting(card)
+    return setting in _HOLDS or (setting is None and card.mode == _BYPASS)
 
 
 async def ring(card: Card, text: str) -> bool:
@@ -70,13 +70,13 @@ def _record(card: Card) -> dict[str, Any]:
     try:
         if path.lstat().st_uid != os.getuid():
             return {}
-        found = json.loads(path.read_bytes())
+        record = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
-    began = _text(found, "procStart")
+    began = _text(record, "procStart")
     # Elsewhere than on Linux its own word for the beginning is not ours to read; there the number has to do.
     same = sys.platform != "linux" or began is None or card.process.started.endswith(f"-{began}")
-    return found if isinstance(found, dict) and same else {}
+    return record if isinstance(record, dict) and same else {}
 
 
 def _setting(card: Card) -> str | None:
@@ -84,11 +84,11 @@ def _setting(card: Card) -> str | None:
     project = Path(card.folder) / ".claude"
     for path in (project / "settings.local.json", project / "settings.json", _folder(card) / "settings.json"):
         with suppress(OSError, ValueError):
-            if told := _text(json.loads(path.read_bytes()), "crossSessionInbound"):
-                return told
+            if setting := _text(json.loads(path.read_bytes()), "crossSessionInbound"):
+                return setting
     return None
 
 
-def _text(found: Any, name: str) -> str | None:
-    told = found.get(name) if isinstance(found, dict) else None
-    return told if isinstance(told, str) else None
+def _text(fields: Any, name: str) -> str | None:
+    value = fields.get(name) if isinstance(fields, dict) else None
+    return value if isinstance(value, str) else None

@@ -57,7 +57,7 @@ def still_queued(card: Card) -> bool:
 def _program(card: Card) -> str | None:
     """The program that the terminal runs, so that both agree on their files."""
     with suppress(OSError):
-        found = (_PROC / str(card.process.pid) / "exe").readlink()
-        if found.name == NAME and found.exists():
-            return str(found)
+        program = (_PROC / str(card.process.pid) / "exe").readlink()
+        if program.name == NAME and program.exists():
+            return str(program)
     return shutil.which(NAME)

@@ -55,25 +55,25 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 
 def run_hook(wish: Wish) -> int:
     """Say what there is to say, or nothing. Never a failure: an agent's turn does not depend on us, but for an edit that is refused."""
-    told = _told()
-    event = _EVENTS.get(str(told.get("hook_event_name")))
+    payload = _told()
+    event = _EVENTS.get(str(payload.get("hook_event_name")))
     seconds = _START_SECONDS if event == "start" else _ANSWER_SECONDS
     _end_within(seconds + _SPARE_SECONDS)
-    said = _said(wish, told)
-    if event is None or said is None or (event == "end" and told.get("reason") in _PASSING):
+    said = _said(wish, payload)
+    if event is None or said is None or (event == "end" and payload.get("reason") in _PASSING):
         return 0
     if event == "edit":
-        return guard(said, told, seconds)
+        return guard(said, payload, seconds)
     asked = {
         **said,
         "say": "hook",
         "event": event,
-        "again": bool(told.get("stop_hook_active")),
-        "ring": words.MARK in str(told.get("prompt", "")),
+        "again": bool(payload.get("stop_hook_active")),
+        "ring": words.MARK in str(payload.get("prompt", "")),
     }
     answer = call.ask(asked, seconds)
     if text := answer.get("text"):
-        print(json.dumps(_printed(wish.client, str(told["hook_event_name"]), event, str(text))), flush=True)  # noqa: T201 - a hook speaks by printing
+        print(json.dumps(_printed(wish.client, str(payload["hook_event_name"]), event, str(text))), flush=True)  # noqa: T201 - a hook speaks by printing
     return 0
 
 
@@ -97,9 +97,9 @@ def wait(wish: Wish) -> int:
     return 0
 
 
-def _said(wish: Wish, told: dict[str, Any]) -> dict[str, Any] | None:
+def _said(wish: Wish, payload: dict[str, Any]) -> dict[str, Any] | None:
     """Who speaks, and where."""
-    session, place = told.get("session_id"), str(told.get("cwd") or os.getcwd())  # noqa: PTH109 - as the client would say it
+    session, place = payload.get("session_id"), str(payload.get("cwd") or os.getcwd())  # noqa: PTH109 - as the client would say it
     at = _process(wish.client, str(session or ""), place)
     if at is None:
         return None
@@ -112,7 +112,7 @@ def _said(wish: Wish, told: dict[str, Any]) -> dict[str, Any] | None:
         "server": wish.server,
         "agent": wish.agent,
         "shared": wish.shared,
-        "mode": told.get("permission_mode"),
+        "mode": payload.get("permission_mode"),
         "home": home or None,
         "pane": msgspec.to_builtins(pane_of(at.pid)) if wish.tmux else None,
     }
@@ -120,8 +120,8 @@ def _said(wish: Wish, told: dict[str, Any]) -> dict[str, Any] | None:
 
 def _process(client: str, session: str, place: str) -> Process | None:
     """The window's own process."""
-    if client == CODEX and (found := terminal(session, place)) is not None:
-        return found
+    if client == CODEX and (session_process := terminal(session, place)) is not None:
+        return session_process
     named = os.environ.get("CLAUDE_PID", "") if client == CLAUDE else ""
     return process(int(named)) if named.isdecimal() else client_process()
 
@@ -142,8 +142,8 @@ def _told() -> dict[str, Any]:
     reader.start()
     reader.join(_INPUT_SECONDS)
     with suppress(ValueError):
-        found = json.loads(b"".join(read) or b"{}")
-        return found if isinstance(found, dict) else {}
+        payload = json.loads(b"".join(read) or b"{}")
+        return payload if isinstance(payload, dict) else {}
     return {}
 
 

@@ -68,8 +68,8 @@ class Office:
     async def waiting(self, agent: str) -> list[Letter]:
         """What waits for an agent now, and may be taken: for what is paused nobody is rung."""
         wire = self.wire(agent)
-        found, box = await asyncio.gather(wire.get("/messages/waiting", limit=_MOST_SHOWN), wire.get("/mailbox"))
-        return [] if box.get("paused") else letters_of(found["messages"])
+        page, box = await asyncio.gather(wire.get("/messages/waiting", limit=_MOST_SHOWN), wire.get("/mailbox"))
+        return [] if box.get("paused") else letters_of(page["messages"])
 
     async def reserved_until(self, window: Window, files: Iterable[tuple[str, str]]) -> str | None:
         """Until when others have reserved any of these, if they have."""

@@ -70,8 +70,8 @@ def log_path() -> Path:
 def address() -> Address | None:
     """The bell that runs, if one does."""
     with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
-        found = msgspec.json.decode((folder() / "address.json").read_bytes(), type=Address)
-        return found if found.process.alive else None
+        bell = msgspec.json.decode((folder() / "address.json").read_bytes(), type=Address)
+        return bell if bell.process.alive else None
     return None
 
 
@@ -82,11 +82,11 @@ def keep_address(address: Address) -> None:
 
 def cards() -> list[Card]:
     """Every window there was."""
-    found = []
+    all_cards = []
     for path in sorted((folder() / "windows").glob("*.json")):
         with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
-            found.append(msgspec.json.decode(path.read_bytes(), type=Card))
-    return found
+            all_cards.append(msgspec.json.decode(path.read_bytes(), type=Card))
+    return all_cards
 
 
 def keep(card: Card) -> None:

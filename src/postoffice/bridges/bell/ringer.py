@@ -110,13 +110,13 @@ class Ringer:
         for one, ringing in before:
             rung = ringing.ring(due, time.monotonic())
             self._keep(rung if one is window else rung.begun(), one)
-        told = False
+        written = False
         for way in window.ways():
             window.rings += 1
             if not await window.ring(way, words.ring(window.rings, datetime.now().astimezone())):
                 continue
-            if not told:
-                told = True
+            if not written:
+                written = True
                 with suppress(MailError):
                     await self._office.rung(window, due)
             if await self._begun(way):
@@ -126,8 +126,8 @@ class Ringer:
             window.fail(way)
         # What some way took and nobody heard is rung for at its own time; what no way took, as soon as one opens.
         for one, ringing in before:
-            self._keep(one.card.ringing.begun() if told else ringing, one)
-            if one is not window and not told:
+            self._keep(one.card.ringing.begun() if written else ringing, one)
+            if one is not window and not written:
                 one.stirred.set()
 
     async def _begun(self, way: str) -> bool:

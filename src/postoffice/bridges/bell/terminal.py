@@ -16,11 +16,11 @@ _SERVER = b"app-server"
 
 def terminal(session: str | None, folder: str | None) -> Process | None:
     """The terminal a conversation is in: it works in the same folder, and was the last to be opened before the conversation was."""
-    found = [one for one in _terminals() if folder is None or folder_of(one.pid) == folder]
-    named = [one for one in found if session is not None and session.encode() in _words(one.pid)]
+    candidates = [one for one in _terminals() if folder is None or folder_of(one.pid) == folder]
+    named = [one for one in candidates if session is not None and session.encode() in _words(one.pid)]
     begun = None if session is None else _begun(session)
-    earlier = named or [one for one in found if begun is None or _opened(one) <= begun]
-    best = max(earlier or found, key=_opened, default=None)
+    earlier = named or [one for one in candidates if begun is None or _opened(one) <= begun]
+    best = max(earlier or candidates, key=_opened, default=None)
     return None if best is None or b"exec" in _words(best.pid).split(b"\0") else best
 
 
@@ -29,15 +29,15 @@ def latest() -> str | None:
     home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
     marks = [(path.stat().st_mtime, path.name) for path in (home / "tui-thread-reference-capabilities").glob("*")]
     now = time.time()
-    found = [mark for mark in marks if now - mark[0] < _JUST_NOW_SECONDS]
-    return max(found)[1] if found else None
+    recent = [mark for mark in marks if now - mark[0] < _JUST_NOW_SECONDS]
+    return max(recent)[1] if recent else None
 
 
 def _terminals() -> list[Process]:
     """Every Codex of this user but its servers."""
     numbers = [int(path.name) for path in _PROC.glob("[0-9]*")] if _PROC.exists() else []
-    found = [process(pid) for pid in numbers if name_of(pid) == NAME and _SERVER not in _words(pid)]
-    return [one for one in found if one is not None]
+    processes = [process(pid) for pid in numbers if name_of(pid) == NAME and _SERVER not in _words(pid)]
+    return [one for one in processes if one is not None]
 
 
 def _words(pid: int) -> bytes:

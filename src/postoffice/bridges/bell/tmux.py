@@ -35,11 +35,11 @@ class Pane(msgspec.Struct, frozen=True):
 
 def pane_of(pid: int) -> Pane | None:
     """The pane a process runs in, by its own environment."""
-    told = dict(os.environ)
+    variables = dict(os.environ)
     with suppress(OSError):
         words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-        told = dict(word.decode(errors="replace").partition("=")[::2] for word in words)
-    socket, pane = told.get("TMUX", "").rpartition(",")[0].rpartition(",")[0], told.get("TMUX_PANE", "")
+        variables = dict(word.decode(errors="replace").partition("=")[::2] for word in words)
+    socket, pane = variables.get("TMUX", "").rpartition(",")[0].rpartition(",")[0], variables.get("TMUX_PANE", "")
     return Pane(socket, pane) if socket and re.fullmatch(r"%\d+", pane) else None
 
 
@@ -47,14 +47,14 @@ async def is_open(pane: Pane, client: Process) -> bool:
     """Whether this user's tmux shows that client there, and takes keys for it."""
     if not _is_ours(Path(pane.socket)):
         return False
-    told = (await _ask(pane, "display-message", "-p", "-t", pane.pane, "#{pane_dead} #{pane_in_mode} #{pane_pid}") or "").split()
-    return told[:2] == ["0", "0"] and client.alive and is_below(client.pid, int(told[2]))
+    facts = (await _ask(pane, "display-message", "-p", "-t", pane.pane, "#{pane_dead} #{pane_in_mode} #{pane_pid}") or "").split()
+    return facts[:2] == ["0", "0"] and client.alive and is_below(client.pid, int(facts[2]))
 
 
 def _is_ours(socket: Path) -> bool:
     with suppress(OSError):
-        found = socket.lstat()
-        return stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid()
+        status = socket.lstat()
+        return stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid()
     return False
 
 
@@ -75,9 +75,9 @@ async def ring(pane: Pane, client: Process, text: str) -> bool:
 
 
 async def _somebody_types(pane: Pane) -> bool:
-    told = await _ask(pane, "list-clients", "-F", "#{client_activity}")
+    activity = await _ask(pane, "list-clients", "-F", "#{client_activity}")
     now = time.time()
-    return told is None or any(now - float(at) < _AT_THE_KEYS_SECONDS for at in told.split())
+    return activity is None or any(now - float(at) < _AT_THE_KEYS_SECONDS for at in activity.split())
 
 
 async def _comes_true(pane: Pane, text: str, *, holds: bool) -> bool:
@@ -118,9 +118,9 @@ async def _ask(pane: Pane, *words: str) -> str | None:
     )
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):
-            told, _ = await asked.communicate()
+            output, _ = await asked.communicate()
     except TimeoutError:
         asked.kill()
         await asked.wait()
         return None
-    return told.decode(errors="replace") if asked.returncode == 0 else None
+    return output.decode(errors="replace") if asked.returncode == 0 else None

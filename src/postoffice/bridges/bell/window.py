@@ -56,8 +56,8 @@ class Window:
 
     def at_work(self) -> bool:
         """Whether a turn is under way."""
-        if self.card.client == CLAUDE and (told := claude.status(self.card)) is not None:
-            return told != "idle"
+        if self.card.client == CLAUDE and (status := claude.status(self.card)) is not None:
+            return status != "idle"
         return self.busy and time.monotonic() - self._sign < _SILENT_SECONDS
 
     @property
@@ -155,18 +155,18 @@ class Window:
 
     def _open(self) -> list[str]:
         client = self.card.client
-        found = []
+        ways = []
         if client == CLAUDE and claude.socket_path(self.card) is not None:
-            found.append("socket")
+            ways.append("socket")
         if client == CODEX and codex.can_queue(self.card):
-            found.append("queue")
+            ways.append("queue")
         if self.plugin is not None:
-            found.append("plugin")
+            ways.append("plugin")
         if self.waiter is not None:
-            found.append("hook")
+            ways.append("hook")
         if self._shown_in_tmux:
-            found.append("keys")
-        return found
+            ways.append("keys")
+        return ways
 
 
 def letters_of(raw: Iterable[dict[str, object]]) -> list[Letter]:

@@ -183,9 +183,9 @@ class Collector:
 
 def _told_apart(instructions: Iterable[Instruction | BaseException | None]) -> Iterator[Instruction | BaseException | None]:
     """Two files with one id and different words, as seed 002's writers make within a second, are two messages in their order."""
-    known: dict[tuple[str, str | None], Instruction] = {}
+    first_by_id: dict[tuple[str, str | None], Instruction] = {}
     for instruction in instructions:
-        if isinstance(instruction, Instruction) and instruction != known.setdefault(
+        if isinstance(instruction, Instruction) and instruction != first_by_id.setdefault(
             (instruction.sender.name, instruction.draft.client_id), instruction
         ):
             yield instruction.renamed()

@@ -108,16 +108,16 @@ def _touched(status: os.stat_result) -> float:
 
 def _reason(room: Folder, name: str) -> str:
     try:
-        told = jsontext.decode(room.read(f"{name}.reason.json", _REASON_BYTES)[0])
+        record = jsontext.decode(room.read(f"{name}.reason.json", _REASON_BYTES)[0])
     except (FileNotFoundError, Unreadable, jsontext.NotJson):
-        told = None
-    reason = told.get("reason") if isinstance(told, dict) else None
+        record = None
+    reason = record.get("reason") if isinstance(record, dict) else None
     return reason[:_REASON_CHARACTERS] if isinstance(reason, str) and reason else "its reader set it aside"
 
 
-def _is_old(*told: int | None) -> bool:
+def _is_old(*times: int | None) -> bool:
     """Whether a message is older than the office may remember, by all that tells: a report bears the time of what it answers."""
-    latest = max((micros for micros in told if micros is not None), default=None)
+    latest = max((micros for micros in times if micros is not None), default=None)
     return latest is not None and time.time() - latest / SECOND > _WEEK_SECONDS
 
 

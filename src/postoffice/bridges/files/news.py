@@ -43,13 +43,13 @@ class News:
                 ignore_permission_denied=True,
             )
             async with aclosing(watching) as news:
-                async for found in news:
+                async for batch in news:
                     # What was put there before it was watched nobody tells of, nor of a folder made meanwhile.
                     missed = bool(unseen) and await self._do(self._watched) != folders
-                    told, unseen = {at for _, path in found if (at := self._place(path)) is not None} | unseen, set()
-                    if told:
-                        yield told
-                    if missed or any(change == Change.added and self._is_to_be_watched(Path(path)) for change, path in found):
+                    places, unseen = {at for _, path in batch if (at := self._place(path)) is not None} | unseen, set()
+                    if places:
+                        yield places
+                    if missed or any(change == Change.added and self._is_to_be_watched(Path(path)) for change, path in batch):
                         break
 
     def _watched(self) -> list[str]:

@@ -47,8 +47,8 @@ class Audit:
 
     async def verify(self, agents: frozenset[str] | None = None) -> dict[str, Any]:
         """Every topic of these agents, or of all, and every other one that is watched."""
-        told = (await self._wire.get("/ledger/accounts"))["accounts"]
-        accounts = [msgspec.convert(one, Account) for one in told]
+        listed = (await self._wire.get("/ledger/accounts"))["accounts"]
+        accounts = [msgspec.convert(one, Account) for one in listed]
         topics = [msgspec.convert(one, Topic) for one in (await self._wire.get("/ledger/topics"))["topics"]]
         book = Book(accounts, self._operator, topics)
         ours = [Topic(topic_id=one.inbound_topic_id, kind="inbound", agent=one.agent, about="") for one in accounts if not one.foreign]
@@ -108,13 +108,13 @@ class Audit:
     async def _compare_mail(self, topic: Topic, whole: Whole, seen: Sighting, record: Record) -> None:
         """What the office made of it, beside what it is."""
         try:
-            found = (await self._wire.get(f"/messages/{part(record.message_id or '')}/status"))["message"]
+            original = (await self._wire.get(f"/messages/{part(record.message_id or '')}/status"))["message"]
         except NotFound:
             self._found(MISSING, topic, whole.sequence, "the office has taken it, and does not have it any more", record.message_id)
             return
-        if found is None:
+        if original is None:
             return  # purged, as the office's retention asks
-        message = msgspec.convert(found, Message)
+        message = msgspec.convert(original, Message)
         if not _same(topic, seen, record, message):
             self._found(ALTERED, topic, whole.sequence, "what the office has is not what stands on the ledger", record.message_id)
         elif topic.kind != ENTITY or is_note(message.type):

@@ -21,12 +21,12 @@ async def find_inbound(mirror: Mirror, whom: str) -> tuple[str, str]:
         if account is None:
             raise NoInbound(whom=whom, why="its memo does not say that it is one (hcs-10:0:…:0:ACCOUNT)")
         return account, whom
-    found = await mirror.account(whom)
-    if found is None:
+    record = await mirror.account(whom)
+    if record is None:
         raise NoInbound(whom=whom, why="the mirror knows neither a topic nor an account of that name")
-    inbound = await _by_profile(mirror, whom, str(found.get("memo") or ""))
-    known = None if inbound is None else await mirror.topic(inbound)
-    if inbound is None or known is None or inbound_owner(str(known.get("memo") or "")) != whom:
+    inbound = await _by_profile(mirror, whom, str(record.get("memo") or ""))
+    inbound_topic = None if inbound is None else await mirror.topic(inbound)
+    if inbound is None or inbound_topic is None or inbound_owner(str(inbound_topic.get("memo") or "")) != whom:
         raise NoInbound(whom=whom, why="its account memo leads to no profile we can read")
     return whom, inbound
 
@@ -39,18 +39,18 @@ async def _by_profile(mirror: Mirror, account: str, memo: str) -> str | None:
     inbound = None
     for whole in all_whole(await mirror.all_messages(reference)):
         try:
-            told = msgspec.json.decode(whole.data)
+            profile = msgspec.json.decode(whole.data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             continue
-        candidate = _inbound(told)
+        candidate = _inbound(profile)
         topic = None if candidate is None else await mirror.topic(candidate)
         if topic is not None and inbound_owner(str(topic.get("memo") or "")) == account:
             inbound = candidate
     return inbound
 
 
-def _inbound(told: Any) -> str | None:
-    if isinstance(told, dict) and isinstance(told.get("agent"), dict):
-        told = told["agent"].get("hcs11_profile")
-    found = told.get("inboundTopicId") if isinstance(told, dict) else None
-    return found if isinstance(found, str) and is_ledger_id(found) else None
+def _inbound(profile: Any) -> str | None:
+    if isinstance(profile, dict) and isinstance(profile.get("agent"), dict):
+        profile = profile["agent"].get("hcs11_profile")
+    topic_id = profile.get("inboundTopicId") if isinstance(profile, dict) else None
+    return topic_id if isinstance(topic_id, str) and is_ledger_id(topic_id) else None

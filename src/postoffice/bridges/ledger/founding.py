@@ -63,12 +63,12 @@ async def places(wire: Wire, wanted: dict[str, str | None] | None, operator: str
 
 
 async def _everybody(wire: Wire) -> list[Any]:
-    found, cursor = [], None
+    agents, cursor = [], None
     while True:
         page = await wire.get("/agents", cursor=cursor)
-        found += page["agents"]
+        agents += page["agents"]
         if (cursor := page["cursor"]) is None:
-            return found
+            return agents
 
 
 def _place(listed: dict[str, Any], have: dict[str, Any], account: str) -> Place:
@@ -187,8 +187,8 @@ class Founding:
         definitions: dict[str, Any] = {}
         for whole in all_whole(await self._mirror.all_messages(topic)):
             try:
-                told = msgspec.json.decode(whole.data)["agent"]
-                definitions[told["slug"]] = told
+                definition = msgspec.json.decode(whole.data)["agent"]
+                definitions[definition["slug"]] = definition
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, KeyError, TypeError):
                 continue  # not one of ours
         return definitions
@@ -207,8 +207,8 @@ class Founding:
 
     async def _lead(self, account: str, memo: str) -> str:
         """Let an account say where profiles are."""
-        found = await self._mirror.account(account)
-        if found is not None and found.get("memo") == memo:
+        record = await self._mirror.account(account)
+        if record is not None and record.get("memo") == memo:
             return "kept"
         if not self._network.pays(account):
             return "not ours to set"

@@ -129,16 +129,16 @@ class Listener:
         """Whether there is more, and whether there was something."""
         rows, more = await self._read(topic.topic_id, after)
         gathered = self._gather(topic.topic_id, rows, after)
-        through, found, given_up = gathered.through, (*gathered.whole, *gathered.ahead), gathered.torn
-        if found:
+        through, messages, given_up = gathered.through, (*gathered.whole, *gathered.ahead), gathered.torn
+        if messages:
             taken = await self._office.ledger.taken_ahead(topic.topic_id, after)
-            found = tuple(whole for whole in found if whole.sequence not in taken)
-        if (before := _before_the_end(topic, found)) and before != found:
+            messages = tuple(whole for whole in messages if whole.sequence not in taken)
+        if (before := _before_the_end(topic, messages)) and before != messages:
             # What the two said before is taken first: afterwards it would be mail of two who are not connected.
-            through, found, given_up, more = after, before, (), True
-        if not found and through <= after:
+            through, messages, given_up, more = after, before, (), True
+        if not messages and through <= after:
             return False, bool(rows)
-        seen = await self._seen(topic, found) if found else []
+        seen = await self._seen(topic, messages) if messages else []
         await self._office.ledger.materialise(topic.topic_id, through, (*seen, *map(torn, given_up)))
         return more, bool(rows)
 
@@ -163,12 +163,12 @@ class Listener:
         given_up = {key for key, at in since.items() if now - at > _PIECES_SECONDS}
         return gather(rows, after, give_up=given_up) if given_up else gathered
 
-    async def _seen(self, topic: Watched, found: tuple[Whole, ...]) -> list[Sighting]:
+    async def _seen(self, topic: Watched, messages: tuple[Whole, ...]) -> list[Sighting]:
         # Who is who is asked after what they said: whoever speaks after a change is not believed for who it was before.
         book, watched = await self._who()
         topic = next((one for one in watched if one.topic_id == topic.topic_id), topic)
-        batch = {whole.sequence: whole for whole in found}
-        seen = [await self._sight(topic, whole, book, batch) for whole in found]
+        batch = {whole.sequence: whole for whole in messages}
+        seen = [await self._sight(topic, whole, book, batch) for whole in messages]
         return [one for one in seen if one is not None]
 
     async def _sight(self, topic: Watched, whole: Whole, book: Book, batch: dict[int, Whole]) -> Sighting | None:
@@ -186,6 +186,6 @@ class Listener:
         return on_inbound(whole, topic.topic_id, topic.agent, book, former=topic.kind == FORMER)
 
 
-def _before_the_end(topic: Watched, found: tuple[Whole, ...]) -> tuple[Whole, ...]:
+def _before_the_end(topic: Watched, messages: tuple[Whole, ...]) -> tuple[Whole, ...]:
     """What was said until one of two who meet on a topic says that it is over."""
-    return tuple(takewhile(lambda whole: topic.kind != CONNECTION or operation(whole) != "close_connection", found))
+    return tuple(takewhile(lambda whole: topic.kind != CONNECTION or operation(whole) != "close_connection", messages))

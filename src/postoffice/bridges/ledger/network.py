@@ -219,13 +219,13 @@ def read_key(account: str, key: str) -> PrivateKey:
     raise BadSetting(name="ledger_key", why=f"the key of {account} cannot be read; give it as the wallet exports it (DER in hex)")
 
 
-def public_key(told: dict[str, Any] | None) -> str | None:
+def public_key(key: dict[str, Any] | None) -> str | None:
     """An account's public key as its mirror tells it, if it is one that can be named as a writer."""
     try:
-        if told is not None and told.get("_type") == "ED25519":
-            return str(PublicKey.from_string_der(_ED25519 + told["key"]).to_string_der())  # the SDK warns of bare ones
-        if told is not None and told.get("_type") == "ECDSA_SECP256K1":
-            return str(PublicKey.from_string_ecdsa(told["key"]).to_string_der())
+        if key is not None and key.get("_type") == "ED25519":
+            return str(PublicKey.from_string_der(_ED25519 + key["key"]).to_string_der())  # the SDK warns of bare ones
+        if key is not None and key.get("_type") == "ECDSA_SECP256K1":
+            return str(PublicKey.from_string_ecdsa(key["key"]).to_string_der())
     except (ValueError, KeyError, TypeError):
         return None
     return None

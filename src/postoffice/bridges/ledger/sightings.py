@@ -47,12 +47,12 @@ class Book:
         topic, account = read_operator(envelope.operator_id)
         if account != payer:
             raise Forged(why=f"it says to be from {account}, but {payer} paid for it")
-        known = self._by_inbound.get(topic) or (self.of(account) if account == peer else None)
-        if known is None or known.account_id != account:
-            known = self._former.get(envelope.operator_id)
-        if known is None:
+        signer = self._by_inbound.get(topic) or (self.of(account) if account == peer else None)
+        if signer is None or signer.account_id != account:
+            signer = self._former.get(envelope.operator_id)
+        if signer is None:
             raise NotOurs(why=f"its sender {envelope.operator_id} is not known here")
-        return known
+        return signer
 
     def known(self, envelope: Envelope, payer: str) -> str | None:
         """The agent that wrote an operation, if it is one that is known here."""

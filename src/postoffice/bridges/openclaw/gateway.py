@@ -208,13 +208,13 @@ def _read(content: bytes) -> Any:
         return _decode(json.dumps(json.loads(content), ensure_ascii=False).encode(errors="replace"))
 
 
-def _object(found: object) -> dict[str, Any]:
+def _object(value: object) -> dict[str, Any]:
     """What should be an object: another version of the gateway may have something else there."""
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
-def _list(found: object) -> list[Any]:
-    return found if isinstance(found, list) else []
+def _list(value: object) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _agent(session: str) -> str:

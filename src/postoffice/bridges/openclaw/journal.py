@@ -131,10 +131,10 @@ async def only_reader(path: Path) -> AsyncIterator[Journal]:
     """The journal, once no other process has it: agents start their tools more than once, and one relay a mailbox is enough."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with open(path.with_suffix(".lock"), "a+b", opener=private) as file:  # noqa: ASYNC230 - a path takes no opener
-        told = False
+        warned = False
         while not took(file):
-            if not told:
+            if not warned:
                 log.info("another relay has this mailbox; standing by until it ends")
-                told = True
+                warned = True
             await asyncio.sleep(_STANDBY_SECONDS)
         yield Journal(path)

@@ -197,8 +197,8 @@ class Relay:
     async def _ask(self, message: Message) -> Outcome:
         letter = message.letter
         session_id = message.session_id or ""  # mail to oneself and notes have none
-        known = self._journal.session(session_id)
-        session = known or self._settings.session_of(letter.sender)
+        kept_session = self._journal.session(session_id)
+        session = kept_session or self._settings.session_of(letter.sender)
         async with self._locks[session]:
             handover = Handover(
                 message_id=letter.id,
@@ -211,7 +211,7 @@ class Relay:
                 task=letter.type == TASK,
             )
             self._journal.keep(handover)
-            outcome = await self._gateway.ask(session, words(letter, handover.mark, first=known is None))
+            outcome = await self._gateway.ask(session, words(letter, handover.mark, first=kept_session is None))
         if isinstance(outcome, Failed) and NO_SESSION in outcome.why:
             self._journal.move(session_id)  # the next try goes where a new conversation would
         # A task is done also where nothing is said of it.

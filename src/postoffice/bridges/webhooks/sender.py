@@ -60,8 +60,8 @@ class Sender:
 
     async def _address_of(self, url: httpx2.URL) -> str:
         port = url.port or _PORTS[url.scheme]
-        found = await asyncio.get_running_loop().getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
-        addresses = [str(one[4][0]) for one in found]
+        records = await asyncio.get_running_loop().getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
+        addresses = [str(one[4][0]) for one in records]
         for address in addresses:
             if is_allowed(address, self._networks, encrypted=url.scheme == "https"):
                 return address

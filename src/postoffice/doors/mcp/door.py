@@ -140,10 +140,10 @@ def _plain_call(request: Request, body: bytes) -> _Call | None:
     if b'"tool"' not in body and not shell:
         return None
     try:
-        found = msgspec.json.decode(body)
-        if isinstance(found, dict) and ("jsonrpc" in found or ("tool" not in found and not shell)):
+        fields = msgspec.json.decode(body)
+        if isinstance(fields, dict) and ("jsonrpc" in fields or ("tool" not in fields and not shell)):
             return None
-        return msgspec.convert(found, _Call)
+        return msgspec.convert(fields, _Call)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadJson(why=f'{error}; send {{"tool": …, "args": {{…}}}}') from None
 

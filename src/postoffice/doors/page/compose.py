@@ -112,12 +112,12 @@ async def reply(look: Look) -> Response:
     return look.to(f"/page/thread/{here}", {"said": "sent", "of": look.asked("of")}, "#latest")
 
 
-async def ways(look: Look, found: Thread) -> list[Way]:
+async def ways(look: Look, thread: Thread) -> list[Way]:
     """The ways an answer may go in this conversation, the likeliest first."""
-    members = [name for name in (found.reader, found.other) if name]
+    members = [name for name in (thread.reader, thread.other) if name]
     if not look.caller.owner:
-        return [] if folded(found.other) == SYSTEM else [Way(look.caller.name, found.other, inside=True)]
-    latest = folded(found.lines[0].message.sender) if found.lines else ""
+        return [] if folded(thread.other) == SYSTEM else [Way(look.caller.name, thread.other, inside=True)]
+    latest = folded(thread.lines[0].message.sender) if thread.lines else ""
     members.sort(key=lambda name: folded(name) != latest)
     others = [name for name in members if folded(name) not in (SYSTEM, OWNER)]
     mine = len(others) < len(members) and OWNER in map(folded, members)
@@ -140,7 +140,7 @@ async def _mark(look: Look, way: Way, answered: str | None) -> str | None:
 
 
 def _joined(doubtful: Sequence[Known]) -> str:
-    return ", ".join(known.name for known in doubtful)
+    return ", ".join(one.name for one in doubtful)
 
 
 def _id(form: dict[str, str]) -> str | None:

@@ -69,7 +69,7 @@ async def introduction(look: Look, name: str | None = None, key: str | None = No
     agent = await _known(look, name)
     needed = guarded or (agent is not None and agent.has_key)
     make: Snippets = look.request.app.state.snippets
-    found = list(make(_server(look), name, key or ("amb_…" if needed else None)))
+    snippets = list(make(_server(look), name, key or ("amb_…" if needed else None)))
     chosen = look.asked("client")
     return {
         "name": name,
@@ -77,8 +77,8 @@ async def introduction(look: Look, name: str | None = None, key: str | None = No
         "test_once": look.once(),
         "seed": secrets.token_hex(32),
         "needs_key": needed,
-        "snippets": found,
-        "chosen": chosen if chosen in [snippet.key for snippet in found] else found[0].key,
+        "snippets": snippets,
+        "chosen": chosen if chosen in [snippet.key for snippet in snippets] else snippets[0].key,
         "agent": agent,
         "lit": look.office.has_called(name)
         or (agent is not None and (agent.presence is not Presence.OFFLINE or agent.last_seen is not None)),

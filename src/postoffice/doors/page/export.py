@@ -22,9 +22,9 @@ async def export(look: Look) -> Response:
     name = look.part("name")
     if name not in _KINDS:
         raise NoSuchPath(path=look.request.url.path)
-    found, lines = await _whole(look)
-    body = _markdown(found, lines) if name.endswith(".md") else msgspec.json.format(msgspec.json.encode(_facts(found, lines)))
-    headers = {"Content-Disposition": f'attachment; filename="thread-{found.id}{name.removeprefix("letters")}"'}
+    thread, lines = await _whole(look)
+    body = _markdown(thread, lines) if name.endswith(".md") else msgspec.json.format(msgspec.json.encode(_facts(thread, lines)))
+    headers = {"Content-Disposition": f'attachment; filename="thread-{thread.id}{name.removeprefix("letters")}"'}
     return Response(body, headers=headers, media_type=_KINDS[name])
 
 
@@ -39,14 +39,14 @@ async def _whole(look: Look) -> tuple[Thread, list[Line]]:
         before = thread.lines[-1].message.id
 
 
-def _markdown(found: Thread, lines: list[Line]) -> str:
-    parts = [f"# {visible(found.subject) or 'No subject'}\n"]
+def _markdown(thread: Thread, lines: list[Line]) -> str:
+    parts = [f"# {visible(thread.subject) or 'No subject'}\n"]
     for line in lines:
         message = line.message
         parts.append(f"## {message.sender}, {message.created_at:%Y-%m-%d %H:%M:%S} UTC ({line.state})\n\n{visible(text_of(message))}\n")
     return "\n".join(parts)
 
 
-def _facts(found: Thread, lines: list[Line]) -> dict[str, Any]:
+def _facts(thread: Thread, lines: list[Line]) -> dict[str, Any]:
     letters = [{"message": line.message, "state": line.state, "standing": line.standing} for line in lines]
-    return {"session_id": found.id, "subject": found.subject, "letters": letters}
+    return {"session_id": thread.id, "subject": thread.subject, "letters": letters}

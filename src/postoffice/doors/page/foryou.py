@@ -14,13 +14,13 @@ async def for_you(look: Look) -> Response:
         # Whoever looks at the welcome of an empty office goes on asking for its light when the first agent is here.
         return await look.show("welcome.html", **await introduction(look))
     welcomed = await introduction(look) if look.caller.owner and "light" in look.fragments else {}
-    found, count = await needs(look.office, look.caller)
+    listed, count = await needs(look.office, look.caller)
     person = await look.office.is_person(look.caller)
-    return await look.show("foryou.html", needs=found, count=count, moves=moves_of, person=person, once=look.once(), **welcomed)
+    return await look.show("foryou.html", needs=listed, count=count, moves=moves_of, person=person, once=look.once(), **welcomed)
 
 
 async def waiting(look: Look) -> Response:
     """The same in few words, for a browser that tells of it: who and of what kind, never what is said."""
-    found, _ = await needs(look.office, look.caller)
-    told = [{"key": need.key, "kind": need.kind, "who": visible(need.matter.who), "href": need.href} for need in found]
-    return JSONResponse({"waiting": told})
+    listed, _ = await needs(look.office, look.caller)
+    rows = [{"key": need.key, "kind": need.kind, "who": visible(need.matter.who), "href": need.href} for need in listed]
+    return JSONResponse({"waiting": rows})

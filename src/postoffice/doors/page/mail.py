@@ -36,22 +36,22 @@ async def thread(look: Look) -> Response:
     # What a person opens in their own mailbox is seen; what a tab asks for that nobody looks at is not. Others' mail stays as it is.
     looked = not look.fragments or "thread" in look.fragments
     seen = looked and await look.office.is_person(look.caller)
-    found = await look.office.history(look.caller, look.part("session"), before=before, limit=_LINES, peek=not seen)
-    if at is not None and at in [line.message.id for line in found.lines]:
+    shown = await look.office.history(look.caller, look.part("session"), before=before, limit=_LINES, peek=not seen)
+    if at is not None and at in [line.message.id for line in shown.lines]:
         # By an address that stays with this letter, whoever looks would be left behind as soon as enough is said after it.
         return look.to(look.request.url.path, {**look.request.query_params, "at": None}, f"#m-{at}")
     if at is not None:
-        before, found = at, await _up_to(look, at)
+        before, shown = at, await _up_to(look, at)
     return await _shown(
         look,
-        thread=found,
-        entries=entries(found.lines, await _asides(look, found), newest=before is None),
-        earlier=found.lines[-1].message.id if len(found.lines) == _LINES and found.lines[-1].number > 1 else None,
+        thread=shown,
+        entries=entries(shown.lines, await _asides(look, shown), newest=before is None),
+        earlier=shown.lines[-1].message.id if len(shown.lines) == _LINES and shown.lines[-1].number > 1 else None,
         newest=before is None,
-        ways=await ways(look, found),
+        ways=await ways(look, shown),
         once=look.once(),
-        sides=_sides(found),
-        waits=bool(waiting_in(look.caller, found)) and await look.office.is_person(look.caller),
+        sides=_sides(shown),
+        waits=bool(waiting_in(look.caller, shown)) and await look.office.is_person(look.caller),
     )
 
 
@@ -101,12 +101,12 @@ async def _up_to(look: Look, id: str) -> Thread:
     return msgspec.structs.replace(thread, lines=(line, *thread.lines))
 
 
-async def _asides(look: Look, found: Thread) -> tuple[Aside, ...]:
+async def _asides(look: Look, thread: Thread) -> tuple[Aside, ...]:
     """What the owner, who is not in this conversation, said to its two about the same subject: read where it belongs."""
-    members = [name for name in (found.reader, found.other) if name]
-    if not look.caller.owner or not found.subject or OWNER in map(folded, members):
+    members = [name for name in (thread.reader, thread.other) if name]
+    if not look.caller.owner or not thread.subject or OWNER in map(folded, members):
         return ()
-    said = [await look.office.between(look.caller, OWNER, name, found.subject, _LINES) for name in members]
+    said = [await look.office.between(look.caller, OWNER, name, thread.subject, _LINES) for name in members]
     return tuple(aside for asides in said for aside in asides)
 
 
@@ -142,6 +142,6 @@ async def _keys(look: Look, name: str) -> list[Key]:
     return [key for key in keys if key.revoked_at is None and (key.expires_at is None or key.expires_at > now())]
 
 
-def _sides(found: Thread) -> dict[str, str]:
+def _sides(thread: Thread) -> dict[str, str]:
     """The two names as they are written, by their folded form."""
-    return {folded(name): name for name in (found.reader or OWNER, found.other)}
+    return {folded(name): name for name in (thread.reader or OWNER, thread.other)}

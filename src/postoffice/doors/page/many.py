@@ -40,8 +40,8 @@ async def conclude(look: Look) -> Response:
     if form.get("act") not in _ACTS:
         raise Invalid(what="act", why="that cannot be done to several at once")
     kind, act, said = _ACTS[form["act"]]
-    found, _ = await needs(look.office, look.caller)
-    chosen = [need for need in found if need.key in picked and need.matter.kind == kind]
+    listed, _ = await needs(look.office, look.caller)
+    chosen = [need for need in listed if need.key in picked and need.matter.kind == kind]
     if not chosen:
         raise Invalid(what="pick", why="none of the rows that were picked is one that this can be done to")
     refused: list[MailError] = []

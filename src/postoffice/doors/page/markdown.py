@@ -40,8 +40,8 @@ class _Renderer(RendererHTML):
 
     def image(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
         token = tokens[index]
-        told = self.renderInlineAsText(token.children or [], options, env)
-        return f'<span class="picture">{escape(told or "picture")} ({escape(str(token.attrGet("src") or ""))})</span>'
+        caption = self.renderInlineAsText(token.children or [], options, env)
+        return f'<span class="picture">{escape(caption or "picture")} ({escape(str(token.attrGet("src") or ""))})</span>'
 
     def link_open(self, tokens: Sequence[Token], index: int, _options: Any, env: MutableMapping[str, Any]) -> str:
         href = str(tokens[index].attrGet("href") or "")
@@ -87,12 +87,12 @@ def _below(tag: str) -> str:
 def _host(href: str) -> str:
     """Where a link leads; nothing for one that leads to no other place, or by a way that we do not know."""
     try:
-        found = urlsplit(href)
+        link = urlsplit(href)
     except ValueError:
         return ""
-    if found.scheme not in _SCHEMES:
+    if link.scheme not in _SCHEMES:
         return ""
-    return found.path if found.scheme == "mailto" else found.netloc
+    return link.path if link.scheme == "mailto" else link.netloc
 
 
 _markdown = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 20}, renderer_cls=_Renderer).enable(

@@ -24,8 +24,8 @@ _SAID = {"done": "done", "unread": "kept", "hour": "snoozed", "tomorrow": "snooz
 async def conclude(look: Look) -> Response:
     """Be done with what waits for whoever looks in one of their threads, keep it unread, or put it off."""
     act = look.part("act")
-    found = await look.office.history(look.caller, look.part("session"), limit=_LINES, peek=True)
-    for id in waiting_in(look.caller, found):
+    thread = await look.office.history(look.caller, look.part("session"), limit=_LINES, peek=True)
+    for id in waiting_in(look.caller, thread):
         await finish_one(look, id, act)
     # Not back into the thread: there it would be seen at once.
     return look.back("/page/mail", {"of": look.caller.name if look.caller.owner else None, "said": _SAID.get(act)})
@@ -34,14 +34,14 @@ async def conclude(look: Look) -> Response:
 async def conclude_many(look: Look) -> Response:
     """The same for several of their threads."""
     act = (await look.form()).get("act", "")
-    found = [
+    ids = [
         id
         for session in await look.picked("pick")
         for id in waiting_in(look.caller, await look.office.history(look.caller, session, limit=_LINES, peek=True))
     ]
-    if not found:
+    if not ids:
         raise Invalid(what="pick", why="nothing waits for you in what was picked")
-    for id in found:
+    for id in ids:
         await finish_one(look, id, act)
     return look.to("/page/mail", {"of": look.caller.name if look.caller.owner else None, "said": _SAID.get(act)})
 
@@ -68,17 +68,17 @@ async def finish_one(look: Look, id: str, act: str) -> None:
             raise NoSuchPath(path=look.request.url.path)
 
 
-async def answered(office: PostOffice, caller: Caller, found: Thread) -> None:
+async def answered(office: PostOffice, caller: Caller, thread: Thread) -> None:
     """Whoever answers in a thread is done with what they were told there."""
     if await office.is_person(caller):
-        for id in waiting_in(caller, found):
+        for id in waiting_in(caller, thread):
             await office.done(caller, id)
 
 
-def waiting_in(caller: Caller, found: Thread) -> list[str]:
+def waiting_in(caller: Caller, thread: Thread) -> list[str]:
     """What waits there for whoever looks."""
     me = folded(caller.name)
-    return [line.message.id for line in found.lines if line.to == me and line.state in WAITING and plain(line.message)]
+    return [line.message.id for line in thread.lines if line.to == me and line.state in WAITING and plain(line.message)]
 
 
 def plain(message: Message) -> bool:
@@ -89,6 +89,6 @@ def plain(message: Message) -> bool:
 def morning(at: datetime, zone: str) -> datetime:
     """The next morning where the reader is, by how many minutes their clock is before the world's; else where the office is."""
     minutes = int(zone) if zone.removeprefix("-").isdecimal() and zone.isascii() else None
-    known = minutes is not None and abs(minutes) <= _WIDEST_MINUTES
-    here = at.astimezone(timezone(timedelta(minutes=minutes or 0)) if known else None)
+    plausible = minutes is not None and abs(minutes) <= _WIDEST_MINUTES
+    here = at.astimezone(timezone(timedelta(minutes=minutes or 0)) if plausible else None)
     return (here + timedelta(days=1)).replace(hour=_MORNING_HOUR, minute=0, second=0, microsecond=0).astimezone(UTC)

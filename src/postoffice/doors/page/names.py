@@ -48,5 +48,5 @@ async def doubts(look: Look, names: Sequence[str]) -> list[Known]:
     """Names that on an open office would begin a mailbox for nobody: perhaps by a slip."""
     if look.office.rules.auth is not Auth.OPEN:
         return []  # elsewhere the office refuses them
-    found = [await know(look, name) for name in names]
-    return [known for known in found if not known.known and known.why.startswith("nobody")]
+    checked = [await know(look, name) for name in names]
+    return [one for one in checked if not one.known and one.why.startswith("nobody")]

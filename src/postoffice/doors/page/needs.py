@@ -90,11 +90,11 @@ def moves_of(task: Task) -> tuple[TaskState, ...]:
 
 async def needs(office: PostOffice, caller: Caller) -> tuple[list[Need], int]:
     """What waits for whoever looks, the most pressing first, and how much it is in all."""
-    found = await office.for_you(caller, _READ)
-    things = await _things(office, caller, found.matters)
-    shown = [_need(matter, *things.get((matter.kind, matter.id), _NOTHING)) for matter in found.matters]
+    waiting = await office.for_you(caller, _READ)
+    things = await _things(office, caller, waiting.matters)
+    shown = [_need(matter, *things.get((matter.kind, matter.id), _NOTHING)) for matter in waiting.matters]
     # Of two alike in rank what has an end comes first.
-    return sorted(shown, key=lambda need: (need.matter.rank, need.due is None, need.due or need.matter.since)), found.count
+    return sorted(shown, key=lambda need: (need.matter.rank, need.due is None, need.due or need.matter.since)), waiting.count
 
 
 async def _things(office: PostOffice, caller: Caller, matters: tuple[Matter, ...]) -> dict[tuple[MatterKind, str], _Behind]:

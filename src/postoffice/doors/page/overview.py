@@ -111,22 +111,22 @@ async def _own(look: Look) -> dict[str, Any]:
 
 async def _stuck(look: Look) -> tuple[list[Card], bool]:
     """What is stuck of the tasks that are open longest, and whether there are others."""
-    found: list[Card] = []
+    cards: list[Card] = []
     more = False
     for state in (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING):
         page = await look.office.open_tasks(look.caller, state, limit=_TASKS)
-        found += [shown for task in page.items if (shown := card(task)).stuck]
+        cards += [shown for task in page.items if (shown := card(task)).stuck]
         more = more or page.cursor is not None
-    return found, more
+    return cards, more
 
 
 async def _bridges(look: Look) -> list[Bridge]:
     """For the owner: each bridge's state, and what it has to tell, which some have to look up."""
-    found = getattr(look.request.app.state, "bridges", ()) if look.caller.owner else ()
+    bridges = getattr(look.request.app.state, "bridges", ()) if look.caller.owner else ()
     shown = []
-    for bridge in found:
+    for bridge in bridges:
         facts = bridge.facts() if callable(bridge.facts) else bridge.facts
-        told = await facts if isawaitable(facts) else facts
-        if told:
-            shown.append(Bridge(bridge.name, str(getattr(bridge, "status", "")), dict(told)))
+        status = await facts if isawaitable(facts) else facts
+        if status:
+            shown.append(Bridge(bridge.name, str(getattr(bridge, "status", "")), dict(status)))
     return shown

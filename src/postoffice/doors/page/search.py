@@ -62,7 +62,7 @@ async def search(look: Look) -> Response:
     hits: list[Hit] = []
     cursor = look.asked("cursor")
     for _ in range(_PAGES if asked else 0):
-        found = await look.office.search(
+        page = await look.office.search(
             look.caller,
             text,
             sender=people[0],
@@ -74,8 +74,8 @@ async def search(look: Look) -> Response:
             limit=_SHOWN,
             everyone=look.caller.owner,
         )
-        hits += [hit for item in found.items if (hit := await _hit(look, item, terms, state))]
-        cursor = found.cursor
+        hits += [hit for item in page.items if (hit := await _hit(look, item, terms, state))]
+        cursor = page.cursor
         if cursor is None or len(hits) >= _SHOWN or state is None:
             break
     filtered = any(given[name] for name in FILTERS[1:])
@@ -92,7 +92,7 @@ async def search(look: Look) -> Response:
 
 def _apart(text: str) -> tuple[str, dict[str, str]]:
     """The text without the filters that this page reads itself, and those."""
-    typed = {found[1].lower(): found[2].strip('"').lower() for found in _WORD.finditer(text)}
+    typed = {word[1].lower(): word[2].strip('"').lower() for word in _WORD.finditer(text)}
     return " ".join(_WORD.sub(" ", text).split()), typed
 
 

@@ -14,13 +14,13 @@ _DIGEST_BYTES = 6
 
 def unchanged(row: str, have: Container[str]) -> Markup:
     """An element with a `data-key`, marked with a digest of what it says; empty if whoever asks has just that already."""
-    found = _HEAD.match(row)
-    if found is None:
+    head = _HEAD.match(row)
+    if head is None:
         return Markup(row)  # noqa: S704 - it comes from a template, which escaped what is in it
     # How long ago something was goes on by itself in the browser, and a form's id is as good as the one that it would have now.
     said = _ONCE.sub("", _TIME.sub(r"\1", row))
     digest = blake2b(said.encode(), digest_size=_DIGEST_BYTES).hexdigest()
-    name, key = found[1], found[3]
+    name, key = head[1], head[3]
     if digest in have:
         return Markup(f'<{name} data-key="{key}" data-same></{name}>')  # noqa: S704 - as above
-    return Markup(f'{row[: found.end(2)]} data-v="{digest}"{row[found.end(2) :]}')  # noqa: S704 - as above
+    return Markup(f'{row[: head.end(2)]} data-v="{digest}"{row[head.end(2) :]}')  # noqa: S704 - as above

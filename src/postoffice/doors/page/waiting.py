@@ -25,10 +25,10 @@ class Circle(NamedTuple):
 
 def lanes(waits: Sequence[Waiting], working: Collection[str]) -> list[Lane]:
     """In the order of their longest waits."""
-    found: dict[str, list[Waiting]] = {}
+    by_name: dict[str, list[Waiting]] = {}
     for item in waits:
-        found.setdefault(item.waited_on, []).append(item)
-    return [Lane(name, items, folded(name) not in working) for name, items in found.items()]
+        by_name.setdefault(item.waited_on, []).append(item)
+    return [Lane(name, items, folded(name) not in working) for name, items in by_name.items()]
 
 
 def circles(waits: Sequence[Waiting], working: Collection[str]) -> list[Circle]:
@@ -36,12 +36,12 @@ def circles(waits: Sequence[Waiting], working: Collection[str]) -> list[Circle]:
     ways: dict[str, list[str]] = {}
     for item in waits:
         ways.setdefault(item.waiter, []).append(item.waited_on)
-    found: dict[frozenset[str], tuple[str, ...]] = {}
+    by_members: dict[frozenset[str], tuple[str, ...]] = {}
     for start in ways:
         around = _around(start, ways)
-        if around and frozenset(around) not in found:
-            found[frozenset(around)] = around
-    return [Circle(names, not any(folded(name) in working for name in names)) for names in found.values()]
+        if around and frozenset(around) not in by_members:
+            by_members[frozenset(around)] = around
+    return [Circle(names, not any(folded(name) in working for name in names)) for names in by_members.values()]
 
 
 def _around(start: str, ways: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

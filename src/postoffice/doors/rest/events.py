@@ -84,9 +84,9 @@ async def events(
     """The caller's log after a cursor."""
     office, me = call
     news = office.news(me, after, limit, within=timedelta(seconds=wait), again=partial(identified, request))
-    found = await unless_hung_up(request, news)
-    frames = [frame for event in found if (frame := await frame_of(office, me, event)) is not None]
-    return answer(Events(tuple(frames), found[-1].cursor if found else str(after)))
+    news_since = await unless_hung_up(request, news)
+    frames = [frame for event in news_since if (frame := await frame_of(office, me, event)) is not None]
+    return answer(Events(tuple(frames), news_since[-1].cursor if news_since else str(after)))
 
 
 @routes.get("/mailbox", **gives(Numbers, _NUMBERS))

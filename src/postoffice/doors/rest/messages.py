@@ -219,5 +219,5 @@ def _whereabouts(proof: Proof) -> Whereabouts:
     return Whereabouts(message_id=proof.message_id, message=shown, standings=proof.standings, purged_at=proof.purged_at)
 
 
-def _hit(found: Found) -> Hit:
-    return Hit(letter(found.message), found.excerpt)
+def _hit(hit: Found) -> Hit:
+    return Hit(letter(hit.message), hit.excerpt)

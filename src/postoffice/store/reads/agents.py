@@ -57,7 +57,7 @@ class AgentReads:
 
     async def near(self, name: str, limit: int) -> list[str]:
         """So many names before it, and so many from it on."""
-        return [known for (known,) in await self._engine.fetch("names_near", agent=folded(name), limit=limit)]
+        return [other for (other,) in await self._engine.fetch("names_near", agent=folded(name), limit=limit)]
 
     async def names_with(self, part: str, limit: int) -> list[str]:
         """Names in which this part stands, first those that begin with it."""
@@ -76,7 +76,7 @@ class AgentReads:
 
     async def by_login(self, hash: str, kind: str) -> str | None:
         rows = await self._engine.fetch("find_visit", hash=hash)
-        return next((str(name) for name, found in rows if found == kind), None)
+        return next((str(name) for name, kept_kind in rows if kept_kind == kind), None)
 
 
 async def name_of(engine: Engine, agent: str) -> str:

@@ -43,8 +43,8 @@ class MailReads:
 
     async def in_hand(self, name: str, limit: int, others: Collection[str] = ()) -> tuple[InHand, ...]:
         """What its taker still holds, but for what these windows have."""
-        found = [(DeliveryRow(*row), left) for *row, left in await self._engine.fetch("in_hand_of", agent=folded(name), limit=limit)]
-        return tuple(InHand(leased=as_leased(row), left=timedelta(microseconds=left)) for row, left in found if row.holder not in others)
+        rows = [(DeliveryRow(*row), left) for *row, left in await self._engine.fetch("in_hand_of", agent=folded(name), limit=limit)]
+        return tuple(InHand(leased=as_leased(row), left=timedelta(microseconds=left)) for row, left in rows if row.holder not in others)
 
     async def lent(self, name: str, cursor: str | None, limit: int) -> Page[Lent]:
         after = 0 if cursor is None else pair_cursor(f"{cursor}.")[0]

@@ -29,8 +29,8 @@ class SentId(Result, frozen=True, kw_only=True):
     """Whether the recipient can take it now."""
 
     def text(self) -> str:
-        told = unseen(self.unseen, self.near) if self.unseen else self.reach
-        return f"Sent: id {one_line(self.id)}." + (f"\n{told}" if told else "")
+        note = unseen(self.unseen, self.near) if self.unseen else self.reach
+        return f"Sent: id {one_line(self.id)}." + (f"\n{note}" if note else "")
 
     def bare(self) -> str:
         return self.id

@@ -82,9 +82,9 @@ def goes_on(task: object) -> bool:
 async def reached(request: McpRequest, me: Caller, awaited: Proof) -> Mapping[str, str]:
     """By name, whether those can take mail now who have not taken it yet."""
     asked = [one.recipient for one in awaited.standings if one.state in UNREAD][:_FEW]
-    found = {}
+    texts = {}
     for name in asked:
         reach = (await request.office.agent(name, me)).reach
         if reach is not None and reach.way is not Way.PAUSED:  # of a pause its standing tells
-            found[name] = reach.text
-    return found
+            texts[name] = reach.text
+    return texts

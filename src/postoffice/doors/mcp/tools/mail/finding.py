@@ -122,18 +122,18 @@ async def find(request: McpRequest, given: mail.Find) -> Found:
 
 async def _searched(request: McpRequest, me: Caller, words: str, other: str | None) -> tuple[list[Message], bool]:
     """Mail by its words, of everybody or of one agent, whichever of the two wrote it."""
-    cursor, found = None, list[Message]()
+    cursor, hits = None, list[Message]()
     for _ in range(_PAGES):  # without words a page goes through so much of everybody's mail, and may hold nothing
         page = await request.office.search(me, words, other=other, cursor=cursor, limit=_FOUND)
-        found += [hit.message for hit in page.items]
+        hits += [hit.message for hit in page.items]
         cursor = page.cursor
-        if found or cursor is None:
+        if hits or cursor is None:
             break
     if other is None or words:
-        return found, cursor is not None
+        return hits, cursor is not None
     # However long ago they wrote to each other: that is known without a search.
     lately = (aside.line.message for aside in await request.office.between(me, me.name, other, limit=_FOUND))
-    newest = {message.id: message for message in (*found, *lately)}
+    newest = {message.id: message for message in (*hits, *lately)}
     return [newest[id] for id in sorted(newest, reverse=True)], cursor is not None
 
 

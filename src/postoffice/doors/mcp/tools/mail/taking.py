@@ -74,8 +74,8 @@ class Mail(ForMind, frozen=True, kw_only=True):
             return "\n".join([*self._answer(marks, self.awaited.message_id), *self._others()])
         lines = self._still_held(marks)
         if mail.tasks:
-            told = ", ".join(f"{self.id(task.message_id)} from {task.requester} ({task.state})" for task in mail.tasks)
-            lines.append(f"Tasks you have not finished: {told}. mail_find(id=…) shows one.")
+            tasks = ", ".join(f"{self.id(task.message_id)} from {task.requester} ({task.state})" for task in mail.tasks)
+            lines.append(f"Tasks you have not finished: {tasks}. mail_find(id=…) shows one.")
         if mail.messages:
             lines.append(f"New: {_messages(len(mail.messages))}, yours for {self._until()}{self._more()}.")
             lines += [whole(marks, item, self.id(item.id)) for item in mail.messages]

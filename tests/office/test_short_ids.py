@@ -166,7 +166,8 @@ def test_the_shortest_end_tells_it_from_all_others() -> None:
 
 async def test_a_mailbox_that_others_fill_is_searched_by_what_waits(office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the office's newest are: what waits is found."""
-    monkeypatch.setattr("postoffice.store.reads.mail._NEWEST", 2)
+    for place in ("store.reads.mail", "office.newest_ids"):
+        monkeypatch.setattr(f"postoffice.{place}.NEWEST", 2)
     alice, bob = await people(office, "alice", "bob")
     waits, held = await write(office, alice, "bob", "waits"), await write(office, alice, "bob", "in hand")
     for n in range(3):
@@ -178,3 +179,25 @@ async def test_a_mailbox_that_others_fill_is_searched_by_what_waits(office: Post
     with pytest.raises(NoSuchMessage):
         await office.status(bob, waits.message_id[-6:])
     assert (await office.short_ids.shorten(bob, [waits.message_id])) == {waits.message_id: waits.message_id}
+
+
+async def test_the_newest_are_remembered_and_no_more_of_them_than_asked_for(office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("store.reads.mail", "office.newest_ids"):
+        monkeypatch.setattr(f"postoffice.{place}.NEWEST", 3)
+    alice, bob = await people(office, "alice", "bob")
+    asked: list[str] = []
+    ids_ending = office.store.mail.ids_ending
+
+    async def counted(name: str | None, endings: list[str]) -> list[str]:
+        asked.extend(endings)
+        return await ids_ending(name, endings)
+
+    monkeypatch.setattr(office.store.mail, "ids_ending", counted)
+    for n in range(6):
+        sent = await write(office, alice, "bob", str(n))
+        short = (await office.short_ids.shorten(bob, [sent.message_id]))[sent.message_id]
+        assert len(short) < 8
+        assert (await office.status(bob, short)).message_id == sent.message_id
+    assert asked == [], "what was remembered is not looked for"
+    assert len(office.short_ids._newest._known) == 3
+    assert sum(map(len, office.short_ids._newest._by_ending.values())) == 3

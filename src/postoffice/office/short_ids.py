@@ -15,6 +15,7 @@ from postoffice.core.errors import (
     NothingToAnswer,
 )
 from postoffice.core.short_id import LEAST_CHARACTERS, meant, part_of, shortened
+from postoffice.office.newest_ids import NewestIds
 from postoffice.store.store import Store
 
 R = TypeVar("R")
@@ -27,6 +28,7 @@ class ShortIds:
 
     def __init__(self, store: Store) -> None:
         self._store = store
+        self._newest = NewestIds(store)
 
     async def named(self, agent: str | None, ref: str, do: Callable[[str], Awaitable[R]]) -> R:
         """Do something about a message, by whatever of its ids; where it is named by a short one, by the id that is meant."""
@@ -44,7 +46,13 @@ class ShortIds:
         part = part_of(ref, whose)
         if part is None:
             return None
-        ending = [id for id in await self._store.mail.ids_ending(agent, [part[-LEAST_CHARACTERS:]]) if id.endswith(part)]
+        four = part[-LEAST_CHARACTERS:]
+        # Whoever was told of one by this end means that one, whatever has come since.
+        ending = [id for id in self._newest.remembered(agent, four) if id.endswith(part)]
+        if not ending:
+            ending = [id for id in await self._newest.ending(agent, [four]) if id.endswith(part)]
+        if not ending:
+            ending = [id for id in await self._store.mail.ids_ending(agent, [four]) if id.endswith(part)]
         if ending:
             return meant(ref, ending, whose, AmbiguousEnding)
         return meant(ref, await self._store.mail.ids_beginning(agent, part), whose, AmbiguousBeginning)
@@ -67,4 +75,8 @@ class ShortIds:
         if not ids:
             return {}
         endings = list({id[-LEAST_CHARACTERS:] for id in ids})
-        return shortened(ids, await self._store.mail.ids_ending(None if caller.owner else caller.name, endings))
+        agent = None if caller.owner else caller.name
+        known = await self._newest.ending(agent, endings)
+        if not set(ids) <= known:  # older ones, or others'; or the clock has stepped back since the newest
+            known |= set(await self._store.mail.ids_ending(agent, endings))
+        return shortened(ids, known)

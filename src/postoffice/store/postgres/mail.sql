@@ -38,6 +38,10 @@ JOIN deliveries d ON d.message_id = k.message_id AND d.mailbox = k.mailbox;
 -- name: ids_ending
 {mine} WHERE right(CAST(n.message_id AS text), 4) = ANY (:endings::text[]);
 
+-- name: unfinished_ids_ending
+SELECT CAST(n.message_id AS text) FROM ({unfinished}) AS n
+WHERE n.message_id < :before AND right(CAST(n.message_id AS text), 4) = ANY (:endings::text[]);
+
 -- name: put_await
 INSERT INTO awaits (id, agent, other, until) SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[])
 ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, other = excluded.other, until = excluded.until;

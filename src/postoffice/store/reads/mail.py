@@ -18,9 +18,9 @@ from postoffice.core.views import DeadLetter, MailboxCounts, Page, Proof
 from postoffice.store.engine import Engine
 from postoffice.store.reads.pages import END, LAST_ID, id_cursor, page_of, pair_cursor
 
-_NEWEST = 10_000
-_FEW = 3
+NEWEST = 10_000
 """Deliveries among which the end of an id is looked for."""
+_FEW = 3
 _message = msgspec.json.Decoder(Message).decode
 
 
@@ -97,15 +97,23 @@ class MailReads:
             proofs.append(Proof(message_id=message.id, message=message, standings=tuple(_standing(row) for row in standings)))
         return proofs
 
+    async def newer_ids(self, after: str) -> Sequence[Row]:
+        """The newest messages after this one, oldest first: each with one of those it went to, its sender, and whether that recipient was told of it."""
+        return (await self._engine.fetch("newer_ids", after=after, most=NEWEST))[::-1]
+
+    async def unfinished_ids_ending(self, agent: str, endings: list[str], before: str) -> list[str]:
+        """Of what an agent has not done with, messages older than this one whose ids end with one of these four characters."""
+        return [id for (id,) in await self._engine.fetch("unfinished_ids_ending", agent=agent, endings=endings, before=before)]
+
     async def ids_ending(self, name: str | None, endings: list[str]) -> list[str]:
         """Messages whose ids end with one of these four characters: of the office's newest and of what waits, those of this agent."""
         agent = None if name is None else folded(name)
-        return [id for (id,) in await self._engine.fetch("ids_ending", agent=agent, endings=endings, most=_NEWEST)]
+        return [id for (id,) in await self._engine.fetch("ids_ending", agent=agent, endings=endings, most=NEWEST)]
 
     async def ids_beginning(self, name: str | None, beginning: str) -> list[str]:
         """The same, by their first characters; of many a few."""
         agent = None if name is None else folded(name)
-        return [id for (id,) in await self._engine.fetch("ids_beginning", agent=agent, beginning=beginning, most=_NEWEST, shown=_FEW)]
+        return [id for (id,) in await self._engine.fetch("ids_beginning", agent=agent, beginning=beginning, most=NEWEST, shown=_FEW)]
 
     async def awaits(self) -> Sequence[Row]:
         """Who waits for whose answer now."""

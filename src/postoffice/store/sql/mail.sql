@@ -62,16 +62,23 @@ WHERE d.state = 'leased' AND d.due_at IS NULL AND d.mailbox = :agent AND d.numbe
 -- name: borrowers
 SELECT name FROM agents WHERE agent IN (SELECT mailbox FROM deliveries WHERE state = 'leased' AND due_at IS NULL) ORDER BY agent;
 
+-- part: unfinished
+SELECT message_id FROM deliveries WHERE mailbox = :agent AND state = 'pending'
+UNION ALL SELECT message_id FROM deliveries WHERE mailbox = :agent AND state = 'leased'
+UNION ALL SELECT message_id FROM deliveries d WHERE mailbox = :agent AND state = 'held' AND {let_through}
+UNION ALL SELECT message_id FROM deliveries WHERE mailbox = :agent AND state = 'dead'
+
 -- part: mine
 -- The newest messages of the office, and all that waits in the mailbox, is in hand or dead: never the whole of an old office.
 SELECT DISTINCT CAST(n.message_id AS text) AS id FROM (
   SELECT d.message_id FROM (SELECT message_id, mailbox, sender, state, due_at FROM deliveries ORDER BY message_id DESC LIMIT :most) AS d
   WHERE CAST(:agent AS text) IS NULL OR d.sender = :agent OR (d.mailbox = :agent AND {let_through})
-  UNION ALL SELECT message_id FROM deliveries WHERE mailbox = :agent AND state = 'pending'
-  UNION ALL SELECT message_id FROM deliveries WHERE mailbox = :agent AND state = 'leased'
-  UNION ALL SELECT message_id FROM deliveries d WHERE mailbox = :agent AND state = 'held' AND {let_through}
-  UNION ALL SELECT message_id FROM deliveries WHERE mailbox = :agent AND state = 'dead'
+  UNION ALL {unfinished}
 ) AS n
+
+-- name: newer_ids
+-- Of what is newer than this the newest, for whoever remembers the rest.
+SELECT CAST(d.message_id AS text), d.mailbox, d.sender, {let_through} FROM deliveries d WHERE d.message_id > :after ORDER BY d.message_id DESC LIMIT :most;
 
 -- name: ids_beginning
 {mine} WHERE substr(CAST(n.message_id AS text), 1, length(CAST(:beginning AS text))) = :beginning LIMIT :shown;

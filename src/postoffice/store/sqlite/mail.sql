@@ -38,6 +38,10 @@ SELECT 1 FROM deliveries WHERE message_id = ?1 AND mailbox = ?2;
 -- name: ids_ending
 {mine} WHERE substr(n.message_id, -4) IN (SELECT value FROM json_each(:endings));
 
+-- name: unfinished_ids_ending
+SELECT n.message_id FROM ({unfinished}) AS n
+WHERE n.message_id < :before AND substr(n.message_id, -4) IN (SELECT value FROM json_each(:endings));
+
 -- name: put_await
 INSERT INTO awaits (id, agent, other, until) VALUES (?1, ?2, ?3, ?4)
 ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, other = excluded.other, until = excluded.until;

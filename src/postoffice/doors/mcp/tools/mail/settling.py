@@ -78,14 +78,14 @@ async def done(request: McpRequest, given: mail.Done) -> Done:
     ids = [given.ids] if isinstance(given.ids, str) else given.ids
     if not ids:
         raise Invalid(what="ids", why="it names the messages you are done with; mail_get shows those you hold")
-    tasks = {id: await _task(request, me, id) for id in ids}
     refusing = given.reason is not None and given.later_minutes is None
     ended: dict[str, Ended] = {}
     if refusing:
+        tasks = {id: await _task(request, me, id) for id in ids}
         ended = {id: await _reject(request, me, task, given.reason or "") for id, task in tasks.items() if task and task.state not in FINAL}
     rest = [id for id in ids if id not in ended]
     outcomes = await request.office.settle(me, [_settlement(id, given) for id in rest]) if rest else ()
-    ended |= {id: _ended(id, outcome, tasks[id]) for id, outcome in zip(rest, outcomes, strict=True)}
+    ended |= {id: await _ended(request, me, id, outcome) for id, outcome in zip(rest, outcomes, strict=True)}
     short = await shorten(request, me, [item.id for item in ended.values()])
     return Done(ended=tuple(ended[id] for id in ids), later_minutes=given.later_minutes, refused=refusing, short=short)
 
@@ -96,9 +96,10 @@ def _settlement(id: str, given: mail.Done) -> Settlement:
     return Ack(id) if given.reason is None else Refuse(id, None, given.reason)
 
 
-def _ended(id: str, outcome: Settled | MailError, task: Task | None) -> Ended:
+async def _ended(request: McpRequest, me: Caller, id: str, outcome: Settled | MailError) -> Ended:
     if isinstance(outcome, MailError):
         return Ended(id=id, problem=str(outcome))
+    task = await _task(request, me, outcome.message_id)
     return Ended(id=outcome.message_id, state=outcome.state, task=None if task is None else task.state)
 
 

@@ -63,7 +63,37 @@ def test_red_is_what_waits_beyond_its_own_custom(browser: Browser, tmp_path: Pat
         with looking(browser, house.url) as lookout:
             page = lookout.go("/page/overview")
             expect(page.locator(".late")).to_have_count(1)
-            expect(page.locator("tr").filter(has_text="quick").locator(".late")).to_have_attribute("title", "Its mail waits now as a rule")
+            expect(page.locator("tr").filter(has_text="quick").locator(".late")).to_have_attribute(
+                "title", "Its mail waits less than a second as a rule"
+            )
+            stuck = page.locator("#stuck li")
+            expect(stuck).to_have_count(1)
+            expect(stuck).to_contain_text("1 letter waits for quick")
+            expect(stuck).to_contain_text("longer than its mail waits as a rule")
+
+
+def test_what_is_stuck_stands_in_one_list_with_its_cause(lookout: Lookout, house: House) -> None:
+    page = lookout.go("/page/overview")
+    stuck = page.locator("#stuck li")
+    expect(stuck.first).to_contain_text("atlas asks scout: Read the three trackers")
+    expect(stuck.first).to_contain_text("past its deadline")
+    expect(stuck.filter(has_text="nightly wrote to scout: Weekly digest")).to_contain_text("dead: cannot parse the attachment")
+    house.town.kill("coder", "docs", "Lately", "no such folder")
+    expect(stuck.filter(has_text="Lately")).to_contain_text("no such folder")
+    stuck.filter(has_text="Lately").get_by_role("link").click()
+    expect(page.locator("h1")).to_have_text("Lately")
+
+
+def test_who_wrote_a_moment_ago_does_not_wait_in_a_circle(browser: Browser, tmp_path: Path) -> None:
+    with opened(tmp_path) as house, looking(browser, house.url) as lookout:
+        for one, other in (("ann", "ben"), ("ben", "ann")):
+            house.town.send(one, other, "your turn")
+        page = lookout.go("/page/overview")
+        expect(page.locator("#waits li")).to_have_count(2)
+        expect(page.locator(".circle")).to_have_count(0)
+        for name in ("ann", "ben"):
+            house.age(name, hours=1)
+        expect(lookout.go("/page/overview").locator(".circle")).to_contain_text("none of them is at work")
 
 
 def test_a_busy_office_does_not_flood_whoever_looks(browser: Browser, tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ async def test_the_list_says_how_each_does_and_pauses_removes_and_closes(served:
     headers = {"Origin": served.url, "Sec-Fetch-Site": "same-origin"}
     async with served.client() as browser:
         shown = (await browser.get("/page/webhooks")).text
-        for words in ("ci.example.invalid", "every event of bob", "nothing yet", "<dt>Next try</dt>", "it answered 503", "GitHub"):
+        for words in ("ci.example.invalid", "every event, of bob", "nothing yet", "<dt>Next try</dt>", "it answered 503", "GitHub"):
             assert words in shown, words
         for path, said in (("webhooks/ci/pause", "paused"), ("webhooks/ci/resume", "open"), ("hooks/build/close", "closed")):
             assert (await browser.post(f"/page/{path}", headers=headers)).status_code == 303

@@ -11,23 +11,22 @@ from starlette.responses import Response
 from postoffice.core.agent import Presence
 from postoffice.core.names import folded
 from postoffice.core.talk import Custom
-from postoffice.core.task import TaskState
 from postoffice.core.views import Seat
+from postoffice.doors.moments import now
 from postoffice.doors.page.look import Look
-from postoffice.doors.page.tasks import Card, card
+from postoffice.doors.page.stuck import all_stuck
 from postoffice.doors.page.waiting import circles, lanes
 
 _AGENTS = 200
 _LETTERS = 8
 _LANES = 60
-_TASKS = 50
 _SEEN_OFTEN = 3
 """Letters taken, from which on an agent has a custom."""
 _BEYOND = 3
 """Times its custom: whoever leaves mail lying for longer does something else than usual."""
 _LEAST_LATE = timedelta(minutes=5)
 _FRESH = timedelta(minutes=1)
-"""Who was there a moment ago and got mail since is not silent yet."""
+"""Who was there a moment ago and got mail since is not silent yet, and who wrote a moment ago does not wait yet."""
 
 
 class Post(NamedTuple):
@@ -58,8 +57,8 @@ class Bridge(msgspec.Struct, frozen=True):
 async def overview(look: Look) -> Response:
     """Everything at a glance, for the owner; for an agent its own mailbox and who else is there."""
     facts = await (_everyone(look) if look.caller.owner else _own(look))
-    stuck, more = await _stuck(look)
-    return await look.show("overview.html", stuck=stuck, more=more, bridges=await _bridges(look), **facts)
+    late = [(post.seat, post.custom) for group in facts.get("groups", ()) for post in group.posts if post.late]
+    return await look.show("overview.html", stuck=await all_stuck(look, late), bridges=await _bridges(look), **facts)
 
 
 async def _everyone(look: Look) -> dict[str, Any]:
@@ -74,7 +73,7 @@ async def _everyone(look: Look) -> dict[str, Any]:
         "groups": groups,
         "totals": await office.totals(),
         "lanes": lanes(waits, working),
-        "circles": circles(waits, working),
+        "circles": circles([item for item in waits if now() - item.since >= _FRESH], working),
         "letters": await office.glances(caller, limit=_LETTERS),
     }
 
@@ -107,17 +106,6 @@ async def _own(look: Look) -> dict[str, Any]:
         "counts": await office.counts(caller),
         "threads": await office.inbox(caller, limit=_LETTERS, lines=1),
     }
-
-
-async def _stuck(look: Look) -> tuple[list[Card], bool]:
-    """What is stuck of the tasks that are open longest, and whether there are others."""
-    cards: list[Card] = []
-    more = False
-    for state in (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING):
-        page = await look.office.open_tasks(look.caller, state, limit=_TASKS)
-        cards += [shown for task in page.items if (shown := card(task)).stuck]
-        more = more or page.cursor is not None
-    return cards, more
 
 
 async def _bridges(look: Look) -> list[Bridge]:

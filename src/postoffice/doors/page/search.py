@@ -15,6 +15,7 @@ from postoffice.core.message import Message
 from postoffice.core.query import WHAT_TO_ASK, Term, read_query, words_of
 from postoffice.core.views import Found
 from postoffice.doors.page.look import Look
+from postoffice.doors.page.stationery import plainly
 
 FILTERS = ("q", "sender", "recipient", "type", "state", "since", "until")
 _SHOWN = 30
@@ -38,6 +39,7 @@ class Hit(NamedTuple):
     """What was found, and where it stands."""
 
     message: Message
+    subject: Markup
     excerpt: Markup
     waiting: bool
     leased: bool
@@ -104,7 +106,7 @@ async def _hit(look: Look, item: Found, terms: Sequence[Term], state: str | None
     subject = item.message.subject or ""
     excerpt = item.excerpt.removeprefix(subject).lstrip() if subject else item.excerpt
     waits = any(one in _STATES["waiting"] for one in states)
-    return Hit(item.message, marked(excerpt, terms), waits, State.LEASED in states, State.DEAD in states)
+    return Hit(item.message, marked(subject, terms), marked(plainly(excerpt), terms), waits, State.LEASED in states, State.DEAD in states)
 
 
 def marked(text: str, terms: Sequence[Term]) -> Markup:

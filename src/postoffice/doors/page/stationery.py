@@ -19,13 +19,14 @@ from postoffice.core.message import Message
 from postoffice.doors.page.assets import address
 from postoffice.doors.page.highlight import highlighted
 from postoffice.doors.page.markdown import LONG_CHARACTERS, SHORT_CHARACTERS, markdown
-from postoffice.doors.page.times import age, ago, clock, since, span, when
+from postoffice.doors.page.times import age, ago, clock, since, span, usual, when
 from postoffice.doors.page.tree import tree
 from postoffice.doors.page.unchanged import unchanged
 
 _FOLDER = Path(__file__).parent / "templates"
 _EXCERPT_CHARACTERS = 160
 _INKS = 8
+_BOX = re.compile(r"(?<!\S)[-*] \[([ xX])\] ")
 _EMPHASIS = re.compile(r"(\*{1,3}|`{1,2})([^\s*`](?:[^*`]*[^\s*`])?)\1")
 
 
@@ -36,12 +37,17 @@ def _finalize(value: Any) -> Any:
 
 def _excerpt(message: Message) -> str:
     """The beginning of what was said, on one line."""
-    return _plainly(text_of(message)[: _EXCERPT_CHARACTERS * 2])[:_EXCERPT_CHARACTERS]
+    return plainly(text_of(message)[: _EXCERPT_CHARACTERS * 2])[:_EXCERPT_CHARACTERS]
 
 
-def _plainly(text: str) -> str:
-    """A text on one line, without the marks of Markdown around its words."""
-    return _EMPHASIS.sub(r"\2", " ".join(visible(text).split()))
+def plainly(text: str) -> str:
+    """A text on one line, without the marks of Markdown around its words and before its points."""
+    return _EMPHASIS.sub(r"\2", _BOX.sub(_boxed, " ".join(visible(text).split())))
+
+
+def _boxed(box: re.Match[str]) -> str:
+    """What a point of a list to be ticked off looks like in one line."""
+    return "☐ " if box[1] == " " else "☑ "
 
 
 def _ink(name: str) -> int:
@@ -83,8 +89,16 @@ def _environment() -> Environment:
         "query": _query,
         "coloured": _coloured,
     }
-    made.filters |= {"span": span, "age": age, "ago": ago, "excerpt": _excerpt, "ink": _ink, "path": lambda text: quote(text, safe="")}
-    made.filters["plainly"] = _plainly
+    made.filters |= {
+        "span": span,
+        "age": age,
+        "usual": usual,
+        "ago": ago,
+        "excerpt": _excerpt,
+        "ink": _ink,
+        "path": lambda text: quote(text, safe=""),
+    }
+    made.filters["plainly"] = plainly
     made.filters["unchanged"] = lambda row, look: unchanged(row, look.have)
     made.globals["ui"] = made.get_template("parts.html").module
     return made

@@ -6,7 +6,8 @@ from markupsafe import Markup
 
 from postoffice.doors.moments import now
 
-_UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
+_UNITS = ((86_400, "d", 3_600), (3_600, "h", 60), (60, "m", 1), (1, "s", 1))
+"""Seconds of each, its sign, and the next smaller one."""
 _MILLISECONDS = 10
 _ROUND_SECONDS = 10
 """So that what was shown a moment ago is still the same."""
@@ -45,6 +46,11 @@ def age(length: timedelta | None) -> str:
     return "" if length is None else "now" if length < timedelta(seconds=1) else span(timedelta(seconds=round(length.total_seconds())))
 
 
+def usual(length: timedelta) -> str:
+    """How long something takes as a rule."""
+    return "less than a second" if length < timedelta(seconds=1) else age(length)
+
+
 def span(length: timedelta | None) -> str:
     """A duration in the unit that says most."""
     if length is None:
@@ -52,6 +58,6 @@ def span(length: timedelta | None) -> str:
     seconds = length.total_seconds()
     if seconds < _MILLISECONDS:
         return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s".replace(".0 ", " ")
-    # Between one and two of a unit, the next smaller says more.
-    size, unit = next(((size, unit) for size, unit in _UNITS if seconds >= size * 2), _UNITS[-1])
+    # Between one and two of a unit, the next smaller says more; what would be two of it when rounded, is.
+    size, unit, _ = next((one for one in _UNITS if seconds >= one[0] * 2 - one[2] / 2), _UNITS[-1])
     return f"{seconds / size:.0f} {unit}"

@@ -32,7 +32,7 @@ def lanes(waits: Sequence[Waiting], working: Collection[str]) -> list[Lane]:
 
 
 def circles(waits: Sequence[Waiting], working: Collection[str]) -> list[Circle]:
-    """Each once, the shortest way around from where it was found."""
+    """Each once, the shortest way around from where it was found; those that are stuck first."""
     ways: dict[str, list[str]] = {}
     for item in waits:
         ways.setdefault(item.waiter, []).append(item.waited_on)
@@ -41,7 +41,8 @@ def circles(waits: Sequence[Waiting], working: Collection[str]) -> list[Circle]:
         around = _around(start, ways)
         if around and frozenset(around) not in by_members:
             by_members[frozenset(around)] = around
-    return [Circle(names, not any(folded(name) in working for name in names)) for names in by_members.values()]
+    drawn = [Circle(names, not any(folded(name) in working for name in names)) for names in by_members.values()]
+    return sorted(drawn, key=lambda circle: not circle.stuck)
 
 
 def _around(start: str, ways: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

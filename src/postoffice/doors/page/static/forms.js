@@ -27,6 +27,7 @@ function refuse(form, { problem, doubt }) {
   if (!form.isConnected || form.closest("dialog, .need")) return void tell(problem, true);
   const told = Object.assign(document.createElement("p"), { className: "problem", textContent: problem });
   told.setAttribute("role", "alert");
+  told.dataset.told = "";
   form.append(told);
 }
 

@@ -6,6 +6,9 @@ function alike(one, other) {
   return one.nodeType === other.nodeType && one.nodeName === other.nodeName && key(one) === key(other);
 }
 
+// Why a form was refused stays with it, whatever news comes meanwhile.
+const isTold = (node) => node.nodeType === Node.ELEMENT_NODE && ("told" in node.dataset || "doubt" in node.dataset);
+
 const written = (form) => [...form.elements].some((field) => field.nodeName === "TEXTAREA" && field.value);
 
 function setAttributes(old, fresh) {
@@ -48,7 +51,7 @@ function morphChildren(old, fresh, marking) {
   }
   while (place) {
     const next = place.nextSibling;
-    place.remove();
+    if (!(marking && isTold(place))) place.remove();
     place = next;
   }
 }

@@ -1,8 +1,8 @@
 // Times go on: how long ago stays true, and clocks are the reader's own.
-const UNITS = [[86_400, "d"], [3_600, "h"], [60, "m"], [1, "s"]];
+const UNITS = [[86_400, "d", 3_600], [3_600, "h", 60], [60, "m", 1], [1, "s", 1]]; // seconds, sign, and the next smaller one
 
 function span(seconds) {
-  const [size, unit] = UNITS.find(([size]) => seconds >= size * 2) || UNITS[3];
+  const [size, unit] = UNITS.find(([size, , smaller]) => seconds >= size * 2 - smaller / 2) || UNITS[3];
   return `${Math.round(seconds / size)} ${unit}`;
 }
 

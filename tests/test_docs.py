@@ -36,7 +36,9 @@ def without_own_values(text: str) -> str:
     return text.strip()
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/rest.md", "docs/people.md", "docs/mcp.md", "docs/command.md", "docs/reservations.md"])
+@pytest.mark.parametrize(
+    "name", ["README.md", "docs/rest.md", "docs/people.md", "docs/times.md", "docs/mcp.md", "docs/command.md", "docs/reservations.md"]
+)
 def test_what_a_document_prints_runs_as_printed(name: str, tmp_path: Path) -> None:
     examples = PRINTED.findall((ROOT / name).read_text())
     assert examples

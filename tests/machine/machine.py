@@ -12,11 +12,21 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from postoffice.acts.mail.dead import Release
-from postoffice.acts.mail.take_and_settle import TakeAndSettle
+from postoffice.acts.mail.take_and_settle import Collected, TakeAndSettle
 from postoffice.core.agent import Caller
-from postoffice.core.delivery import WAITING, Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, State, Wish
+from postoffice.core.delivery import UNREAD, WAITING, Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, Standing, State, Wish
 from postoffice.core.draft import Draft
-from postoffice.core.errors import DatabaseLost, IdConflict, LeaseLost, MailboxFull, NoSuchMessage, NotDead, NotWaiting, OutcomeUnknown
+from postoffice.core.errors import (
+    DatabaseLost,
+    IdConflict,
+    LeaseLost,
+    MailboxFull,
+    NoSuchMessage,
+    NotDead,
+    NotWaiting,
+    OutcomeUnknown,
+    TooLateToCancel,
+)
 from postoffice.core.event import Kind
 from postoffice.core.limits import Limits
 from postoffice.core.message import NOTICE, TASK, Accepted
@@ -101,10 +111,24 @@ class OfficeMachine(RuleBasedStateMachine):
         priority=st.sampled_from([None, 1]),
         type=st.sampled_from(["message", "message", TASK]),
         hold=st.sampled_from([False, False, False, True]),
+        comes=st.sampled_from([None, None, 1, 2]),
+        ends=st.sampled_from([None, None, 1, 3]),
         door=doors,
     )
-    def send(self, sender: str, to: list[str], subject: str, priority: int | None, type: str, hold: bool, door: int) -> None:  # noqa: FBT001
-        self.do(self.sends(sender, self.draft(to, subject=subject, priority=priority, type=type, hold=hold), door))
+    def send(
+        self,
+        sender: str,
+        to: list[str],
+        subject: str,
+        priority: int | None,
+        type: str,
+        hold: bool,  # noqa: FBT001
+        comes: int | None,
+        ends: int | None,
+        door: int,
+    ) -> None:
+        times = {} if hold else {"deliver_at": comes and comes * UNIT, "expires_at": ends and ((comes or 0) + ends) * UNIT}
+        self.do(self.sends(sender, self.draft(to, subject=subject, priority=priority, type=type, hold=hold, **times), door))
 
     def draft(self, to: list[str], **fields: Any) -> Draft:
         self.made += 1
@@ -133,7 +157,10 @@ class OfficeMachine(RuleBasedStateMachine):
         numbers = {standing.recipient.lower(): standing.number for standing in proof.standings}
         assert sorted(numbers) == sorted(to)
         for name in to:
-            self.model.post(proof.message, name, numbers[name], subject=proof.message.subject, held=draft.hold)
+            comes, ends = [
+                self.model.now + span // UNIT if isinstance(span, timedelta) else None for span in (draft.deliver_at, draft.expires_at)
+            ]
+            self.model.post(proof.message, name, numbers[name], subject=proof.message.subject, held=draft.hold, comes=comes, ends=ends)
         self.sent.append((sender, draft, accepted))
 
     async def sends_again(self, sender: str, draft: Draft, accepted: Accepted) -> None:
@@ -197,7 +224,7 @@ class OfficeMachine(RuleBasedStateMachine):
             session_id=session_id,
         )
         turned = await self.office(door).store.do(TakeAndSettle(agent, (), wish))
-        self.model.before_taking(agent, limit)
+        await self.before_taking(agent, limit)
         expected = self.model.takeable(agent, limit, session, one_per_session=narrow == "one per session")
         self.took(expected, turned.leased)
         for letter, leased in zip(expected, turned.leased, strict=True):
@@ -214,7 +241,7 @@ class OfficeMachine(RuleBasedStateMachine):
 
     async def pops(self, agent: str, limit: int, door: int) -> None:
         popped = await self.office(door).pop(self.callers[agent], limit)
-        self.model.before_taking(agent, limit)
+        await self.before_taking(agent, limit)
         expected = self.model.takeable(agent, limit)
         self.took(expected, popped)
         for letter in expected:
@@ -408,7 +435,7 @@ class OfficeMachine(RuleBasedStateMachine):
         assert list(turned.settled) == [Settled(letter.id, State.ACKED) for letter in done]
         for letter in done:
             self.model.ack(letter)
-        self.model.before_taking(agent, 2)
+        await self.before_taking(agent, 2)
         expected = self.model.takeable(agent, 2)
         self.took(expected, turned.leased)
         for letter, leased in zip(expected, turned.leased, strict=True):
@@ -534,9 +561,29 @@ class OfficeMachine(RuleBasedStateMachine):
                 await self.refused(office.requeue(caller, letter.id), error)
                 await self.refused(office.discard(caller, letter.id), error)
 
+    @rule(pick=picks, taken=st.booleans(), door=doors)
+    def cancel_and_perhaps_take_at_once(self, pick: int, taken: bool, door: int) -> None:  # noqa: FBT001
+        letters = [letter for letter in self.model.within(*WAITING) if letter.type != TASK and letter.sender != SYSTEM]
+        if letters:
+            self.do(self.cancels_letter(letters[pick % len(letters)], door, taken=taken))
+
+    async def cancels_letter(self, letter: Letter, door: int, *, taken: bool) -> None:
+        """Of a cancel and a take one wins, with each of those it went to."""
+        await self.sweeps(door)
+        canceling = asyncio.create_task(self.office(door).cancel(self.callers[letter.sender], letter.id))
+        turned = await self.office(door + 1).receive(self.callers[letter.mailbox], ALL, visible_for=UNIT) if taken else Collected((), ())
+        (outcome,) = await asyncio.gather(canceling, return_exceptions=True)
+        for leased in turned.leased:
+            self.model.lease(self.model.letters[leased.message.id, letter.mailbox], leased, 1)
+        unread = [one for one in self.model.letters.values() if one.id == letter.id and one.state in UNREAD]
+        assert isinstance(outcome, TooLateToCancel) is not bool(unread), outcome
+        for one in unread:
+            self.model.cancel(one)
+        await self.hear()
+
     @rule(pick=picks, refuse=st.booleans(), door=doors)
     def release_held_mail(self, pick: int, refuse: bool, door: int) -> None:  # noqa: FBT001
-        held = [letter for letter in self.model.within(State.HELD) if letter.due is None]
+        held = [letter for letter in self.model.within(State.HELD) if letter.due is None and letter.comes is None]
         if held:
             self.do(self.releases(held[pick % len(held)], door, refuse=refuse))
 
@@ -574,7 +621,23 @@ class OfficeMachine(RuleBasedStateMachine):
     async def sweeps(self, door: int) -> None:
         await self.office(door).upkeep.sweep()
         self.model.return_due()
+        await self.learn_places()
         await self.hear()
+
+    async def before_taking(self, agent: str, limit: int) -> None:
+        self.model.before_taking(agent, limit)
+        await self.learn_places()
+
+    async def learn_places(self) -> None:
+        """What waited for its time has a new place, after all that was there."""
+        for letter in [letter for letter in self.model.letters.values() if letter.number == 0]:
+            (standing,) = [one for one in await self.standings(letter) if one.recipient.lower() == letter.mailbox]
+            assert standing.number > letter.number
+            letter.number = standing.number
+
+    async def standings(self, letter: Letter) -> tuple[Standing, ...]:
+        reader = letter.mailbox if letter.shown_to(letter.mailbox) else letter.sender
+        return (await self.office().status(self.callers[reader], letter.id)).standings
 
     @rule()
     def close_and_reopen(self) -> None:
@@ -678,16 +741,18 @@ class OfficeMachine(RuleBasedStateMachine):
         )
         assert {state: getattr(counts, state) for state in self.model.counts(name)} == self.model.counts(name)
         assert counts.unread == sum(not letter.seen for letter in self.model.of(name, State.PENDING))
-        assert [message.id for message in waiting.items] == [letter.id for letter in self.model.of(name, State.PENDING)]
+        assert [message.id for message in waiting.items] == [letter.id for letter in self.model.waiting(name)]
         assert {session_key(name, thread.other, thread.subject): thread.unread for thread in inbox.items} == self.model.threads(name)
-        assert {item.message.id for item in dead.items} == {letter.id for letter in self.model.of(name, State.DEAD)}
+        assert {item.message.id for item in dead.items} == {
+            letter.id for letter in self.model.of(name, State.DEAD) if letter.shown_to(name)
+        }
 
     async def come_to_rest(self) -> None:
         """Everybody takes and acks until nothing waits; then every message accepted is acked or dead, once."""
         for name in NAMES:
             await self.pauses(name, None, 0, resumes=True)
         for letter in self.model.within(State.HELD):
-            if letter.due is None:
+            if letter.due is None and letter.comes is None:
                 await self.releases(letter, 0, refuse=False)
         for letter in self.model.within(State.LEASED):
             if letter.due is None:
@@ -709,9 +774,7 @@ class OfficeMachine(RuleBasedStateMachine):
             await self.hear_news(name)
         for letter in self.model.letters.values():
             assert letter.state in (State.ACKED, State.DEAD)
-            knows = letter.mailbox if letter.mailbox in self.callers else letter.sender
-            proof = await self.office().status(self.callers[knows], letter.id)
-            (standing,) = [one for one in proof.standings if one.recipient.lower() == letter.mailbox]
+            (standing,) = [one for one in await self.standings(letter) if one.recipient.lower() == letter.mailbox]
             assert (standing.state, standing.attempts, standing.number) == (letter.state, letter.attempts, letter.number)
             assert self.receipts[letter.id, letter.mailbox] == letter.receipts, "acked more than once, or without a word to its sender"
 

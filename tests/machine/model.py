@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from postoffice.core.delivery import MOVES, WAITING, Leased, State
+from postoffice.core.delivery import MOVES, UNREAD, WAITING, Leased, State
 from postoffice.core.message import TASK, Message
 from postoffice.core.task import FINAL, TaskState
 
@@ -44,6 +44,10 @@ class Letter:
     lost: list[str] = field(default_factory=list)
     """Tokens that are good for nothing any more."""
     receipts: int = 0
+    comes: int | None = None
+    """When it comes to its recipient, as long as it has not."""
+    ends: int | None = None
+    """From when on it is given out no more."""
     seen: bool = False
     """Its person has opened it."""
     put_off: bool = False
@@ -60,7 +64,7 @@ class Letter:
 
     def shown_to(self, reader: str) -> bool:
         """What is held since it was sent is its sender's alone."""
-        return reader != self.mailbox or self.state is not State.HELD or self.due is not None
+        return reader != self.mailbox or (self.comes is None and (self.state is not State.HELD or self.due is not None))
 
 
 class Model:
@@ -116,6 +120,13 @@ class Model:
     def is_due(self, letter: Letter) -> bool:
         return letter.due is not None and letter.due <= self.now
 
+    def is_over(self, letter: Letter) -> bool:
+        return letter.ends is not None and letter.ends <= self.now
+
+    def waiting(self, mailbox: str) -> list[Letter]:
+        """What may be given out."""
+        return [letter for letter in self.of(mailbox, State.PENDING) if not self.is_over(letter)]
+
     def lost_tokens(self) -> list[tuple[Letter, str]]:
         """Tokens that settle nothing any more."""
         return [(letter, token) for letter in self.within(*State) for token in letter.lost]
@@ -130,7 +141,7 @@ class Model:
             return []
         taken: list[Letter] = []
         busy = {letter.session for letter in self.of(mailbox, State.LEASED)}
-        for letter in self.of(mailbox, State.PENDING):
+        for letter in self.waiting(mailbox):
             if session is not None and letter.session != session:
                 continue
             if one_per_session and letter.session is not None:
@@ -142,7 +153,17 @@ class Model:
 
     # What happens
 
-    def post(self, message: Message, mailbox: str, number: int, *, subject: str = "", held: bool = False) -> None:
+    def post(
+        self,
+        message: Message,
+        mailbox: str,
+        number: int,
+        *,
+        subject: str = "",
+        held: bool = False,
+        comes: int | None = None,
+        ends: int | None = None,
+    ) -> None:
         sender = message.sender.lower()
         assert (message.id, mailbox) not in self.letters
         pair = sorted((sender, mailbox))
@@ -155,7 +176,9 @@ class Model:
             priority=message.priority,
             number=number,
             session=None if sender == mailbox else (pair[0], pair[1], subject.lower()),
-            state=State.HELD if held else State.PENDING,
+            state=State.HELD if held or comes is not None else State.PENDING,
+            comes=comes,
+            ends=ends,
             task=TaskState.PENDING if message.type == TASK else None,
         )
 
@@ -223,7 +246,7 @@ class Model:
             self.owed[letter.sender, letter.id, letter.mailbox] += 1
 
     def requeue(self, letter: Letter) -> None:
-        letter.attempts, letter.nacked_with, letter.put_off = 0, None, False
+        letter.attempts, letter.nacked_with, letter.put_off, letter.ends = 0, None, False, None
         if letter.undelivered:
             letter.task, letter.undelivered = TaskState.PENDING, False
         self.move(letter, State.PENDING)
@@ -247,7 +270,7 @@ class Model:
         for letter in self.lines(session, reader):
             if reader in self.persons:
                 letter.seen |= letter.mailbox == reader and letter.state is State.PENDING
-            elif letter.mailbox == reader and letter.state is State.PENDING and letter.type != TASK:
+            elif letter.mailbox == reader and letter.state is State.PENDING and letter.type != TASK and not self.is_over(letter):
                 self.ack(letter)
 
     def snooze(self, letter: Letter, units: int) -> None:
@@ -256,12 +279,24 @@ class Model:
 
     def before_taking(self, mailbox: str, limit: int) -> None:
         """What is due is given out at the next sweep, and to a taker for whom what waits does not suffice."""
-        if len(self.of(mailbox, State.PENDING)) < limit:
+        if len(self.waiting(mailbox)) < limit:
             self.return_due()
 
     def return_due(self) -> None:
+        """What came to its recipient by this has no number that is known here."""
         for letter in self.letters.values():
+            if letter.state in UNREAD and self.is_over(letter):
+                letter.comes, letter.nacked_with = None, None
+                self.lose(letter)
+                self.die(letter)
+            elif letter.state is State.HELD and letter.comes is not None and letter.comes <= self.now:
+                letter.comes, letter.number = None, 0
+                self.move(letter, State.PENDING)
             if not self.is_due(letter):
+                continue
+            if letter.state is State.LEASED and self.is_over(letter):
+                self.lose(letter)
+                self.die(letter)
                 continue
             if letter.state is State.HELD:
                 self.move(letter, State.PENDING)

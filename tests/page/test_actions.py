@@ -41,6 +41,22 @@ class TestWriting:
         assert sent["other_agent_name"] == "owner"
         assert sent["recent_messages"][0]["message"]["from_verified"]
 
+    def test_a_letter_for_later_is_shown_as_such_and_taken_back(self, out: Lookout, town: Town) -> None:
+        page = out.go("/page/compose?to=docs")
+        page.get_by_label("Subject").fill("For later")
+        page.get_by_label("Message").fill("Not yet.")
+        page.get_by_label("Deliver it").fill("2099-01-01T09:00")
+        page.get_by_label("It expires").fill("2099-02-01T09:00")
+        page.get_by_role("button", name="Send").click()
+        letter = page.locator(".letter").last
+        expect(letter.locator("summary")).to_have_text("scheduled")
+        letter.locator("summary").click()
+        expect(letter).to_contain_text("Scheduled, it comes in")
+        letter.locator(".letter-when").click()
+        page.get_by_role("button", name="Take it back").click()
+        expect(page.locator(".timeline")).to_contain_text("canceled")
+        assert not [item for item in town.call("docs", "GET", "/inbox")["sessions"] if item["subject"].startswith("For later")]
+
     def test_it_shows_at_the_end_of_its_conversation(self, out: Lookout, town: Town) -> None:
         for number in range(12):
             sent = town.send("docs", "owner", f"part {number} " + "long " * 150, subject="So far")

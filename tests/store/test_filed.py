@@ -25,6 +25,8 @@ DROP INDEX events_mailbox; DROP INDEX deliveries_session; DROP INDEX agents_look
 ALTER TABLE events DROP COLUMN filed; ALTER TABLE deliveries DROP COLUMN filed;
 CREATE UNIQUE INDEX events_mailbox ON events (mailbox, number);
 CREATE INDEX deliveries_session ON deliveries (session_id, session_number) WHERE session_id IS NOT NULL;
+DROP INDEX deliveries_scheduled; DROP INDEX deliveries_expiring; DROP INDEX deliveries_never_came;
+ALTER TABLE deliveries DROP COLUMN deliver_at; ALTER TABLE deliveries DROP COLUMN expires_at;
 DROP INDEX deliveries_seen; ALTER TABLE deliveries DROP COLUMN seen_at; ALTER TABLE deliveries DROP COLUMN holder;
 DROP TABLE windows; DROP TABLE window_names; DROP TABLE window_sessions; DROP TABLE machine_keys; DROP TABLE rings;
 DROP TABLE questions; DROP TABLE memories; DROP TABLE long_talks; DROP TABLE awaits;

@@ -118,6 +118,8 @@ class DeliveryRow(Struct, gc=False):
     reason: str | None
     size: int  # of the message as stored, in bytes
     seen_at: int | None = None  # when a person opened it
+    deliver_at: int | None = None  # when it comes to its recipient, as long as it has not
+    expires_at: int | None = None  # from when on it is not given out any more
     client_id: str | None = None
     body: str = ""
     message: Message | None = None  # what the body says, where it is known without reading it
@@ -134,8 +136,16 @@ class DeliveryRow(Struct, gc=False):
 
     @property
     def hidden(self) -> bool:
-        """Whether it is held since it was sent: until it is let through it is nobody's but its sender's."""
-        return self.state == State.HELD and self.due_at is None
+        """Whether it is held since it was sent, or ended so: until it is let through it is nobody's but its sender's."""
+        return self.deliver_at is not None or (self.state == State.HELD and self.due_at is None)
+
+    def comes_due(self, now: int) -> bool:
+        """Whether it has waited for its time, and that has come."""
+        return self.state == State.HELD and self.deliver_at is not None and self.deliver_at <= now
+
+    def is_expired(self, now: int) -> bool:
+        """Whether it is too late to give it out."""
+        return self.expires_at is not None and self.expires_at <= now
 
     @property
     def unread(self) -> bool:

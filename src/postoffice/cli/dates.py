@@ -20,15 +20,22 @@ _UNITS = {
 }
 _AHEAD = re.compile(r"(?:in\s+)?(?:(\d{1,5})|an?)\s*([a-z]+?)s?", re.ASCII)
 _CLOCK = re.compile(r"(?:at\s+)?(\d{1,2})(?::(\d{2}))?\s*(am|pm)?", re.ASCII)
-_END_OF_DAY = time(23, 59)
+_END_OF_DAY, _DAY_BEGINS = time(23, 59), time(0)
 _NOON_HOUR = 12
 
 
-def moment_of(text: str, now: datetime, setting: str = "--deadline") -> datetime:
-    """The moment that is meant, on the clock of whoever writes. A day alone means its end, an hour alone the next time it comes."""
+def span_of(text: str) -> timedelta | None:
+    """How long is meant, where that is what stands there: `2h`, `in 30 min`."""
+    with suppress(OverflowError):
+        return _span(" ".join(text.lower().split()))
+    return None
+
+
+def moment_of(text: str, now: datetime, setting: str = "--deadline", *, begins: bool = False) -> datetime:
+    """The moment that is meant, on the clock of whoever writes. A day alone means its end, or its beginning; an hour alone the next time it comes."""
     words = " ".join(text.lower().split())
     with suppress(ValueError, OverflowError):
-        moment = _ahead(words, now) or _day(words, now) or _hour(words, now) or _written(text, now)
+        moment = _ahead(words, now) or _day(words, now, _DAY_BEGINS if begins else _END_OF_DAY) or _hour(words, now) or _written(text, now)
         if moment is not None:
             return moment
     why = f"{text!r} is no time; write it like tomorrow, friday 17:00, in 2h, 2026-12-31 or 2026-12-31T18:00Z"
@@ -44,13 +51,18 @@ def span_of(text: str, setting: str) -> timedelta:
 
 
 def _ahead(words: str, now: datetime) -> datetime | None:
+    span = _span(words)
+    return None if span is None else now + span
+
+
+def _span(words: str) -> timedelta | None:
     """`in 2h`, `30 min`, `in a week`."""
     if (span := _AHEAD.fullmatch(words)) is None or (unit := _UNITS.get(span[2])) is None:
         return None
-    return now + timedelta(**{unit: int(span[1] or 1)})
+    return timedelta(**{unit: int(span[1] or 1)})
 
 
-def _day(words: str, now: datetime) -> datetime | None:
+def _day(words: str, now: datetime, alone: time) -> datetime | None:
     """`today`, `tomorrow`, `friday`, a date; each perhaps with an hour."""
     first, _, rest = words.partition(" ")
     if first in ("today", "tonight"):
@@ -63,7 +75,7 @@ def _day(words: str, now: datetime) -> datetime | None:
         day = date.fromisoformat(first)
     else:
         return None
-    at = _time(rest) if rest else _END_OF_DAY
+    at = _time(rest) if rest else alone
     return None if at is None else datetime.combine(day, at).astimezone()
 
 

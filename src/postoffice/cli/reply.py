@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from postoffice.cli.show import ahead
 from postoffice.core.errors import MailError, NoReply, Unavailable, Undelivered
 from postoffice.core.fence import one_line
 from postoffice.core.message import NOTICE
@@ -96,6 +97,8 @@ def _in_words(standing: Any) -> str:
             return f"{who} has it in hand (try {tries})"
         case "acked":
             return f"{who} is done with it, and has not answered yet"
+        case "held" if standing.get("deliver_at"):
+            return f"it waits for its time, {ahead(standing['deliver_at'])}"
         case "held":
             return f"it is held and tried again later{failed}"
         case _:

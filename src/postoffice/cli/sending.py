@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from postoffice.cli import ids
 from postoffice.cli.command import Command, Options, argument
-from postoffice.cli.dates import moment_of
+from postoffice.cli.dates import moment_of, span_of
 from postoffice.cli.ending import interruptible
 from postoffice.cli.reply import LONGEST_WAIT_SECONDS, WAIT_SECONDS, awaited
-from postoffice.cli.show import quote, say, text_of
+from postoffice.cli.show import ahead, quote, say, text_of
 from postoffice.client.text_body import text_body
 from postoffice.core.clock import sender_id
 from postoffice.core.errors import BadLimit, BadSetting, Invalid, NotFound
@@ -36,6 +36,7 @@ async def send(wire: "Wire", options: Options) -> Any:
         "subject": options["subject"] if session is None else None,
         "session_id": session,
         **asked,
+        **_times(options),
         "priority": options["priority"],
         "id": options["id"] or sender_id(),
     }
@@ -77,6 +78,21 @@ def _asked(options: Options) -> dict[str, Any]:
     return {"type": kind, "task": {"deadline": due.isoformat()}}
 
 
+def _times(options: Options) -> dict[str, Any]:
+    """When it is delivered, and until when it may be taken."""
+    if options["at"] is not None and options["in"] is not None:
+        raise BadSetting(name="--in", why="give --at or --in, not both")
+    given = (("--at", "deliver", options["at"]), ("--in", "deliver", options["in"]), ("--expires", "expires", options["expires"]))
+    return dict(_time(name, field, text) for name, field, text in given if text is not None)
+
+
+def _time(option: str, field: str, text: str) -> tuple[str, Any]:
+    """So long from now is said as such: a retry says the same again."""
+    if (span := span_of(text)) is not None:
+        return f"{field}_in", span.total_seconds()
+    return f"{field}_at", moment_of(text, datetime.now().astimezone(), option, begins=option == "--at").isoformat()
+
+
 def _content(options: Options, example: str) -> str:
     given = [options["text"] is not None, options["file"] is not None]
     if all(given):
@@ -115,7 +131,7 @@ def _sent(console: "Console", answer: Any) -> None:
             guess = f" Did you mean {to['near']}? Take it back: postoffice cancel {shown}" if to.get("near") else ""
             say(console, f"Sent {shown}. Nobody called {to['recipient']} has been here yet; it waits.{guess}")
         else:
-            reach = to.get("reach", {}).get("text")
+            reach = f"it comes {ahead(sent['deliver_at'])}" if sent.get("deliver_at") else to.get("reach", {}).get("text")
             say(console, f"Sent {shown} to {to['recipient']}" + (f" ({reach})." if reach else "."))
 
 
@@ -162,6 +178,7 @@ COMMANDS = (
             "postoffice send --to bob 'Lunch at noon?'",
             "postoffice send --to bob --subject Review --file notes.md --as alice",
             "postoffice send --to coder --task 'Tidy the tests' --deadline tomorrow",
+            "postoffice send --to coder 'Stand-up?' --at '9:00' --expires '10:00'",
             "git diff | postoffice send --to reviewer --task --subject 'Review this' --wait-reply 120",
         ),
         send,
@@ -174,6 +191,9 @@ COMMANDS = (
             argument("--file", help="send this file's text"),
             argument("--task", action="store_true", help="ask for work"),
             argument("--deadline", metavar="TIME", help="by when: tomorrow, friday 17:00, in 2h, 2026-12-31T18:00"),
+            argument("--at", metavar="TIME", help="deliver it then: 9:00, monday 8am, 2026-12-31T18:00"),
+            argument("--in", metavar="TIME", help="deliver it so much later: 2h, 30m"),
+            argument("--expires", metavar="TIME", help="whoever has not taken it by then does not get it: tomorrow, 18:00, in 1d"),
             argument("--type", help="another kind of message"),
             argument("--priority", type=int, choices=range(1, 6), help="1 urgent to 5 fyi"),
             argument("--id", help="your own id: a retry with it sends nothing twice"),

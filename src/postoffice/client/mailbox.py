@@ -11,6 +11,7 @@ import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any, Self
 
 from msgspec import UnsetType
@@ -29,6 +30,7 @@ from postoffice.core.errors import MailboxClosed, MailError, NoReply, Unavailabl
 from postoffice.core.names import EVERYONE, folded
 
 _WAIT_SECONDS, _LEASE_SECONDS = 25.0, 30.0
+_TIMES = {"deliver_at", "deliver_in", "expires_at", "expires_in"}
 _UNDER_WAY = ("accepted", "working")  # a task's progress is no answer yet
 
 
@@ -75,7 +77,7 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls):
             await self._wire.__aexit__()
 
     async def send(self, to: str | Sequence[str], content: str | None = None, **fields: Any) -> str:
-        """Send a message; gives its id. On disk when this returns."""
+        """Send a message; gives its id. On disk when this returns. `deliver_at`, `deliver_in`, `expires_at`, `expires_in` give it its times."""
         return str((await self._send(to, content, fields))["message_id"])
 
     async def send_many(self, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -254,6 +256,13 @@ class _Asker:
         self.rung = asyncio.Event()
 
 
+def _as_rest_takes_it(when: object) -> object:
+    """A time, or so long, however a program has it."""
+    if isinstance(when, timedelta):
+        return when.total_seconds()
+    return when.isoformat() if isinstance(when, datetime) else when
+
+
 def _until(within: float | None) -> float | None:
     return None if within is None else asyncio.get_running_loop().time() + within
 
@@ -265,6 +274,8 @@ def _left(until: float | None) -> float:
 def _letter(*, to: str | Sequence[str], content: str | None = None, id: str | None = None, **fields: Any) -> dict[str, Any]:
     """A message as REST takes it, under an id of its own."""
     body = {"to": to if isinstance(to, str) else list(to), "content": content, "id": id or sender_id(), **fields}
+    for name in body.keys() & _TIMES:
+        body[name] = _as_rest_takes_it(body[name])
     if content is not None and not body.keys() & {"subject", "session_id", "reply_to", "forward_of"}:
         body["subject"] = ""
     return {name: value for name, value in body.items() if value is not None or name == "payload"}

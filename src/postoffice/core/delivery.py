@@ -102,6 +102,8 @@ class Settled(msgspec.Struct, frozen=True, gc=False):
 
 CANCELED = "canceled"
 """Why a delivery is dead that its sender has taken back."""
+EXPIRED = "expired"
+"""Why a delivery is dead that nobody has taken in time."""
 
 
 class Recalled(msgspec.Struct, frozen=True):
@@ -217,6 +219,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """When it was first taken."""
     seen_at: datetime | None = None
     """When a person opened it, who has not dealt with it yet."""
+    deliver_at: datetime | UnsetType = UNSET
+    """Of what waits for its time: when it is delivered. Until then its recipient knows nothing of it."""
     paused_until: datetime | UnsetType | None = UNSET
     """Of what waits because its recipient is paused: when that ends; nothing where somebody has to resume it."""
     ledger: OnLedger | UnsetType = UNSET
@@ -226,7 +230,11 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def in_words(self) -> str:
-        """The state as people say it: what a person has opened is seen, what is held for the ledger awaits the ledger."""
+        """The state as people say it: what a person has opened is seen, what is held since it was sent awaits its time or the ledger."""
+        if self.state is State.DEAD and self.reason == EXPIRED:
+            return "expired"
+        if self.state is State.HELD and isinstance(self.deliver_at, datetime):
+            return f"scheduled until {self.deliver_at:%Y-%m-%d %H:%M} UTC"
         if self.state is State.PENDING and self.seen_at is not None:
             return "seen"
         waits = self.state is State.HELD and isinstance(self.ledger, OnLedger) and self.ledger.state == "awaiting"

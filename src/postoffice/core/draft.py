@@ -13,6 +13,7 @@ from postoffice.core.message import QUESTION, TASK, TaskRef, is_note
 from postoffice.core.names import EVERYONE, check_recipient, folded
 from postoffice.core.question import Ask, check_ask
 from postoffice.core.text import check_json, check_text
+from postoffice.core.times import When, check_when
 
 _WORDS = ("type", "correlation_id", "reply_to", "ref_id", "ref_type", "client_id", "session_id", "forward_of")
 _words_of = attrgetter(*_WORDS)
@@ -54,6 +55,10 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     forward_of: str | None = None
     ask: Ask | None = None
     """What it asks a person."""
+    deliver_at: When | None = None
+    """When its recipients get it; until then it is nobody's but its sender's."""
+    expires_at: When | None = None
+    """From when on nobody gets it any more who has not taken it before."""
     automatic: bool = False
     """Written by a program in answer to `reply_to`, with nobody looking: counts against the session's budget."""
     answers_elsewhere: bool = False
@@ -77,6 +82,7 @@ def check_draft(draft: Draft, limits: Limits) -> Draft:
     _check_form(draft)
     if draft.task is not None:
         _check_task(draft.task, limits)
+    _check_times(draft)
     return msgspec.structs.replace(
         draft,
         type=draft.type if draft.ask is None else QUESTION,
@@ -143,6 +149,15 @@ def _check_form(draft: Draft) -> None:
     for what, asked in kinds.items():
         if asked:
             raise OneRecipient(what=what)
+
+
+def _check_times(draft: Draft) -> None:
+    check_when("deliver_at", draft.deliver_at)
+    check_when("expires_at", draft.expires_at)
+    if draft.deliver_at is not None and (draft.ledger is not None or is_note(draft.type)):
+        raise BadMessage(field="deliver_at", why=f"what goes {'by the ledger' if draft.ledger else 'to an entity as a note'} goes at once")
+    if draft.expires_at is not None and draft.ask is not None:
+        raise BadMessage(field="expires_at", why="a question ends by its own deadline; give ask a deadline")
 
 
 def _check_address(to: object, limits: Limits) -> str | tuple[str, ...]:

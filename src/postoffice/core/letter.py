@@ -46,6 +46,8 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True, rename={"sender": "from"
     answer: Answer | UnsetType = UNSET
     forwarded_from: Forwarded | UnsetType = UNSET
     automatic: bool | UnsetType = UNSET
+    deliver_at: datetime | UnsetType = UNSET
+    expires_at: datetime | UnsetType = UNSET
 
 
 class LeasedLetter(Letter, frozen=True, kw_only=True, rename={"sender": "from"}):

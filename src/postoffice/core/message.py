@@ -71,6 +71,10 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ren
     """Which question it answers, and how."""
     forwarded_from: Forwarded | None = None
     automatic: bool = False
+    deliver_at: datetime | None = None
+    """When its recipients get it, where that was not at once."""
+    expires_at: datetime | None = None
+    """From when on nobody gets it any more who has not taken it before."""
     assurance: Assurance | None = None
     """How the connection was made that admitted it; nothing where the recipient's own list did."""
 
@@ -109,6 +113,9 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     subject: str = ""
     client_id: str | None = None
     posted: tuple[Posted, ...] = ()
+    deliver_at: datetime | None = None
+    """When it is delivered, where that is not at once."""
+    expires_at: datetime | None = None
     duplicate: bool = False
     ledger: str | None = None
     """Of a note: whether its entity's topic will tell of it (`awaiting`) or only the office does (`direct`)."""

@@ -170,4 +170,4 @@ class Deliveries:
     def ages(self, leased: Sequence[Leased]) -> list[float]:
         """How long ago each was accepted, in seconds."""
         now = moment(self._clock.now())
-        return [max(0.0, (now - one.message.created_at).total_seconds()) for one in leased]
+        return [max(0.0, (now - (one.message.deliver_at or one.message.created_at)).total_seconds()) for one in leased]

@@ -6,6 +6,7 @@ from typing import Self
 from postoffice.core.clock import Clock
 from postoffice.core.policy import Auth
 from postoffice.office.agents import Agents
+from postoffice.office.alarm import Alarm
 from postoffice.office.bells import Bells
 from postoffice.office.board import Board
 from postoffice.office.callers import Callers
@@ -231,14 +232,16 @@ class PostOffice:
     async def __aenter__(self) -> Self:
         await self.store.open(self.wake.hint)
         await self.wake.open(self._hear)
-        self._upkeep = asyncio.create_task(self.upkeep.run())
+        alarm = Alarm(self.store, self.rules.tick)
+        self._chores = [asyncio.create_task(self.upkeep.run()), asyncio.create_task(alarm.run())]
         return self
 
     async def __aexit__(self, *_: object) -> None:
         """Waiters are sent home empty-handed before the store closes; what they had asked for waits."""
         self.drain()
-        self._upkeep.cancel()
-        await asyncio.gather(self._upkeep, return_exceptions=True)
+        for chore in self._chores:
+            chore.cancel()
+        await asyncio.gather(*self._chores, return_exceptions=True)
         await asyncio.gather(asyncio.wait_for(self._presences.flush(self.store), STORE_ANSWER_SECONDS), return_exceptions=True)
         await self.store.close()
         await self.wake.close()

@@ -40,7 +40,9 @@ class Drawer:
         """A group is committed: keep at hand what was just posted and will be taken, and what was taken and will be settled."""
         for row in posted:
             waiting = self.pending.setdefault(row.mailbox, {})
-            if row.state == State.PENDING and len(row.body) <= _SMALL_BODY and len(waiting) < _WAITING_AT_HAND:
+            # What expires is asked for with the time at hand.
+            lasts = row.state == State.PENDING and row.expires_at is None
+            if lasts and len(row.body) <= _SMALL_BODY and len(waiting) < _WAITING_AT_HAND:
                 waiting[row.message_id] = row
         for key, row in changed.items():
             self.pending.get(row.mailbox, {}).pop(row.message_id, None)

@@ -24,6 +24,7 @@ LAST = {
     "drop_await",
     "end_visits_of",
     "forget_limits",
+    "place_delivery",
     "put_pause",
     "resume_webhook_posts",
 }
@@ -80,7 +81,7 @@ def close_desk(desk: Desk) -> Iterator[Write]:
 
 
 def _delivery(d: DeliveryRow) -> Row:
-    place = (d.session_id, d.session_number, d.correlation_id, d.created_at, d.settled_at, d.size)
+    place = (d.session_id, d.session_number, d.correlation_id, d.created_at, d.settled_at, d.size, d.deliver_at, d.expires_at)
     return (d.id, d.message_id, d.mailbox, d.number, d.priority, d.state, d.sender, d.type, *place)
 
 

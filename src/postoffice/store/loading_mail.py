@@ -12,6 +12,8 @@ from postoffice.store.drawer import Drawer
 from postoffice.store.engine import Loads, Steps
 
 _DUE_AT_ONCE = 100
+_DUE = ("due", "come_due", "expired")
+"""What time has done something to: leases and delays that end, letters whose time has come, letters that nobody took in time."""
 
 
 def load_mail(desk: Desk, drawer: Drawer, needs: Needs) -> Steps:
@@ -89,7 +91,7 @@ def _further_mail(desk: Desk, needs: Needs) -> Loads:
         queries["mail_by_client_id"] = unknown
     # What is due has to be looked for only where what waits does not suffice, or where it is asked for.
     if needs.due or any(len(desk.pools.get(mailbox, ())) < wish.limit for mailbox, wish in needs.wishes):
-        queries["due"] = [(needs.due or _DUE_AT_ONCE,)]
+        queries |= {query: [(needs.due or _DUE_AT_ONCE,)] for query in _DUE}
     return queries
 
 
@@ -97,7 +99,7 @@ def _lay_mail(desk: Desk, rows_by_name: dict[str, list[Row]]) -> None:
     for query, rows in rows_by_name.items():
         for row in rows:
             delivery = desk.lay(DeliveryRow(*row))
-            if query == "due":
+            if query in _DUE:
                 desk.due.append(delivery)
             elif query.startswith("waiting"):
                 desk.pools.setdefault(delivery.mailbox, {})[delivery.message_id] = delivery
@@ -116,8 +118,11 @@ def _ask_for_mail(desk: Desk, needs: Needs) -> None:
             needs.threads.add(delivery.session_id)
         if delivery.type == TASK:
             needs.tasks.add(delivery.message_id)
+        if delivery.deliver_at is not None:  # whether it is let through is decided when its time has come
+            needs.pairs.add(pair(delivery.sender, delivery.mailbox))
         # It may die in this group: then its sender gets a notice in its session with the office.
-        if delivery.attempts >= desk.limits.max_attempts and delivery.sender != SYSTEM:
+        timed = delivery.deliver_at is not None or delivery.expires_at is not None
+        if (timed or delivery.attempts >= desk.limits.max_attempts) and delivery.sender != SYSTEM:
             needs.thread_keys.add((*pair(SYSTEM, delivery.sender), ""))
 
 

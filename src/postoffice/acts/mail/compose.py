@@ -13,6 +13,7 @@ from postoffice.core.names import EVERYONE, folded
 from postoffice.core.policy import admitted
 from postoffice.core.session import pair
 from postoffice.core.task import TaskState
+from postoffice.core.times import begin_and_end
 
 
 def compose(
@@ -22,6 +23,7 @@ def compose(
     body: Draft | Message = draft
     subject = draft.subject
     passed_on = None
+    deliver_at, expires_at = begin_and_end(draft.deliver_at, draft.expires_at, desk.at)
     trace = (*(name for name in draft.trace if folded(name) != sender.agent), sender.name)
     ttl = draft.ttl
     if original is not None:
@@ -60,6 +62,8 @@ def compose(
         ask=draft.ask,
         forwarded_from=passed_on,
         automatic=draft.automatic,
+        deliver_at=deliver_at,
+        expires_at=expires_at,
         assurance=_assurance(desk, sender.agent, boxes),
     )
 

@@ -4,7 +4,7 @@ from typing import TypeVar
 
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
-from postoffice.acts.mail.moves import bury, let_through, move
+from postoffice.acts.mail.moves import bury, let_through, move, write_place
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import DeliveryRow, TaskRow
 from postoffice.acts.rules.finding import find_mail
@@ -52,6 +52,9 @@ class Requeue(OneLetter[Settled]):
             step(desk, task, TaskState.PENDING, "its message waits again")
         row.attempts = 0
         row.token = row.holder = row.settled_at = row.reason = None
+        if row.expires_at is not None:  # whoever wants it all the same wants it without an end
+            row.expires_at = None
+            write_place(desk, row)
         move(desk, row, State.PENDING)
         desk.hints.add(row.mailbox)
         return Settled(row.message_id, State.PENDING)

@@ -1,19 +1,20 @@
-"""What time does: leases run out, delays end, requests expire, deadlines pass."""
+"""What time does: leases run out, delays end, letters come due or expire, requests expire, deadlines pass."""
 
 from datetime import timedelta
 
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
-from postoffice.acts.mail.moves import bury, move, notify
+from postoffice.acts.mail.moves import bury, end_expired, let_through, move, notify
 from postoffice.acts.needs import Needs
 from postoffice.acts.people.connections import expire
 from postoffice.acts.rows import DeliveryRow, TaskRow
 from postoffice.acts.rules.notices import task_overdue
 from postoffice.acts.tasks.steps import write_task
 from postoffice.core.connection import Status
-from postoffice.core.delivery import State, after_failure
+from postoffice.core.delivery import UNREAD, State, after_failure
 from postoffice.core.event import Kind
 from postoffice.core.names import SYSTEM
+from postoffice.core.policy import admitted
 from postoffice.core.session import pair
 from postoffice.core.task import FINAL
 
@@ -22,20 +23,38 @@ _EXPIRED = "the lease ran out too often"
 
 
 def return_due(desk: Desk) -> int:
-    """Give back what is due: a lease that ran out counts as a failed try, a delay that ended does not."""
+    """Give back what is due: a lease that ran out counts as a failed try, a delay that ended does not. What expires ends, what waited for its time comes."""
     due, desk.due = desk.due, []
     returned = 0
-    for row in due:
-        if row.due_at is None or row.due_at > desk.now:
+    # What comes due together gets its places in the order of the times it waited for.
+    for row in sorted(due, key=lambda row: (row.deliver_at or 0, row.number)):
+        if row.state in UNREAD and row.is_expired(desk.now):
+            end_expired(desk, row)
+        elif row.comes_due(desk.now):
+            _deliver(desk, row)
+        elif row.due_at is not None and row.due_at <= desk.now:
+            take_back(desk, row)
+        else:
             continue
-        take_back(desk, row)
         returned += 1
     return returned
 
 
+def _deliver(desk: Desk, row: DeliveryRow) -> None:
+    """It has waited for its time. Who may not write to its recipient any more does not reach them by having written before."""
+    sender, box = desk.boxes[row.sender], desk.boxes[row.mailbox]
+    if not admitted(row.sender, row.mailbox, box.card.allow_from, connected=pair(row.sender, row.mailbox) in desk.connected):
+        bury(desk, row, f"{sender.name} may not write to {box.name} any more")
+        return
+    let_through(desk, row)
+    desk.pools.setdefault(row.mailbox, {})[row.message_id] = row
+
+
 def take_back(desk: Desk, row: DeliveryRow) -> None:
     """Have a delivery wait again; out of somebody's hands that was a failed try, and the last of them ends it."""
-    if row.state == State.LEASED and after_failure(row.attempts, desk.limits.max_attempts, _NO_DELAY) is State.DEAD:
+    if row.is_expired(desk.now):
+        end_expired(desk, row)
+    elif row.state == State.LEASED and after_failure(row.attempts, desk.limits.max_attempts, _NO_DELAY) is State.DEAD:
         row.token = row.holder = None  # the office has settled it, and nobody may repeat himself into success
         bury(desk, row, row.reason or _EXPIRED, said=row.reason is not None)
     else:

@@ -10,7 +10,7 @@ from postoffice.acts.rules.codes import mark_codes
 from postoffice.acts.rules.notices import Notice, dead_letter
 from postoffice.acts.tasks.steps import step
 from postoffice.core.clock import micros
-from postoffice.core.delivery import UNREAD, WAITING, State
+from postoffice.core.delivery import EXPIRED, UNREAD, WAITING, State
 from postoffice.core.event import Kind
 from postoffice.core.message import NOTICE, Message
 from postoffice.core.names import SYSTEM
@@ -58,6 +58,8 @@ def post(desk: Desk, message: Message, body: str, sender: str, box: Box, thread:
         settled_at=desk.now if state is State.ACKED else None,
         reason=None,
         size=size,
+        deliver_at=None if message.deliver_at is None or state is not State.HELD else micros(message.deliver_at),
+        expires_at=None if message.expires_at is None else micros(message.expires_at),
         client_id=message.client_id,
         body=body,
         message=message,
@@ -95,8 +97,42 @@ def mark_seen(desk: Desk, row: DeliveryRow, at: int | None) -> None:
 
 def let_through(desk: Desk, row: DeliveryRow) -> None:
     """Mail that was held since it was sent is its recipient's now, who hears of it now."""
+    box = desk.boxes[row.mailbox]
+    if row.deliver_at is None:
+        desk.tell(box, Kind.NEW_MESSAGE, row.message_id)
+    else:
+        row.number, row.created_at, row.deliver_at = desk.number(box), desk.now, None
+        _come_last(desk, row)
+        write_place(desk, row)
+        desk.tell(box, Kind.NEW_MESSAGE, row.message_id, number=row.number)
     move(desk, row, State.PENDING)
-    desk.tell(desk.boxes[row.mailbox], Kind.NEW_MESSAGE, row.message_id)
+
+
+def _come_last(desk: Desk, row: DeliveryRow) -> None:
+    """What has waited for its time comes after all that was said in its session meanwhile."""
+    if row.session_id is None:
+        return
+    thread = desk.threads[row.session_id]
+    if row.session_number != thread.counted:
+        thread.counted += 1
+        row.session_number = thread.counted
+    thread.last_at = desk.now
+    desk.changed_threads[thread.id] = thread
+
+
+def write_place(desk: Desk, row: DeliveryRow) -> None:
+    """Keep where a delivery stands in its mailbox and session, and its times."""
+    place = (row.number, row.session_number, row.created_at, row.deliver_at, row.expires_at)
+    desk.write("place_delivery", (row.id, *place), (row.message_id, row.mailbox))
+
+
+def end_expired(desk: Desk, row: DeliveryRow) -> None:
+    """Nobody has taken it in time: it is dead, and its sender is told."""
+    row.token = row.holder = None
+    if row.deliver_at is not None:  # its time came and went while nobody looked
+        row.deliver_at = None
+        write_place(desk, row)
+    bury(desk, row, EXPIRED)
 
 
 def settle(desk: Desk, row: DeliveryRow) -> None:
@@ -113,7 +149,8 @@ def bury(desk: Desk, row: DeliveryRow, reason: str, *, said: bool = False, refus
     """Declare a delivery dead, tell its sender, and fail the task it carried. `said`: the reason is in the recipient's words."""
     move(desk, row, State.DEAD, reason=reason)
     box = desk.boxes[row.mailbox]
-    desk.tell(box, Kind.DEAD_LETTER, row.message_id, {"reason": reason})
+    if row.deliver_at is None:  # its recipient may know of it
+        desk.tell(box, Kind.DEAD_LETTER, row.message_id, {"reason": reason})
     task = desk.tasks.get(row.message_id)
     if task is not None and task.state not in FINAL:
         step(desk, task, TaskState.FAILED, f"{UNDELIVERED}{reason}")

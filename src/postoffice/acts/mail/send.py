@@ -192,6 +192,8 @@ class Send(Act[Accepted]):
             subject=message.subject,
             client_id=draft.client_id,
             posted=tuple(posted),
+            deliver_at=message.deliver_at,
+            expires_at=message.expires_at,
             ledger=way,
         )
         if self.once is not None:
@@ -259,7 +261,8 @@ class Send(Act[Accepted]):
     def _post(self, desk: Desk, message: Message, body: str, box: Box, thread: ThreadRow | None, *, unseen: bool) -> Posted:
         if thread is None and not self.note:
             thread = desk.thread_of(self.sender, box.agent, message.subject)
-        state = State.ACKED if self.draft.settled else State.HELD if self.draft.hold else State.PENDING
+        waits = self.draft.hold or message.deliver_at is not None
+        state = State.ACKED if self.draft.settled else State.HELD if waits else State.PENDING
         way = self._way(desk, message, box)
         if way == AWAITING and message.priority > URGENT:
             state = State.HELD

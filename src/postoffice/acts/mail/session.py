@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from msgspec import UNSET
+
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.mail.moves import settle
@@ -44,7 +46,7 @@ class ReadSession(Act[Thread]):
         rows = [desk.mail.get((row.message_id, row.mailbox), row) for row in desk.lines[self.key]]
         if not desk.boxes[self.reader].card.person:  # what a person opens is seen, and not done with
             for row in rows:
-                if settled_by(self.reader, row):
+                if settled_by(self.reader, row) and not row.is_expired(desk.now):
                     settle(desk, row)
         other = thread.high if self.reader == thread.low else thread.low
         return as_thread(thread, self.reader, desk.boxes[other].name, rows, held)
@@ -110,4 +112,5 @@ def standing_of(row: DeliveryRow) -> Standing:
         reason=None if row.lent else row.reason,
         leased_at=None if row.leased_at is None else moment(row.leased_at),
         seen_at=None if row.seen_at is None else moment(row.seen_at),
+        deliver_at=UNSET if row.deliver_at is None else moment(row.deliver_at),
     )

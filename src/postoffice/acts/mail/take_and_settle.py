@@ -147,7 +147,7 @@ class TakeAndSettle(Act[Collected]):
         for row in sorted(pool.values(), key=in_turn):
             if len(taken) == wish.limit:
                 break
-            if row.state != State.PENDING or not _fits(row, wish):
+            if row.state != State.PENDING or row.is_expired(desk.now) or not _fits(row, wish):
                 continue
             if row.session_id is not None:
                 if wish.one_per_session and not _alone(desk, row, wish):

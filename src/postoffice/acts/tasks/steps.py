@@ -50,7 +50,9 @@ def step(desk: Desk, task: TaskRow, state: TaskState, text: str | None = None, i
     task.state = state
     task.updated_at = desk.now
     write_task(desk, task)
-    for agent in {task.requester, task.assignee}:
+    mail = desk.mail.get((task.message_id, task.assignee))
+    told = {task.requester} if mail is not None and mail.hidden else {task.requester, task.assignee}
+    for agent in told:
         desk.tell(desk.boxes[agent], Kind.TASK, task.id, {"state": state})
 
 

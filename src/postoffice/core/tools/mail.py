@@ -35,6 +35,9 @@ _ASK = {
 _Ids = Annotated[str | list[str], plainly({"type": "array", "items": {"type": "string"}})]
 _To = Annotated[str | list[str], plainly({"type": "string"}, "Names separated by commas, or ALL. A reply needs none.")]
 
+_When = float | str
+"""In minutes, as a mind knows no clock, or as a time for one who does."""
+
 
 class Get(Arguments, frozen=True, kw_only=True):
     """What `mail_get` takes."""
@@ -66,6 +69,8 @@ class Send(Arguments, frozen=True, kw_only=True):
     task: Annotated[bool, says("Asks for work; its state is reported to you.")] = False
     ask: Annotated[dict[str, Any], plainly(_ASK, "Asks a person, such as owner; {} takes any words. Stays open.")] | None = None
     urgent: Annotated[bool, says("Read first.")] = False
+    deliver_at: Annotated[_When, plainly({"type": "string"}, "Minutes from now or ISO time.")] | None = None
+    expires_at: Annotated[_When, plainly({"type": "string"}, "Likewise: dead if not taken.")] | None = None
     data: Annotated[Any, says("Any JSON.")] | UnsetType = UNSET
     id: Annotated[OwnId, Unlisted] | None = None
     agent_id: Me | None = None

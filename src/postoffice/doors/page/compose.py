@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from hashlib import blake2b
 from http import HTTPStatus
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from postoffice.doors.page.names import Known, doubts
 
 _DUE = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "1d": timedelta(days=1), "1w": timedelta(weeks=1)}
 _AGENTS = 200
-_FIELDS = ("to", "subject", "as", "kind", "due", "content")
+_FIELDS = ("to", "subject", "as", "kind", "due", "content", "deliver_at", "expires_at")
 _JOIN = ">"  # stands in no name
 
 
@@ -71,6 +71,8 @@ async def send(look: Look) -> Response:
         content=_said(form),
         type=TASK if task else "message",
         task=TaskRef(deadline=now() + due) if task and due is not None else None,
+        deliver_at=_time(form, "deliver_at"),
+        expires_at=_time(form, "expires_at"),
         client_id=_id(form),
     )
     try:
@@ -156,6 +158,14 @@ def _addressed(text: str) -> str | tuple[str, ...]:
     if not names:
         raise Invalid(what="to", why="it names nobody; give an agent, several with commas between them, or ALL")
     return EVERYONE if names == (EVERYONE,) else names[0] if len(names) == 1 else names
+
+
+def _time(form: dict[str, str], name: str) -> datetime | None:
+    """A time as a form has it. Scripts say it in the world's time; without them it is meant on the office's clock."""
+    try:
+        return datetime.fromisoformat(form[name]).astimezone() if form.get(name) else None
+    except ValueError:
+        raise Invalid(what=name, why=f"{form[name]!r} is no time") from None
 
 
 def _said(form: dict[str, str]) -> str:

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import msgspec
 from fastapi import Path, Query, Request, Response
+from msgspec import UNSET, UnsetType
 
 from postoffice.core.delivery import Recalled, Standing
 from postoffice.core.errors import MailError
@@ -44,6 +45,8 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     id: str
     duplicate: bool
     recipients: tuple[Posted, ...]
+    deliver_at: datetime | UnsetType = UNSET
+    expires_at: datetime | UnsetType = UNSET
 
 
 class SendResult(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -142,7 +145,7 @@ async def waiting(
     **gives(Whereabouts, {"message_id": MESSAGE_ID, "message": LETTER, "standings": [STANDING], "purged_at": None}),
 )
 async def status(message_id: MessageId, call: Identified) -> Response:
-    """Where a message stands: awaiting the ledger, pending, leased, acked or dead, when, after how many tries, and why."""
+    """Where a message stands: held until its time, awaiting the ledger, pending, leased, acked or dead, when, after how many tries, and why."""
     return answer(_whereabouts(await call.office.status(call.caller, message_id)))
 
 
@@ -199,6 +202,8 @@ def sent(accepted: Accepted) -> Sent:
         id=accepted.client_id or accepted.message_id,
         duplicate=accepted.duplicate,
         recipients=accepted.posted,
+        deliver_at=accepted.deliver_at or UNSET,
+        expires_at=accepted.expires_at or UNSET,
     )
 
 

@@ -11,10 +11,14 @@ from postoffice.core.errors import BadMessage, MailError
 from postoffice.core.message import TaskRef
 from postoffice.core.names import EVERYONE
 from postoffice.core.question import Ask
-from postoffice.doors.rest.body import BY_ITSELF, MOST_ITEMS, Body, Unfit, Uuid
+from postoffice.core.times import one_time
+from postoffice.doors.rest.body import BY_ITSELF, MOST_ITEMS, MOST_SECONDS, Body, Unfit, Uuid
 
 _CONTENT_CHARACTERS = 10_000
-_OTHERWISE = frozenset({"to", "parts", "task", "ask", "id"})  # what a draft has in another form
+Seconds = Annotated[float, Field(ge=0, le=MOST_SECONDS)]
+_OTHERWISE = frozenset(
+    {"to", "parts", "task", "ask", "id", "deliver_at", "deliver_in", "expires_at", "expires_in"}
+)  # what a draft has in another form
 
 
 class TaskBody(Body):
@@ -57,6 +61,10 @@ class SendBody(Body):
     id: str | None = Field(None, max_length=255, description="Your own id: the same id and body is one message, however often it is sent.")
     forward_of: str | None = Field(None, description="The message this passes on.")
     automatic: bool = Field(False, description="Written by a program in answer to `reply_to`, with nobody looking.")
+    deliver_at: datetime | None = Field(None, description="When its recipients get it; a time that is over means at once.")
+    deliver_in: Seconds | None = Field(None, description="The same as seconds from now.")
+    expires_at: datetime | None = Field(None, description="Whoever has not taken it by then does not get it any more, and you are told.")
+    expires_in: Seconds | None = Field(None, description="The same as seconds from now.")
 
     @model_validator(mode="after")
     def _in_some_session(self) -> Self:
@@ -81,6 +89,8 @@ class SendBody(Body):
             parts=tuple(self.parts or ()),
             task=None if self.task is None else TaskRef(self.task.id, None, self.task.deadline),
             ask=None if self.ask is None else msgspec.convert(self.ask.model_dump(), Ask),
+            deliver_at=one_time("deliver", self.deliver_at, self.deliver_in),
+            expires_at=one_time("expires", self.expires_at, self.expires_in),
             client_id=self.id or key,
         )
 

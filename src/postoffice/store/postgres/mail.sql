@@ -56,17 +56,27 @@ SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.due_at <= (SELECT office_now())
 ORDER BY d.due_at LIMIT (SELECT max(k) FROM unnest($1::bigint[]) AS k) FOR UPDATE OF d SKIP LOCKED;
 
+-- name: come_due
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.state = 'held' AND d.deliver_at <= (SELECT office_now())
+ORDER BY d.deliver_at LIMIT (SELECT max(k) FROM unnest($1::bigint[]) AS k) FOR UPDATE OF d SKIP LOCKED;
+
+-- name: expired
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.state IN ('held', 'pending') AND d.expires_at <= (SELECT office_now())
+ORDER BY d.expires_at LIMIT (SELECT max(k) FROM unnest($1::bigint[]) AS k) FOR UPDATE OF d SKIP LOCKED;
+
 -- name: waiting
 SELECT {delivery} FROM unnest($1::text[], $2::bigint[]) AS k (mailbox, most)
 CROSS JOIN LATERAL (
-  SELECT * FROM deliveries w WHERE w.mailbox = k.mailbox AND w.state = 'pending'
+  SELECT * FROM deliveries w WHERE w.mailbox = k.mailbox AND w.state = 'pending' AND {unexpired}
   ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE SKIP LOCKED) AS d
 JOIN messages m ON m.id = d.message_id;
 
 -- name: waiting_in_session
 SELECT {delivery} FROM unnest($1::text[], $2::uuid[], $3::text[], $4::bigint[]) AS k (mailbox, session_id, correlation_id, most)
 CROSS JOIN LATERAL (
-  SELECT * FROM deliveries w WHERE w.session_id = k.session_id AND w.mailbox = k.mailbox AND w.state = 'pending'
+  SELECT * FROM deliveries w WHERE w.session_id = k.session_id AND w.mailbox = k.mailbox AND w.state = 'pending' AND {unexpired}
     AND (k.correlation_id IS NULL OR w.correlation_id = k.correlation_id)
   ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE SKIP LOCKED) AS d
 JOIN messages m ON m.id = d.message_id;
@@ -77,7 +87,7 @@ SELECT {delivery} FROM unnest($1::text[], $2::uuid[], $3::text[], $4::uuid[], $5
   AS k (mailbox, asked, named, session_id, correlation_id, most)
 CROSS JOIN LATERAL (
   SELECT w.* FROM deliveries w JOIN messages a ON a.id = w.message_id
-  WHERE w.mailbox = k.mailbox AND w.state = 'pending' AND w.message_id > k.asked
+  WHERE w.mailbox = k.mailbox AND w.state = 'pending' AND {unexpired} AND w.message_id > k.asked
     AND ((w.session_id = k.session_id AND w.correlation_id = k.correlation_id) OR a.body ->> 'reply_to' IN (k.asked::text, k.named))
   ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE OF w SKIP LOCKED) AS d
 JOIN messages m ON m.id = d.message_id;
@@ -85,7 +95,7 @@ JOIN messages m ON m.id = d.message_id;
 -- name: waiting_correlated
 SELECT {delivery} FROM unnest($1::text[], $2::text[], $3::bigint[]) AS k (mailbox, correlation_id, most)
 CROSS JOIN LATERAL (
-  SELECT * FROM deliveries w WHERE w.mailbox = k.mailbox AND w.correlation_id = k.correlation_id AND w.state = 'pending'
+  SELECT * FROM deliveries w WHERE w.mailbox = k.mailbox AND w.correlation_id = k.correlation_id AND w.state = 'pending' AND {unexpired}
   ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE SKIP LOCKED) AS d
 JOIN messages m ON m.id = d.message_id;
 
@@ -94,12 +104,12 @@ JOIN messages m ON m.id = d.message_id;
 SELECT {delivery} FROM unnest($1::text[], $2::text[], $3::bigint[]) AS k (mailbox, correlation_id, most)
 CROSS JOIN LATERAL (
   SELECT w.* FROM deliveries w
-  WHERE w.mailbox = k.mailbox AND w.correlation_id = k.correlation_id AND w.state = 'pending'
+  WHERE w.mailbox = k.mailbox AND w.correlation_id = k.correlation_id AND w.state = 'pending' AND {unexpired}
     AND (w.session_id IS NULL
          OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = w.session_id AND l.mailbox = w.mailbox AND l.state = 'leased'
                             AND (l.due_at IS NULL OR l.due_at > office_now()))
              AND NOT EXISTS (SELECT 1 FROM deliveries e
-                             WHERE e.mailbox = w.mailbox AND e.correlation_id = w.correlation_id AND e.state = 'pending'
+                             WHERE e.mailbox = w.mailbox AND e.correlation_id = w.correlation_id AND e.state = 'pending' AND {unexpired}
                                AND e.session_id = w.session_id AND (e.priority, e.number) < (w.priority, w.number))))
   ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE OF w SKIP LOCKED) AS d
 JOIN messages m ON m.id = d.message_id;
@@ -110,11 +120,11 @@ JOIN messages m ON m.id = d.message_id;
 SELECT {delivery} FROM unnest($1::text[], $2::bigint[]) AS k (mailbox, most)
 CROSS JOIN LATERAL (
   SELECT w.* FROM deliveries w
-  WHERE w.mailbox = k.mailbox AND w.state = 'pending'
+  WHERE w.mailbox = k.mailbox AND w.state = 'pending' AND {unexpired}
     AND (w.session_id IS NULL
          OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = w.session_id AND l.mailbox = w.mailbox AND l.state = 'leased')
              AND NOT EXISTS (SELECT 1 FROM deliveries e
-                             WHERE e.session_id = w.session_id AND e.mailbox = w.mailbox AND e.state = 'pending'
+                             WHERE e.session_id = w.session_id AND e.mailbox = w.mailbox AND e.state = 'pending' AND {unexpired}
                                AND (e.priority, e.number) < (w.priority, w.number))))
   ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE OF w SKIP LOCKED) AS d
 JOIN messages m ON m.id = d.message_id;
@@ -135,9 +145,9 @@ SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[],
 
 -- name: add_delivery
 INSERT INTO deliveries (id, message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at,
-                        settled_at, size)
+                        settled_at, size, deliver_at, expires_at)
 SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::uuid[],
-                     $10::bigint[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[]);
+                     $10::bigint[], $11::text[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], $16::bigint[]);
 
 -- name: update_delivery
 UPDATE deliveries d SET state = v.state, attempts = v.attempts, token = v.token, holder = v.holder, tokenless = v.holder IS NOT NULL, due_at = v.due_at,
@@ -145,6 +155,12 @@ UPDATE deliveries d SET state = v.state, attempts = v.attempts, token = v.token,
 FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::bigint[], $8::bigint[], $9::text[],
             $10::bigint[])
   AS v (id, state, attempts, token, holder, due_at, leased_at, settled_at, reason, seen_at)
+WHERE d.id = v.id;
+
+-- name: place_delivery
+UPDATE deliveries d SET number = v.number, session_number = v.session_number, created_at = v.created_at, deliver_at = v.deliver_at, expires_at = v.expires_at
+FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+  AS v (id, number, session_number, created_at, deliver_at, expires_at)
 WHERE d.id = v.id;
 
 -- name: add_dedupe

@@ -17,8 +17,11 @@ JOIN messages m ON m.id = d.message_id ORDER BY d.session_number DESC;
 SELECT h.held, h.hidden, (SELECT d.created_at FROM deliveries d WHERE d.session_id = k.session_id AND ({let_through} OR d.mailbox <> k.mailbox)
                           ORDER BY d.session_number DESC LIMIT 1)
 FROM unnest($1::uuid[], $2::text[]) AS k (session_id, mailbox)
-CROSS JOIN LATERAL (SELECT count(*) AS held, count(*) FILTER (WHERE w.due_at IS NULL) AS hidden FROM deliveries w
-                    WHERE w.mailbox = k.mailbox AND w.state = 'held' AND w.session_id = k.session_id) AS h;
+CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE w.state = 'held') AS held,
+                           count(*) FILTER (WHERE w.due_at IS NULL OR w.state <> 'held') AS hidden FROM (
+                      SELECT state, due_at FROM deliveries w WHERE w.mailbox = k.mailbox AND w.state = 'held' AND w.session_id = k.session_id
+                      UNION ALL SELECT state, due_at FROM deliveries w
+                      WHERE w.mailbox = k.mailbox AND w.deliver_at IS NOT NULL AND w.state <> 'held' AND w.session_id = k.session_id) AS w) AS h;
 
 -- name: sessions_by_id
 SELECT {session} FROM sessions WHERE id = ANY ($1::uuid[]);

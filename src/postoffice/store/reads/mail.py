@@ -41,6 +41,11 @@ class MailReads:
         """What waits in a mailbox or is held there, by the ids of its messages."""
         return tuple(id for (id,) in await self._engine.fetch("not_taken", agent=folded(name), limit=limit))
 
+    async def next_due(self) -> timedelta | None:
+        """How long until the next letter comes due or expires; nothing where none waits for that."""
+        ((left,),) = await self._engine.fetch("next_due")
+        return None if left is None else timedelta(microseconds=left)
+
     async def in_hand(self, name: str, limit: int, others: Collection[str] = ()) -> tuple[InHand, ...]:
         """What its taker still holds, but for what these windows have."""
         rows = [(DeliveryRow(*row), left) for *row, left in await self._engine.fetch("in_hand_of", agent=folded(name), limit=limit)]
@@ -143,7 +148,9 @@ class MailReads:
 
 
 def _standing(row: Row) -> Standing:
-    name, state, attempts, number, session_id, due_at, settled_at, reason, leased_at, seen_at, paused, paused_until, *rings = row
+    name, state, attempts, number, session_id, due_at, settled_at, reason, leased_at, seen_at, paused, paused_until, deliver_at, *rings = (
+        row
+    )
     return Standing(
         recipient=name,
         state=State(state),
@@ -155,6 +162,7 @@ def _standing(row: Row) -> Standing:
         reason=reason,
         leased_at=None if leased_at is None else moment(leased_at),
         seen_at=None if seen_at is None else moment(seen_at),
+        deliver_at=UNSET if deliver_at is None else moment(deliver_at),
         paused_until=UNSET if paused is None else None if paused_until is None else moment(paused_until),
         rung=UNSET if rings[0] is None else _rings(*rings),
     )

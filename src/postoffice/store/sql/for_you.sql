@@ -13,11 +13,11 @@ c.status = 'PENDING' AND c.requester <> :agent AND (c.target = :agent OR CAST(:e
 
 -- part: letter_waits
 -- An open question and an unfinished task wait as what they are.
-d.mailbox = :agent AND d.state = 'pending' AND NOT EXISTS (SELECT 1 FROM questions q WHERE q.message_id = d.message_id AND q.state = 'open')
+d.mailbox = :agent AND d.state = 'pending' AND {unexpired} AND NOT EXISTS (SELECT 1 FROM questions q WHERE q.message_id = d.message_id AND q.state = 'open')
   AND NOT EXISTS (SELECT 1 FROM tasks t WHERE t.message_id = d.message_id AND t.assignee = d.mailbox AND t.state IN ('pending', 'accepted', 'working'))
 
 -- part: dead_waits
-d.state = 'dead' AND coalesce(d.reason, '') <> 'canceled' AND (d.mailbox = :agent OR CAST(:everyone AS bigint) = 1)
+d.state = 'dead' AND coalesce(d.reason, '') <> 'canceled' AND ((d.mailbox = :agent AND d.deliver_at IS NULL) OR CAST(:everyone AS bigint) = 1)
 
 -- part: rung_in_vain
 r.told_at IS NOT NULL AND r.turn_at IS NULL AND d.state = 'pending' AND CAST(:everyone AS bigint) = 1

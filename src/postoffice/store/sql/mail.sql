@@ -6,15 +6,22 @@ coalesce(d.holder, CASE WHEN d.tokenless THEN d.mailbox END)
 
 -- part: delivery
 d.id, CAST(d.message_id AS text), d.mailbox, d.number, d.priority, d.state, d.sender, d.type, CAST(d.session_id AS text), d.session_number,
-d.correlation_id, d.attempts, d.token, {holder}, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size, d.seen_at, m.client_id, m.body
+d.correlation_id, d.attempts, d.token, {holder}, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size, d.seen_at,
+d.deliver_at, d.expires_at, m.client_id, m.body
 
 -- part: bare_delivery
 d.id, CAST(d.message_id AS text), d.mailbox, d.number, d.priority, d.state, d.sender, d.type, CAST(d.session_id AS text), d.session_number,
-d.correlation_id, d.attempts, d.token, {holder}, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size, d.seen_at
+d.correlation_id, d.attempts, d.token, {holder}, d.due_at, d.created_at, d.leased_at, d.settled_at, d.reason, d.size, d.seen_at,
+d.deliver_at, d.expires_at
 
 -- part: let_through
 -- Held without a time to try again is held since it was sent: until it is released it is nobody's but its sender's.
-(d.state <> 'held' OR d.due_at IS NOT NULL)
+-- So is what has waited for its time, whatever became of it before that came.
+((d.state <> 'held' OR d.due_at IS NOT NULL) AND d.deliver_at IS NULL)
+
+-- part: unexpired
+-- What expired a moment ago is not dead yet, and not given out any more.
+(expires_at IS NULL OR expires_at > (SELECT office_now()))
 
 -- part: reader
 (CAST(:reader AS text) IS NULL OR m.sender = :reader OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :reader AND {let_through}))
@@ -34,20 +41,21 @@ SELECT purged_at FROM tombstones WHERE message_id = :id AND (CAST(:reader AS tex
 SELECT a.name, d.state, d.attempts, d.number, CAST(d.session_id AS text), d.due_at, d.settled_at,
        CASE WHEN d.state = 'leased' AND d.due_at IS NULL THEN NULL ELSE d.reason END, d.leased_at, d.seen_at,
        CASE WHEN d.state = 'pending' AND b.paused_at IS NOT NULL AND (b.paused_until IS NULL OR b.paused_until > office_now()) THEN 1 END, b.paused_until,
+       d.deliver_at,
        r.times, r.first_at, r.last_at, r.turn_at, r.told_at
 FROM deliveries d JOIN agents a ON a.agent = d.mailbox JOIN mailboxes b ON b.agent = d.mailbox
 LEFT JOIN rings r ON r.message_id = d.message_id AND r.mailbox = d.mailbox WHERE d.message_id = :id ORDER BY d.mailbox;
 
 -- name: mailbox
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.mailbox = :agent AND d.state = 'pending' AND (d.priority, d.number) > (:priority, :number)
+WHERE d.mailbox = :agent AND d.state = 'pending' AND (d.priority, d.number) > (:priority, :number) AND {unexpired}
 ORDER BY d.priority, d.number LIMIT :limit;
 
 -- name: mailbox_outside
 -- Notes and mail to oneself, which stand in no session.
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.mailbox = :agent AND d.state = 'pending' AND d.session_id IS NULL
-  AND (d.priority, d.number) > (:priority, :number)
+  AND (d.priority, d.number) > (:priority, :number) AND {unexpired}
 ORDER BY d.priority, d.number LIMIT :limit;
 
 -- name: in_hand_of
@@ -66,12 +74,12 @@ SELECT name FROM agents WHERE agent IN (SELECT mailbox FROM deliveries WHERE sta
 SELECT message_id FROM deliveries WHERE mailbox = :agent AND state = 'pending'
 UNION ALL SELECT message_id FROM deliveries WHERE mailbox = :agent AND state = 'leased'
 UNION ALL SELECT message_id FROM deliveries d WHERE mailbox = :agent AND state = 'held' AND {let_through}
-UNION ALL SELECT message_id FROM deliveries WHERE mailbox = :agent AND state = 'dead'
+UNION ALL SELECT message_id FROM deliveries WHERE mailbox = :agent AND state = 'dead' AND deliver_at IS NULL
 
 -- part: mine
 -- The newest messages of the office, and all that waits in the mailbox, is in hand or dead: never the whole of an old office.
 SELECT DISTINCT CAST(n.message_id AS text) AS id FROM (
-  SELECT d.message_id FROM (SELECT message_id, mailbox, sender, state, due_at FROM deliveries ORDER BY message_id DESC LIMIT :most) AS d
+  SELECT d.message_id FROM (SELECT message_id, mailbox, sender, state, due_at, deliver_at FROM deliveries ORDER BY message_id DESC LIMIT :most) AS d
   WHERE CAST(:agent AS text) IS NULL OR d.sender = :agent OR (d.mailbox = :agent AND {let_through})
   UNION ALL {unfinished}
 ) AS n
@@ -91,7 +99,7 @@ SELECT w.id, w.agent, w.other, a.name FROM awaits w JOIN agents a ON a.agent = w
 
 -- name: dead_letters
 SELECT {delivery}, a.name FROM deliveries d JOIN messages m ON m.id = d.message_id JOIN agents a ON a.agent = d.mailbox
-WHERE d.state = 'dead' AND d.mailbox = :agent AND d.number < :before ORDER BY d.number DESC LIMIT :limit;
+WHERE d.state = 'dead' AND d.deliver_at IS NULL AND d.mailbox = :agent AND d.number < :before ORDER BY d.number DESC LIMIT :limit;
 
 -- name: all_dead_letters
 -- The dead first, by their own index: in the order of all mail they would be looked for among the living.
@@ -107,6 +115,12 @@ ORDER BY d.message_id DESC, d.mailbox DESC;
 -- The first of each priority is the oldest of it.
 SELECT min((SELECT d.created_at FROM deliveries d WHERE d.mailbox = :agent AND d.state = 'pending' AND d.priority = p.n ORDER BY d.number LIMIT 1))
 FROM (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5) AS p;
+
+-- name: next_due
+-- How long until the next letter comes due or expires.
+SELECT min(soonest.at) - office_now() FROM (
+  SELECT (SELECT min(deliver_at) FROM deliveries WHERE state = 'held' AND deliver_at IS NOT NULL) AS at
+  UNION ALL SELECT (SELECT min(expires_at) FROM deliveries WHERE state IN ('held', 'pending') AND expires_at IS NOT NULL)) AS soonest;
 
 -- name: not_taken
 -- Of one mailbox whose agent never came.

@@ -8,6 +8,10 @@ CAST(q.answer_id AS text), q.via, q.closed_at
 {question}, m.body, a.name, p.name
 FROM questions q JOIN messages m ON m.id = q.message_id JOIN agents a ON a.agent = q.asker JOIN agents p ON p.agent = q.person
 
+-- part: put
+-- To a person it is no question before its letter has come.
+NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = q.message_id AND d.mailbox = q.person AND NOT {let_through})
+
 -- part: question_in_state
 (CAST(:state AS text) IS NULL OR q.state = :state) AND q.message_id < :before ORDER BY q.message_id DESC LIMIT :limit
 
@@ -18,11 +22,11 @@ SELECT {whole_question} WHERE q.message_id = :id;
 SELECT {whole_question} WHERE {question_in_state};
 
 -- name: open_questions
-SELECT {whole_question} WHERE q.state = 'open' AND q.person = :agent AND (CAST(:state AS text) IS NULL OR q.state = :state) AND q.message_id < :before
+SELECT {whole_question} WHERE q.state = 'open' AND q.person = :agent AND {put} AND (CAST(:state AS text) IS NULL OR q.state = :state) AND q.message_id < :before
 ORDER BY q.message_id DESC LIMIT :limit;
 
 -- name: questions_to
-SELECT {whole_question} WHERE q.person = :agent AND {question_in_state};
+SELECT {whole_question} WHERE q.person = :agent AND {put} AND {question_in_state};
 
 -- name: questions_by
 SELECT {whole_question} WHERE q.asker = :agent AND {question_in_state};

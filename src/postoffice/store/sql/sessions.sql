@@ -12,8 +12,11 @@ s.id, s.subject, s.counted, s.created_at, s.last_at, a.name AS other
 -- part: with_lines
 -- A session counts its messages, so its last ones are known by number. It counts among the unread what is held, which its reader is not told of.
 , held AS (
-  SELECT session_id, count(*) AS held, sum(CASE WHEN due_at IS NULL THEN 1 ELSE 0 END) AS hidden
-  FROM deliveries WHERE mailbox = :agent AND state = 'held' AND session_id IS NOT NULL GROUP BY session_id)
+  SELECT session_id, sum(held) AS held, sum(hidden) AS hidden FROM (
+    SELECT session_id, 1 AS held, CASE WHEN due_at IS NULL THEN 1 ELSE 0 END AS hidden
+    FROM deliveries WHERE mailbox = :agent AND state = 'held' AND session_id IS NOT NULL
+    UNION ALL SELECT session_id, 0, 1 FROM deliveries WHERE mailbox = :agent AND deliver_at IS NOT NULL AND state <> 'held' AND session_id IS NOT NULL
+  ) AS kept GROUP BY session_id)
 SELECT CAST(s.id AS text), s.subject, s.other, s.unread - coalesce(h.held, 0), s.created_at, s.last_at, coalesce(h.hidden, 0),
        d.mailbox, d.state, d.session_number, d.seen_at, m.body
 FROM shown s LEFT JOIN held h ON h.session_id = s.id LEFT JOIN {lines_of_shown} d ON d.session_id = s.id AND d.session_number > s.counted - :lines

@@ -55,48 +55,58 @@ SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
 WHERE d.due_at <= office_now()
 ORDER BY d.due_at LIMIT ?1;
 
+-- name: come_due
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.state = 'held' AND d.deliver_at <= office_now()
+ORDER BY d.deliver_at LIMIT ?1;
+
+-- name: expired
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.state IN ('held', 'pending') AND d.expires_at <= office_now()
+ORDER BY d.expires_at LIMIT ?1;
+
 -- name: waiting
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.mailbox = ?1 AND d.state = 'pending'
+WHERE d.mailbox = ?1 AND d.state = 'pending' AND {unexpired}
 ORDER BY d.priority, d.number LIMIT ?2;
 
 -- name: waiting_in_session
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.session_id = ?2 AND d.mailbox = ?1 AND d.state = 'pending' AND (?3 IS NULL OR d.correlation_id = ?3)
+WHERE d.session_id = ?2 AND d.mailbox = ?1 AND d.state = 'pending' AND {unexpired} AND (?3 IS NULL OR d.correlation_id = ?3)
 ORDER BY d.priority, d.number LIMIT ?4;
 
 -- name: waiting_answers
 -- What came after a message and replies to it by either of its ids, or carries its correlation id on in its session.
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.mailbox = ?1 AND d.state = 'pending' AND d.message_id > ?2
+WHERE d.mailbox = ?1 AND d.state = 'pending' AND {unexpired} AND d.message_id > ?2
   AND ((d.session_id = ?4 AND d.correlation_id = ?5) OR json_extract(m.body, '$.reply_to') IN (?2, ?3))
 ORDER BY d.priority, d.number LIMIT ?6;
 
 -- name: waiting_correlated
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.mailbox = ?1 AND d.correlation_id = ?2 AND d.state = 'pending'
+WHERE d.mailbox = ?1 AND d.correlation_id = ?2 AND d.state = 'pending' AND {unexpired}
 ORDER BY d.priority, d.number LIMIT ?3;
 
 -- name: waiting_correlated_heads
 -- The first of each session that has none in hand, among what is correlated.
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.mailbox = ?1 AND d.correlation_id = ?2 AND d.state = 'pending'
+WHERE d.mailbox = ?1 AND d.correlation_id = ?2 AND d.state = 'pending' AND {unexpired}
   AND (d.session_id IS NULL
        OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = d.session_id AND l.mailbox = d.mailbox AND l.state = 'leased'
                           AND (l.due_at IS NULL OR l.due_at > office_now()))
            AND NOT EXISTS (SELECT 1 FROM deliveries e
-                           WHERE e.mailbox = d.mailbox AND e.correlation_id = d.correlation_id AND e.state = 'pending'
+                           WHERE e.mailbox = d.mailbox AND e.correlation_id = d.correlation_id AND e.state = 'pending' AND {unexpired}
                              AND e.session_id = d.session_id AND (e.priority, e.number) < (d.priority, d.number))))
 ORDER BY d.priority, d.number LIMIT ?3;
 
 -- name: waiting_heads
 -- The first message of each session that has none in hand.
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.mailbox = ?1 AND d.state = 'pending'
+WHERE d.mailbox = ?1 AND d.state = 'pending' AND {unexpired}
   AND (d.session_id IS NULL
        OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = d.session_id AND l.mailbox = d.mailbox AND l.state = 'leased')
            AND NOT EXISTS (SELECT 1 FROM deliveries e
-                           WHERE e.session_id = d.session_id AND e.mailbox = d.mailbox AND e.state = 'pending'
+                           WHERE e.session_id = d.session_id AND e.mailbox = d.mailbox AND e.state = 'pending' AND {unexpired}
                              AND (e.priority, e.number) < (d.priority, d.number))))
 ORDER BY d.priority, d.number LIMIT ?2;
 
@@ -112,13 +122,16 @@ INSERT INTO messages (id, sender, client_id, type, ref_id, created_at, body) VAL
 
 -- name: add_delivery
 INSERT INTO deliveries (id, message_id, mailbox, number, priority, state, sender, type, session_id, session_number, correlation_id, created_at,
-                        settled_at, size, filed)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 0);
+                        settled_at, size, deliver_at, expires_at, filed)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, 0);
 
 -- name: update_delivery
 UPDATE deliveries SET state = ?2, attempts = ?3, token = ?4, holder = ?5, tokenless = ?5 IS NOT NULL, due_at = ?6, leased_at = ?7, settled_at = ?8, reason = ?9,
                       seen_at = ?10
 WHERE id = ?1;
+
+-- name: place_delivery
+UPDATE deliveries SET number = ?2, session_number = ?3, created_at = ?4, deliver_at = ?5, expires_at = ?6 WHERE id = ?1;
 
 -- name: add_dedupe
 INSERT INTO dedupe (sender, addressee, client_id, fingerprint, answer, at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)

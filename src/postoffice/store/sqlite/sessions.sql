@@ -1,10 +1,10 @@
 -- Sessions and their lines, on SQLite.
 
 -- part: lines_of_shown
-(SELECT f.session_id, f.session_number, f.mailbox, f.state, f.message_id, f.due_at, f.seen_at FROM shown t CROSS JOIN deliveries f
+(SELECT f.session_id, f.session_number, f.mailbox, f.state, f.message_id, f.due_at, f.seen_at, f.deliver_at FROM shown t CROSS JOIN deliveries f
  WHERE f.session_id = t.id AND f.session_number > t.counted - :lines AND f.filed = 1
  UNION ALL
- SELECT u.session_id, u.session_number, u.mailbox, u.state, u.message_id, u.due_at, u.seen_at FROM deliveries u CROSS JOIN shown t
+ SELECT u.session_id, u.session_number, u.mailbox, u.state, u.message_id, u.due_at, u.seen_at, u.deliver_at FROM deliveries u CROSS JOIN shown t
  WHERE u.id > {filed_mail} AND u.filed = 0 AND u.session_id = t.id AND u.session_number > t.counted - :lines)
 
 -- name: lines
@@ -16,13 +16,15 @@ ORDER BY d.session_number DESC LIMIT ?3;
 
 -- name: held_in
 -- Of a session and one of its agents: how much is held, how much of it since it was sent, and when that agent was last told something.
-SELECT count(*), coalesce(sum(CASE WHEN due_at IS NULL THEN 1 ELSE 0 END), 0), (
+SELECT coalesce(sum(held), 0), coalesce(sum(hidden), 0), (
   SELECT max(created_at) FROM (
     SELECT created_at FROM (SELECT d.created_at FROM deliveries d WHERE d.session_id = ?1 AND d.filed = 1 AND ({let_through} OR d.mailbox <> ?2)
                             ORDER BY d.session_number DESC LIMIT 1)
     UNION ALL SELECT d.created_at FROM deliveries d
     WHERE d.id > {filed_mail} AND d.filed = 0 AND d.session_id = ?1 AND ({let_through} OR d.mailbox <> ?2)))
-FROM deliveries WHERE mailbox = ?2 AND state = 'held' AND session_id = ?1;
+FROM (
+  SELECT 1 AS held, CASE WHEN due_at IS NULL THEN 1 ELSE 0 END AS hidden FROM deliveries WHERE mailbox = ?2 AND state = 'held' AND session_id = ?1
+  UNION ALL SELECT 0, 1 FROM deliveries WHERE mailbox = ?2 AND deliver_at IS NOT NULL AND state <> 'held' AND session_id = ?1) AS kept;
 
 -- name: sessions_by_id
 SELECT {session}

@@ -25,6 +25,7 @@ class Receipt(Result, frozen=True, kw_only=True):
     created_at: datetime
     recipients: tuple[dict[str, Any], ...]
     duplicate: bool
+    deliver_at: datetime | UnsetType = UNSET
     ledger: str | UnsetType = UNSET
     """Of a note: `awaiting` where its entity's topic will tell of it, else `direct`."""
 
@@ -38,13 +39,15 @@ class Receipt(Result, frozen=True, kw_only=True):
         for to in self.recipients:
             if to.get("unseen"):
                 lines.append(unseen(to["recipient"], to.get("near")))
-            elif to.get("reach"):
+            elif to.get("reach") and self.deliver_at is UNSET:
                 alike.setdefault(to["reach"]["text"], []).append(to["recipient"])
             if to.get("refusal"):
                 lines.append(f"Not to {to['recipient']}: {to['detail']}")
         if len(alike) <= _WAYS_TO_REACH and len(self.recipients) <= _RECIPIENTS_WITH_REACH:
             lines += [f"{', '.join(names)}: {text}." for text, names in alike.items()]
         lines += self._ways()
+        if isinstance(self.deliver_at, datetime):
+            lines.append(f"It is delivered at {self.deliver_at:%Y-%m-%d %H:%M} UTC.")
         if self.duplicate:
             lines.append("It had been sent before under this id; nothing was sent twice.")
         return lines
@@ -69,6 +72,7 @@ def receipt(accepted: Accepted) -> Receipt:
         created_at=accepted.created_at,
         recipients=tuple(msgspec.to_builtins(posted) for posted in accepted.posted),
         duplicate=accepted.duplicate,
+        deliver_at=accepted.deliver_at or UNSET,
         ledger=accepted.ledger or msgspec.UNSET,
     )
 

@@ -50,6 +50,8 @@ export function submitForms() {
     if (event.defaultPrevented || form.method === "dialog") return;
     const fields = new URLSearchParams(new FormData(form, event.submitter));
     event.preventDefault();
+    // A time is meant on the reader's clock, also where summer ends before it.
+    for (const { name, value } of form.querySelectorAll("[type=datetime-local]")) if (value) fields.set(name, new Date(value).toISOString());
     if ("zone" in form.dataset) fields.set("zone", -new Date().getTimezoneOffset()); // tomorrow is the reader's
     if (form.method === "get") {
       for (const [name, value] of [...fields]) if (!value) fields.delete(name);

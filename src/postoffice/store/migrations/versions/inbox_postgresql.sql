@@ -15,8 +15,9 @@ SELECT d.id,
        "{schema}".office_id(d.token) AS processed_by_session,
        "{schema}".office_time(d.created_at) AS created_at
 FROM "{schema}".deliveries d JOIN "{schema}".messages m ON m.id = d.message_id
--- Held without a time to try again is held for the ledger: it is nobody's mail before it was seen there.
-WHERE d.state <> 'dead' AND (d.state <> 'held' OR d.due_at IS NOT NULL);
+-- Held without a time to try again, or with a time that has not come, is nobody's mail yet; what has expired is nobody's any more.
+WHERE d.state <> 'dead' AND (d.state <> 'held' OR d.due_at IS NOT NULL) AND d.deliver_at IS NULL
+  AND (d.state <> 'pending' OR d.expires_at IS NULL OR d.expires_at > "{schema}".office_now());
 CREATE TRIGGER inbox_check INSTEAD OF INSERT ON "{inbox_schema}".inbox FOR EACH ROW EXECUTE FUNCTION "{schema}".inbox_check();
 CREATE TRIGGER inbox_send INSTEAD OF INSERT ON "{inbox_schema}".inbox FOR EACH ROW EXECUTE FUNCTION "{schema}".inbox_send();
 CREATE TRIGGER inbox_settle INSTEAD OF UPDATE ON "{inbox_schema}".inbox FOR EACH ROW EXECUTE FUNCTION "{schema}".inbox_settle();

@@ -7,7 +7,7 @@ from typing import ClassVar
 import msgspec
 
 from postoffice.core.agent import Caller
-from postoffice.core.delivery import CANCELED, Standing, State
+from postoffice.core.delivery import CANCELED, EXPIRED, Standing, State
 from postoffice.core.errors import MailError, NoSuchMessage
 from postoffice.core.fence import Fence
 from postoffice.core.letter import Letter, letter
@@ -96,7 +96,7 @@ def _at_length(marks: Fence, item: Placed) -> list[str]:
     for one in item.standings if item.mine else ():
         if len(item.standings) > 1:
             lines.append(f"{one.recipient}: {theirs(one)}.")
-        if one.reason and one.reason not in (ANSWERED, CANCELED):
+        if one.reason and one.reason not in (ANSWERED, CANCELED, EXPIRED):
             lines.append(marks.words(one.recipient, one.reason))
     return lines
 

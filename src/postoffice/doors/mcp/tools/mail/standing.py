@@ -4,7 +4,7 @@ from datetime import datetime
 
 from msgspec import UNSET
 
-from postoffice.core.delivery import CANCELED, Standing, State
+from postoffice.core.delivery import CANCELED, EXPIRED, Standing, State
 from postoffice.core.pause import until_words
 from postoffice.core.span import ago
 from postoffice.doors.moments import now
@@ -21,13 +21,21 @@ def theirs(one: Standing) -> str:
         case State.LEASED:
             return f"taken{_when(one.leased_at)}, not done yet"
         case State.DEAD:
-            return "canceled, nobody had taken it" if one.reason == CANCELED else f"not done, after {_times(one.attempts)}, and given up"
+            return _how_it_died(one)
         case _ if one.attempts:
             return f"taken {_times(one.attempts)}, not done yet"
         case _ if one.seen_at is not None:
             return f"read{_when(one.seen_at)}, not done yet"
         case _:
             return f"not read yet{_why(one)}"
+
+
+def _how_it_died(one: Standing) -> str:
+    if one.reason == CANCELED:
+        return "canceled, nobody had taken it"
+    if one.reason == EXPIRED and not one.attempts:
+        return "expired, nobody had taken it"
+    return f"not done, after {_times(one.attempts)}, and {'expired' if one.reason == EXPIRED else 'given up'}"
 
 
 def _why(one: Standing) -> str:

@@ -1,6 +1,6 @@
 """Sending mail: a message, a reply, a task, or something passed on."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 import msgspec
@@ -15,6 +15,7 @@ from postoffice.core.message import TASK, Message, TaskRef
 from postoffice.core.names import EVERYONE, folded
 from postoffice.core.question import Ask
 from postoffice.core.reach import Way
+from postoffice.core.times import When
 from postoffice.core.tools import mail
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.reading import ForMind, keep, shorten
@@ -89,6 +90,8 @@ async def send(request: McpRequest, given: mail.Send) -> Sent:
         priority=_URGENT if given.urgent else None,
         task=TaskRef() if given.task else None,
         ask=None if given.ask is None else _ask(given.ask),
+        deliver_at=_when("deliver_at", given.deliver_at),
+        expires_at=_when("expires_at", given.expires_at),
         by_model=True,
         client_id=given.id,
     )
@@ -116,6 +119,18 @@ def _shut(error: NotAdmitted) -> MailError:
     name = error.facts["recipient"]
     why = f'Not sent and not kept: {name} takes mail only after consent. Next: mail_connect(agent="{name}"), then send again.'
     return told(error.code, why)
+
+
+def _when(field: str, given: float | str | None) -> When | None:
+    """Minutes from now, or a time."""
+    try:
+        return None if given is None else timedelta(minutes=float(given))
+    except (ValueError, OverflowError):
+        pass
+    try:
+        return msgspec.convert(given, datetime)
+    except msgspec.ValidationError:
+        raise Invalid(what=field, why=f"{given!r} is neither a number of minutes nor a time like 2026-12-31T18:00Z") from None
 
 
 def _ask(given: dict[str, Any]) -> Ask:

@@ -95,7 +95,8 @@ class EndingMachine(OfficeMachine):
         canceled = [letter for letter in self.model.within(State.DEAD) if letter.canceled]
         if canceled:
             letter = canceled[pick % len(canceled)]
-            self.do(self.refused(self.office(door).requeue(self.callers[letter.mailbox], letter.id), WasCanceled))
+            error = WasCanceled if letter.shown_to(letter.mailbox) else NoSuchMessage
+            self.do(self.refused(self.office(door).requeue(self.callers[letter.mailbox], letter.id), error))
 
     # Tasks
 
@@ -134,7 +135,7 @@ class EndingMachine(OfficeMachine):
         """The error that this report must get, if any."""
         now = letter.task
         assert now is not None
-        if letter.state is State.HELD and letter.due is None:
+        if not letter.shown_to(letter.mailbox):
             return NotAssignee if letter.sender == letter.mailbox else NoSuchTask
         if now in FINAL:
             return TaskFinal
@@ -149,7 +150,7 @@ class EndingMachine(OfficeMachine):
     async def ends_task(self, letter: Letter, door: int) -> None:
         """Whoever asked for it alone takes it back, whoever has it."""
         office = self.office(door)
-        if letter.mailbox != letter.sender and not (letter.state is State.HELD and letter.due is None):
+        if letter.mailbox != letter.sender and letter.shown_to(letter.mailbox):
             await self.refused(office.update_task(self.callers[letter.mailbox], letter.id, TaskState.CANCELED), NotRequester)
         call = office.update_task(self.callers[letter.sender], letter.id, TaskState.CANCELED)
         told = _is_told(letter)

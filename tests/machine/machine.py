@@ -636,7 +636,8 @@ class OfficeMachine(RuleBasedStateMachine):
             letter.number = standing.number
 
     async def standings(self, letter: Letter) -> tuple[Standing, ...]:
-        reader = letter.mailbox if letter.shown_to(letter.mailbox) else letter.sender
+        knows = letter.mailbox in self.callers and letter.shown_to(letter.mailbox)
+        reader = letter.mailbox if knows else letter.sender
         return (await self.office().status(self.callers[reader], letter.id)).standings
 
     @rule()

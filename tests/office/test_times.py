@@ -11,7 +11,7 @@ from postoffice.core.errors import BadLimit, BadMessage, MailboxFull, NoSuchMess
 from postoffice.core.event import Kind
 from postoffice.core.question import Ask
 from postoffice.core.task import TaskState
-from postoffice.office import House, PostOffice
+from postoffice.office import OfficeRules, PostOffice
 from postoffice.wake.local import LocalWake
 from tests.engines import Engine
 from tests.mail import member, notices, office_with, people, standing, take, taken, write
@@ -181,7 +181,7 @@ class TestScheduled:
 class TestWoken:
     async def test_whoever_waits_gets_it_within_a_second_of_its_time(self, engine: Engine) -> None:
         """The office looks by itself; its upkeep has nothing to do with it."""
-        async with PostOffice(engine.store(), LocalWake(), House()) as office:
+        async with PostOffice(engine.store(), LocalWake(), OfficeRules()) as office:
             alice, bob = await people(office, "alice", "bob")
             office.upkeep.tick = _never  # type: ignore[method-assign]
             sent = await write(office, alice, "bob", "soon", deliver_at=timedelta(seconds=1.5))

@@ -24,13 +24,6 @@ _END_OF_DAY, _DAY_BEGINS = time(23, 59), time(0)
 _NOON_HOUR = 12
 
 
-def span_of(text: str) -> timedelta | None:
-    """How long is meant, where that is what stands there: `2h`, `in 30 min`."""
-    with suppress(OverflowError):
-        return _span(" ".join(text.lower().split()))
-    return None
-
-
 def moment_of(text: str, now: datetime, setting: str = "--deadline", *, begins: bool = False) -> datetime:
     """The moment that is meant, on the clock of whoever writes. A day alone means its end, or its beginning; an hour alone the next time it comes."""
     words = " ".join(text.lower().split())
@@ -51,15 +44,10 @@ def span_of(text: str, setting: str) -> timedelta:
 
 
 def _ahead(words: str, now: datetime) -> datetime | None:
-    span = _span(words)
-    return None if span is None else now + span
-
-
-def _span(words: str) -> timedelta | None:
     """`in 2h`, `30 min`, `in a week`."""
     if (span := _AHEAD.fullmatch(words)) is None or (unit := _UNITS.get(span[2])) is None:
         return None
-    return timedelta(**{unit: int(span[1] or 1)})
+    return now + timedelta(**{unit: int(span[1] or 1)})
 
 
 def _day(words: str, now: datetime, alone: time) -> datetime | None:

@@ -1,6 +1,7 @@
 """Commands that say something: send, reply."""
 
 import sys
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,8 +89,8 @@ def _times(options: Options) -> dict[str, Any]:
 
 def _time(option: str, field: str, text: str) -> tuple[str, Any]:
     """So long from now is said as such: a retry says the same again."""
-    if (span := span_of(text)) is not None:
-        return f"{field}_in", span.total_seconds()
+    with suppress(BadSetting):
+        return f"{field}_in", span_of(text.lower().strip().removeprefix("in "), option).total_seconds()
     return f"{field}_at", moment_of(text, datetime.now().astimezone(), option, begins=option == "--at").isoformat()
 
 

@@ -32,7 +32,7 @@ _WIDENING = ("host", "auth", "allowed_hosts", "cors_origins", "trusted_proxies")
 """Settings that say who may call."""
 _PATHS = ("data", "files", "ledger_key_file")
 _DAY = 86_400
-_MOMENT = 0.001  # seconds
+_LEAST_WAIT_SECONDS = 0.001  # seconds
 _LIMITS = {field.name: field.type for field in msgspec.structs.fields(Limits)}
 
 
@@ -240,7 +240,7 @@ def _span(name: str, value: Any) -> Any:
         seconds = float(value)
     except (TypeError, ValueError):
         raise BadSetting(name=name, why=f"{value!r} is not a number of seconds") from None
-    least = 0 if name in MAY_BE_NONE else _MOMENT
+    least = 0 if name in MAY_BE_NONE else _LEAST_WAIT_SECONDS
     if not least <= seconds <= LONGEST.total_seconds():
         raise BadSetting(name=name, why=f"it is {value}, and may be from {least} to {LONGEST.total_seconds():.0f} seconds")
     return seconds

@@ -220,7 +220,7 @@ class TestTasks:
         self, tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """There may be a week's files to keep, and the system tells of a new one meanwhile."""
-        monkeypatch.setattr(bridge, "_BATCH", 2)
+        monkeypatch.setattr(bridge, "_COPIES_AT_ONCE", 2)
         asker, doer = FileAgent(root, "asker").join(), FileAgent(root, "doer").join()
         for n in range(100):
             asker.send("doer", f"word {n}")

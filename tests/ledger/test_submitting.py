@@ -75,7 +75,7 @@ async def test_what_waits_behind_another_try_is_not_due_and_holds_up_no_other_to
 async def test_however_much_goes_to_one_topic_another_waits_for_little_of_it(
     tmp_path: Path, ledger: Emulator, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submitter, "_TURN", 0.0)
+    monkeypatch.setattr(submitter, "_TURN_SECONDS", 0.0)
     async with town(SQLiteEngine(tmp_path), ledger, silent=True) as at:
         await at.settle("quinn", "mindy", "justin")
         for to in (*("mindy",) * 60, "justin"):

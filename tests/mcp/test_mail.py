@@ -389,7 +389,7 @@ class TestFinding:
     async def test_an_agent_is_found_however_much_others_write(
         self, alice: Mind, bob: Mind, carol: Mind, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(search, "_LOOKED_AT", 1)
+        monkeypatch.setattr(search, "_MESSAGES_READ", 1)
         tea = await carol.send("alice", "Tea at four")
         for n in range(8):
             await bob.send("dave", str(n))

@@ -57,7 +57,7 @@ class TestInbox:
     async def test_unread_only_leaves_out_what_is_read_and_is_paged(
         self, office: PostOffice, monkeypatch: pytest.MonkeyPatch, many: int
     ) -> None:
-        monkeypatch.setattr(session_reads, "_WAITING_MANY", many)
+        monkeypatch.setattr(session_reads, "_MANY_WAITING_LETTERS", many)
         alice, bob = await people(office, "alice", "bob")
         sessions = [(await write(office, alice, "bob", subject=f"subject {n}")).session_id for n in range(5)]
         await office.history(bob, sessions[2] or "")

@@ -132,7 +132,7 @@ class TestSearch:
     async def test_a_search_without_words_is_paged_and_looks_at_so_many_at_a_time(
         self, office: PostOffice, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(search, "_LOOKED_AT", 3)
+        monkeypatch.setattr(search, "_MESSAGES_READ", 3)
         alice, bob = await people(office, "alice", "bob")
         for n in range(8):
             await write(office, (alice, bob)[n % 4 == 0], "carol", str(n))

@@ -37,7 +37,7 @@ async def test_what_is_leased_counts_among_what_is_at_hand(engine: Engine, monke
     for _ in range(3):
         await asyncio.gather(*(first.do(Send("alice", Draft(to="bob", content="x"), verified=False, strangers=True)) for _ in range(20)))
     await first.close()
-    monkeypatch.setattr(drawer, "_AT_HAND", 25)
+    monkeypatch.setattr(drawer, "_ROWS_HELD", 25)
     monkeypatch.setattr(Drawer, "put_away", noted)
     second = engine.store()
     await second.open(lambda _: None)

@@ -3,7 +3,7 @@
 from postoffice.core.errors import DiskFull
 
 _COPIES = 2  # of what is written: in the log, and in its table
-_PAGES = 8 << 10  # bytes that an act writes besides, of rows and indexes
+_PAGE_BYTES = 8 << 10  # bytes that an act writes besides, of rows and indexes
 
 
 class Room:
@@ -25,7 +25,7 @@ class Room:
         self.taken = True
         if self.left is None:
             return
-        needed = size * _COPIES + _PAGES
+        needed = size * _COPIES + _PAGE_BYTES
         if needed > self.left:
             raise self._refusal or DiskFull()
         self.left -= needed

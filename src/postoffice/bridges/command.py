@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from postoffice.core.errors import CommandFailed
 
 _OUTPUT_BYTES = 64 << 20  # bytes; whole sessions of a CLI as JSON are shorter
-_LAST = 1 << 16
-_OUTPUT = 1
+_ERROR_BYTES_KEPT = 1 << 16
+_OUTPUT_DESCRIPTOR = 1
 
 
 async def run_command(words: Sequence[str], given: bytes, environment: Mapping[str, str], within: float, folder: str | None = None) -> str:
@@ -73,8 +73,8 @@ class _Heard(asyncio.SubprocessProtocol):
         """Done when it has ended and nobody holds on to its output."""
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        if fd != _OUTPUT:
-            self.errors = (self.errors + data)[-_LAST:]
+        if fd != _OUTPUT_DESCRIPTOR:
+            self.errors = (self.errors + data)[-_ERROR_BYTES_KEPT:]
         elif not self.all.done():
             self.output += data
             if len(self.output) > _OUTPUT_BYTES:  # kept in memory, what has no end would take the whole machine

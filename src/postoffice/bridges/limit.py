@@ -24,8 +24,8 @@ _CODEX_AT = re.compile(
 _CODEX_IN = re.compile(r"hit your usage limit.{0,300}?try again in (?=\d)(?:(\d+) days?\s*)?(?:(\d+) hours?\s*)?(?:(\d+) minutes?)?", _ANY)
 _GEMINI = re.compile(r"quota will reset after (?=\d)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)(?:\.\d+)?s)?", re.IGNORECASE)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_LONGEST = timedelta(days=32)
-_JUST_OVER = timedelta(hours=1)
+_LONGEST_LIMIT = timedelta(days=32)
+_OVER_WITHIN = timedelta(hours=1)
 """An hour that comes next only a day from now has just been: then the limit should be over, and a day would be lost."""
 _NOON_HOUR = 12
 
@@ -64,7 +64,7 @@ def limit_ends(said: str, now: datetime) -> datetime | None:
     said = said.replace("\u2019", "'")
     with suppress(ValueError, OverflowError, OSError, KeyError):  # no such day, hour or zone
         end = _end(said, now)
-        if end is not None and now < end < now + _LONGEST:
+        if end is not None and now < end < now + _LONGEST_LIMIT:
             return end
     return None
 
@@ -96,7 +96,7 @@ def _written(parts: dict[str, str | None], now: datetime) -> datetime | None:
         return at if at > here or parts.get("year") else at.replace(year=at.year + 1)
     if at > here:
         return at
-    return None if here - at < _JUST_OVER else at + timedelta(days=1)
+    return None if here - at < _OVER_WITHIN else at + timedelta(days=1)
 
 
 def _message(error: object) -> str:

@@ -30,8 +30,8 @@ from postoffice.core.fence import one_line
 from postoffice.core.message import NOTICE, TASK, TaskRef
 from postoffice.core.task import TaskState
 
-_VISIBLE = 30.0
-_REASON = 400
+_VISIBLE_SECONDS = 30.0
+_REASON_CHARACTERS = 400
 _STOP_SECONDS = 10.0
 _GIVE_BACK_SECONDS, _STOPPED_GIVE_BACK_SECONDS = 30.0, 2.0
 _UNSENT_REMEMBERED = 100
@@ -97,7 +97,7 @@ class Runner:
         return most if self._job.jobs is None else min(self._job.jobs, most)
 
     async def _take(self, limit: int) -> list[Message]:
-        return await self._box.lease({"limit": limit, "visible_for": _VISIBLE, "one_per_session": True})
+        return await self._box.lease({"limit": limit, "visible_for": _VISIBLE_SECONDS, "one_per_session": True})
 
     async def _finish(self) -> None:
         if self._running:
@@ -177,7 +177,7 @@ class Runner:
         # Where no office answers in time the lease runs out by itself, which comes to the same but for the reason.
         with contextlib.suppress(MailError, TimeoutError):
             async with asyncio.timeout(within):
-                await message.nack(one_line(reason)[:_REASON], delay=delay)
+                await message.nack(one_line(reason)[:_REASON_CHARACTERS], delay=delay)
 
     async def _rest(self, id: str, until: datetime) -> None:
         """Hold the agent's mail until the limit ends, this message with the rest. A longer pause than that stays."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from postoffice.client.wire import Wire
 
-_LISTED = 200
+_MATTERS_READ = 200
 _IN_WORDS = {
     "question": "asks",
     "task": "asks for work",
@@ -41,7 +41,7 @@ _COMMANDS = {
 
 async def for_you(wire: "Wire", options: Options) -> Any:
     """All that waits, the most pressing first."""
-    return await wire.get("/for-you", limit=bounded("--limit", options["limit"], _LISTED, 1, _LISTED))
+    return await wire.get("/for-you", limit=bounded("--limit", options["limit"], _MATTERS_READ, 1, _MATTERS_READ))
 
 
 def _for_you(console: "Console", answer: Any) -> None:
@@ -67,12 +67,12 @@ async def go_on(wire: "Wire", options: Options) -> Any:
     """Free two who are held, or answer the question whether they may go on."""
     held = {
         matter["id"]: (f"{matter['who']} and {matter['whom']}", f"/sessions/{part(matter['id'])}/go-on", None)
-        for matter in (await wire.get("/for-you", limit=_LISTED))["matters"]
+        for matter in (await wire.get("/for-you", limit=_MATTERS_READ))["matters"]
         if matter["kind"] == "held"
     }
     asked = {
         question["id"]: (question["subject"], f"/questions/{part(question['id'])}/answer", {"choice": GO_ON, "id": sender_id()})
-        for question in (await wire.get("/questions", limit=_LISTED))["questions"]
+        for question in (await wire.get("/questions", limit=_MATTERS_READ))["questions"]
         if question["asker"] == SYSTEM and GO_ON in question["choices"]
     }
     waiting: dict[str, tuple[str, str, Any]] = held | asked
@@ -101,7 +101,7 @@ COMMANDS = (
         ("postoffice for-you", "postoffice for-you --as hanna"),
         for_you,
         _for_you,
-        (argument("--limit", type=int, default=_LISTED, help=f"at most so many ({_LISTED})"),),
+        (argument("--limit", type=int, default=_MATTERS_READ, help=f"at most so many ({_MATTERS_READ})"),),
     ),
     Command(
         "go-on",

@@ -13,7 +13,7 @@ _SHOWN_CHARACTERS = 6  # at least: the end of an id is chance, and its beginning
 _LEAST_CHARACTERS = 4
 _WHOLE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _PART = re.compile(rf"[0-9a-f-]{{{_LEAST_CHARACTERS},35}}", re.IGNORECASE)
-_LISTED = 200
+_IDS_READ = 200
 
 
 def short(id: str, among: Iterable[str] = ()) -> str:
@@ -47,7 +47,7 @@ async def _found(wire: "Wire", path: str, items: str, name: str, given: str) -> 
     """The only id that ends or begins so. What is none of these the office is asked for as it stands."""
     if _WHOLE.fullmatch(given) or not _PART.fullmatch(given):
         return given
-    return only(given, [item[name] for item in (await wire.get(path, limit=_LISTED))[items]])
+    return only(given, [item[name] for item in (await wire.get(path, limit=_IDS_READ))[items]])
 
 
 def only(given: str, ids: Iterable[str]) -> str:

@@ -46,7 +46,7 @@ _OPENING = frozenset(
 """Commands that open the office of this machine where nobody has: what only reads starts nothing."""
 _WRONG_INPUT, _NO_IO = 65, 74
 _NO_CHOICE = re.compile(r"argument (.+?): invalid choice: '(.*?)' \(choose from (.*)\)", re.DOTALL)
-_LIKENESS = 0.5
+_LEAST_LIKENESS = 0.5
 """How much of a mistyped word has to be right; `sned` is half of `send`."""
 _CHOICES_NAMED = 9
 
@@ -73,7 +73,7 @@ def _meant(message: str) -> str:
     import difflib  # noqa: PLC0415 - only a mistake needs it
 
     what, given, choices = wrong_choice[1], wrong_choice[2], re.findall(r"[^\s,']+", wrong_choice[3])
-    near = difflib.get_close_matches(given, choices, 1, _LIKENESS)
+    near = difflib.get_close_matches(given, choices, 1, _LEAST_LIKENESS)
     wrong = f"there is no command {given!r}" if what == "COMMAND" else f"{what}: there is no {given!r}"
     if near:
         return f"{wrong}; did you mean {near[0]}?"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from postoffice.client.wire import Wire
 
-_NEWEST = 200
+_ITEMS_READ = 200
 
 
 async def send(wire: "Wire", options: Options) -> Any:
@@ -146,9 +146,9 @@ async def reply(wire: "Wire", options: Options) -> Any:
 
 async def _answered(wire: "Wire", given: str) -> tuple[str, str]:
     """Which letter is meant, and whose it is."""
-    waiting = (await wire.get("/messages/waiting", limit=_NEWEST))["messages"]
-    in_hand = [item["message"] for item in (await wire.get("/messages/in-hand", limit=_NEWEST))["messages"]]
-    sessions = (await wire.get("/inbox", limit=_NEWEST))["sessions"]
+    waiting = (await wire.get("/messages/waiting", limit=_ITEMS_READ))["messages"]
+    in_hand = [item["message"] for item in (await wire.get("/messages/in-hand", limit=_ITEMS_READ))["messages"]]
+    sessions = (await wire.get("/inbox", limit=_ITEMS_READ))["sessions"]
     theirs = {
         session["session_id"]: [
             line["message"] for line in session["recent_messages"] if line["sender_name"] == session["other_agent_name"]

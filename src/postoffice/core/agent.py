@@ -21,7 +21,7 @@ KEY_PREFIX = "amb_"
 KEYS_OF = "keys:"
 """Before a name: the hint that an agent's keys changed. No name has a colon in it."""
 _KEY = re.compile(r"amb_[0-9a-f]{64}", re.ASCII)
-_SHOWN = 8
+_PREFIX_CHARACTERS = 8
 _CARD_BYTES = 64 * 1024
 
 
@@ -143,4 +143,4 @@ def code_hash(code: str) -> str:
 
 def key_prefix(key: str) -> str:
     """The part of a key by which people tell keys apart."""
-    return key[:_SHOWN]
+    return key[:_PREFIX_CHARACTERS]

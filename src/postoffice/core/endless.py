@@ -12,9 +12,9 @@ from postoffice.core.clock import micros
 
 WINDOW = timedelta(hours=1)
 GO_ON, STOP = "go on", "stop"
-_FIRST = 3
+_FIRST_LETTER = 3
 """The letter by which it is known that two have answered each other."""
-_REMEMBERED = 64
+_AGENTS_REMEMBERED = 64
 
 
 class Spell(msgspec.Struct, omit_defaults=True):
@@ -58,9 +58,9 @@ def write(sender: str, recipient: str, mine: Memory, theirs: Memory, now: int) -
 
 def one_letter_more(spell: Spell | None, now: int) -> Spell:
     """One letter more that went to and fro."""
-    return Spell(begun_at=now, letters=_FIRST) if spell is None else Spell(spell.begun_at, spell.letters + 1, spell.held)
+    return Spell(begun_at=now, letters=_FIRST_LETTER) if spell is None else Spell(spell.begun_at, spell.letters + 1, spell.held)
 
 
 def _recent(times: dict[str, int], now: int) -> dict[str, int]:
-    newest = sorted(times.items(), key=lambda item: item[1])[-_REMEMBERED:]
+    newest = sorted(times.items(), key=lambda item: item[1])[-_AGENTS_REMEMBERED:]
     return {name: at for name, at in newest if now - at < micros(WINDOW)}

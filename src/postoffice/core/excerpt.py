@@ -6,7 +6,7 @@ from itertools import islice
 
 from postoffice.core.query import Term, words_of
 
-_LOOKED_THROUGH = 20_000
+_READ_CHARACTERS = 20_000
 """Characters. In a long text that says a word thousands of times nobody looks for the best place to quote."""
 _BEFORE, _SHOWN = 6, 24
 _MOST_CHARS = 300
@@ -16,7 +16,7 @@ _RUN = re.compile(r"\S{1,40}")  # what has no spaces is shown in part too
 
 def excerpt(text: str, terms: Sequence[Term]) -> str:
     """Some twenty words, where most of the terms stand; the beginning if there are none."""
-    runs = [(run.start(), run.end()) for run in _RUN.finditer(text[:_LOOKED_THROUGH])]
+    runs = [(run.start(), run.end()) for run in _RUN.finditer(text[:_READ_CHARACTERS])]
     if not runs:
         return ""
     hits = list(islice(((at, term) for at, (start, end) in enumerate(runs) for term in _hits(text[start:end], terms)), _MOST_HITS))

@@ -17,7 +17,7 @@ from postoffice.core.text import render
 from postoffice.core.tokens import parts
 
 _USUAL_TYPES = frozenset({"message", "task", "task_update", "question", "answer"})
-_URGENT = 2
+_URGENT_PRIORITY = 2
 """This priority and better."""
 
 
@@ -71,7 +71,7 @@ class Fence:
             facts.append("question to a person")
         if letter.answer:
             facts.append(f"answer by {one_line(letter.answer.by)}" if letter.answer.by else "no answer came")
-        if letter.priority <= _URGENT:
+        if letter.priority <= _URGENT_PRIORITY:
             facts.append("urgent")
         if (attempt := getattr(letter, "attempt", 0)) > 1:  # of what is in its taker's hands
             facts.append(f"delivery {attempt}")

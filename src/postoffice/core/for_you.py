@@ -6,7 +6,7 @@ from enum import IntEnum, StrEnum
 import msgspec
 
 _DUE_SOON_WITHIN = timedelta(hours=1)
-_URGENT = 1
+_URGENT_PRIORITY = 1
 
 
 class MatterKind(StrEnum):
@@ -66,6 +66,6 @@ class ForYou(msgspec.Struct, frozen=True, kw_only=True):
 
 def rank_of(kind: MatterKind, now: datetime, due: datetime | None = None, priority: int | None = None) -> Rank:
     """What is urgent, late or nearly late comes before everything else."""
-    if priority == _URGENT or (due is not None and due - now < _DUE_SOON_WITHIN):
+    if priority == _URGENT_PRIORITY or (due is not None and due - now < _DUE_SOON_WITHIN):
         return Rank.NOW
     return Rank[kind.name]

@@ -20,7 +20,7 @@ _ANYTHING = re.compile(r"\?|\[[^\]]*\]?|\{[^}]*\}?")
 _STARS = re.compile(r"\*+")
 _SPLIT_CHOICE = re.compile(r"\{[^}]*/")
 _DRIVE = re.compile(r"[A-Za-z]:(/|$)")
-_REMEMBERED = 10_000
+_PATTERNS_REMEMBERED = 10_000
 
 
 def project_of(text: str) -> str:
@@ -117,7 +117,7 @@ def _outside(path: str, project: str) -> Invalid:
     return Invalid(what="path", why=f"{path!r} is outside of the project {project!r}; give paths from its folder on")
 
 
-@lru_cache(_REMEMBERED)
+@lru_cache(_PATTERNS_REMEMBERED)
 def _steps(project: str, path: str, *, exact: bool) -> Steps:
     names = path.split("/")
     if not exact:

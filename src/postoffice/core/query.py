@@ -12,7 +12,7 @@ from postoffice.core.errors import Invalid
 from postoffice.core.folding import fold
 
 WHAT_TO_ASK: Final = 'Words or a question. Also "a phrase", begin*, from:NAME, to:NAME, with:NAME, before:2026-02-28, after:2026-02-28.'
-_INDEXED = 400_000
+_INDEXED_BYTES = 400_000
 """Bytes of a text that are searched: PostgreSQL keeps at most a megabyte of words, which takes up to twice its text."""
 _MOST_TERMS = 12
 """Each costs a look into the index; what comes after them is not looked for."""
@@ -135,7 +135,7 @@ def words_of(text: str) -> list[str]:
 
 def searched(text: str) -> str:
     """A text as it enters the index: its words, so that every engine finds the same."""
-    return " ".join(words_of(text.encode()[:_INDEXED].decode(errors="ignore"))).encode()[:_INDEXED].decode(errors="ignore")
+    return " ".join(words_of(text.encode()[:_INDEXED_BYTES].decode(errors="ignore"))).encode()[:_INDEXED_BYTES].decode(errors="ignore")
 
 
 def read_query(text: str) -> Query:

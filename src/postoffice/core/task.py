@@ -48,9 +48,9 @@ FINAL = frozenset({TaskState.COMPLETED, TaskState.REJECTED, TaskState.FAILED, Ta
 UNDER_WAY = frozenset({TaskState.ACCEPTED, TaskState.WORKING})
 UNDELIVERED = "not delivered: "
 """How the office begins when it fails a task whose message died; why follows."""
-_TEXT = 4_000
+_REPORT_CHARACTERS = 4_000
 """Characters: all of a report is in its own message."""
-_REPORTS = 50
+_REPORTS_KEPT = 50
 _ROAD = (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING, TaskState.COMPLETED)
 
 
@@ -96,11 +96,11 @@ def moves(task: str, state: TaskState, wanted: TaskState) -> tuple[TaskState, ..
 def recorded(steps: Sequence[Step]) -> tuple[Step, ...]:
     """Steps as a task keeps them, each by its beginning: all that moved it, and of the reports in between the newest."""
     reports = [place for place in range(1, len(steps)) if steps[place].state is steps[place - 1].state]
-    past = frozenset(reports[:-_REPORTS])
+    past = frozenset(reports[:-_REPORTS_KEPT])
     return tuple(_brief(step) for place, step in enumerate(steps) if place not in past)
 
 
 def _brief(step: Step) -> Step:
-    if step.text is None or len(step.text) <= _TEXT:
+    if step.text is None or len(step.text) <= _REPORT_CHARACTERS:
         return step
-    return msgspec.structs.replace(step, text=f"{step.text[: _TEXT - 1]}…")
+    return msgspec.structs.replace(step, text=f"{step.text[: _REPORT_CHARACTERS - 1]}…")

@@ -23,7 +23,7 @@ GIVEN_UP_AFTER: Final = timedelta(days=3)
 SECRET_OVERLAP: Final = timedelta(days=1)
 """How long a secret that was replaced still signs beside the new one."""
 _FIRST_PAUSE, _LONGEST_PAUSE = timedelta(seconds=5), timedelta(hours=6)
-_TIMES_LONGER = 4
+_PAUSE_FACTOR = 4
 _TRIES_THAT_COUNT = 8
 _SECRET_BYTES = 32
 _URL_CHARACTERS = 2000
@@ -142,7 +142,7 @@ def signature(secret: str, text: bytes) -> str:
 
 def pause_after(attempts: int, asked: timedelta | None = None) -> timedelta:
     """How long an event waits for its next attempt: ever longer, and as long as the address asks for, within bounds."""
-    grown: timedelta = _FIRST_PAUSE * _TIMES_LONGER ** min(attempts - 1, _TRIES_THAT_COUNT)
+    grown: timedelta = _FIRST_PAUSE * _PAUSE_FACTOR ** min(attempts - 1, _TRIES_THAT_COUNT)
     return min(max(grown, asked or grown), _LONGEST_PAUSE)
 
 

@@ -24,7 +24,7 @@ from postoffice.doors.reply import Reply
 
 _log = logging.getLogger("postoffice.requests")
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-_GONE = 499
+_HUNG_UP_STATUS = 499
 QUERY = "query_string"
 """Where a socket's query is kept once it is out of the address."""
 _ONCE = frozenset(
@@ -200,7 +200,7 @@ class Edge:
         except (MailError, Refusal) as error:
             await self._told(_refusal(error), scope)(scope, receive, answer.send)
         except ClientDisconnect:
-            answer.status = _GONE
+            answer.status = _HUNG_UP_STATUS
         except Exception as error:  # noqa: BLE001 - the last resort: whatever it was, the caller is told and the log has it
             report(error, request_id.decode())
             if not answer.begun:

@@ -7,7 +7,7 @@ from starlette.types import Message, Scope, Send
 from postoffice.doors.extensions import WHOLE_ANSWER
 
 Headers = list[tuple[bytes, bytes]]
-_UNAVAILABLE = 503
+_UNAVAILABLE_STATUS = 503
 _RETRY_AFTER = (b"retry-after", b"1")
 """Whatever keeps the office from answering now is looked at again at least once a second."""
 _API_POLICY = b"default-src 'none'; frame-ancestors 'none'"
@@ -92,7 +92,7 @@ class Reply:
 
     def _more(self, message: Message) -> Headers:
         """What only some answers say."""
-        more = [_RETRY_AFTER] if self.status == _UNAVAILABLE and not _says_when(message) else []
+        more = [_RETRY_AFTER] if self.status == _UNAVAILABLE_STATUS and not _says_when(message) else []
         # Whoever is still sending what nobody reads is not waited for.
         return [*more, (b"connection", b"close")] if self._unread() else more
 

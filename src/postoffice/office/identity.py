@@ -13,7 +13,7 @@ from postoffice.wake.protocol import EVERYBODY
 
 Again = Callable[[], Awaitable[object]]
 """Identifies once more somebody who has waited: its key may have ended since, or its bare name have got one."""
-REMEMBERED = 1.0  # seconds; a key revoked in another process is refused here within them
+REMEMBERED_SECONDS = 1.0  # seconds; a key revoked in another process is refused here within them
 _CALLERS_REMEMBERED = 10_000
 
 
@@ -102,5 +102,5 @@ class Identities:
     def _remember(self, key: str, caller: Caller) -> Caller:
         if len(self._known) >= _CALLERS_REMEMBERED:
             self._known.clear()
-        self._known[key] = (caller, steady() + int(REMEMBERED * 1e9))
+        self._known[key] = (caller, steady() + int(REMEMBERED_SECONDS * 1e9))
         return caller

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from postoffice.config import Settings
 from postoffice.core.errors import BackupFailed
-from postoffice.office.identity import REMEMBERED
+from postoffice.office.identity import REMEMBERED_SECONDS
 from postoffice.serve.build import check_database
 from postoffice.store.migrations.upgrade import HEAD
 from postoffice.store.sqlite.claim import Claim, give_to_owner_of_folder
@@ -61,7 +61,7 @@ def restore(settings: Settings, file: Path, progress: Progress, *, replace: bool
         _restore_sqlite(settings, file, progress, replace=replace)
         where = f" into {settings.data}"
     if replace:
-        time.sleep(REMEMBERED)  # whoever serves that mail may still take agents for known that are not in the backup
+        time.sleep(REMEMBERED_SECONDS)  # whoever serves that mail may still take agents for known that are not in the backup
     return f"{file} is restored{where}"
 
 

@@ -42,7 +42,7 @@ CODES_KEY = "codes.key"
 _SENDS_A_MINUTE = 600  # a minute, for each agent
 _SENT_BYTES_A_MINUTE = 64 << 20
 _REGISTRATIONS_AN_HOUR = 30  # an hour, for each address
-_IDLE_TIMES = 15  # times longer is an idle topic left alone
+_IDLE_FACTOR = 15  # times longer is an idle topic left alone
 _HOST = r"(\[[^\]@]*\]|[^:,\[\]/?#@]*)(:\d*)?"
 _POSTGRESQL = re.compile(rf"postgres(ql)?(\+\w+)?://([^/?#]*@)?{_HOST}(,{_HOST})*([/?#].*)?", re.DOTALL)
 
@@ -164,7 +164,7 @@ def _build_ledger(settings: Settings, office: PostOffice) -> "LedgerBridge":
     if (mirror := settings.ledger_mirror or network.mirror_url()) is None:
         raise BadSetting(name="ledger_mirror", why="it is needed for a network of one's own")
     return LedgerBridge(
-        office, network, mirror, per_second=settings.ledger_rate, least=settings.ledger_poll, most=settings.ledger_poll * _IDLE_TIMES
+        office, network, mirror, per_second=settings.ledger_rate, least=settings.ledger_poll, most=settings.ledger_poll * _IDLE_FACTOR
     )
 
 

@@ -10,16 +10,16 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 _ROUND_SECONDS = 0.25  # seconds: in so short a time little is made that stays
-_ROUNDS = 240  # after so many, it is seen how much has become old
+_ROUNDS_BETWEEN_LOOKS = 240  # after so many, it is seen how much has become old
 _BURST_OBJECTS = 50_000  # things that a burst may add before Python looks by itself
-_NEVER = 1_000_000_000
+_UNREACHED_OBJECTS = 1_000_000_000
 
 
 def set_up() -> None:
     """Leave what is loaded by now out of every look to come, and the looking to the clock."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_BURST_OBJECTS, _NEVER, _NEVER)
+    gc.set_threshold(_BURST_OBJECTS, _UNREACHED_OBJECTS, _UNREACHED_OBJECTS)
 
 
 @asynccontextmanager
@@ -36,7 +36,7 @@ async def swept() -> AsyncIterator[None]:
 async def _sweep() -> None:
     kept = 0
     while True:
-        for _ in range(_ROUNDS):
+        for _ in range(_ROUNDS_BETWEEN_LOOKS):
             await asyncio.sleep(_ROUND_SECONDS)
             gc.collect(1)  # all that is new, once: what is still there has become old
         kept = look_through(kept)

@@ -33,7 +33,7 @@ from postoffice.serve.logs import set_up_logs, tell_of_slips
 from postoffice.serve.program import program
 from postoffice.serve.protocols import HttpProtocol, WebSocketProtocol
 
-_SHARES = 8  # an agent has one of so many of the descriptors, at most
+_DESCRIPTOR_SHARES = 8  # an agent has one of so many of the descriptors, at most
 _FRAME_BYTES = 64 << 10  # what a client says on a socket is small: who it is, and ping
 _DRAIN_SECONDS = 5  # seconds for calls under way to end once the server is told to stop
 
@@ -63,7 +63,7 @@ def sharing(settings: Settings, descriptors: int | None) -> Settings:
     """The settings where this process may hold so many descriptors: no agent takes more than a share of them, whatever the limit."""
     if descriptors is None:
         return settings
-    waits = min(settings.limits.waits, max(1, descriptors // _SHARES))
+    waits = min(settings.limits.waits, max(1, descriptors // _DESCRIPTOR_SHARES))
     return msgspec.structs.replace(settings, limits=msgspec.structs.replace(settings.limits, waits=waits))
 
 

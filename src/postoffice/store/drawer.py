@@ -11,9 +11,9 @@ from postoffice.core.limits import Limits
 from postoffice.core.names import SYSTEM
 from postoffice.core.seal import Seal
 
-_AT_HAND = 20_000  # rows a drawer holds at most
-_WAITING_AT_HAND = 64  # of them, what waits in one mailbox
-_SMALL_BODY = 2_048
+_ROWS_HELD = 20_000  # rows a drawer holds at most
+_WAITING_ROWS_HELD = 64  # of them, what waits in one mailbox
+_SMALL_BODY_BYTES = 2_048
 
 
 class Drawer:
@@ -42,7 +42,7 @@ class Drawer:
             waiting = self.pending.setdefault(row.mailbox, {})
             # What expires is asked for with the time at hand.
             lasts = row.state == State.PENDING and row.expires_at is None
-            if lasts and len(row.body) <= _SMALL_BODY and len(waiting) < _WAITING_AT_HAND:
+            if lasts and len(row.body) <= _SMALL_BODY_BYTES and len(waiting) < _WAITING_ROWS_HELD:
                 waiting[row.message_id] = row
         for key, row in changed.items():
             self.pending.get(row.mailbox, {}).pop(row.message_id, None)
@@ -56,7 +56,7 @@ class Drawer:
     @property
     def full(self) -> bool:
         """Whether it is time for an empty one."""
-        return self.rows + len(self.leased) + len(self.boxes) + len(self.threads) > _AT_HAND
+        return self.rows + len(self.leased) + len(self.boxes) + len(self.threads) > _ROWS_HELD
 
 
 class SharedDrawer(Drawer):

@@ -8,9 +8,9 @@ from postoffice.core.errors import why
 from postoffice.wake.protocol import EVERYBODY, Heard
 
 _log = logging.getLogger(__name__)
-_FIRST_PAUSE = 0.2
-_LONGEST_PAUSE = 5.0
-_HEARD = 1.0
+_FIRST_PAUSE_SECONDS = 0.2
+_LONGEST_PAUSE_SECONDS = 5.0
+_HEARD_SECONDS = 1.0
 
 
 class CarriedWake:
@@ -41,7 +41,7 @@ class CarriedWake:
         # A client that is just failing to connect may take a cancellation for one more failure: it is told until it hears.
         while not self._task.done():
             self._task.cancel()
-            await asyncio.wait({self._task}, timeout=_HEARD)
+            await asyncio.wait({self._task}, timeout=_HEARD_SECONDS)
         await asyncio.gather(self._task, return_exceptions=True)
 
     async def carry(self) -> None:
@@ -52,7 +52,7 @@ class CarriedWake:
         """Hints are carried from here on; when the connection is lost, the first try to make it again comes soon."""
         self.healthy = True
         self.trouble = None
-        self._pause = _FIRST_PAUSE
+        self._pause = _FIRST_PAUSE_SECONDS
 
     def gathered(self) -> str:
         """What was hinted since it was last asked for, as one hint."""
@@ -66,7 +66,7 @@ class CarriedWake:
         self._heard(frozenset(text.split(",")))
 
     async def _run(self) -> None:
-        self._pause = _FIRST_PAUSE
+        self._pause = _FIRST_PAUSE_SECONDS
         lost: tuple[type[Exception], ...] = (OSError, TimeoutError, *self.lost)
         while True:
             try:
@@ -78,7 +78,7 @@ class CarriedWake:
             finally:
                 self.healthy = False
             await asyncio.sleep(self._pause * random.uniform(0.5, 1.0))  # noqa: S311
-            self._pause = min(self._pause * 2, _LONGEST_PAUSE)
+            self._pause = min(self._pause * 2, _LONGEST_PAUSE_SECONDS)
 
     def _tell(self, trouble: str) -> None:
         """Say what is in the way, once for as long as it is the same."""

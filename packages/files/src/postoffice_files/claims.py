@@ -14,11 +14,11 @@ from postoffice_files.clock import SECOND, Clock
 from postoffice_files.errors import Unreadable
 from postoffice_files.folder import Folder
 
-_LONGEST = 12 * 3600 * SECOND
+_LONGEST_CLAIM_MICROS = 12 * 3600 * SECOND
 """A claim that says it lasts longer was made by a clock that has been set back since."""
 _MAX_BYTES = 4096
 _SPARE = ".spare"
-_LENGTH = 128
+_CLAIM_BYTES = 128
 """All are of one length, so that one can be written over another."""
 
 
@@ -36,7 +36,7 @@ class Claim:
 
     def covers(self, print_: str, now: int) -> bool:
         """Whether the message is somebody's now."""
-        return self.of in {print_, ""} and now < self.until <= now + _LONGEST
+        return self.of in {print_, ""} and now < self.until <= now + _LONGEST_CLAIM_MICROS
 
     def tries(self, print_: str) -> int:
         """How often this very file has been handed out."""
@@ -119,4 +119,4 @@ def _name(handle: str, number: int) -> str:
 
 
 def _spelt(claim: Claim) -> bytes:
-    return jsontext.encode({"until": claim.until, "attempt": claim.attempt, "of": claim.of}).ljust(_LENGTH)
+    return jsontext.encode({"until": claim.until, "attempt": claim.attempt, "of": claim.of}).ljust(_CLAIM_BYTES)

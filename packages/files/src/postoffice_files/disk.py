@@ -35,7 +35,7 @@ _KINDS = {
 }
 _OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
 """What we have too much or too little of for now; the file is as good as it was."""
-_PIECE = 64 * 1024
+_PIECE_BYTES = 64 * 1024
 _REPLACE_TRIES = 50
 """Windows refuses to replace a file somebody is just reading; so many times we try again."""
 
@@ -83,7 +83,7 @@ def read(path: Where, limit: int, *, at: int | None = None) -> tuple[bytes, os.s
             raise Unreadable(why=f"it is {status.st_size} bytes, more than the {limit} allowed")
         # No more room than it says it needs and one byte, which stays empty; on to the end should it have grown since.
         data = os.read(descriptor, status.st_size + 1)
-        while status.st_size != len(data) <= limit and (more := os.read(descriptor, min(limit + 1 - len(data), _PIECE))):
+        while status.st_size != len(data) <= limit and (more := os.read(descriptor, min(limit + 1 - len(data), _PIECE_BYTES))):
             data += more
         if len(data) > limit:
             raise Unreadable(why=f"it is more than the {limit} bytes allowed")

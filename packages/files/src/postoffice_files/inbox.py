@@ -22,7 +22,7 @@ Tell = Callable[[str, dict[str, Any], int, str], None]
 """Puts a notice into its recipient's inbox, once for each key."""
 _LOG = logging.getLogger(__name__)
 _REASON_CHARACTERS = 2000
-_SWEEP_EVERY = 60 * SECOND
+_SWEEP_MICROS = 60 * SECOND
 
 
 class Memory:
@@ -129,7 +129,7 @@ class Inbox:
         ranks: dict[str, tuple[int, int, str]] = {}
         urgency: dict[str, int] = {}
         now = self._clock.now()
-        if not 0 <= now - self._memory.swept < _SWEEP_EVERY:
+        if not 0 <= now - self._memory.swept < _SWEEP_MICROS:
             self.home.sweep(now, self._settings.stale_after)
             self._memory.swept = now
         with self._folder.scan() as entries:

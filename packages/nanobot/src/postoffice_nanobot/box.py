@@ -11,7 +11,7 @@ from postoffice_nanobot.config import MailboxConfig
 from postoffice_nanobot.delegation import Delegation, Delegations
 
 _T = TypeVar("_T")
-_SHORTEST_CLAIM = 10.0
+_SHORTEST_CLAIM_SECONDS = 10.0
 _POLLS_PER_CLAIM = 4
 """So often a claim is extended before it runs out: one slow poll loses nothing."""
 
@@ -23,7 +23,7 @@ class Box:
         self.agent = config.agent_id
         self._card = config.card()
         self._clock = clock or Clock()
-        self._claim_for = max(_SHORTEST_CLAIM, _POLLS_PER_CLAIM * config.poll_interval)
+        self._claim_for = max(_SHORTEST_CLAIM_SECONDS, _POLLS_PER_CLAIM * config.poll_interval)
         self._manager = MailboxManager(config.mailboxes_root, Settings(claim_for=self._claim_for), self._clock)
         self._delegations = Delegations(self._manager.root / self.agent / "delegated", self._clock)
         self._lock = threading.Lock()

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from postoffice_files import DEFAULT_ROOT
 
-_LONGEST_POLL = 30.0
+_LONGEST_POLL_SECONDS = 30.0
 """Seconds. Every poll is a heartbeat, and an agent that is silent for a minute counts as offline."""
 
 
@@ -67,8 +67,8 @@ def _read(section: Mapping[str, Any]) -> dict[str, Any]:
         raise BadConfig(setting="agentId", why="give this agent the name under which others write to it")
     if given.get("max_concurrent_tasks", 0) < 0:
         raise BadConfig(setting="maxConcurrentTasks", why="it must be 0 or more")
-    if not 0 < given.get("poll_interval", 1) <= _LONGEST_POLL:
-        raise BadConfig(setting="pollInterval", why=f"it must be more than 0 and at most {_LONGEST_POLL:g} seconds")
+    if not 0 < given.get("poll_interval", 1) <= _LONGEST_POLL_SECONDS:
+        raise BadConfig(setting="pollInterval", why=f"it must be more than 0 and at most {_LONGEST_POLL_SECONDS:g} seconds")
     return given
 
 

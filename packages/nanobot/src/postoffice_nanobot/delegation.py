@@ -11,7 +11,7 @@ from typing import Any
 from postoffice_files import Clock, FileMailError, disk
 from postoffice_nanobot.place import Place
 
-_KEPT = 30 * 24 * 3600
+_KEPT_SECONDS = 30 * 24 * 3600
 """Seconds. What nobody has answered by then is forgotten."""
 _MAX_BYTES = 4 * 1024 * 1024
 
@@ -67,7 +67,7 @@ class Delegations:
     def sweep(self) -> None:
         """Forget what has been waiting for too long."""
         for path in self._folder.glob("*.json"):
-            if time.time() - path.stat().st_mtime > _KEPT:
+            if time.time() - path.stat().st_mtime > _KEPT_SECONDS:
                 path.unlink(missing_ok=True)
 
     def _path(self, id: str) -> Path:

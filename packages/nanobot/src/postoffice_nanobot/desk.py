@@ -18,9 +18,9 @@ from postoffice_nanobot.reports import reports_for
 from postoffice_nanobot.sorting import Nothing, Progress, Refused, Result, sort
 
 _LOG = logging.getLogger(__name__)
-_AT_ONCE = 32
+_MAILS_IN_HAND = 32
 """So many mails are in hand at most, those not counted that wait for other agents."""
-_LONGEST_PAUSE = 60.0
+_LONGEST_PAUSE_SECONDS = 60.0
 
 
 class Desk:
@@ -90,7 +90,7 @@ class Desk:
                 return
 
     async def _look(self) -> None:
-        room = _AT_ONCE - sum(name not in self._parked and not self._waits(name) for name in self._in_hand)
+        room = _MAILS_IN_HAND - sum(name not in self._parked and not self._waits(name) for name in self._in_hand)
         mails, lost = await self._box.poll(room, self._in_hand)
         for name in lost:
             if (task := self._in_hand.get(name)) is not None:
@@ -132,7 +132,7 @@ class Desk:
         except (TurnFailed, FileMailError, OSError) as error:
             _LOG.warning("%s of %s: %s", name, mail["from"], error)
             try:
-                await self._box.fail(name, str(error), min(2.0 ** mail["attempt"], _LONGEST_PAUSE))
+                await self._box.fail(name, str(error), min(2.0 ** mail["attempt"], _LONGEST_PAUSE_SECONDS))
             except (FileMailError, OSError) as worse:
                 _LOG.warning("%s will be back when its claim runs out: %s", name, worse)
         except Exception:  # noqa: BLE001 - whatever is wrong with one mail, the others are attended to

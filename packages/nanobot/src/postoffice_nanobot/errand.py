@@ -14,7 +14,7 @@ from postoffice_nanobot.place import CHANNEL, Place
 from postoffice_nanobot.prompts import errand_prompt
 from postoffice_nanobot.reports import NoReports, Reports
 
-_DECIDING = 5.0
+_DECIDING_SECONDS = 5.0
 """Seconds. A model that has not declined by then has taken the task up."""
 
 Ask = Callable[[Place, str, str], Awaitable[Answer]]
@@ -111,7 +111,7 @@ class Errand:
         return answer
 
     async def _take_up_unless_declined(self) -> None:
-        await asyncio.sleep(_DECIDING)
+        await asyncio.sleep(_DECIDING_SECONDS)
         with suppress(FileMailError, OSError):  # the end, when it is reported, implies it
             await self.reports.taken_up()
 

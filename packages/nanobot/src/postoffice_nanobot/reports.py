@@ -7,9 +7,9 @@ from postoffice_files.clock import parse_instant
 from postoffice_nanobot.answer import Answer, keepable
 from postoffice_nanobot.box import Box
 
-_LATEST = 10**17
+_LATEST_MICROS = 10**17
 """Microseconds; a sender's clock may say anything."""
-_LAST = 10**9
+_LAST_ORDER = 10**9
 """A final report comes behind all others."""
 
 
@@ -38,7 +38,7 @@ class _Way:
     def __init__(self, box: Box, mail: dict[str, Any]) -> None:
         self._box = box
         self._mail = mail
-        self._at = min(max(parse_instant(mail["timestamp"]) or 0, 0), _LATEST)
+        self._at = min(max(parse_instant(mail["timestamp"]) or 0, 0), _LATEST_MICROS)
         self._count = 0
 
     async def send(self, message: dict[str, Any], order: int, key: str) -> None:
@@ -50,7 +50,7 @@ class _Way:
         await self.send(message, 2 + self._count, f"progress {self._mail['attempt']} {self._count}")
 
     async def last(self, message: dict[str, Any]) -> None:
-        await self.send(message, _LAST, "last")
+        await self.send(message, _LAST_ORDER, "last")
 
 
 class TaskReports:

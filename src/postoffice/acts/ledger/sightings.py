@@ -21,7 +21,7 @@ from postoffice.core.ledger import FORMER, Account, Post, Sighting
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
 
-_KEPT = 2  # times what a topic tells is kept: as its record, and as mail
+_COPIES_KEPT = 2  # times what a topic tells is kept: as its record, and as mail
 
 
 class KeepNetwork(Act[None]):
@@ -207,7 +207,7 @@ class Materialise(Act[int]):
         before = max((int(value) for (value,) in desk.extra[f"cursor:{self.name}"]), default=0)
         ahead = desk.extra[f"recorded_ahead:{self.topic_id}"]
         new = [one for one in self.seen if one.sequence > before and (one.sequence,) not in ahead]
-        desk.room.take(sum(len(one.raw) for one in new) * _KEPT)  # for all of it: nothing is refused halfway
+        desk.room.take(sum(len(one.raw) for one in new) * _COPIES_KEPT)  # for all of it: nothing is refused halfway
         for one in new:
             verdict, message_id, reason = self._take(desk, one)
             row = (self.topic_id, one.sequence, one.payer, one.at, verdict, message_id, reason, one.raw, desk.now)

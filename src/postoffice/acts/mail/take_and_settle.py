@@ -35,7 +35,7 @@ from postoffice.core.session import pair
 _AT_ONCE = timedelta(0)
 _ENDING = (Ack, Nack, Refuse)
 """What can be said of mail that was put off; for all else it has to be taken again."""
-_FEW = 10
+_DELIVERIES_IN_A_BRIEF_TURN = 10
 
 
 class Collected(msgspec.Struct, frozen=True, gc=False):
@@ -53,7 +53,7 @@ class TakeAndSettle(Act[Collected]):
         self.settlements = settlements
         self.wish = wish
         self.window = window
-        few = len(settlements) <= _FEW and (wish is None or wish.limit <= _FEW)
+        few = len(settlements) <= _DELIVERIES_IN_A_BRIEF_TURN and (wish is None or wish.limit <= _DELIVERIES_IN_A_BRIEF_TURN)
         self.brief = few and (wish is None or not (wish.choosy or wish.one_per_session))
 
     def ask(self, needs: Needs) -> None:

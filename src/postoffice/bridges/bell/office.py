@@ -11,7 +11,7 @@ from postoffice.client.process import machine
 from postoffice.client.wire import Wire
 from postoffice.core.ringing import Letter
 
-_MOST_SHOWN = 100
+_LETTERS_READ = 100
 
 
 class Office:
@@ -68,7 +68,7 @@ class Office:
     async def waiting(self, agent: str) -> list[Letter]:
         """What waits for an agent now, and may be taken: for what is paused nobody is rung."""
         wire = self.wire(agent)
-        page, box = await asyncio.gather(wire.get("/messages/waiting", limit=_MOST_SHOWN), wire.get("/mailbox"))
+        page, box = await asyncio.gather(wire.get("/messages/waiting", limit=_LETTERS_READ), wire.get("/mailbox"))
         return [] if box.get("paused") else letters_of(page["messages"])
 
     async def reserved_until(self, window: Window, files: Iterable[tuple[str, str]]) -> str | None:

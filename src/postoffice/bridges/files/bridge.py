@@ -26,11 +26,11 @@ _FULL_LOOK_SECONDS = 5.0
 """How often everything is looked at that no news from the system told of."""
 _UNSEEN_SECONDS = 60.0
 """How long before the last look something may have been handled unseen: news of a new folder comes once it is watched."""
-_SHARE = 10
+_REST_FACTOR = 10
 """How many times longer than it took to look through what was handled nobody does so again: it is much, and seldom news."""
 _RETRY_SECONDS = 1.0
 _PARTING_SECONDS = 3.0  # seconds that the office gets to hear of what was handed over last
-_BATCH = 100
+_COPIES_AT_ONCE = 100
 _COPIES_REMEMBERED = 100_000
 _WATCHING = "watching the files"
 
@@ -133,7 +133,7 @@ class FileBridge:
                 new += await self._look(agent, since=since)
         if through:
             ended = asyncio.get_running_loop().time()
-            self._rest = ended + _SHARE * (ended - begun)
+            self._rest = ended + _REST_FACTOR * (ended - begun)
         return new
 
     async def _renew(self) -> None:
@@ -200,9 +200,9 @@ class FileBridge:
 
     async def _copy_all(self, files: list[File]) -> list[File]:
         early: list[File] = []
-        for begin in range(0, len(files), _BATCH):
+        for begin in range(0, len(files), _COPIES_AT_ONCE):
             async with self._turn:  # others have a turn in between: there may be a week's files
-                early += await self._copy(files[begin : begin + _BATCH])
+                early += await self._copy(files[begin : begin + _COPIES_AT_ONCE])
         return early
 
     async def _copy(self, files: list[File]) -> list[File]:

@@ -32,8 +32,8 @@ from postoffice.core.views import Proof
 from postoffice.office import PostOffice
 
 _log = logging.getLogger(__name__)
-_BATCH = 100
-_FOR_NOW = (MailboxFull, RateLimited, Unavailable)
+_FILES_AT_ONCE = 100
+_PASSING_REFUSALS = (MailboxFull, RateLimited, Unavailable)
 """Refusals that pass: the file waits."""
 _SET_ASIDE = "set_aside"
 
@@ -70,7 +70,7 @@ class Collector:
             await self._sync()  # somebody may have moved in just now, whose inbox is its own to read
         if self._directory.find(agent) is not None:
             return
-        while letters := await self._tree.poll(agent, _BATCH):
+        while letters := await self._tree.poll(agent, _FILES_AT_ONCE):
             await self._meet(letters)
             if self._directory.find(agent) is not None:  # moved in meanwhile
                 await self._tree.release(agent, [letter["filename"] for letter in letters])
@@ -83,7 +83,7 @@ class Collector:
             for letter, outcome in zip(letters, outcomes, strict=True):
                 if outcome is not None:
                     await self._put_away(agent, letter, outcome)
-            if len(letters) < _BATCH:
+            if len(letters) < _FILES_AT_ONCE:
                 return
 
     async def copy(self, files: list[File]) -> set[File]:
@@ -97,7 +97,7 @@ class Collector:
                 instruction = await self._instruction(agent, letter, settled=True)
                 if instruction is not None and not await self._came_from_here(instruction, agent, letter):
                     await self._run(instruction)
-            except _FOR_NOW:
+            except _PASSING_REFUSALS:
                 raise
             except NotAtHome:
                 continue
@@ -176,7 +176,7 @@ class Collector:
         try:
             return await self._office.status(sender, ref)
         except MailError as error:
-            if isinstance(error, _FOR_NOW):
+            if isinstance(error, _PASSING_REFUSALS):
                 raise
             return None
 

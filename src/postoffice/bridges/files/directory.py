@@ -16,7 +16,7 @@ from postoffice_files.clock import instant
 _log = logging.getLogger(__name__)
 _HOME = "office"
 _CARD = ("description", "capabilities", "allow_from", "max_concurrent_tasks")
-_FRESH = 20.0  # seconds after which those who are there are shown to be there again
+_SHOWN_AGAIN_SECONDS = 20.0  # seconds after which those who are there are shown to be there again
 _CARDLESS_SECONDS = 30.0
 """How long an agent whose card is missing is still at home: writers of seed 002's own drop cards, and the next heartbeat enters them again."""
 
@@ -117,7 +117,7 @@ class Directory:
         """Everybody else, for the file agents to see."""
         cards = {agent.name: _card(agent) for agent in agents}
         now = asyncio.get_running_loop().time()
-        stale = now - self._shown_at > _FRESH and any(card["status"] != Presence.OFFLINE for card in cards.values())
+        stale = now - self._shown_at > _SHOWN_AGAIN_SECONDS and any(card["status"] != Presence.OFFLINE for card in cards.values())
         if cards == self._shown and self._entered <= listed and not stale:
             return
         entered = await self._tree.mirror([_card(agent) | {"last_heartbeat": _beat(agent)} for agent in agents])

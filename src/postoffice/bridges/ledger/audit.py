@@ -20,7 +20,7 @@ from postoffice.core.names import folded
 
 MISSING, ALTERED, FORGED = "missing", "altered", "forged"
 _MAIL = ("confirmed", "delivered")
-_PAGE = 200
+_RECORDS_READ = 200
 Tell = Callable[[str], None]
 
 
@@ -85,9 +85,9 @@ class Audit:
         records: dict[int, Record] = {}
         while True:
             path = f"/ledger/topics/{part(topic_id)}/records"
-            page = (await self._wire.get(path, after=max(records, default=0), limit=_PAGE))["records"]
+            page = (await self._wire.get(path, after=max(records, default=0), limit=_RECORDS_READ))["records"]
             records |= {one["sequence"]: msgspec.convert(one, Record) for one in page}
-            if len(page) < _PAGE:
+            if len(page) < _RECORDS_READ:
                 return records
 
     async def _compare(self, topic: Topic, whole: Whole, seen: Sighting | None, record: Record | None) -> None:

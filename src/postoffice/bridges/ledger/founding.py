@@ -23,7 +23,7 @@ TOPIC_COST, MESSAGE_COST, MEMO_COST = 0.01, 0.0008, 0.00022
 """Dollars, as the network lists them."""
 DEFINITIONS_MEMO: Final = "postoffice:agent_definitions"
 PROFILE_MEMO: Final = "postoffice:agent_definition"
-_PER_SECOND = 4.0  # topics; the network makes five a second for all its users together
+_TOPICS_PER_SECOND = 4.0  # topics; the network makes five a second for all its users together
 _TOPICS_AT_ONCE = 4
 _LIVES, _MIRROR_BEHIND = 180.0, 60.0
 _LONGEST_PAUSE_SECONDS = 30.0
@@ -180,7 +180,7 @@ class Founding:
 
     async def _pace(self) -> None:
         async with self._turn:
-            await asyncio.sleep(1 / _PER_SECOND)
+            await asyncio.sleep(1 / _TOPICS_PER_SECOND)
 
     async def _published(self, topic: str) -> dict[str, Any]:
         """By agent: the profile that was published last."""

@@ -10,7 +10,7 @@ import msgspec
 
 from postoffice.client.lock import private, took
 
-_STANDBY = 0.2
+_STANDBY_SECONDS = 0.2
 _decode = msgspec.json.Decoder(dict[str, str]).decode
 
 
@@ -54,5 +54,5 @@ async def only_founder(path: Path, tell: Callable[[str], None]) -> AsyncIterator
         if not took(file):
             tell("another process makes topics from here; waiting until it is done")
             while not took(file):  # noqa: ASYNC110 - another process says nothing when it ends
-                await asyncio.sleep(_STANDBY)
+                await asyncio.sleep(_STANDBY_SECONDS)
         yield Journal(path)

@@ -16,9 +16,9 @@ from postoffice.office import PostOffice
 
 _log = logging.getLogger(__name__)
 _PIECES_SECONDS = 240.0  # seconds; what is not whole by then never will be: a piece can be submitted for three minutes
-_MOST_PAGES = 20  # that are looked at together for the pieces of one message
+_PAGES_TOGETHER = 20  # that are looked at together for the pieces of one message
 _TOPICS_AT_ONCE = 4
-_NEWCOMERS = 5.0  # seconds until a topic that is watched from now on is noticed
+_NEW_TOPIC_SECONDS = 5.0  # seconds until a topic that is watched from now on is noticed
 
 
 class Watched(NamedTuple):
@@ -77,7 +77,7 @@ class Listener:
         """Until the next look is due, or something is expected."""
         # Not by wait_for, which on Python 3.11 forgets that it was cancelled when it is woken in the same moment.
         with suppress(TimeoutError):
-            async with asyncio.timeout(min(pause, _NEWCOMERS)):
+            async with asyncio.timeout(min(pause, _NEW_TOPIC_SECONDS)):
                 await self._woken.wait()
         self._woken.clear()
 
@@ -146,7 +146,7 @@ class Listener:
         """A page; more of them, as long as nothing on them is whole: the missing pieces may be on the next."""
         rows: list[dict[str, Any]] = []
         last = after
-        for _ in range(_MOST_PAGES):
+        for _ in range(_PAGES_TOGETHER):
             page = await self._mirror.messages(topic_id, last)
             rows += page
             last = max([last, *(int(row["sequence_number"]) for row in page)])

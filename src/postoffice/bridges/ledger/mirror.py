@@ -9,7 +9,7 @@ from postoffice.core.errors import BadSetting, LedgerBusy, MirrorAway
 
 PAGE: Final = 100
 """Messages a page, at most."""
-_SLOW_DOWN = 429
+_TOO_MANY_STATUS = 429
 _LONGEST_PAUSE_SECONDS = 30.0
 _LONGEST_QUIET_SECONDS = 600.0  # seconds of quiet that a mirror is granted; one that asks for years would end all mail
 _ANSWER_SECONDS = 60.0  # seconds for all of one; the client counts only those between two bytes of it
@@ -70,7 +70,7 @@ class Mirror:
         try:
             async with asyncio.timeout(_ANSWER_SECONDS):
                 answer = await self._http.get(path)
-            if answer.status_code == _SLOW_DOWN:
+            if answer.status_code == _TOO_MANY_STATUS:
                 raise self._away(why=_TOO_OFTEN, retry_after=answer.headers.get("retry-after", ""))
             self._failures = 0
             if answer.status_code == httpx2.codes.NOT_FOUND or (made_up and answer.status_code == httpx2.codes.BAD_REQUEST):

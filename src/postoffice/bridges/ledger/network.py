@@ -29,10 +29,10 @@ from postoffice.bridges.ledger.pieces import PIECE_BYTES, PIECES, pieces
 from postoffice.core.errors import BadSetting, Expired, LedgerBusy, LedgerRefused, NeedsOwner, Spent
 from postoffice.core.ledger import is_ledger_id
 
-_CALL = 20.0  # seconds for one call
-_LIVES = 180  # seconds that signed bytes can be submitted; more is not allowed
-_BEHIND = 6 * 10**9  # nanoseconds; a machine's clock may be ahead of the ledger's
-_APART = 1000  # nanoseconds between two messages' first pieces, whose other pieces take the next ones
+_CALL_SECONDS = 20.0  # seconds for one call
+_SIGNED_SECONDS = 180  # seconds that signed bytes can be submitted; more is not allowed
+_BEHIND_NANOSECONDS = 6 * 10**9  # nanoseconds; a machine's clock may be ahead of the ledger's
+_APART_NANOSECONDS = 1000  # nanoseconds between two messages' first pieces, whose other pieces take the next ones
 _ED25519 = "302a300506032b6570032100"
 """What a public key of this kind begins with in DER."""
 _FOR_THE_OWNER = {
@@ -120,7 +120,7 @@ class LedgerNetwork:
             # Somebody else could pay, but whoever reads it would take it for forged.
             raise NeedsOwner(why=f"the key of the account {payer} is not known; put it into ledger_key_file")
         transaction.set_transaction_id(TransactionId(AccountId.from_string(payer), self._start()))
-        transaction.set_transaction_valid_duration(_LIVES)
+        transaction.set_transaction_valid_duration(_SIGNED_SECONDS)
         transaction.freeze_with(self._connected())
         transaction.sign(self._keys[payer])
         return ",".join(b64encode(piece).decode() for piece in pieces(transaction.to_bytes()))
@@ -128,9 +128,9 @@ class LedgerNetwork:
     def _start(self) -> Timestamp:
         """When the bytes become valid, which is also their name: never the same twice, or the second message would be taken for the first."""
         with self._lock:
-            now, following = time.time_ns(), self._last_start + _APART
+            now, following = time.time_ns(), self._last_start + _APART_NANOSECONDS
             # Later than now is what was signed before this machine's clock was set right: nobody takes it, nor what would follow it.
-            self._last_start = max(now - _BEHIND, following if following <= now else 0)
+            self._last_start = max(now - _BEHIND_NANOSECONDS, following if following <= now else 0)
             return Timestamp(seconds=self._last_start // 10**9, nanos=self._last_start % 10**9)
 
     def _connected(self) -> Client:
@@ -146,7 +146,7 @@ class LedgerNetwork:
         else:
             client = Client.for_network({address: AccountId.from_string(account) for address, account in self._nodes.items()})
         client.set_operator(AccountId.from_string(self._operator), self._keys[self._operator])
-        client.set_max_attempts(3).set_grpc_deadline(_CALL / 2).set_request_timeout(_CALL)
+        client.set_max_attempts(3).set_grpc_deadline(_CALL_SECONDS / 2).set_request_timeout(_CALL_SECONDS)
         client.logger.set_level(LogLevel.DISABLED)  # it writes to standard output
         return client
 

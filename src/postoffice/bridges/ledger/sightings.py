@@ -16,7 +16,7 @@ from postoffice.core.message import TASK, is_note
 from postoffice.core.names import EVERYONE, SYSTEM, folded
 
 _MOST_BYTES = 64 * 1024
-_SHOWN = 8192
+_SHOWN_BYTES = 8192
 Routed = Callable[..., list[Draft]]
 
 
@@ -214,4 +214,4 @@ def sighting(whole: Whole, **fields: Any) -> Sighting:
 
 def shown(whole: Whole) -> str:
     """As much of it as is kept, as text."""
-    return whole.data[:_SHOWN].decode(errors="backslashreplace").replace("\0", "\\0")
+    return whole.data[:_SHOWN_BYTES].decode(errors="backslashreplace").replace("\0", "\\0")

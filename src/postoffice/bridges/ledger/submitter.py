@@ -20,13 +20,13 @@ from postoffice.core.ledger import NEW_TOPIC, Post
 from postoffice.office import PostOffice
 
 _log = logging.getLogger(__name__)
-_BATCH = 50
+_POSTS_READ = 50
 _POSTS_AT_ONCE = 8
 _LOOK_SECONDS = 0.25  # seconds after which new mail is looked for, whatever is under way
-_TURN = 1.0  # seconds after which a topic lets others go first, and what has become due since
+_TURN_SECONDS = 1.0  # seconds after which a topic lets others go first, and what has become due since
 _OWNERS_PAUSE = timedelta(minutes=1)
-_LIVES = 180.0  # seconds that signed bytes can be submitted
-_MIRROR_BEHIND = 60.0  # seconds after which a mirror knows what happened
+_SIGNED_SECONDS = 180.0  # seconds that signed bytes can be submitted
+_MIRROR_BEHIND_SECONDS = 60.0  # seconds after which a mirror knows what happened
 _RECEIPT_PAUSE = timedelta(seconds=15)
 _SUCCESS = "SUCCESS"
 Run = Callable[..., Awaitable[Any]]
@@ -49,7 +49,7 @@ class Submitter:
     async def submit_due(self, speaking: Callable[[], bool], sent: Callable[[str], None]) -> bool:
         """Submit what waits, as long as this process is the one that speaks, until some topic is done. Gives whether anything waited."""
         topics: defaultdict[str, list[Post]] = defaultdict(list)
-        for post in await self._office.ledger.posts_due(_BATCH):
+        for post in await self._office.ledger.posts_due(_POSTS_READ):
             topics[post.topic_id or post.id].append(post)
         for topic, posts in topics.items():
             if topic not in self._topics:
@@ -71,7 +71,7 @@ class Submitter:
     async def _in_order(self, posts: list[Post], speaking: Callable[[], bool], sent: Callable[[str], None]) -> None:
         loop = asyncio.get_running_loop()
         async with self._hands:
-            until = loop.time() + _TURN
+            until = loop.time() + _TURN_SECONDS
             for post in posts:
                 if not speaking() or not await self._submit(post):
                     return
@@ -95,7 +95,7 @@ class Submitter:
             await self._office.ledger.sign_post(post, None)
             await self._wait(post, error, _OWNERS_PAUSE if "hbar" in str(error) else timedelta(seconds=1))
         except LedgerBusy as error:
-            if post.signed is not None and _age(post.signed) > _LIVES + _MIRROR_BEHIND:
+            if post.signed is not None and _age(post.signed) > _SIGNED_SECONDS + _MIRROR_BEHIND_SECONDS:
                 await self._late(post)  # no node will ever say of them that they are too old
             else:
                 await self._wait(post, error, next_try(post.attempts + 1, most=timedelta(minutes=1)))
@@ -143,10 +143,10 @@ class Submitter:
             if post.topic_id != NEW_TOPIC or made is not None:
                 await self._done(post, made)
                 return
-        if _age(post.signed) > _LIVES + _MIRROR_BEHIND:
+        if _age(post.signed) > _SIGNED_SECONDS + _MIRROR_BEHIND_SECONDS:
             await self._office.ledger.sign_post(post, None)
             await self._office.ledger.settle_post(post, error=str(Expired()), retry_in=timedelta(0))
-        elif _age(post.signed) < _LIVES:
+        elif _age(post.signed) < _SIGNED_SECONDS:
             await self._wait(post, NeedsOwner(why="this machine's clock is behind the ledger's; set it right"), _RECEIPT_PAUSE)
         else:
             await self._office.ledger.settle_post(post, error=str(Expired()), retry_in=_RECEIPT_PAUSE)

@@ -19,7 +19,7 @@ _LOOK_SECONDS = 1.0
 _LEAST_GAP_SECONDS = 0.05
 _PARTING_SECONDS = 1.0
 _POSTS_AT_ONCE = 16
-_DOUBLED_AT_MOST = 6
+_MOST_DOUBLINGS = 6
 _MICROS = 1_000_000
 
 
@@ -130,4 +130,4 @@ class WebhookBridge:
             _log.warning("webhook %s takes nothing: %s; it is tried again", row.name, failed[0].error)
         failures = self._failures[row.id] = self._failures.get(row.id, 0) + 1
         # One that takes nothing is asked by one event only, and ever less often.
-        self._resting[row.id] = asyncio.get_running_loop().time() + self._pause * 2 ** min(failures, _DOUBLED_AT_MOST)
+        self._resting[row.id] = asyncio.get_running_loop().time() + self._pause * 2 ** min(failures, _MOST_DOUBLINGS)

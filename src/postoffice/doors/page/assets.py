@@ -17,7 +17,7 @@ _FOR_GOOD = "public, max-age=31536000, immutable"
 # Nothing is painted before every style is there, so they come as one: what holds everywhere, each view's own, and last what a small
 # window and paper change.
 _STYLES = ("page.css", "foryou.css", "mail.css", "views.css", "small.css")
-_BEST = 9
+_BEST_LEVEL = 9
 
 
 def _load() -> dict[str, bytes]:
@@ -27,7 +27,7 @@ def _load() -> dict[str, bytes]:
 
 
 _FILES = _load()
-_PACKED = {name: packed for name, text in _FILES.items() if not name.endswith(".png") and (packed := pack(text, level=_BEST))}
+_PACKED = {name: packed for name, text in _FILES.items() if not name.endswith(".png") and (packed := pack(text, level=_BEST_LEVEL))}
 # One version for all: modules import each other by name, from the folder they came from.
 _VERSION = hashlib.sha256(b"\0".join(name.encode() + b"\0" + text for name, text in _FILES.items())).hexdigest()[:16]
 

@@ -7,7 +7,7 @@ from postoffice.core.errors import NoSuchPath
 from postoffice.doors.page.look import Look
 
 _REQUESTS = 100
-_SHOWN = 50
+_CONNECTIONS_SHOWN = 50
 _NAMES = 200
 _PATH = "/page/connections"
 
@@ -16,7 +16,7 @@ async def connections(look: Look) -> Response:
     """Requests that wait for a person, and the connections there are."""
     office, caller = look.office, look.caller
     waiting = await office.connections(caller, Status.PENDING, limit=_REQUESTS, everyone=caller.owner)
-    active = await office.connections(caller, Status.ACTIVE, look.asked("cursor"), _SHOWN, everyone=caller.owner)
+    active = await office.connections(caller, Status.ACTIVE, look.asked("cursor"), _CONNECTIONS_SHOWN, everyone=caller.owner)
     voices = [caller.name]
     if caller.owner:
         seats = (await office.roster(caller, limit=_NAMES)).items

@@ -7,7 +7,7 @@ from starlette.responses import Response
 from postoffice.core.errors import Invalid, MailError, NoSuchPath
 from postoffice.doors.page.look import Look
 
-_SHOWN = 40
+_LETTERS_SHOWN = 40
 _PATH = "/page/dead"
 _ID_CHARACTERS = 36
 
@@ -16,7 +16,7 @@ async def dead_letters(look: Look) -> Response:
     """What could not be delivered, newest first."""
     of = look.asked("of")
     everyone = look.caller.owner and of is None
-    page = await look.office.dead_letters(look.caller, look.asked("cursor"), _SHOWN, of=of, everyone=everyone)
+    page = await look.office.dead_letters(look.caller, look.asked("cursor"), _LETTERS_SHOWN, of=of, everyone=everyone)
     picked = look.request.query_params.getlist("pick")
     return await look.show("dead_letters.html", page=page, of=of, picked=picked)
 

@@ -14,7 +14,7 @@ from postoffice.doors.page.look import Look
 _KINDS = {"letters.md": "text/markdown; charset=utf-8", "letters.json": "application/json"}
 _LETTERS_EXPORTED = 5_000
 """Letters of one conversation: of a longer one the newest are taken away."""
-_PAGE = 200
+_LINES_READ = 200
 
 
 async def export(look: Look) -> Response:
@@ -32,9 +32,9 @@ async def _whole(look: Look) -> tuple[Thread, list[Line]]:
     lines: list[Line] = []
     before = None
     while True:
-        thread = await look.office.history(look.caller, look.part("session"), before=before, limit=_PAGE, peek=True)
+        thread = await look.office.history(look.caller, look.part("session"), before=before, limit=_LINES_READ, peek=True)
         lines += thread.lines
-        if len(thread.lines) < _PAGE or len(lines) >= _LETTERS_EXPORTED:
+        if len(thread.lines) < _LINES_READ or len(lines) >= _LETTERS_EXPORTED:
             return thread, lines[::-1]
         before = thread.lines[-1].message.id
 

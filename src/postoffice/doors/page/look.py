@@ -21,8 +21,8 @@ from postoffice.office import Auth, PostOffice
 FRAGMENT = "x-fragment"
 HAVE = "x-have"
 VISITOR = "x-visitor"
-_FIELDS = 120
-_COUNTED = 100
+_MOST_FIELDS = 120
+_REQUESTS_COUNTED = 100
 
 
 class Look:
@@ -73,7 +73,7 @@ class Look:
     async def _fields(self) -> list[tuple[str, str]]:
         try:
             text = (await self.request.body()).decode()
-            return parse_qsl(text, keep_blank_values=True, max_num_fields=_FIELDS)
+            return parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS)
         except ValueError:
             raise Invalid(what="form", why="it cannot be read; open the page and try again") from None
 
@@ -105,7 +105,7 @@ class Look:
             return facts
         caller = self.caller
         dead = (await self.office.totals()).dead if caller.owner else (await self.office.counts(caller)).dead
-        waiting = await self.office.connections(caller, Status.PENDING, limit=_COUNTED, everyone=caller.owner)
+        waiting = await self.office.connections(caller, Status.PENDING, limit=_REQUESTS_COUNTED, everyone=caller.owner)
         facts["badges"] = {"foryou": await self.office.for_you_count(caller), "dead": dead, "connections": len(waiting.items)}
         facts["cursor"] = await self.office.place(caller)
         return facts

@@ -18,11 +18,11 @@ from postoffice.doors.page.look import Look
 from postoffice.doors.page.mine import waiting_in
 from postoffice.doors.page.transcript import entries
 
-_SHOWN = 40
-_LINES = 20
-_SAID = 60
+_THREADS_SHOWN = 40
+_LINES_SHOWN = 20
+_LETTERS_SHOWN = 60
 """Letters that are shown of all that two agents said to each other."""
-_MAILBOXES = 200
+_MAILBOXES_SHOWN = 200
 
 
 async def mail(look: Look) -> Response:
@@ -36,7 +36,7 @@ async def thread(look: Look) -> Response:
     # What a person opens in their own mailbox is seen; what a tab asks for that nobody looks at is not. Others' mail stays as it is.
     looked = not look.fragments or "thread" in look.fragments
     seen = looked and await look.office.is_person(look.caller)
-    shown = await look.office.history(look.caller, look.part("session"), before=before, limit=_LINES, peek=not seen)
+    shown = await look.office.history(look.caller, look.part("session"), before=before, limit=_LINES_SHOWN, peek=not seen)
     if at is not None and at in [line.message.id for line in shown.lines]:
         # By an address that stays with this letter, whoever looks would be left behind as soon as enough is said after it.
         return look.to(look.request.url.path, {**look.request.query_params, "at": None}, f"#m-{at}")
@@ -46,7 +46,7 @@ async def thread(look: Look) -> Response:
         look,
         thread=shown,
         entries=entries(shown.lines, await _asides(look, shown), newest=before is None),
-        earlier=shown.lines[-1].message.id if len(shown.lines) == _LINES and shown.lines[-1].number > 1 else None,
+        earlier=shown.lines[-1].message.id if len(shown.lines) == _LINES_SHOWN and shown.lines[-1].number > 1 else None,
         newest=before is None,
         ways=await ways(look, shown),
         once=look.once(),
@@ -59,7 +59,7 @@ async def between(look: Look) -> Response:
     """All that two agents said to each other, whatever the subject."""
     one = (await look.office.agent(look.part("one"))).name
     other = (await look.office.agent(look.part("other"))).name
-    said = await look.office.between(look.caller, one, other, limit=_SAID)
+    said = await look.office.between(look.caller, one, other, limit=_LETTERS_SHOWN)
     sides = {folded(name): name for name in (one, other)}
     return await _shown(look, pair=(one, other), entries=entries((), said), sides=sides)
 
@@ -91,7 +91,7 @@ async def _shown(look: Look, **facts: Any) -> Response:
 
 async def _up_to(look: Look, id: str) -> Thread:
     """A message that is not among the newest of its conversation, and what came before it."""
-    thread = await look.office.history(look.caller, look.part("session"), before=id, limit=_LINES - 1, peek=True)
+    thread = await look.office.history(look.caller, look.part("session"), before=id, limit=_LINES_SHOWN - 1, peek=True)
     proof = await look.office.status(look.caller, id)
     standing = next((standing for standing in proof.standings if standing.session_id == thread.id), None)
     if proof.message is None or standing is None:
@@ -106,7 +106,7 @@ async def _asides(look: Look, thread: Thread) -> tuple[Aside, ...]:
     members = [name for name in (thread.reader, thread.other) if name]
     if not look.caller.owner or not thread.subject or OWNER in map(folded, members):
         return ()
-    said = [await look.office.between(look.caller, OWNER, name, thread.subject, _LINES) for name in members]
+    said = [await look.office.between(look.caller, OWNER, name, thread.subject, _LINES_SHOWN) for name in members]
     return tuple(aside for asides in said for aside in asides)
 
 
@@ -124,12 +124,12 @@ async def _list(look: Look) -> dict[str, Any]:
         "keys": (),
     }
     if caller.owner:
-        facts["mailboxes"] = (await office.roster(caller, limit=_MAILBOXES)).items
+        facts["mailboxes"] = (await office.roster(caller, limit=_MAILBOXES_SHOWN)).items
         facts["own"] = await office.counts(caller)
     if caller.owner and of is None:
-        facts["talks"] = await office.talks(caller, cursor, _SHOWN, waiting_only=unread is not None)
+        facts["talks"] = await office.talks(caller, cursor, _THREADS_SHOWN, waiting_only=unread is not None)
     else:
-        facts["threads"] = await office.inbox(caller, cursor, _SHOWN, unread_only=unread is not None, lines=1, of=of)
+        facts["threads"] = await office.inbox(caller, cursor, _THREADS_SHOWN, unread_only=unread is not None, lines=1, of=of)
         facts["agent"] = await office.agent(of or caller.name)
         facts["keys"] = await _keys(look, of) if caller.owner and of is not None else ()
         facts["mine"] = folded(of or caller.name) == folded(caller.name) and await office.is_person(caller)

@@ -8,7 +8,7 @@ from postoffice.core.traffic import Exchange
 
 MANY = 12
 """Agents from which on lines in a circle cannot be told apart."""
-_SHOWN = 40
+_AGENTS_SHOWN = 40
 _SHADES = 5
 
 
@@ -34,7 +34,7 @@ def lay(exchanges: Sequence[Exchange]) -> Matrix:
     for item in exchanges:
         letters[item.sender] += item.letters
         letters[item.recipient] += item.letters
-    names = [name for name, _ in letters.most_common(_SHOWN)]
+    names = [name for name, _ in letters.most_common(_AGENTS_SHOWN)]
     said = {(item.sender, item.recipient): item.letters for item in exchanges}
     most = max(said.values(), default=1)
     rows = [[_cell(said.get((one, other), 0), most) for other in names] for one in names]

@@ -14,7 +14,7 @@ from postoffice.doors.moments import now
 from postoffice.doors.page.look import Look
 from postoffice.office import PostOffice
 
-_LINES = 100
+_LINES_READ = 100
 _HOUR = timedelta(hours=1)
 _MORNING_HOUR = 8
 _WIDEST_MINUTES = 14 * 60
@@ -24,7 +24,7 @@ _SAID = {"done": "done", "unread": "kept", "hour": "snoozed", "tomorrow": "snooz
 async def conclude(look: Look) -> Response:
     """Be done with what waits for whoever looks in one of their threads, keep it unread, or put it off."""
     act = look.part("act")
-    thread = await look.office.history(look.caller, look.part("session"), limit=_LINES, peek=True)
+    thread = await look.office.history(look.caller, look.part("session"), limit=_LINES_READ, peek=True)
     for id in waiting_in(look.caller, thread):
         await finish_one(look, id, act)
     # Not back into the thread: there it would be seen at once.
@@ -37,7 +37,7 @@ async def conclude_many(look: Look) -> Response:
     ids = [
         id
         for session in await look.picked("pick")
-        for id in waiting_in(look.caller, await look.office.history(look.caller, session, limit=_LINES, peek=True))
+        for id in waiting_in(look.caller, await look.office.history(look.caller, session, limit=_LINES_READ, peek=True))
     ]
     if not ids:
         raise Invalid(what="pick", why="nothing waits for you in what was picked")

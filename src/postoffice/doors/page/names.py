@@ -10,8 +10,8 @@ from postoffice.core.names import EVERYONE, folded
 from postoffice.doors.page.look import Look
 from postoffice.office import Auth
 
-_COMPARED = 200
-_HEAD = 2
+_NAMES_COMPARED = 200
+_HEAD_CHARACTERS = 2
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -35,7 +35,7 @@ async def know(look: Look, typed: str) -> Known:
         pass
     except MailError as error:
         return Known(typed, known=False, why=str(error))
-    names = {*await look.office.names("", _COMPARED), *await look.office.names(typed[:_HEAD], _COMPARED)}
+    names = {*await look.office.names("", _NAMES_COMPARED), *await look.office.names(typed[:_HEAD_CHARACTERS], _NAMES_COMPARED)}
     by_fold = {folded(name): name for name in names}
     close = difflib.get_close_matches(folded(typed), by_fold, 1)
     # Whoever types a part of a name means the whole of it.

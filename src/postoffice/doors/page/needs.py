@@ -12,7 +12,7 @@ from postoffice.doors.moments import now
 from postoffice.doors.page.questions import talk_of
 from postoffice.office import PostOffice
 
-_READ = 100
+_MATTERS_READ = 100
 """More than anybody looks through at once."""
 _DUE_SOON_WITHIN = timedelta(hours=1)
 _ONE_LINE_CHARACTERS = 160
@@ -90,7 +90,7 @@ def moves_of(task: Task) -> tuple[TaskState, ...]:
 
 async def needs(office: PostOffice, caller: Caller) -> tuple[list[Need], int]:
     """What waits for whoever looks, the most pressing first, and how much it is in all."""
-    waiting = await office.for_you(caller, _READ)
+    waiting = await office.for_you(caller, _MATTERS_READ)
     things = await _things(office, caller, waiting.matters)
     shown = [_need(matter, *things.get((matter.kind, matter.id), _NOTHING)) for matter in waiting.matters]
     # Of two alike in rank what has an end comes first.
@@ -102,11 +102,11 @@ async def _things(office: PostOffice, caller: Caller, matters: tuple[Matter, ...
     kinds = {matter.kind for matter in matters}
     things: dict[tuple[MatterKind, str], _Behind] = {}
     if MatterKind.QUESTION in kinds:
-        questions = (await office.questions(caller, limit=_READ)).items
+        questions = (await office.questions(caller, limit=_MATTERS_READ)).items
         for asked in questions:
             things[MatterKind.QUESTION, asked.id] = asked, asked.content, await talk_of(office, caller, asked)
     if MatterKind.CONSENT in kinds:
-        requests = (await office.connections(caller, Status.PENDING, limit=_READ, everyone=caller.owner)).items
+        requests = (await office.connections(caller, Status.PENDING, limit=_MATTERS_READ, everyone=caller.owner)).items
         things |= {(MatterKind.CONSENT, item.id): (item, item.note or "", None) for item in requests}
     for matter in matters:
         if matter.kind is MatterKind.TASK:

@@ -20,12 +20,12 @@ from postoffice.doors.page.waiting import circles, lanes
 _AGENTS = 200
 _LETTERS = 8
 _LANES = 60
-_SEEN_OFTEN = 3
+_LETTERS_FOR_A_CUSTOM = 3
 """Letters taken, from which on an agent has a custom."""
-_BEYOND = 3
+_LATE_FACTOR = 3
 """Times its custom: whoever leaves mail lying for longer does something else than usual."""
 _LEAST_LATE = timedelta(minutes=5)
-_FRESH = timedelta(minutes=1)
+_FRESH_WITHIN = timedelta(minutes=1)
 """Who was there a moment ago and got mail since is not silent yet, and who wrote a moment ago does not wait yet."""
 
 
@@ -73,7 +73,7 @@ async def _everyone(look: Look) -> dict[str, Any]:
         "groups": groups,
         "totals": await office.totals(),
         "lanes": lanes(waits, working),
-        "circles": circles([item for item in waits if now() - item.since >= _FRESH], working),
+        "circles": circles([item for item in waits if now() - item.since >= _FRESH_WITHIN], working),
         "letters": await office.glances(caller, limit=_LETTERS),
     }
 
@@ -84,7 +84,7 @@ def _grouped(seats: tuple[Seat, ...], customs: Mapping[str, Custom]) -> list[Gro
     )
     for seat in seats:
         post = _post(seat, customs.get(folded(seat.name)))
-        fresh = seat.oldest_waiting is not None and seat.oldest_waiting < _FRESH
+        fresh = seat.oldest_waiting is not None and seat.oldest_waiting < _FRESH_WITHIN
         at_work = seat.presence is not Presence.OFFLINE and (seat.leased or seat.tasks or fresh)
         (working if at_work else silent if seat.unread or seat.leased else quiet).posts.append(post)
     working.posts.sort(key=lambda post: (not post.late, -(post.seat.leased + post.seat.tasks)))
@@ -94,8 +94,8 @@ def _grouped(seats: tuple[Seat, ...], customs: Mapping[str, Custom]) -> list[Gro
 
 
 def _post(seat: Seat, custom: Custom | None) -> Post:
-    usual = custom.wait if custom is not None and custom.taken >= _SEEN_OFTEN else None
-    late = usual is not None and seat.oldest_waiting is not None and seat.oldest_waiting > max(usual * _BEYOND, _LEAST_LATE)
+    usual = custom.wait if custom is not None and custom.taken >= _LETTERS_FOR_A_CUSTOM else None
+    late = usual is not None and seat.oldest_waiting is not None and seat.oldest_waiting > max(usual * _LATE_FACTOR, _LEAST_LATE)
     return Post(seat, late, usual)
 
 

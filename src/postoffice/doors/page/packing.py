@@ -5,10 +5,10 @@ import gzip
 from starlette.requests import Request
 
 _WORTH_BYTES = 1_000
-_LEVEL = 5
+_USUAL_LEVEL = 5
 
 
-def pack(body: bytes, *, level: int = _LEVEL) -> bytes | None:
+def pack(body: bytes, *, level: int = _USUAL_LEVEL) -> bytes | None:
     """The same in fewer bytes; None where that is not worth it."""
     return gzip.compress(body, level, mtime=0) if len(body) >= _WORTH_BYTES else None
 

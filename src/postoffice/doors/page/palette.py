@@ -6,13 +6,13 @@ from postoffice.core.errors import MailError
 from postoffice.doors.page.look import Look
 from postoffice.doors.page.names import know
 
-_SHOWN = 8
+_NAMES_SHOWN = 8
 
 
 async def palette(look: Look) -> Response:
     """Agents to go to."""
     try:
-        names = await look.office.names(look.asked("q") or "", _SHOWN)
+        names = await look.office.names(look.asked("q") or "", _NAMES_SHOWN)
     except MailError:
         names = []
     return await look.show("palette.html", names=names, badges=False)

@@ -18,8 +18,8 @@ from postoffice.doors.page.look import Look
 from postoffice.doors.page.stationery import plainly
 
 FILTERS = ("q", "sender", "recipient", "type", "state", "since", "until")
-_SHOWN = 30
-_PAGES = 20
+_HITS_SHOWN = 30
+_PAGES_READ = 20
 """Of what is found by its words, so much is looked through for a state."""
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 _STATES = {
@@ -63,7 +63,7 @@ async def search(look: Look) -> Response:
         since = _EVER  # a state alone is looked for in everything
     hits: list[Hit] = []
     cursor = look.asked("cursor")
-    for _ in range(_PAGES if asked else 0):
+    for _ in range(_PAGES_READ if asked else 0):
         page = await look.office.search(
             look.caller,
             text,
@@ -73,12 +73,12 @@ async def search(look: Look) -> Response:
             since=since,
             until=until,
             cursor=cursor,
-            limit=_SHOWN,
+            limit=_HITS_SHOWN,
             everyone=look.caller.owner,
         )
         hits += [hit for item in page.items if (hit := await _hit(look, item, terms, state))]
         cursor = page.cursor
-        if cursor is None or len(hits) >= _SHOWN or state is None:
+        if cursor is None or len(hits) >= _HITS_SHOWN or state is None:
             break
     filtered = any(given[name] for name in FILTERS[1:])
     facts: dict[str, Any] = {

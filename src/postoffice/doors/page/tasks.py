@@ -17,14 +17,14 @@ from postoffice.doors.page.names import doubts
 from postoffice.doors.page.needs import moves_of
 from postoffice.doors.page.times import span
 
-_COLUMN = 40
-_FINISHED = 30
+_TASKS_IN_A_COLUMN = 40
+_FINISHED_SHOWN = 30
 _SILENT = {TaskState.PENDING: timedelta(days=1), TaskState.ACCEPTED: timedelta(days=1), TaskState.WORKING: timedelta(hours=4)}
 """For how long nothing need be heard of a task that has no deadline."""
 _DUE_SOON_WITHIN = timedelta(hours=1)
 _OPEN = (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING)
 _ONLY = ("mine", "stuck")
-_HURRY = 2
+_REMINDER_PRIORITY = 2
 """The priority of a reminder."""
 
 
@@ -60,17 +60,17 @@ async def board(look: Look) -> Response:
         cards = [card(task, look.caller.name, owner=look.caller.owner) for task in page.items]
         columns.append(Column(state, [shown for shown in cards if shown.stuck or only != "stuck"], page.cursor))
     wanted = None if assignee is None else folded(assignee)
-    done = [card(task) for task in await look.office.finished_tasks(look.caller, _FINISHED)] if only != "stuck" else []
+    done = [card(task) for task in await look.office.finished_tasks(look.caller, _FINISHED_SHOWN)] if only != "stuck" else []
     finished = [shown for shown in done if wanted in (None, folded(shown.task.assignee))]
-    names = await look.office.names("", _COLUMN * len(_OPEN)) if look.caller.owner else []
+    names = await look.office.names("", _TASKS_IN_A_COLUMN * len(_OPEN)) if look.caller.owner else []
     return await look.show("tasks.html", columns=columns, finished=finished, only=only, of=of, names=names, once=look.once())
 
 
 async def _page(look: Look, state: TaskState, assignee: str | None) -> Page[Task]:
     cursor = look.asked("cursor") if look.asked("state") == state else None
     if assignee is not None:
-        return await look.office.tasks(look.caller, assignee=assignee, state=state, cursor=cursor, limit=_COLUMN)
-    return await look.office.open_tasks(look.caller, state, cursor, _COLUMN)
+        return await look.office.tasks(look.caller, assignee=assignee, state=state, cursor=cursor, limit=_TASKS_IN_A_COLUMN)
+    return await look.office.open_tasks(look.caller, state, cursor, _TASKS_IN_A_COLUMN)
 
 
 async def move(look: Look) -> Response:
@@ -98,7 +98,7 @@ async def remind(look: Look) -> Response:
         to=task.assignee,
         subject=task.subject or None,
         content=words,
-        priority=_HURRY,
+        priority=_REMINDER_PRIORITY,
         client_id=f"{once}-{task.message_id}" if once else None,
     )
     await look.office.send(look.caller, draft)

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 THEMES = ("light", "dark")
 _COOKIE = "postoffice_theme"
-_KEPT = timedelta(days=365)
+_COOKIE_LASTS = timedelta(days=365)
 
 
 def theme_of(request: Request) -> str:
@@ -20,6 +20,8 @@ def choose(response: Response, request: Request, theme: str) -> None:
     """Keep the choice in the browser, or the absence of one."""
     if theme in THEMES:
         secure = request.url.scheme == "https"
-        response.set_cookie(_COOKIE, theme, max_age=int(_KEPT.total_seconds()), path="/", secure=secure, httponly=True, samesite="strict")
+        response.set_cookie(
+            _COOKIE, theme, max_age=int(_COOKIE_LASTS.total_seconds()), path="/", secure=secure, httponly=True, samesite="strict"
+        )
     else:
         response.delete_cookie(_COOKIE, path="/")

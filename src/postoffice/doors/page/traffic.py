@@ -9,7 +9,7 @@ from postoffice.doors.page.look import Look
 from postoffice.doors.page.matrix import MANY, lay
 from postoffice.doors.page.plot import bars, lines
 
-_TOP = 12
+_EXCHANGES_SHOWN = 12
 
 
 async def traffic(look: Look) -> Response:
@@ -29,5 +29,5 @@ async def traffic(look: Look) -> Response:
         {"graph": draw(traffic.exchanges), "matrix": None} if len(agents) <= MANY else {"graph": None, "matrix": lay(traffic.exchanges)}
     )
     work = timeline.draw(deeds, traffic.begun_at, traffic.width * len(slots))
-    top = traffic.exchanges[:_TOP]
+    top = traffic.exchanges[:_EXCHANGES_SHOWN]
     return await look.show("traffic.html", span=span, spans=list(Span), traffic=traffic, plots=plots, top=top, work=work, **drawing)

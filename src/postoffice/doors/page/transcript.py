@@ -8,7 +8,7 @@ from postoffice.core.names import folded
 from postoffice.core.session import Line
 from postoffice.core.talk import Aside
 
-_TOGETHER = timedelta(hours=1)
+_TOGETHER_WITHIN = timedelta(hours=1)
 """Letters of one sender stand under one head when no more than this is between them."""
 
 
@@ -47,4 +47,4 @@ def entries(lines: Sequence[Line], asides: Sequence[Aside], *, newest: bool = Tr
 def _together(one: Line, other: Line) -> bool:
     before, after = one.message, other.message
     same = folded(before.sender) == folded(after.sender) and one.to == other.to
-    return same and before.type == after.type == "message" and after.created_at - before.created_at < _TOGETHER
+    return same and before.type == after.type == "message" and after.created_at - before.created_at < _TOGETHER_WITHIN

@@ -36,7 +36,7 @@ _UNSENT = "cannot switch to state"
 """What the driver says, in a way shared by other failures, where it had read that before it could send anything more."""
 _CLASH = (asyncpg.IntegrityConstraintViolationError, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _COMMIT_TRIES = 5
-_JOINED = 500  # statements made of others that are remembered, far more than are usual
+_JOINED_STATEMENTS_KEPT = 500  # statements made of others that are remembered, far more than are usual
 _CANCEL_SECONDS = 3.0  # seconds that a server gets to hear that a transaction is over
 _DOUBT_NANOSECONDS = 1_000_000_000  # nanoseconds without memory, once others were seen at the same mail
 SESSION = {
@@ -229,7 +229,7 @@ class Committer:
     async def _together(self, join: Callable[[list[str]], str], names: tuple[str, ...], rows: Iterable[Sequence[Row]]) -> list[Row]:
         """Several statements as one: it is the trips to the server that cost, not the rows."""
         if (join, names) not in self._joined:
-            if len(self._joined) >= _JOINED:
+            if len(self._joined) >= _JOINED_STATEMENTS_KEPT:
                 self._joined.clear()
             self._joined[join, names] = join([self._sql[name] for name in names])
         arguments = [column for some in rows for column in columns(some)]

@@ -38,11 +38,11 @@ from postoffice.store.postgres.committer import LOST, SESSION, Committer, column
 _Job = tuple[Act[Any], Tell]
 _GROUP_ACTS = 256
 _GATHERING_TURNS = 3
-_IDLE = 0.01  # seconds in which more is expected to be asked for
+_IDLE_SECONDS = 0.01  # seconds in which more is expected to be asked for
 _READERS = 8
-_TIMEOUT = 30.0
+_QUERY_SECONDS = 30.0
 _TRANSACTION_MILLISECONDS = "30000"  # milliseconds that a transaction may last
-_ADOPTING = 3600.0  # seconds, for a log of many millions
+_ADOPTION_SECONDS = 3600.0  # seconds, for a log of many millions
 _CANCEL_SECONDS = 3.0  # seconds that a server gets to answer what nobody waits for any more
 _CURSOR = re.compile(r"0|[0-9]{1,19}\.[0-9]{1,18}", re.ASCII)
 
@@ -131,7 +131,7 @@ class PostgreSQL:
             self._room = Room(max(0, most - kept), StoreFull(size=kept, limit=most))
 
     async def adopt_log(self) -> None:
-        await self._read(self._sql["adopt_log"], (), _ADOPTING)
+        await self._read(self._sql["adopt_log"], (), _ADOPTION_SECONDS)
 
     async def _check_schema(self) -> None:
         ((made,),) = await self.fetch("has_schema")
@@ -168,7 +168,7 @@ class PostgreSQL:
             "statement_cache_size": self._statement_cache,
             "max_cached_statement_lifetime": 0,
             "server_settings": kept,
-            "command_timeout": _TIMEOUT,
+            "command_timeout": _QUERY_SECONDS,
             "timeout": 10,
         }
 
@@ -231,7 +231,7 @@ class PostgreSQL:
                         return
                     self._arrived.clear()
                     try:
-                        async with asyncio.timeout(_IDLE if committer.begun else None):
+                        async with asyncio.timeout(_IDLE_SECONDS if committer.begun else None):
                             await self._arrived.wait()
                     except TimeoutError:
                         await committer.rest()

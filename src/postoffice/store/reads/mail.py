@@ -20,7 +20,7 @@ from postoffice.store.reads.pages import END, LAST_ID, id_cursor, page_of, pair_
 
 NEWEST = 10_000
 """Deliveries among which the end of an id is looked for."""
-_FEW = 3
+_IDS_SHOWN = 3
 _message = msgspec.json.Decoder(Message).decode
 
 
@@ -118,7 +118,7 @@ class MailReads:
     async def ids_beginning(self, name: str | None, beginning: str) -> list[str]:
         """The same, by their first characters; of many a few."""
         agent = None if name is None else folded(name)
-        return [id for (id,) in await self._engine.fetch("ids_beginning", agent=agent, beginning=beginning, most=NEWEST, shown=_FEW)]
+        return [id for (id,) in await self._engine.fetch("ids_beginning", agent=agent, beginning=beginning, most=NEWEST, shown=_IDS_SHOWN)]
 
     async def awaits(self) -> Sequence[Row]:
         """Who waits for whose answer now."""

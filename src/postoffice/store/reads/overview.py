@@ -16,9 +16,9 @@ from postoffice.store.engine import Engine
 from postoffice.store.reads.pages import SKEW, first_id, id_cursor, page_of
 
 _message = msgspec.json.Decoder(Message).decode
-_COUNTED = 5_000
+_DELIVERIES_READ = 5_000
 """Deliveries that a look at the traffic counts at most: it must not cost more the more there are."""
-_EXCHANGES = 80
+_EXCHANGES_SHOWN = 80
 
 
 class Overview:
@@ -75,12 +75,12 @@ class Overview:
         width, count = SLOTS[span]
         ((now,),) = await self._engine.fetch("now")
         begun = now - now % micros(width) - micros(width) * (count - 1)
-        window = {"since": first_id(begun - micros(SKEW)), "begun": begun, "most": _COUNTED}
+        window = {"since": first_id(begun - micros(SKEW)), "begun": begun, "most": _DELIVERIES_READ}
         agent = None if name is None else folded(name)
         # Side by side: each goes through all the mail of the span.
         rows, exchanges = await asyncio.gather(
             self._engine.fetch("slots", **window, width=micros(width), agent=agent),
-            self._engine.fetch("exchanges", **window, agent=agent, limit=_EXCHANGES),
+            self._engine.fetch("exchanges", **window, agent=agent, limit=_EXCHANGES_SHOWN),
         )
         slots = {slot: Slot(letters, *map(_span, times)) for slot, letters, *times in rows}
         return Traffic(
@@ -88,7 +88,7 @@ class Overview:
             width=width,
             slots=tuple(slots.get(number, Slot()) for number in range(count)),
             exchanges=tuple(Exchange(sender, recipient, letters, moment(at)) for sender, recipient, letters, at in exchanges),
-            whole=sum(slot.letters for slot in slots.values()) < _COUNTED,
+            whole=sum(slot.letters for slot in slots.values()) < _DELIVERIES_READ,
         )
 
     async def totals(self) -> Totals:

@@ -18,9 +18,9 @@ from postoffice.store.reads.pages import FIRST_ID, LAST_ID, SKEW, first_id, id_c
 from postoffice.store.sweeps import Sweeps
 
 _message = msgspec.json.Decoder(Message).decode
-_CANDIDATES = 100
+_MESSAGES_RANKED = 100
 """Of each term so many of the newest messages are ranked: what is asked costs the same however much mail there is."""
-_LOOKED_AT = 10_000
+_MESSAGES_READ = 10_000
 """Messages that a page of a search without words goes through at most."""
 FILTERS = ("sender", "recipient", "other", "session", "type", "since", "until")
 
@@ -66,7 +66,7 @@ class SearchReads:
         wanted = query.wanted
         alone = [(term,) for term in wanted]
         bundles = list(dict.fromkeys([*alone, wanted, *(wanted[:at] + wanted[at + 1 :] for at in range(len(wanted)))]))
-        newest = await asyncio.gather(*(self._newest(query.required + bundle, asked, LAST_ID, _CANDIDATES) for bundle in bundles))
+        newest = await asyncio.gather(*(self._newest(query.required + bundle, asked, LAST_ID, _MESSAGES_RANKED) for bundle in bundles))
         ids = sorted({id for some in newest for id in some})
         held = await asyncio.gather(*(self._among(term, some, ids) for term, some in zip(wanted, newest, strict=False)))
         ranks = ranked(held)
@@ -80,7 +80,7 @@ class SearchReads:
 
     async def _among(self, term: Term, newest: list[str], ids: list[str]) -> frozenset[str]:
         """Of these messages those that hold a term. What is no older than the newest that hold it need not be looked for again."""
-        older = [] if len(newest) < _CANDIDATES else [id for id in ids if id < newest[-1]]
+        older = [] if len(newest) < _MESSAGES_RANKED else [id for id in ids if id < newest[-1]]
         if not older:
             return frozenset(newest)
         asking = "search_among_begun" if term.prefix else "search_among"
@@ -93,7 +93,7 @@ class SearchReads:
         if asked["until"] is not None:
             before = min(before, first_id(asked["until"] + micros(SKEW)))
         after = FIRST_ID if asked["since"] is None else first_id(asked["since"] - micros(SKEW))
-        rows = await self._engine.fetch("search_filtered", before=before, after=after, most=_LOOKED_AT, limit=limit + 1, **asked)
+        rows = await self._engine.fetch("search_filtered", before=before, after=after, most=_MESSAGES_READ, limit=limit + 1, **asked)
         ids = sorted((id for id, _ in rows if id is not None), reverse=True)
         further = next((further for id, further in rows if id is None), None)
         return ids[:limit], ids[limit - 1] if len(ids) > limit else further

@@ -16,7 +16,7 @@ from postoffice.store.reads.agents import name_of
 from postoffice.store.reads.pages import END, LAST_ID, id_cursor, pair_cursor
 
 _message = msgspec.json.Decoder(Message).decode
-_WAITING_MANY = 2000
+_MANY_WAITING_LETTERS = 2000
 """Messages that wait, from which on unread sessions are found by the sessions."""
 
 
@@ -50,7 +50,7 @@ class SessionReads:
         return msgspec.structs.replace(_thread(rows), last_message_at=moment(last[0].created_at), lines=shown)
 
     async def _many_wait(self, name: str) -> bool:
-        return any(pending > _WAITING_MANY for _, pending, _ in await self._engine.fetch("look", agents=[folded(name)]))
+        return any(pending > _MANY_WAITING_LETTERS for _, pending, _ in await self._engine.fetch("look", agents=[folded(name)]))
 
     async def peek(self, reader: str | None, session_id: str, before: str | None, limit: int) -> Thread:
         rows = await self._engine.fetch("session", id=session_id) if is_id(session_id) else ()

@@ -17,13 +17,13 @@ from postoffice.store.engine import Engine
 from postoffice.store.reads.pages import END, id_cursor
 
 _message = msgspec.json.Decoder(Message).decode
-_SESSIONS = 40
+_SESSIONS_READ = 40
 """Conversations of two agents that are shown together at most."""
-_GONE_THROUGH = 2_000
+_LETTERS_READ = 2_000
 """Letters that one look at the conversations goes through."""
-_DEEDS = 1_000
+_DEEDS_READ = 1_000
 """Deliveries that are drawn one by one."""
-_LOOKED_THROUGH = 5_000
+_DELIVERIES_READ = 5_000
 """Deliveries that one look goes through: it must not cost more the more there are."""
 
 
@@ -34,7 +34,7 @@ class TalkReads:
         self._engine = engine
 
     async def page(self, before: str | None, limit: int, *, waiting_only: bool) -> Page[Talk]:
-        window = {"before": id_cursor(before), "most": _GONE_THROUGH}
+        window = {"before": id_cursor(before), "most": _LETTERS_READ}
         rows = await self._engine.fetch("talks", **window, waiting=int(waiting_only), limit=limit + 1)
         items = [
             Talk(
@@ -58,7 +58,9 @@ class TalkReads:
         """The newest letters of two agents, of all their conversations or of one, the newest first."""
         low, high = pair(folded(one), folded(other))
         wanted = None if subject is None else subject_key(subject)
-        sessions: dict[str, str] = dict(await self._engine.fetch("sessions_between", low=low, high=high, subject=wanted, limit=_SESSIONS))
+        sessions: dict[str, str] = dict(
+            await self._engine.fetch("sessions_between", low=low, high=high, subject=wanted, limit=_SESSIONS_READ)
+        )
         if not sessions:
             return ()
         reading = "" if reader is None else folded(reader)
@@ -70,13 +72,13 @@ class TalkReads:
 
     async def customs(self) -> tuple[Custom, ...]:
         """How long mail waits for each agent as a rule."""
-        rows = await self._engine.fetch("customs", most=_LOOKED_THROUGH)
+        rows = await self._engine.fetch("customs", most=_DELIVERIES_READ)
         return tuple(Custom(name=name, taken=taken, wait=timedelta(microseconds=max(0, wait))) for name, taken, wait in rows if name)
 
     async def deeds(self, name: str | None, begun: datetime) -> tuple[Deed, ...]:
         """Deliveries since a moment, of one agent or of everybody; of very many the newest."""
         agent = None if name is None else folded(name)
-        rows = await self._engine.fetch("deeds", agent=agent, begun=micros(begun), most=_DEEDS)
+        rows = await self._engine.fetch("deeds", agent=agent, begun=micros(begun), most=_DEEDS_READ)
         return tuple(
             Deed(
                 message_id=id,
@@ -94,7 +96,7 @@ class TalkReads:
 
     async def waits(self, limit: int) -> tuple[Waiting, ...]:
         """Who waits on whom, the longest wait first."""
-        rows = await self._engine.fetch("waits", most=_LOOKED_THROUGH, limit=limit)
+        rows = await self._engine.fetch("waits", most=_DELIVERIES_READ, limit=limit)
         return tuple(
             Waiting(waiter=waiter, waited_on=waited_on, letters=int(letters), tasks=int(tasks), since=moment(since))
             for waiter, waited_on, letters, tasks, since in rows

@@ -10,8 +10,8 @@ from postoffice.core.clock import steady
 from postoffice.store.sqlite.claim import give_to_owner_of_folder
 
 _GROUP_BYTES = 64 << 10  # bytes that a group writes besides
-_SHARE = 16  # a reserve is no more than this part of what is free
-_PIECE = 1 << 20  # bytes
+_FREE_SHARE = 16  # a reserve is no more than this part of what is free
+_PIECE_BYTES = 1 << 20  # bytes
 _FREE_RESERVES = 2  # times a reserve more has to be free before there is one again
 _RENEW_NANOSECONDS = 60_000_000_000  # nanoseconds, in any case: who is only given a share of a disk does not see how much of it is free
 
@@ -36,7 +36,7 @@ class Reserve:
         """Have it, if the disk has room for it. One that is there from the last time is as good."""
         if self.kept or ((free := self._free()) < self._wanted and steady() < self._until):
             return
-        size = _size(self._path) or min(self._most, free // _SHARE)
+        size = _size(self._path) or min(self._most, free // _FREE_SHARE)
         try:
             _fill(self._path, size)
         except OSError:  # the disk is fuller than it said, or nothing can be made there
@@ -96,5 +96,5 @@ def _fill(path: Path, size: int) -> None:
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(file.fileno(), 0, max(1, size))
         else:
-            file.writelines(bytes(min(_PIECE, size - begin)) for begin in range(0, size, _PIECE))
+            file.writelines(bytes(min(_PIECE_BYTES, size - begin)) for begin in range(0, size, _PIECE_BYTES))
     give_to_owner_of_folder(path)

@@ -8,9 +8,9 @@ from postoffice.core.clock import steady
 from postoffice.core.errors import StoreFull
 from postoffice.store.sqlite.reserve import Reserve
 
-_LITTLE_LOG = 256 << 10  # bytes
+_LITTLE_LOG_BYTES = 256 << 10  # bytes
 _LOOK_NANOSECONDS = 1_000_000_000  # nanoseconds after which others may have filled the disk
-_LITTLE_ROOM = 64 << 20  # bytes
+_LITTLE_ROOM_BYTES = 64 << 20  # bytes
 _UNSEEN_BYTES = 1 << 20  # bytes that may be written between two looks
 _UNSEEN_SHARE = 8  # and no more than this part of the reserve
 _ACT_BYTES = 8 << 10  # bytes that an act writes, also one that asks for no room
@@ -39,7 +39,7 @@ class Space:
             self._room = self._look(connection)
             left = self._room.left or 0
             unseen = min(_UNSEEN_BYTES, self._reserve.size // _UNSEEN_SHARE)
-            self._least = left - unseen if left > _LITTLE_ROOM else left
+            self._least = left - unseen if left > _LITTLE_ROOM_BYTES else left
             self._until = steady() + _LOOK_NANOSECONDS
         else:
             self._room.go_on(acts * _ACT_BYTES)
@@ -80,7 +80,7 @@ class Space:
     def _save(self, connection: sqlite3.Connection, ahead: int) -> None:
         """What is left has to last: the log is copied and cut as often as it has grown a little, and only where all of it fits."""
         self.saving = True
-        if self._reserve.log > _LITTLE_LOG and self._reserve.fits(ahead):
+        if self._reserve.log > _LITTLE_LOG_BYTES and self._reserve.fits(ahead):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 

@@ -16,7 +16,7 @@ from postoffice.core.views import Proof
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.reading import shorten
 
-_FEW = 3
+_RECIPIENTS_SHOWN = 3
 """Of so many recipients at most it is told whether they can be reached."""
 
 
@@ -81,7 +81,7 @@ def goes_on(task: object) -> bool:
 
 async def reached(request: McpRequest, me: Caller, awaited: Proof) -> Mapping[str, str]:
     """By name, whether those can take mail now who have not taken it yet."""
-    asked = [one.recipient for one in awaited.standings if one.state in UNREAD][:_FEW]
+    asked = [one.recipient for one in awaited.standings if one.state in UNREAD][:_RECIPIENTS_SHOWN]
     texts = {}
     for name in asked:
         reach = (await request.office.agent(name, me)).reach

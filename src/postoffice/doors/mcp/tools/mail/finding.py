@@ -23,11 +23,11 @@ from postoffice.doors.mcp.tools.reading import ForMind, beginning, fits, keep, s
 from postoffice.doors.mcp.tools.verb import Verb
 from postoffice.doors.moments import now
 
-_FOUND = 10
+_LETTERS_SHOWN = 10
 """So many at most, and of each so much as all of them fit into one answer."""
 _FOUND_TOKENS = 600
 _RECENT_SESSIONS = 20
-_PAGES = 5
+_PAGES_READ = 5
 _PART = re.compile(r"(.+)#([1-9][0-9]{0,3})")
 
 
@@ -116,15 +116,15 @@ async def find(request: McpRequest, given: mail.Find) -> Found:
         messages, more = await _latest(request, me)
     else:
         messages, more = await _searched(request, me, given.words or "", given.other)
-    proofs = [await request.office.status(me, one.id) for one in messages[:_FOUND]]
-    return await _found(request, me, proofs, more=more or len(messages) > _FOUND)
+    proofs = [await request.office.status(me, one.id) for one in messages[:_LETTERS_SHOWN]]
+    return await _found(request, me, proofs, more=more or len(messages) > _LETTERS_SHOWN)
 
 
 async def _searched(request: McpRequest, me: Caller, words: str, other: str | None) -> tuple[list[Message], bool]:
     """Mail by its words, of everybody or of one agent, whichever of the two wrote it."""
     cursor, hits = None, list[Message]()
-    for _ in range(_PAGES):  # without words a page goes through so much of everybody's mail, and may hold nothing
-        page = await request.office.search(me, words, other=other, cursor=cursor, limit=_FOUND)
+    for _ in range(_PAGES_READ):  # without words a page goes through so much of everybody's mail, and may hold nothing
+        page = await request.office.search(me, words, other=other, cursor=cursor, limit=_LETTERS_SHOWN)
         hits += [hit.message for hit in page.items]
         cursor = page.cursor
         if hits or cursor is None:
@@ -132,14 +132,14 @@ async def _searched(request: McpRequest, me: Caller, words: str, other: str | No
     if other is None or words:
         return hits, cursor is not None
     # However long ago they wrote to each other: that is known without a search.
-    lately = (aside.line.message for aside in await request.office.between(me, me.name, other, limit=_FOUND))
+    lately = (aside.line.message for aside in await request.office.between(me, me.name, other, limit=_LETTERS_SHOWN))
     newest = {message.id: message for message in (*hits, *lately)}
     return [newest[id] for id in sorted(newest, reverse=True)], cursor is not None
 
 
 async def _latest(request: McpRequest, me: Caller) -> tuple[list[Message], bool]:
     """The newest mail of all conversations, and what waits outside of them."""
-    page = await request.office.inbox(me, limit=_RECENT_SESSIONS, lines=_FOUND)
+    page = await request.office.inbox(me, limit=_RECENT_SESSIONS, lines=_LETTERS_SHOWN)
     notes = (await request.office.waiting(me, outside=True)).items
     lines = [line.message for thread in page.items for line in thread.lines]
     newest = sorted({one.id: one for one in (*lines, *notes)}.values(), key=lambda one: one.id, reverse=True)

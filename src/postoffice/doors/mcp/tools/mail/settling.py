@@ -17,7 +17,7 @@ from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.reading import ForMind, shorten
 from postoffice.doors.mcp.tools.verb import Verb
 
-_FEW = 3
+_MESSAGES_TOLD_SINGLY = 3
 """Of more messages it is told together what became of them."""
 
 
@@ -55,7 +55,7 @@ class Done(ForMind, frozen=True, kw_only=True):
                 alike.setdefault(self._became(item), []).append(self.id(item.id))
         lines = []
         for (one, many), ids in alike.items():
-            lines += [f"{len(ids)} messages {many}"] if len(ids) > _FEW else [f"{id} {one}" for id in ids]
+            lines += [f"{len(ids)} messages {many}"] if len(ids) > _MESSAGES_TOLD_SINGLY else [f"{id} {one}" for id in ids]
         return "\n".join(lines + [f"{one_line(item.id)}: {one_line(item.problem)}" for item in self.ended if item.problem is not None])
 
     def _became(self, item: Ended) -> tuple[str, str]:

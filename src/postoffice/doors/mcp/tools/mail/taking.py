@@ -30,7 +30,7 @@ _HELD_TOKENS = 150
 _GIST_TOKENS = 12
 """So much is shown again of what is held, where that is little and where it is much."""
 _HELD_SHOWN = 10
-_FEW = 3
+_HELD_SHOWN_AT_LENGTH = 3
 _NO_ANSWER = frozenset({TASK_UPDATE, NOTICE})
 """What only reports."""
 
@@ -88,7 +88,7 @@ class Mail(ForMind, frozen=True, kw_only=True):
         held = self.mail.held
         if not held:
             return []
-        tokens = _HELD_TOKENS if len(held) <= _FEW else _GIST_TOKENS
+        tokens = _HELD_TOKENS if len(held) <= _HELD_SHOWN_AT_LENGTH else _GIST_TOKENS
         shown = [beginning(marks, item, tokens, f"yours for {span(item.seconds_left * _SECOND)}") for item in held[:_HELD_SHOWN]]
         more = [self.id(item.id) for item in held[_HELD_SHOWN:]]
         return [f"You still hold {_messages(len(held))}:", *shown, *([f"And {', '.join(more)}."] if more else [])]

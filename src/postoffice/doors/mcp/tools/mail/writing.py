@@ -23,7 +23,7 @@ from postoffice.doors.mcp.tools.receipt import Receipt, receipt
 from postoffice.doors.mcp.tools.verb import Verb
 from postoffice.doors.moments import now
 
-_URGENT = 1
+_URGENT_PRIORITY = 1
 _HEARS = frozenset({Way.WINDOW, Way.PROGRAM})
 """How somebody can be reached who may answer while it is waited for."""
 
@@ -87,7 +87,7 @@ async def send(request: McpRequest, given: mail.Send) -> Sent:
         if given.reply_to is None
         else None,  # which answers carry on, so that they can be waited for
         forward_of=given.forward,
-        priority=_URGENT if given.urgent else None,
+        priority=_URGENT_PRIORITY if given.urgent else None,
         task=TaskRef() if given.task else None,
         ask=None if given.ask is None else _ask(given.ask),
         deliver_at=_when("deliver_at", given.deliver_at),

@@ -6,9 +6,10 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from postoffice.bridges.bell import place, tmux, words
+from postoffice.bridges.bell import place, words
 from postoffice.bridges.bell.news import listen
 from postoffice.bridges.bell.office import Office
+from postoffice.bridges.bell.pane import Pane
 from postoffice.bridges.bell.ringer import Ringer
 from postoffice.bridges.bell.window import Window
 from postoffice.client import credentials
@@ -85,7 +86,7 @@ class Bell:
         card.mode = said.get("mode") or card.mode
         card.shared = bool(said.get("shared", card.shared))
         if "pane" in said:
-            card.pane = said["pane"] and tmux.Pane(**said["pane"])
+            card.pane = said["pane"] and Pane(**said["pane"])
         if said.get("tools"):
             window.has_tools()
         place.keep(card)

@@ -11,9 +11,9 @@ import msgspec
 
 from postoffice.bridges.bell import call, words
 from postoffice.bridges.bell.guard import guard
+from postoffice.bridges.bell.pane import pane_of
 from postoffice.bridges.bell.place import CLAUDE, CODEX, GEMINI, folder
 from postoffice.bridges.bell.terminal import terminal
-from postoffice.bridges.bell.tmux import pane_of
 from postoffice.client.lock import private, took
 from postoffice.client.process import Process, client_process, process
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 from platformdirs import user_cache_path
 
-from postoffice.bridges.bell.tmux import Pane
+from postoffice.bridges.bell.pane import Pane
 from postoffice.client.process import Process
 from postoffice.core.ringing import Ringing
 

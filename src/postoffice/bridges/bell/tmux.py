@@ -9,8 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-import msgspec
-
+from postoffice.bridges.bell.pane import Pane
 from postoffice.client.process import Process, is_below
 
 _ANSWER_SECONDS = 2.0
@@ -24,23 +23,6 @@ _AT_THE_KEYS_SECONDS = 30.0
 _MOST_LINES = 6
 _PROMPT = re.compile(r"^[\s│┃|╎]*[>❯›»$#%*▌]+")  # noqa: RUF001 - what clients show before what is typed
 _EDGE = re.compile(r"[\s│┃|╎]+")
-
-
-class Pane(msgspec.Struct, frozen=True):
-    """Where a client is shown: tmux's socket, and the pane's number there."""
-
-    socket: str
-    pane: str
-
-
-def pane_of(pid: int) -> Pane | None:
-    """The pane a process runs in, by its own environment."""
-    variables = dict(os.environ)
-    with suppress(OSError):
-        words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-        variables = dict(word.decode(errors="replace").partition("=")[::2] for word in words)
-    socket, pane = variables.get("TMUX", "").rpartition(",")[0].rpartition(",")[0], variables.get("TMUX_PANE", "")
-    return Pane(socket, pane) if socket and re.fullmatch(r"%\d+", pane) else None
 
 
 async def is_open(pane: Pane, client: Process) -> bool:

@@ -36,6 +36,13 @@ _NO_OFFICE = (types.METHOD_NOT_FOUND, types.INVALID_REQUEST)
 """What the SDK makes of an address where nothing is found, or a page."""
 _REFUSED = range(400, 500)
 
+_NAMING = types.Prompt(
+    name="name",
+    description="Give this window's mailbox a name of your choice.",
+    arguments=[types.PromptArgument(name="name", description="letters, digits, '-', '_' and '.'", required=True)],
+)
+"""What a person says in a client that shows prompts as slash commands."""
+
 
 class Mailbox(msgspec.Struct, frozen=True, kw_only=True):
     """Which mailbox, where."""
@@ -51,6 +58,9 @@ class Mailbox(msgspec.Struct, frozen=True, kw_only=True):
 
     listed: Callable[[], None] | None = None
     """Who wants to know that the tools were given."""
+
+    rename: Callable[[str], str] | None = None
+    """Who gives the window a name that its person says, and what to say of it."""
 
     def headers(self) -> dict[str, str]:
         """Who calls."""
@@ -179,6 +189,25 @@ def _known_tools(mailbox: Mailbox) -> types.ListToolsResult:
     return types.ListToolsResult(tools=listed)
 
 
+def _prompts(mailbox: Mailbox, office: _Office) -> dict[str, Any]:
+    """The office's prompts, and one of ours where there is a window to be named."""
+
+    async def list_prompts(_: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+        found = await office.ask(lambda there: there.list_prompts())
+        return types.ListPromptsResult(prompts=[*found.prompts, *([_NAMING] if mailbox.rename else [])])
+
+    async def get_prompt(_: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        if mailbox.rename is None or params.name != _NAMING.name:
+            return await office.ask(lambda there: there.get_prompt(params.name, params.arguments))
+        try:
+            text = await asyncio.to_thread(mailbox.rename, (params.arguments or {}).get("name", ""))
+        except MailError as error:
+            raise MCPError(types.INVALID_PARAMS, str(error)) from None
+        return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))])
+
+    return {"on_list_prompts": list_prompts, "on_get_prompt": get_prompt}
+
+
 def _relay(mailbox: Mailbox, office: _Office) -> Server[Any]:
     """A server whose every answer is the office's; only its list of tools it knows by heart."""
 
@@ -210,6 +239,5 @@ def _relay(mailbox: Mailbox, office: _Office) -> Server[Any]:
         on_list_resources=lambda _, __: office.ask(lambda there: there.list_resources()),
         on_list_resource_templates=lambda _, __: office.ask(lambda there: there.list_resource_templates()),
         on_read_resource=lambda _, params: office.ask(lambda there: there.read_resource(str(params.uri))),
-        on_list_prompts=lambda _, __: office.ask(lambda there: there.list_prompts()),
-        on_get_prompt=lambda _, params: office.ask(lambda there: there.get_prompt(params.name, params.arguments)),
+        **_prompts(mailbox, office),
     )

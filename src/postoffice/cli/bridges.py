@@ -88,6 +88,7 @@ def _mcp(options: Options) -> None:
         structured=options["structured"],
         named_by=beside and beside.headers,
         listed=beside and beside.listed,
+        rename=beside and beside.rename,
     )
     # Nobody can be called away from waiting for the next line of our input, so that an interrupt has to end the process itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -80,7 +80,7 @@ class Bell:
                 place.Card(client=said["client"], process=at, folder=said["folder"], server=said["server"], session=session)
             )
         card = window.card
-        changed = (session or card.session, said.get("home") or card.home, said.get("agent") or card.wished)
+        changed = (session or card.session, said.get("home") or card.home, card.named or said.get("agent") or card.wished)
         anew = window.id is None or (card.session, card.wished) != (changed[0], changed[2])
         card.session, card.home, card.wished = changed
         card.mode = said.get("mode") or card.mode
@@ -94,6 +94,21 @@ class Bell:
             with suppress(MailError):  # the office is away; it is asked again
                 await self._open(window)
         return window
+
+    async def rename(self, window: Window, name: str) -> dict[str, Any]:
+        """Give it a name that its person says; the one it has then, and why not that one."""
+        card = window.card
+        before = card.named, card.wished
+        card.named = card.wished = name
+        try:
+            await self._open(window)
+        except MailError as error:
+            card.named, card.wished = before
+            return {"agent": window.agent, "why": str(error)}
+        finally:
+            place.keep(card)
+        window.stirred.set()
+        return {"agent": window.agent}
 
     async def heed(self, window: Window, event: str, said: dict[str, Any]) -> dict[str, Any]:
         """What to answer to what a client's hook tells."""

@@ -10,12 +10,13 @@ from urllib.parse import quote
 
 import msgspec
 
-from postoffice.bridges.bell import call
+from postoffice.bridges.bell import call, words
 from postoffice.bridges.bell.hook import Wish
 from postoffice.bridges.bell.place import CODEX
 from postoffice.bridges.bell.terminal import latest, terminal
 from postoffice.client.process import Process, client_process, folder_of
 from postoffice.client.project import project_at
+from postoffice.core.names import check_name
 
 _BELL_SECONDS = 8.0
 _AGAIN_SECONDS = 2.0
@@ -51,6 +52,12 @@ class Beside:
         if not self._has_tools:
             self._has_tools = True
             threading.Thread(target=self._tell_tools, daemon=True).start()
+
+    def rename(self, name: str) -> str:
+        """Have the window called by a name that its person says; what came of it, for whoever is called so."""
+        said = self._said()
+        answer = {} if said is None else call.ask({**said, "say": "name", "name": check_name(name)}, _BELL_SECONDS)
+        return words.renamed(name, answer.get("agent"), answer.get("why"))
 
     def _tell_tools(self) -> None:
         self._known.wait(_BELL_SECONDS)

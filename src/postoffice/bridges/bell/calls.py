@@ -75,6 +75,9 @@ class _Calls:
         if kind == "tools":
             await say({})
             return
+        if kind == "name":
+            await say(await self._bell.rename(window, said["name"]))
+            return
         if kind == "hook":
             await say(await self._bell.heed(window, said["event"], said))
             return

@@ -35,6 +35,8 @@ class Card(msgspec.Struct, kw_only=True):
     session: str | None = None
     wished: str | None = None
     """The name that a person chose."""
+    named: str | None = None
+    """One that a person said in the client, which counts before what was set up."""
     shared: bool = False
     home: str | None = None
     """Where its client keeps its own files, if it was told."""

@@ -40,5 +40,15 @@ def reserved(until: str) -> str:
     )
 
 
+def renamed(wished: str, agent: str | None, why: str | None) -> str:
+    """Said when a person gave a window a name."""
+    if agent is None:
+        return "The bell does not answer: the name in the mail is as it was. Say so, and do nothing else."
+    if why is not None:
+        return f"The name in the mail stays {agent}. {why} Say so, and do nothing else."
+    other = "" if agent == wished else f" Another has {wished}."
+    return f"Your name in the mail is now {agent}: other agents write to you by it.{other} Say so, and do nothing else."
+
+
 def _letters(count: int) -> str:
     return "1 letter waits" if count == 1 else f"{count} letters wait"

@@ -51,7 +51,7 @@ async def test_a_ring_still_queued_is_not_repeated_and_a_lost_one_is(tmp_path: P
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setattr(ringer, "_QUEUE_SECONDS", 0.3)
+    monkeypatch.setattr(ringer, "_LAST_SECONDS", 0.3)
     me = process(os.getpid())
     assert me is not None
     window = Window(Card(client=CODEX, process=me, folder=str(tmp_path), server="http://x", session="t", home=str(tmp_path), agent="shop"))

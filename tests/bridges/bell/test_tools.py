@@ -41,6 +41,25 @@ def test_a_window_that_no_server_of_ours_is_started_for_is_rung_all_the_same(gro
         until(lambda: shop.heard, 30)
 
 
+def test_a_turn_that_begins_late_closes_no_way(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.open()
+        waiting = shop.wait()
+        until(lambda: ground.cards()[0]["reach"] == "socket")
+        waiting.kill()  # its inbox is the last way
+        shop.minds = False
+        ground.send("shop")
+        until(lambda: shop.heard)
+        time.sleep(4)
+        shop.say("busy")
+        shop.hook("UserPromptSubmit", prompt=shop.heard[0])
+        ground.take("shop")
+        shop.say("idle")
+        assert ground.windows() == {"shop": "socket"}
+        ground.send("shop")
+        until(lambda: len(shop.heard) == 2, 10)
+
+
 async def test_the_server_beside_a_client_says_when_its_tools_were_given(ground: Ground) -> None:
     # This test stands where the client would: it is the process that the server finds above itself.
     words = ["mcp", "--window", "claude"]

@@ -124,6 +124,8 @@ class Bell:
             return answer | {"text": words.greeting(window.agent, window.was, len(window.letters))}
         if event == "prompt":
             window.card.ringing = window.card.ringing.begun()
+            if said.get("ring"):
+                window.heard_a_ring()
             self._run(self._turn(window))
         with suppress(MailError):
             await self._look(window)

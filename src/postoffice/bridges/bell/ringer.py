@@ -13,8 +13,8 @@ from postoffice.core.errors import MailError
 
 _BEGIN_SECONDS = 1.5
 """Within this an idle client has begun the turn it was rung for, or the way does not work."""
-_QUEUE_SECONDS = 20.0
-"""The same for one that is rung by its queue."""
+_LAST_SECONDS = 20.0
+"""The same for one that is rung by its queue, and for the last way there is: a client that has just opened is slow."""
 _LOOK_SECONDS = 0.2
 """How often a window at work is looked at that says by itself when it is idle."""
 _ALONE_SECONDS = 5.0
@@ -111,7 +111,8 @@ class Ringer:
             rung = ringing.ring(due, time.monotonic())
             self._keep(rung if one is window else rung.begun(), one)
         written = False
-        for way in window.ways():
+        ways = window.ways()
+        for way in ways:
             window.rings += 1
             if not await window.ring(way, words.ring(window.rings, datetime.now().astimezone())):
                 continue
@@ -119,7 +120,7 @@ class Ringer:
                 written = True
                 with suppress(MailError):
                     await self._office.rung(window, due)
-            if await self._begun(way):
+            if await self._begun(_LAST_SECONDS if way == "queue" or way == ways[-1] else _BEGIN_SECONDS):
                 return
             if window.queued():
                 return  # the client has it, and will come to it
@@ -130,10 +131,10 @@ class Ringer:
             if one is not window and not written:
                 one.stirred.set()
 
-    async def _begun(self, way: str) -> bool:
+    async def _begun(self, seconds: float) -> bool:
         """Whether a turn begins in time."""
         window = self._window
-        until = time.monotonic() + (_QUEUE_SECONDS if way == "queue" else _BEGIN_SECONDS)
+        until = time.monotonic() + seconds
         while window.card.ringing.under_way is not None:
             if window.at_work():
                 self._keep(window.card.ringing.begun())

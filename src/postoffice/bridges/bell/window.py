@@ -137,6 +137,10 @@ class Window:
         """It did not work."""
         self._failed[way] = time.monotonic()
 
+    def heard_a_ring(self) -> None:
+        """A turn begins by it, however late: no way that was tried has failed."""
+        self._failed.clear()
+
     def queued(self) -> bool:
         """Whether the client still keeps an earlier ring in its own queue."""
         return self.card.client == CODEX and codex.still_queued(self.card)

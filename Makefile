@@ -21,7 +21,7 @@ setup: .venv/.ready  ## make .venv with everything pinned
 
 run: setup  ## open the office on http://127.0.0.1:8787
 	@# What keeps it from opening it says itself; make would add an error of its own to it.
-	@$(BIN)/postoffice serve || true
+	@trap : INT; $(BIN)/postoffice serve || true
 
 # Half of what a test does is waiting, for a server to start or to be killed: so there are three workers for each of two cores.
 test: setup  ## run every test

@@ -281,7 +281,16 @@ class TestWhoOneIs:
     def test_a_name_without_a_key_can_be_chosen_where_names_suffice(self, home: Home) -> None:
         (ann,) = home.names("ann")
         assert home.ask("use", ann)["key"] is False
+        home.ask("use", "--none")
+        home.ask("send", "--as", ann, "--to", f"{ann}s-friend", "hello")
+        assert "doubt" not in home.ask("use", ann)
         assert home.ask("whoami")["name"] == ann
+
+    def test_a_slip_in_the_name_is_told_with_who_may_be_meant(self, home: Home) -> None:
+        (coder,) = home.names("steady-coder")
+        home.ask("register", coder)
+        assert f"did you mean '{coder}'" in plain(seen(home, "use", coder.replace("steady", "stedy")))
+        home.ask("use", "--none")
 
     def test_nobody_chooses_what_is_no_name(self, home: Home) -> None:
         assert "cannot name an agent" in home.refused(65, "use", "no name")

@@ -48,7 +48,7 @@ def _for_you(console: "Console", answer: Any) -> None:
     matters = answer["matters"]
     shown = ids.all_short(matter["id"] for matter in matters)
     rows = [
-        (_who(matter), _IN_WORDS[matter["kind"]], f"{matter['what'] or matter['text']}", ago(matter["since"]), id)
+        (_who(matter), _IN_WORDS[matter["kind"]], matter["what"] or matter["text"] or "(no subject)", ago(matter["since"]), id)
         for matter, id in zip(matters, shown, strict=True)
     ]
     table(console, ("who", "is", "what", "since", "id"), rows, "Nobody waits for you.")

@@ -11,7 +11,8 @@ from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.ending import interruptible
 from postoffice.cli.question import somebody_there
 from postoffice.cli.show import for_programs, say
-from postoffice.core.errors import BadKey, KeyRefused, NoKeyGiven
+from postoffice.client.path import part
+from postoffice.core.errors import BadKey, KeyRefused, MailError, NoKeyGiven, NoSuchAgent
 from postoffice.core.names import check_name
 
 if TYPE_CHECKING:
@@ -125,7 +126,21 @@ async def use(wire: "Wire", options: Options) -> Any:
     if name or options["none"]:
         credentials.use(wire.server, name)
     caller = speaker({**options, "agent": None})
-    return {"name": caller.agent, "server": wire.server, "key": caller.key is not None, "why": caller.why}
+    doubt = None if name is None or caller.key is not None else await _doubt(wire, name)
+    return {"name": caller.agent, "server": wire.server, "key": caller.key is not None, "why": caller.why} | (
+        {"doubt": doubt} if doubt else {}
+    )
+
+
+async def _doubt(wire: "Wire", name: str) -> str | None:
+    """What the office says where nobody is called so; nothing where it cannot be asked."""
+    try:
+        await wire.get(f"/agents/{part(name)}")
+    except NoSuchAgent as error:
+        return str(error)
+    except MailError:
+        pass
+    return None
 
 
 def _uses(console: "Console", answer: Any) -> None:
@@ -133,7 +148,9 @@ def _uses(console: "Console", answer: Any) -> None:
         say(console, f"Nobody is chosen to speak at {answer['server']}. Choose: postoffice use NAME")
         return
     say(console, f"Commands here speak as {answer['name']} at {answer['server']}, {answer['why']}.")
-    if not answer["key"]:
+    if "doubt" in answer:
+        say(console, answer["doubt"])
+    elif not answer["key"]:
         say(console, f"No key of {answer['name']} is kept here: that is enough on an open office only.")
 
 

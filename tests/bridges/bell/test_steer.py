@@ -3,9 +3,10 @@
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -15,6 +16,13 @@ from postoffice.bridges.bell import app_server
 from postoffice.bridges.bell.app_server import steer
 from postoffice.bridges.bell.place import CODEX, Card
 from postoffice.client.process import process
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A folder with a short name: a socket's is 107 characters at most."""
+    with TemporaryDirectory(prefix="codex-") as folder:
+        yield Path(folder)
 
 
 @asynccontextmanager
@@ -53,15 +61,15 @@ def card(home: Path) -> Card:
         ([], False),
     ],
 )
-async def test_only_the_turn_that_runs_is_told(tmp_path: Path, turns: list[dict[str, str]], *, told: bool) -> None:
-    async with serving(tmp_path, turns) as asked:
-        assert await steer(card(tmp_path), "Urgent mail") is told
+async def test_only_the_turn_that_runs_is_told(home: Path, turns: list[dict[str, str]], *, told: bool) -> None:
+    async with serving(home, turns) as asked:
+        assert await steer(card(home), "Urgent mail") is told
     steered = [call["params"]["input"] for call in asked if call["method"] == "turn/steer" and call["params"]["expectedTurnId"] == "now"]
     assert steered == ([[{"type": "text", "text": "Urgent mail"}]] if told else [])
 
 
-async def test_a_server_that_is_silent_or_not_there_keeps_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not await steer(card(tmp_path), "Urgent mail")
+async def test_a_server_that_is_silent_or_not_there_keeps_nobody_waiting(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not await steer(card(home), "Urgent mail")
     monkeypatch.setattr(app_server, "_ANSWER_SECONDS", 0.3)
-    async with serving(tmp_path, None), asyncio.timeout(3):
-        assert not await steer(card(tmp_path), "Urgent mail")
+    async with serving(home, None), asyncio.timeout(3):
+        assert not await steer(card(home), "Urgent mail")

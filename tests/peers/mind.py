@@ -34,6 +34,11 @@ class Mind:
         self._heard: set[str] = set()
         self._lock = threading.Lock()
 
+    @property
+    def rests(self) -> bool:
+        """Whether it has said its last word in this turn."""
+        return not self._last
+
     def has(self, *ids: str) -> bool:
         """Whether it took these; it knows them by their last characters."""
         return all(any(id.endswith(taken) for taken in self.taken) for id in ids)

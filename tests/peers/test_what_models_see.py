@@ -43,17 +43,33 @@ def ask_gemini(person: Person, model: FakeModel) -> None:
 
 
 def ask_opencode(person: Person, model: FakeModel) -> None:
+    change(person.path("opencode"), **opencode_model(model))
+    run_client(person, "opencode", "run", _PROMPT)
+
+
+def ask_kilo(person: Person, model: FakeModel) -> None:
+    change(person.path("kilo"), **opencode_model(model))
+    run_client(person, "kilo", "run", "--auto", _PROMPT, KILO_API_URL=model.address)
+
+
+def opencode_model(model: FakeModel) -> dict[str, object]:
     options = {"baseURL": f"{model.address}/v1", "apiKey": "none"}
     provider = {"fake": {"npm": "@ai-sdk/anthropic", "name": "fake", "options": options, "models": {"fake": {"name": "fake"}}}}
-    change(person.home / ".config" / "opencode" / "opencode.json", provider=provider, model="fake/fake", small_model="fake/fake")
-    run_client(person, "opencode", "run", _PROMPT)
+    return {"provider": provider, "model": "fake/fake", "small_model": "fake/fake"}
+
+
+def ask_qwen(person: Person, model: FakeModel) -> None:
+    auth, search = {"auth": {"selectedType": "anthropic"}}, {"toolSearch": {"enabled": False}}
+    change(person.path("qwen"), security=auth, tools=search, model={"name": "fake"})
+    names = {"ANTHROPIC_BASE_URL": model.address, "ANTHROPIC_API_KEY": "none", "ANTHROPIC_MODEL": "fake"}
+    run_client(person, "qwen", "--yolo", "-p", _PROMPT, **names)
 
 
 def change(path: Path, **fields: object) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | fields))
 
 
-ASKING = {"claude": ask_claude, "codex": ask_codex, "gemini": ask_gemini, "opencode": ask_opencode}
+ASKING = {"claude": ask_claude, "codex": ask_codex, "gemini": ask_gemini, "opencode": ask_opencode, "kilo": ask_kilo, "qwen": ask_qwen}
 
 
 @pytest.mark.parametrize("tools", _READS)

@@ -21,11 +21,13 @@ FILES = {
     "codex": ".codex/config.toml",
     "gemini": ".gemini/settings.json",
     "opencode": ".config/opencode/opencode.json",
+    "kilo": ".config/kilo/kilo.jsonc",
+    "qwen": ".qwen/settings.json",
     "cursor": ".cursor/mcp.json",
     "openclaw": ".openclaw/openclaw.json",
     "nanobot": ".nanobot/config.json",
 }
-_ELSEWHERE = ("CLAUDE", "CODEX", "GEMINI", "OPENCODE", "OPENCLAW", "XDG_", "PYTHONSTARTUP", "MAILBOX_")
+_ELSEWHERE = ("CLAUDE", "CODEX", "GEMINI", "OPENCODE", "OPENCLAW", "KILO", "QWEN", "XDG_", "PYTHONSTARTUP", "MAILBOX_")
 
 
 class Person:

@@ -13,6 +13,8 @@ PLACES = {
     "codex": ".codex/skills",
     "gemini": ".gemini/skills",
     "opencode": ".config/opencode/skills",
+    "kilo": ".config/kilo/skills",
+    "qwen": ".qwen/skills",
     "cursor": ".cursor/skills",
     "openclaw": ".openclaw/skills",
     "nanobot": ".nanobot/workspace/skills",

@@ -9,7 +9,7 @@ from typing import Any
 from postoffice.cli.command import CLIENTS, Options, examples
 from postoffice.core.errors import BadSetting, MailError
 
-_CLIENTS = ("claude", "codex", "gemini")
+_CLIENTS = ("claude", "codex", "gemini", "qwen")
 
 
 def add(commands: Any) -> None:

@@ -27,7 +27,7 @@ def argument(*flags: str, **settings: Any) -> Argument:
     return Argument(flags, settings)
 
 
-CLIENTS = {"claude": "claude-code", "codex": "codex", "gemini": "gemini", "opencode": "opencode"}
+CLIENTS = {"claude": "claude-code"} | {name: name for name in ("codex", "copilot", "gemini", "kilo", "omp", "opencode", "pi", "qwen")}
 """Clients whose windows we know, and what they are called at the office."""
 
 

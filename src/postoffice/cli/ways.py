@@ -22,7 +22,8 @@ def _found(card: place.Card, *, there: bool) -> Found | None:
     reach = card.reach if there else window.reach()
     if reach == "hook" and card.client == place.CLAUDE:
         return name, "its inbox is closed to us; mail still wakes it, by its hook"
-    if reach != "none" or (card.client == place.OPENCODE and not there):
+    closed = reach == "none" or (reach == "turn-end" and card.client == place.QWEN)
+    if not closed or (card.client in place.PLUGGED and not there):
         return None
     why = "its client holds rings for its user" if window.held() else f"{card.client} has closed the way that is known"
     return name, f"it is not woken by mail: {why}"

@@ -3,7 +3,7 @@
 import ipaddress
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -15,6 +15,14 @@ from postoffice.setup.path import Path as Keys
 
 _GATEWAY = ("gateway", "tools", "allow")
 _FETCHABLE = ("tools", "ssrfWhitelist")
+
+
+class Plugin(NamedTuple):
+    """What we put inside a client, by which a turn begins there."""
+
+    script: str
+    """Which of ours speaks with it."""
+    path: Callable[[Home], Path]
 
 
 class Client(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,8 +42,8 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     """An entry for a program that it starts itself, one for each window; where it can be rung."""
     hooks: Callable[[Home], Path] | None = None
     """Where its hooks stand."""
-    plugins: Callable[[Home], Path] | None = None
-    """Where its plugins stand, if it is rung by one."""
+    plugin: Plugin | None = None
+    """Ours, if it is rung by one."""
     asks: str = ""
     """What it asks its user by itself, told before it happens."""
 
@@ -71,6 +79,20 @@ def _opencode(home: Home) -> Path:
     named, folder = home.named("OPENCODE_CONFIG"), _opencode_folder(home)
     with_comments = folder / "opencode.jsonc"
     return named or (with_comments if with_comments.exists() else folder / "opencode.json")
+
+
+def _kilo_folder(home: Home) -> Path:
+    return home.named("KILO_CONFIG_DIR") or home.moved("XDG_CONFIG_HOME", ".config") / "kilo"
+
+
+def _kilo(home: Home) -> Path:
+    named, folder = home.named("KILO_CONFIG"), _kilo_folder(home)
+    without_comments, usual = folder / "kilo.json", folder / "kilo.jsonc"
+    return named or (without_comments if without_comments.exists() and not usual.exists() else usual)
+
+
+def _qwen(home: Home) -> Path:
+    return home.moved("QWEN_HOME", ".qwen")
 
 
 def _openclaw_folder(home: Home) -> Path:
@@ -145,7 +167,25 @@ CLIENTS = {
         entry=lambda to: {"type": "remote", "url": to.url, "enabled": True, "oauth": False} | to.headers(),
         skills=lambda home: _opencode_folder(home) / "skills",
         own=lambda words: {"type": "local", "command": words, "enabled": True},
-        plugins=lambda home: _opencode_folder(home) / "plugins",
+        plugin=Plugin("opencode.js", lambda home: _opencode_folder(home) / "plugins" / "postoffice.js"),
+    ),
+    "kilo": Client(
+        title="Kilo",
+        config=_kilo,
+        servers=("mcp",),
+        entry=lambda to: {"type": "remote", "url": to.url, "enabled": True, "oauth": False} | to.headers(),
+        skills=lambda home: _kilo_folder(home) / "skills",
+        own=lambda words: {"type": "local", "command": words, "enabled": True},
+        plugin=Plugin("opencode.js", lambda home: _kilo_folder(home) / "plugins" / "postoffice.js"),
+    ),
+    "qwen": Client(
+        title="Qwen Code",
+        config=lambda home: _qwen(home) / "settings.json",
+        servers=("mcpServers",),
+        entry=lambda to: {"httpUrl": to.url} | to.headers(),
+        skills=lambda home: _qwen(home) / "skills",
+        own=lambda words: {"command": words[0], "args": words[1:]},
+        hooks=lambda home: _qwen(home) / "settings.json",
     ),
     "cursor": Client(
         title="Cursor",

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 
 from postoffice.setup.path import Path, look
 
-_OURS = frozenset({"url", "type", "transport", "headers", "bearer_token_env_var", "enabled", "oauth", "command", "args"})
+ADDRESSES = ("url", "httpUrl")
+"""Under which names clients keep a server's address."""
+_OURS = frozenset({*ADDRESSES, "type", "transport", "headers", "bearer_token_env_var", "enabled", "oauth", "command", "args"})
 """The fields of an entry that we write; a person's own ones stay."""
 
 

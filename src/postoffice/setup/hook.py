@@ -11,13 +11,11 @@ from postoffice.setup.edit import Hook
 _MANNER = re.compile(r"\bpostoffice hook --(as|client|server) ")
 _HOOK_SECONDS, _START_SECONDS, _WAIT_SECONDS = 5, 15, 86_400
 _MILLISECONDS = 1000
-_CLAUDE: Final = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
-_CODEX: Final = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
+_IN_MILLISECONDS: Final = ("gemini", "qwen")
+_USUAL: Final = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
 _GEMINI: Final = ("SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd")
 _EDITING: Final = ("PreToolUse", "BeforeTool")
 _WAITING: Final = ("SessionStart", "Stop")
-HOOKED: Final = ("claude", "codex", "gemini")
-"""Clients with hooks."""
 
 
 def program() -> list[str]:
@@ -34,8 +32,8 @@ def hooks(client: str, server: str, agent: str | None, *, shared: bool = False, 
 
 def hook_groups(client: str, command: str) -> dict[str, dict[str, Any]]:
     """What a client runs, by event, where this command is our hook."""
-    events = {"claude": _CLAUDE, "codex": _CODEX, "gemini": _GEMINI}[client]
-    only = {event: {"matcher": EDITORS[client]} for event in _EDITING}
+    only: dict[str, dict[str, str]] = {event: {"matcher": EDITORS[client]} for event in _EDITING if client in EDITORS}
+    events = [event for event in (_GEMINI if client == "gemini" else _USUAL) if event in only or event not in _EDITING]
     return {event: {**only.get(event, {}), "hooks": _group(client, event, command)} for event in events}
 
 
@@ -50,7 +48,7 @@ def is_ours(group: Any) -> bool:
 def _group(client: str, event: str, command: str) -> list[dict[str, Any]]:
     seconds = _START_SECONDS if event == "SessionStart" else _HOOK_SECONDS
     ours: dict[str, Any] = {"type": "command", "command": command}
-    ours["timeout"] = seconds * _MILLISECONDS if client == "gemini" else seconds
+    ours["timeout"] = seconds * _MILLISECONDS if client in _IN_MILLISECONDS else seconds
     if client != "claude":
         return [ours]
     if event == "UserPromptSubmit":

@@ -13,7 +13,7 @@ from postoffice.core.errors import Conflict, Invalid
 from postoffice.setup import json_text, toml_text
 from postoffice.setup.change import Change, backup_of, read_text
 from postoffice.setup.clients import CLIENTS, claude_settings
-from postoffice.setup.edit import Answer, Edit, Entry, any_of_ours, left_in, put_in, take_out
+from postoffice.setup.edit import ADDRESSES, Answer, Edit, Entry, any_of_ours, left_in, put_in, take_out
 from postoffice.setup.endpoint import KEY_VARIABLE, Endpoint
 from postoffice.setup.home import Home
 from postoffice.setup.hook import hooks, program
@@ -49,8 +49,10 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True):
 def setting_up(home: Home, wish: Wish) -> list[Change]:
     """Every change it takes."""
     changes = [_edited(path, edits, wish.endpoint.key) for path, edits in _files(home, wish, hook=wish.hook, let_in=wish.let_in).items()]
-    if wish.hook and (plugin := plugin_path(home, wish.client)) is not None:
-        changes.append(_whole(plugin, plugin_text(wish.endpoint.server, wish.endpoint.agent if wish.endpoint.named else None)))
+    if wish.hook and (plugin := CLIENTS[wish.client].plugin) is not None:
+        agent = wish.endpoint.agent if wish.endpoint.named else None
+        text = plugin_text(wish.client, plugin.script, wish.endpoint.server, agent, shared=wish.shared)
+        changes.append(_whole(plugin.path(home), text))
     if wish.skill:
         changes.append(_whole(skill_path(home, wish.client), SKILL))
     return [change for change in changes if change.before != change.after]
@@ -68,8 +70,8 @@ def taking_back(home: Home, wish: Wish) -> list[Change]:
 
 def plugin_path(home: Home, client: str) -> Path | None:
     """Where our plugin for a client stands, if it is rung by one."""
-    plugins = CLIENTS[client].plugins
-    return None if plugins is None else plugins(home) / "postoffice.js"
+    plugin = CLIENTS[client].plugin
+    return None if plugin is None else plugin.path(home)
 
 
 def lets_in(home: Home) -> bool:
@@ -162,7 +164,7 @@ def _is_our_entry(there: Any) -> bool:
     """Whether a server under our name is ours: by its address, or by the command that is started."""
     words = [*_list(look(there, ("command",))), *_list(look(there, ("args",)))]
     started = any(words[at : at + len(_OUR_WORDS)] == _OUR_WORDS for at in range(len(words)))
-    return started or bool(_OUR_ADDRESS.search(str(look(there, ("url",)))))
+    return started or any(_OUR_ADDRESS.search(str(look(there, (field,)))) for field in ADDRESSES)
 
 
 def _list(value: Any) -> list[Any]:

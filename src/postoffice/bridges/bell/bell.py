@@ -6,6 +6,8 @@ import time
 from contextlib import suppress
 from typing import Any
 
+import msgspec
+
 from postoffice.bridges.bell import place, words
 from postoffice.bridges.bell.news import listen
 from postoffice.bridges.bell.office import Office
@@ -89,6 +91,8 @@ class Bell:
             card.pane = said["pane"] and Pane(**said["pane"])
         if said.get("tools"):
             window.has_tools()
+        if inbox := said.get("inbox"):
+            card.inbox = msgspec.convert(inbox, place.Inbox)
         place.keep(card)
         if anew:
             with suppress(MailError):  # the office is away; it is asked again

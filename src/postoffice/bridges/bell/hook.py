@@ -12,7 +12,7 @@ import msgspec
 from postoffice.bridges.bell import call, words
 from postoffice.bridges.bell.guard import guard
 from postoffice.bridges.bell.pane import pane_of
-from postoffice.bridges.bell.place import CLAUDE, CODEX, GEMINI, folder
+from postoffice.bridges.bell.place import CLAUDE, CODEX, GEMINI, QWEN, QWEN_INBOX, folder
 from postoffice.bridges.bell.terminal import terminal
 from postoffice.client.lock import private, took
 from postoffice.client.process import Process, client_process, process
@@ -29,7 +29,7 @@ _EVENTS: Final = {
     "AfterAgent": "stop",
     "SessionEnd": "end",
 }
-_HOMES: Final = {CLAUDE: "CLAUDE_CONFIG_DIR", CODEX: "CODEX_HOME"}
+_HOMES: Final = {CLAUDE: "CLAUDE_CONFIG_DIR", CODEX: "CODEX_HOME", QWEN: "QWEN_HOME"}
 _PASSING: Final = ("clear", "resume")
 """Ends of a session that another follows in the same window."""
 _START_SECONDS, _ANSWER_SECONDS = 8.0, 2.0
@@ -59,6 +59,8 @@ def run_hook(wish: Wish) -> int:
     event = _EVENTS.get(str(payload.get("hook_event_name")))
     seconds = _START_SECONDS if event == "start" else _ANSWER_SECONDS
     _end_within(seconds + _SPARE_SECONDS)
+    if event == "prompt" and wish.client == QWEN and not payload.get("prompt"):
+        return 0  # it says so after each tool call as well, which has been told of already
     said = _said(wish, payload)
     if event is None or said is None or (event == "end" and payload.get("reason") in _PASSING):
         return 0
@@ -104,6 +106,7 @@ def _said(wish: Wish, payload: dict[str, Any]) -> dict[str, Any] | None:
     if at is None:
         return None
     home = os.environ.get(_HOMES.get(wish.client, ""), "").strip()
+    inbox = [os.environ.get(name) for name in QWEN_INBOX] if wish.client == QWEN else []
     return {
         "client": wish.client,
         "process": msgspec.to_builtins(at),
@@ -115,6 +118,7 @@ def _said(wish: Wish, payload: dict[str, Any]) -> dict[str, Any] | None:
         "mode": payload.get("permission_mode"),
         "home": home or None,
         "pane": msgspec.to_builtins(pane_of(at.pid)) if wish.tmux else None,
+        "inbox": inbox if all(inbox) else None,
     }
 
 

@@ -13,7 +13,11 @@ from postoffice.bridges.bell.pane import Pane
 from postoffice.client.process import Process
 from postoffice.core.ringing import Ringing
 
-CLAUDE, CODEX, OPENCODE, GEMINI = "claude-code", "codex", "opencode", "gemini"
+CLAUDE, CODEX, GEMINI, QWEN = "claude-code", "codex", "gemini", "qwen"
+QWEN_INBOX = ("QWEN_CODE_MESSAGING_SOCKET", "QWEN_CODE_MESSAGING_TOKEN")
+"""In the environment of what a window starts: its inbox, and the word that proves who was started by it."""
+PLUGGED = ("kilo", "opencode")
+"""Clients that are rung from inside, by a line to the bell: only it knows whether that is open."""
 
 
 class Address(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,6 +27,13 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
     token: str
     process: Process
     version: str
+
+
+class Inbox(msgspec.Struct, frozen=True, array_like=True):
+    """A socket that a client opened for what it starts, and the word that proves who was."""
+
+    path: str
+    token: str
 
 
 class Card(msgspec.Struct, kw_only=True):
@@ -44,6 +55,8 @@ class Card(msgspec.Struct, kw_only=True):
     """How the client asks for permission."""
     pane: Pane | None = None
     """Where it is shown by tmux, if a person wants rings typed there."""
+    inbox: Inbox | None = None
+    """Where its client hears what it started itself, if it told its hook."""
     agent: str | None = None
     tools: bool = False
     """Whether its client has our tools."""

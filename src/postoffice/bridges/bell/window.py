@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Iterable
 
 import msgspec
 
-from postoffice.bridges.bell import app_server, claude, codex, place, tmux
-from postoffice.bridges.bell.place import CLAUDE, CODEX, GEMINI, Card
+from postoffice.bridges.bell import app_server, claude, codex, place, qwen, tmux
+from postoffice.bridges.bell.place import CLAUDE, CODEX, GEMINI, QWEN, Card
 from postoffice.bridges.bell.quiet import is_quiet
 from postoffice.core.ringing import AT_ONCE, Letter
 
@@ -15,9 +15,13 @@ FAILED_SECONDS = 60.0
 """A way that failed is tried again after this."""
 _SILENT_SECONDS = 300.0
 """After this without a word from a window at work, it is taken for idle: a turn that a person breaks off ends without one."""
+_HEARS_AT_END = (GEMINI, QWEN)
+"""Clients whose hooks tell of mail at the end of a turn, where nothing else is open."""
 
 _SERVER_SECONDS, _TOOLS_SECONDS = 10.0, 30.0
 """A client that opens has started a server of ours within the one, and has its tools within the other; or it never will."""
+_OFFERED_SECONDS = 2.0
+"""Qwen Code begins turns without the tools that it has only just listed."""
 
 Say = Callable[[dict[str, object]], Awaitable[bool]]
 
@@ -40,6 +44,7 @@ class Window:
         self.rings = 0
         self.was: str | None = None
         self._shown_in_tmux = False
+        self._listed = -_OFFERED_SECONDS
         self._failed: dict[str, float] = {}
         self._sign = self._known_since = time.monotonic()
 
@@ -81,17 +86,21 @@ class Window:
     def awaits_tools(self) -> bool:
         """Whether its client is still about to get our tools: a turn that began now could not take its mail."""
         patience = _TOOLS_SECONDS if self.beside else _SERVER_SECONDS
+        if self.card.client == QWEN and time.monotonic() - self._listed < _OFFERED_SECONDS:
+            return True
         return not self.card.tools and time.monotonic() - self._known_since < patience
 
     def has_tools(self) -> None:
         """Its client has our tools. What it was rung for before, it could not take."""
         if not self.card.tools:
+            self._listed = time.monotonic()
             self.card.tools, self.card.ringing = True, self.card.ringing.unheard()
             self.stirred.set()
 
     def held(self) -> bool:
         """Whether its client keeps rings back for its user."""
-        return self.card.client == CLAUDE and claude.holds(self.card)
+        holds = {CLAUDE: claude.holds, QWEN: qwen.holds}.get(self.card.client)
+        return holds is not None and holds(self.card)
 
     def ways(self) -> list[str]:
         """The ways that are open now, best first."""
@@ -103,7 +112,7 @@ class Window:
         """In one word, how it can be rung."""
         if self.left_alone:
             return "none"
-        return next(iter(self.ways()), "turn-end" if self.card.client == GEMINI else "none")
+        return next(iter(self.ways()), "turn-end" if self.card.client in _HEARS_AT_END else "none")
 
     async def look(self) -> str:
         """How it can be rung, kept for whoever asks while the bell runs."""
@@ -116,7 +125,9 @@ class Window:
 
     async def ring(self, way: str, text: str) -> bool:
         """Ring by this way; False if it failed."""
-        if way == "socket":
+        if way == "socket" and self.card.client == QWEN:
+            done = await self._ring_qwen(text)
+        elif way == "socket":
             done = await claude.ring(self.card, text)
         elif way == "queue":
             done = await codex.ring(self.card, text)
@@ -132,6 +143,14 @@ class Window:
     async def join(self, text: str) -> bool:
         """Tell a turn under way, where that can be done from outside."""
         return self.card.client == CODEX and await app_server.steer(self.card, text)
+
+    async def _ring_qwen(self, text: str) -> bool:
+        """It says that it heard, and of a turn that begins so it says nothing more before its first tool call."""
+        before = self._sign
+        done = await qwen.ring(self.card, text)
+        if done and self._sign == before:
+            self.sign(busy=True)
+        return done
 
     def fail(self, way: str) -> None:
         """It did not work."""
@@ -161,6 +180,8 @@ class Window:
         client = self.card.client
         ways = []
         if client == CLAUDE and claude.socket_path(self.card) is not None:
+            ways.append("socket")
+        if client == QWEN and qwen.has_inbox(self.card):
             ways.append("socket")
         if client == CODEX and codex.can_queue(self.card):
             ways.append("queue")

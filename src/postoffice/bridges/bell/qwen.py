@@ -1,0 +1,79 @@
+"""Qwen Code's windows: the inbox that each opens for what it started itself, such as our hook, by which a turn begins."""
+
+import asyncio
+import json
+import os
+import stat
+import tempfile
+import uuid
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from postoffice.bridges.bell.place import Card
+
+_RECEIPT_SECONDS = 15.0
+_LETS_IN: Final = (None, "accept")
+"""Said of messages from other sessions; where nothing is said, what a window started itself is heard."""
+_VERSION: Final = {"msgV": 1}
+
+
+def has_inbox(card: Card) -> bool:
+    """Whether there is an inbox of this user's that its hook was told of."""
+    if card.inbox is None:
+        return False
+    with suppress(OSError):
+        found = Path(card.inbox.path).lstat()
+        return stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid()
+    return False
+
+
+def holds(card: Card) -> bool:
+    """Whether its settings keep what comes by its inbox back for its user, or turn it away. A project may be stricter than its user."""
+    home = Path(card.home) if card.home else Path.home() / ".qwen"
+    return any(_setting(folder / "settings.json") not in _LETS_IN for folder in (Path(card.folder) / ".qwen", home))
+
+
+async def ring(card: Card, text: str) -> bool:
+    """Put a line into its inbox. It is heard once the receipt says so, which comes to a socket of ours that nobody else can reach."""
+    if card.inbox is None:
+        return False
+    id = uuid.uuid4().hex
+    with tempfile.TemporaryDirectory(prefix="postoffice-") as folder:
+        answer_to = str(Path(folder) / "receipt")
+        frame = _VERSION | {"msgId": id, "type": "user", "from": answer_to, "message": {"role": "user", "content": text}}
+        if card.session is not None:
+            frame["toSessionId"] = card.session
+        try:
+            async with asyncio.timeout(_RECEIPT_SECONDS):
+                return await _receipt(card.inbox.path, [_VERSION | {"type": "auth", "token": card.inbox.token}, frame], answer_to, id)
+        except (OSError, TimeoutError):
+            return False
+
+
+async def _receipt(inbox: str, lines: list[dict[str, Any]], answer_to: str, id: str) -> bool:
+    """Send, and wait for what becomes of it."""
+    status: asyncio.Future[object] = asyncio.get_running_loop().create_future()
+
+    async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError, ValueError):
+            async for line in reader:
+                said = json.loads(line)
+                if isinstance(said, dict) and said.get("origMsgId") == id and not status.done():
+                    status.set_result(said.get("status"))
+        writer.close()
+
+    async with await asyncio.start_unix_server(hear, answer_to):
+        _, writer = await asyncio.open_unix_connection(inbox)
+        try:
+            writer.write(b"".join(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines))
+            writer.write_eof()
+            return await status == "delivered"
+        finally:
+            writer.close()
+
+
+def _setting(path: Path) -> object:
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        return json.loads(path.read_bytes())["agents"]["crossSessionInbound"]
+    return None

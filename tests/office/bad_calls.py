@@ -427,7 +427,7 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
     "speak_as": [("not_you", lambda s: s.office.speak_as(s.bob, "alice"))],
     "enter": [("bad_link", lambda s: s.office.enter("nonsense"))],
     "whose_link": [("bad_link", lambda s: s.office.whose_link("nonsense"))],
-    "visitor": [("no_visit", lambda s: s.office.visitor("nonsense")), ("no_visit", lambda s: s.office.visitor(None))],
+    "visitor": [("no_login", lambda s: s.office.visitor("nonsense")), ("no_login", lambda s: s.office.visitor(None))],
     "invites.make": [
         ("owner_only", lambda s: s.office.invites.make(s.bob, "carol")),
         ("bad_name", lambda s: s.office.invites.make(s.owner, "a b")),
@@ -488,7 +488,7 @@ CANNOT_BE_WRONG = {
     "ping",
     "totals",
     "make_link",
-    "end_visit",
+    "end_login",
     "place",
     "traffic",
     "watch",

@@ -183,7 +183,7 @@ def test_a_visit_ends_when_asked_and_when_the_key_is_revoked(out: Lookout, guard
     out.context.add_cookies([{"name": cookie["name"], "value": cookie["value"], "url": guarded.url}])
     answer = out.page.goto("/")
     assert answer is not None
-    assert answer.status == 401, "what proved the visit proves nothing any more"
+    assert answer.status == 401, "what proved the login proves nothing any more"
     visit(out, guarded, "dave")
     expect(out.page.locator("#line")).to_have_text("Live")
     guarded.run("key", "revoke", "--as", "dave")
@@ -297,9 +297,9 @@ def test_what_was_written_outlives_the_visit(out: Lookout, guarded: House) -> No
     expect(page.locator("#line")).to_have_text("Live")
     end_the_visit(out, guarded)
     page.get_by_role("button", name="Send").click()
-    expect(page.get_by_role("alert")).to_contain_text("Your visit is over")
+    expect(page.get_by_role("alert")).to_contain_text("Your login is over")
     guarded.run("send", "--to", "alice", "--subject", "News for alice", "quick", "--as", "bob")
-    expect(page.locator("#line")).to_have_text("Your visit is over")
+    expect(page.locator("#line")).to_have_text("Your login is over")
     other = out.context.new_page()
     other.goto(link(guarded, "alice"))
     expect(other.get_by_role("heading", level=1)).to_have_text("For you")
@@ -326,7 +326,7 @@ def test_a_window_never_shows_ones_mail_under_anothers_name(out: Lookout, guarde
     other.locator("#nav").get_by_role("link", name="Conversations").click()
     expect(other.get_by_role("heading", level=1)).to_have_text("carol's mail")
     expect(other.locator(".who")).to_contain_text("carol's view")
-    expect(writing.locator("#line")).to_have_text("Your visit is over")
+    expect(writing.locator("#line")).to_have_text("Your login is over")
     expect(writing.get_by_label("Message")).to_have_value("as alice")
 
 
@@ -425,7 +425,7 @@ def test_no_code_ever_reaches_the_log(guarded: House, out: Lookout) -> None:
     assert address.partition("#")[2] not in guarded.log
     (cookie,) = out.context.cookies()
     assert cookie["value"] not in guarded.log
-    # A visit outlives the process: it is the store's.
+    # A login outlives the process: it is the store's.
     expect(out.go("/").get_by_role("heading", level=1)).to_have_text("For you")
 
 

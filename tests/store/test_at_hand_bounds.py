@@ -52,7 +52,7 @@ async def test_the_same_statements_in_another_order_are_the_same_statement(postg
     await store.open(lambda _: None)
     made = Committer(postgres_of(store)._connect, lambda _: pytest.fail("no desk is needed"), postgres_of(store)._sql, "BEGIN")
     made._connection = await postgres_of(store)._connect()
-    loads: dict[str, list[Row]] = {name: [("x",)] for name in ("duty", "cursor", "visit", "keys_of")}
+    loads: dict[str, list[Row]] = {name: [("x",)] for name in ("duty", "cursor", "login", "keys_of")}
     for names in itertools.permutations(loads):
         asked: Loads = {name: loads[name] for name in names}
         assert list(await made._fetch(asked)) == list(names)
@@ -62,12 +62,12 @@ async def test_the_same_statements_in_another_order_are_the_same_statement(postg
 
 
 async def test_statements_made_of_others_are_not_kept_without_end(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(committer, "_JOINED", 3)
+    monkeypatch.setattr(committer, "_JOINED_STATEMENTS_KEPT", 3)
     store = Store(PostgreSQL(await postgres.copy()))
     await store.open(lambda _: None)
     made = Committer(postgres_of(store)._connect, lambda _: pytest.fail("no desk is needed"), postgres_of(store)._sql, "BEGIN")
     made._connection = await postgres_of(store)._connect()
-    for names in itertools.combinations(("duty", "cursor", "visit", "keys_of", "limits"), 2):
+    for names in itertools.combinations(("duty", "cursor", "login", "keys_of", "limits"), 2):
         assert await made._fetch({name: [("x",)] for name in names}) == {name: [] for name in names}
         assert len(made._joined) <= 3
     made.close()

@@ -23,7 +23,7 @@ from postoffice.core.agent import Card, key_hash, key_prefix, new_key
 from postoffice.core.connection import Assurance, Connection, Handshake, Status
 from postoffice.core.delivery import Ack, Nack, Settled, State, Wish
 from postoffice.core.draft import Draft
-from postoffice.core.errors import BadKey, MailError, NoVisit, Unavailable
+from postoffice.core.errors import BadKey, MailError, NoLogin, Unavailable
 from postoffice.core.limits import Limits
 from postoffice.core.message import Accepted
 from postoffice.core.task import TaskState
@@ -292,7 +292,7 @@ class TestDecision1Neighbours:
         entering, revoking = office.enter(await office.make_link(alice)), office.revoke_keys(office.owner(), of="alice")
         outcomes = await asyncio.gather(*((revoking, entering) if revoked_first else (entering, revoking)))
         proof, _ = outcomes[int(revoked_first)]
-        with pytest.raises(NoVisit):
+        with pytest.raises(NoLogin):
             await office.visitor(proof)
 
     async def test_a_link_is_not_made_by_a_key_that_has_been_revoked_since(self, office: PostOffice) -> None:

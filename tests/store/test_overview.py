@@ -7,7 +7,7 @@ from unittest.mock import AsyncMock
 import pytest
 
 from postoffice.core.agent import Presence
-from postoffice.core.errors import BadLink, NotYou, NoVisit, OwnerOnly
+from postoffice.core.errors import BadLink, NoLogin, NotYou, OwnerOnly
 from postoffice.core.event import Kind
 from postoffice.core.task import TaskState
 from postoffice.core.traffic import Span
@@ -246,7 +246,7 @@ class TestVisits:
             with pytest.raises(BadLink):
                 await office.enter(wrong)
         for unproven in (None, "", "nonsense", code):
-            with pytest.raises(NoVisit):
+            with pytest.raises(NoLogin):
                 await office.visitor(unproven)
 
     async def test_a_link_is_good_for_ten_minutes_and_a_visit_for_thirty_days(self, office: PostOffice, engine: Engine) -> None:
@@ -260,7 +260,7 @@ class TestVisits:
         assert (await office.visitor(proof)).owner
         await engine.advance(lasts)
         await office.store.sweeps.forget()
-        with pytest.raises(NoVisit):
+        with pytest.raises(NoLogin):
             await office.visitor(proof)
 
     async def test_a_visit_ends_when_asked_and_when_keys_are_revoked(self, office: PostOffice) -> None:
@@ -268,12 +268,12 @@ class TestVisits:
         first, _ = await office.enter(await office.make_link(alice))
         second, _ = await office.enter(await office.make_link(alice))
         others, _ = await office.enter(await office.make_link(bob))
-        await office.end_visit(first)
-        with pytest.raises(NoVisit):
+        await office.end_login(first)
+        with pytest.raises(NoLogin):
             await office.visitor(first)
         assert (await office.visitor(second)).name == "alice"
         await office.revoke_keys(alice)
-        with pytest.raises(NoVisit):
+        with pytest.raises(NoLogin):
             await office.visitor(second)
         assert (await office.visitor(others)).name == "bob"
 
@@ -285,7 +285,7 @@ class TestVisits:
         await engine.advance(timedelta(minutes=59))
         assert (await office.visitor(proof)).name == "alice"
         await engine.advance(timedelta(minutes=2))
-        with pytest.raises(NoVisit):
+        with pytest.raises(NoLogin):
             await office.visitor(proof)
 
     async def test_a_visit_that_begins_while_an_old_key_still_works_ends_with_that_key(self, office: PostOffice, engine: Engine) -> None:
@@ -298,7 +298,7 @@ class TestVisits:
         assert [(await office.visitor(proof)).name for proof in proofs] == ["alice", "alice"]
         await engine.advance(timedelta(minutes=6))
         for proof in proofs:
-            with pytest.raises(NoVisit):
+            with pytest.raises(NoLogin):
                 await office.visitor(proof)
         with pytest.raises(BadLink):
             await office.enter(unused)
@@ -310,7 +310,7 @@ class TestVisits:
         proof, _ = await office.enter(await office.make_link(await member(office, "alice")))
         acts = [office.revoke_keys(office.owner(), of="alice"), office.rotate_key(office.owner(), of="alice", overlap=timedelta(hours=1))]
         await asyncio.gather(*(acts if revoked_first else acts[::-1]))
-        with pytest.raises(NoVisit):
+        with pytest.raises(NoLogin):
             await office.visitor(proof)
 
     async def test_a_name_that_no_key_proves_gets_no_link(self, office: PostOffice) -> None:

@@ -145,10 +145,10 @@ class Desk:
         self.writes.get("put_window", {}).pop(row.id, None)
         self.write("delete_window", (row.id,), row.id)
 
-    def end_visits(self, agent: str, at: int) -> None:
-        """No visit of an agent lasts longer than a key of its own."""
-        _, earlier = self.writes.get("end_visits_of", {}).get(agent, (agent, at))
-        self.write("end_visits_of", (agent, min(at, earlier)), agent)
+    def end_logins(self, agent: str, at: int) -> None:
+        """No login of an agent lasts longer than a key of its own."""
+        _, earlier = self.writes.get("end_logins_of", {}).get(agent, (agent, at))
+        self.write("end_logins_of", (agent, min(at, earlier)), agent)
 
     def lay(self, row: DeliveryRow) -> DeliveryRow:
         """Lay a delivery on the desk; one loaded twice stays the one row acts may have in hand."""

@@ -137,7 +137,7 @@ def key_hash(key: str) -> str | None:
 
 
 def code_hash(code: str) -> str:
-    """What the store keeps of a code or of the proof of a visit; it hashes whatever text somebody gives."""
+    """What the store keeps of a code or of the proof of a login; it hashes whatever text somebody gives."""
     return sha256(code.encode(errors="surrogatepass")).hexdigest()
 
 

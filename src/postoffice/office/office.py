@@ -213,7 +213,7 @@ class PostOffice:
         self.whose_link = logins.whose_link
         self.enter = logins.enter
         self.visitor = logins.visitor
-        self.end_visit = logins.end_visit
+        self.end_login = logins.end_login
 
         # Kinds of verbs that have a name of their own
         self.invites = Invites(store, checks, clock)

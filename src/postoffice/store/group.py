@@ -22,7 +22,7 @@ LAST = {
     "delete_webhook",
     "delete_webhook_posts",
     "drop_await",
-    "end_visits_of",
+    "end_logins_of",
     "forget_limits",
     "place_delivery",
     "put_pause",

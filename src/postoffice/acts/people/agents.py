@@ -160,7 +160,7 @@ class AddKey(Act[Key]):
             for row in live:
                 row.expires_at = min(end, row.expires_at or end)
                 desk.write_key(row)
-            desk.end_visits(self.agent, end)
+            desk.end_logins(self.agent, end)
         row = KeyRow(self.hash, self.agent, self.prefix, desk.now, None, None)
         desk.keys[row.hash] = row
         desk.write_key(row)
@@ -200,7 +200,7 @@ class RevokeKeys(Act[tuple[Key, ...]]):
             row.revoked_at = desk.now
             desk.write_key(row)
             desk.tell(box, Kind.KEY_REVOKED, row.prefix)
-        desk.end_visits(self.agent, desk.now)  # whoever looks at the page by such a key looks no longer
+        desk.end_logins(self.agent, desk.now)  # whoever looks at the page by such a key looks no longer
         return tuple(as_key(row, box.name) for row in rows)
 
 

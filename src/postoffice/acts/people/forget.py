@@ -42,7 +42,7 @@ class Forget(Act[Forgotten | None]):
             bury(desk, row, _WHY.format(name=box.name))
         if box.depth:
             return None
-        desk.end_visits(self.agent, desk.now)
+        desk.end_logins(self.agent, desk.now)
         box.forgotten = True
         desk.changed_agents[self.agent] = box
         desk.hints.add(self.agent)

@@ -44,7 +44,7 @@ class Invite(Act[str]):
         elif box.forgotten:
             box.card = self.card
             desk.remember(box)
-        desk.write("add_visit", (self.hash, self.agent, INVITE, desk.now + micros(self.lasts)))
+        desk.write("add_login", (self.hash, self.agent, INVITE, desk.now + micros(self.lasts)))
         return box.name
 
 
@@ -57,13 +57,13 @@ class AcceptInvite(AddKey):
 
     def ask(self, needs: Needs) -> None:
         super().ask(needs)
-        needs.extra[f"visit:{self.code}"] = (self.code,)
+        needs.extra[f"login:{self.code}"] = (self.code,)
 
     def run(self, desk: Desk) -> Key:
-        logins = desk.extra[f"visit:{self.code}"]
+        logins = desk.extra[f"login:{self.code}"]
         if not any((agent, kind) == (self.agent, INVITE) and expires_at > desk.now for agent, kind, expires_at, _ in logins):
             raise BadInvite
         key = super().run(desk)
-        desk.extra[f"visit:{self.code}"] = []  # nor for another in this group
-        desk.write("delete_visit", (self.code,))
+        desk.extra[f"login:{self.code}"] = []  # nor for another in this group
+        desk.write("delete_login", (self.code,))
         return key

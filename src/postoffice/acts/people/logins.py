@@ -1,4 +1,4 @@
-"""People come to look at the page: a link is made, used once, and becomes a visit that lasts."""
+"""People come to look at the page: a link is made, used once, and becomes a login that lasts."""
 
 from datetime import timedelta
 
@@ -10,7 +10,7 @@ from postoffice.core.clock import micros
 from postoffice.core.errors import BadLink, NoSuchAgent
 from postoffice.core.names import OWNER, SYSTEM, folded
 
-LINK, VISIT = "link", "visit"
+LINK, LOGIN = "link", "visit"  # as the table has them
 
 
 class MakeLink(Act[None]):
@@ -33,37 +33,37 @@ class MakeLink(Act[None]):
         key = proving_key(desk, self.key)
         if key is not None:
             end = min(end, key.expires_at or end)
-        desk.write("add_visit", (self.hash, self.agent, LINK, end))
+        desk.write("add_login", (self.hash, self.agent, LINK, end))
 
 
 class UseLink(Act[str]):
-    """The link is gone and a visit has begun, that lasts no longer than any key of its agent's. Gives whose it is."""
+    """The link is gone and a login has begun, that lasts no longer than any key of its agent's. Gives whose it is."""
 
-    def __init__(self, link: str, visit: str, lasts: timedelta) -> None:
+    def __init__(self, link: str, login: str, lasts: timedelta) -> None:
         self.link = link
-        self.visit = visit
+        self.login = login
         self.lasts = lasts
 
     def ask(self, needs: Needs) -> None:
-        needs.extra[f"visit:{self.link}"] = (self.link,)
+        needs.extra[f"login:{self.link}"] = (self.link,)
         needs.boxes.add(SYSTEM)  # whose link it is stands in its row: whoever uses one holds the office's own mailbox
 
     def run(self, desk: Desk) -> str:
-        logins, desk.extra[f"visit:{self.link}"] = desk.extra[f"visit:{self.link}"], []
+        logins, desk.extra[f"login:{self.link}"] = desk.extra[f"login:{self.link}"], []
         for agent, kind, expires_at, key_ends in logins:
             if kind == LINK and expires_at > desk.now:
                 end = desk.now + micros(self.lasts)
-                desk.write("delete_visit", (self.link,))
-                desk.write("add_visit", (self.visit, agent, VISIT, min(end, key_ends or end)))
+                desk.write("delete_login", (self.link,))
+                desk.write("add_login", (self.login, agent, LOGIN, min(end, key_ends or end)))
                 return str(agent)
         raise BadLink
 
 
-class EndVisit(Act[None]):
+class EndLogin(Act[None]):
     """Whoever looked is done."""
 
     def __init__(self, hash: str) -> None:
         self.hash = hash
 
     def run(self, desk: Desk) -> None:
-        desk.write("delete_visit", (self.hash,))
+        desk.write("delete_login", (self.hash,))

@@ -91,7 +91,7 @@ class ForgetEvents(Housekeeping[int]):
 
 
 class Forget(Housekeeping[int]):
-    """Drop what has outlived its use: these records of ids, visits, spent counters."""
+    """Drop what has outlived its use: these records of ids, logins, spent counters."""
 
     def __init__(self, dedupe: tuple[tuple[str, str, str, int], ...]) -> None:
         self.dedupe = dedupe
@@ -99,7 +99,7 @@ class Forget(Housekeeping[int]):
     def run(self, desk: Desk) -> int:
         for record in self.dedupe:
             desk.write("forget_dedupe", record, record)
-        desk.write("forget_visits", (desk.now,))
+        desk.write("forget_logins", (desk.now,))
         desk.write("forget_window_sessions", (desk.now - micros(_SESSIONS_REMEMBERED),))
         desk.write("forget_limits", (desk.now - micros(timedelta(days=1)),))
         return len(self.dedupe)

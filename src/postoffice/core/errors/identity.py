@@ -51,7 +51,7 @@ class BadLink(Unidentified):
     """That link was used already, is older than ten minutes, or was never made; `postoffice login` makes a new one."""
 
 
-class NoVisit(Unidentified):
+class NoLogin(Unidentified):
     """The page is closed to strangers; open the link that `postoffice login` prints."""
 
 

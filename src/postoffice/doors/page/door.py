@@ -7,7 +7,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from postoffice.core.errors import BadLink, MailError, NoSuchPath, NoVisit, Unidentified
+from postoffice.core.errors import BadLink, MailError, NoLogin, NoSuchPath, Unidentified
 from postoffice.doors.edge import Refusal, report
 from postoffice.doors.faults import fault
 from postoffice.doors.page import (
@@ -154,7 +154,7 @@ def _answering(place: _Place) -> Callable[[Request], Awaitable[Response]]:
 
 async def refusal(look: Look, error: MailError) -> Response:
     """A refusal in the page's look; whoever is not known is shown the way in."""
-    if isinstance(error, NoVisit | BadLink):
+    if isinstance(error, NoLogin | BadLink):
         return await login.form(look, fault(error).status, error)
     try:
         return await _told(look, error)

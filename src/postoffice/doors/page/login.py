@@ -1,11 +1,11 @@
-"""The way in: a link that works once becomes a visit."""
+"""The way in: a link that works once becomes a login."""
 
 from http import HTTPStatus
 
 from starlette.datastructures import URL
 from starlette.responses import Response
 
-from postoffice.core.errors import MailError, NoVisit
+from postoffice.core.errors import MailError, NoLogin
 from postoffice.core.names import folded
 from postoffice.doors.page.look import Look
 from postoffice.doors.page.visitor import forget, proof_of, remember
@@ -22,7 +22,7 @@ async def login(look: Look) -> Response:
 
 
 async def enter(look: Look) -> Response:
-    """Begin a visit; in the place of another's only when that is wanted."""
+    """Begin a login; in the place of another's only when that is wanted."""
     given = await look.form()
     me, name = look.known, await look.office.whose_link(given.get("code", ""))
     if me is not None and folded(me.name) != folded(name) and given.get("as") != name:
@@ -35,9 +35,9 @@ async def enter(look: Look) -> Response:
 
 
 async def leave(look: Look) -> Response:
-    """End the visit, here and in the store."""
+    """End the login, here and in the store."""
     if (proof := proof_of(look.request)) is not None:
-        await look.office.end_visit(proof)
+        await look.office.end_login(proof)
     response = look.to("/")
     forget(response, look.request)
     return response
@@ -48,7 +48,7 @@ async def form(look: Look, status: HTTPStatus, error: MailError | None = None) -
     here = Look(look.request, look.office, None)
     wanted = await _wanted(look)
     # A browser keeps our cookie to itself when it follows a link of another site: once it is here, it asks again with it.
-    again = isinstance(error, NoVisit) and look.request.headers.get("sec-fetch-site") == "cross-site"
+    again = isinstance(error, NoLogin) and look.request.headers.get("sec-fetch-site") == "cross-site"
     return await here.show("login.html", status, error=error, next=wanted, again=_ours(wanted) if again else None)
 
 

@@ -34,7 +34,7 @@ async def _stream(look: Look, pulse: Pulse | None, watched: AsyncIterator[Pulse]
     yield b"retry: 1000\n\n"
     loop = asyncio.get_running_loop()
     spoke = loop.time()
-    # The visit may end meanwhile, or the database go away: then there is nothing more to tell, and the browser asks again by itself.
+    # The login may end meanwhile, or the database go away: then there is nothing more to tell, and the browser asks again by itself.
     with suppress(MailError):
         while pulse is not None:
             if not pulse.quiet or loop.time() - spoke >= _KEEPALIVE_SECONDS:

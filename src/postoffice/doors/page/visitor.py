@@ -19,12 +19,12 @@ async def visitor(request: Request, office: PostOffice) -> Caller:
 
 
 def proof_of(request: Request) -> str | None:
-    """What proves a visit."""
+    """What proves a login."""
     return request.cookies.get(_cookie(request))
 
 
 def remember(response: Response, request: Request, proof: str, lasts: timedelta) -> None:
-    """Give the browser what proves the visit, where neither scripts nor other sites can get at it."""
+    """Give the browser what proves the login, where neither scripts nor other sites can get at it."""
     response.set_cookie(
         _cookie(request),
         proof,
@@ -37,7 +37,7 @@ def remember(response: Response, request: Request, proof: str, lasts: timedelta)
 
 
 def forget(response: Response, request: Request) -> None:
-    """Have the browser forget the visit."""
+    """Have the browser forget the login."""
     response.delete_cookie(_cookie(request), path="/", secure=request.url.scheme == "https", httponly=True, samesite="strict")
 
 

@@ -75,7 +75,7 @@ class AgentReads:
         return tuple(as_key(KeyRow(*row[:-1]), row[-1]) for row in await self._engine.fetch("keys", agent=folded(name)))
 
     async def by_login(self, hash: str, kind: str) -> str | None:
-        rows = await self._engine.fetch("find_visit", hash=hash)
+        rows = await self._engine.fetch("find_login", hash=hash)
         return next((str(name) for name, kept_kind in rows if kept_kind == kind), None)
 
 

@@ -22,7 +22,7 @@ _BRIEF = frozenset(
         "card",
         "connection",
         "find_key",
-        "find_visit",
+        "find_login",
         "inbox",
         "last_event",
         "look",

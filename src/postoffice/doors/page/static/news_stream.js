@@ -2,7 +2,7 @@
 import { morph } from "./morph.js";
 import { parse } from "./markup.js";
 
-const WORDS = { live: "Live", opening: "Connecting…", lost: "Connection lost: what you see may be old. Trying again…", asleep: "Asleep", over: "Your visit is over" };
+const WORDS = { live: "Live", opening: "Connecting…", lost: "Connection lost: what you see may be old. Trying again…", asleep: "Asleep", over: "Your login is over" };
 const HIDDEN_FOR = 60_000; // a tab nobody looks at gives its connection back after a while, if another one listens for all
 const UNSEEN_PACE = 2000; // milliseconds between two looks at what waits, in a tab nobody looks at
 const ASLEEP_PACE = 60_000;
@@ -71,7 +71,7 @@ async function ask() {
     const answer = await fetch(here, { headers: { "X-Fragment": names.join(","), "X-Have": digests(names) } });
     const another = answer.ok && answer.headers.get("X-Visitor") !== document.body.dataset.me;
     if (answer.status === 401 || another) {
-      // The visit is over, or somebody else's began in another window; but what somebody is writing is still theirs.
+      // The login is over, or somebody else's began in another window; but what somebody is writing is still theirs.
       const writing = [...document.querySelectorAll("main textarea")].some((field) => field.value);
       return writing ? say("over") : location.reload();
     }
@@ -121,7 +121,7 @@ function open() {
     say("lost");
     // A browser tries again by itself unless the answer was a refusal; then we do, less and less often.
     if (source.readyState !== EventSource.CLOSED) return;
-    want(document.getElementById("nav")); // if the visit is over, the answer says so
+    want(document.getElementById("nav")); // if the login is over, the answer says so
     retry = Math.min((retry || 500) * 2, 15_000);
     setTimeout(() => (!document.hidden || keeper) && open(), retry);
   };

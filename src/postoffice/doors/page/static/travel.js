@@ -2,7 +2,7 @@
 import { morph } from "./morph.js";
 import { parse } from "./markup.js";
 
-const OVER = "Your visit is over. Nothing was sent: come in again in another tab, then send this.";
+const OVER = "Your login is over. Nothing was sent: come in again in another tab, then send this.";
 const SILENT = "The office does not answer; it may have heard you or not. Try again when it does: a letter sent twice is one letter.";
 let travelling = 0;
 
@@ -18,7 +18,7 @@ export async function travel(href, { push = true, body = null, heard = null, top
     if (!(answer.headers.get("content-type") || "").startsWith("text/html")) throw new Error("no page");
     const text = await answer.text();
     if (answer.status === 401 && (!body || answer.redirected)) {
-      if (trip === travelling) location.assign(answer.url); // the visit is over: the whole page is another
+      if (trip === travelling) location.assign(answer.url); // the login is over: the whole page is another
       return null;
     }
     // Whoever went on meanwhile is not taken back, but still told if what they sent was refused.
@@ -59,7 +59,7 @@ function arrive(page, there, begun, top) {
   document.body.dataset.cursor = document.body.dataset.cursor || page.body.dataset.cursor;
   const [main, fresh] = [document.querySelector("main"), page.querySelector("main")];
   const [nav, freshNav] = [document.getElementById("nav"), page.getElementById("nav")];
-  if (document.body.dataset.me !== page.body.dataset.me) return location.reload(); // a visit began or ended: everything is another
+  if (document.body.dataset.me !== page.body.dataset.me) return location.reload(); // a login began or ended: everything is another
   document.dispatchEvent(new CustomEvent("leaving"));
   if (nav) morph(nav, freshNav);
   morph(main, fresh);

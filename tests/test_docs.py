@@ -37,7 +37,17 @@ def without_own_values(text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "name", ["README.md", "docs/rest.md", "docs/people.md", "docs/times.md", "docs/mcp.md", "docs/command.md", "docs/reservations.md"]
+    "name",
+    [
+        "README.md",
+        "docs/rest.md",
+        "docs/people.md",
+        "docs/times.md",
+        "docs/mcp.md",
+        "docs/command.md",
+        "docs/reservations.md",
+        "docs/tasks.md",
+    ],
 )
 def test_what_a_document_prints_runs_as_printed(name: str, tmp_path: Path) -> None:
     examples = PRINTED.findall((ROOT / name).read_text())

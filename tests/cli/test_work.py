@@ -29,6 +29,27 @@ def test_a_task_is_accepted_and_brought_to_its_end(home: Home, act: str, state: 
     assert "final" in home.refused(73, "task", "accept", task, "--as", coder)
 
 
+def test_work_that_belongs_to_other_work_is_shown_as_a_tree(home: Home) -> None:
+    boss, coder, docs = home.names("boss", "coder", "docs")
+
+    def asked(to: str, what: str, *links: str) -> str:
+        return str(home.ask("send", "--to", to, "--task", what, "--subject", what, *links, "--as", boss)["message_id"])
+
+    whole = asked(coder, "Release")
+    code = asked(coder, "Code", "--parent", whole[-8:])
+    asked(docs, "Guide", "--parent", whole, "--after", code[-8:])
+    home.ask("task", "work", code, "at it", "--percent", "40", "--as", coder)
+    lines = plain(seen(home, "tasks", "--tree", "--as", boss)).splitlines()
+    assert [line.split()[0] for line in lines[1:]] == ["pending", "working", "pending"]
+    assert "   Code" in lines[2]
+    assert "working 40 %" in lines[2]
+    assert f"{coder} ({code[-6:]})" in lines[3]
+    (tree,) = home.ask("tasks", "--tree", "--as", boss)["tree"]
+    assert [part["task"]["subject"] for part in tree["parts"]] == ["Code", "Guide"]
+    assert "2 are not over" in plain(seen(home, "task", "complete", whole, "done", "--as", coder))
+    assert "--parent" in home.refused(65, "send", "--to", docs, "no task", "--parent", whole, "--as", boss)
+
+
 def test_a_result_may_be_as_long_as_a_letter(home: Home) -> None:
     boss, coder = home.names("boss", "coder")
     task = home.ask("send", "--to", coder, "--task", "dig", "--as", boss)["message_id"]

@@ -94,6 +94,23 @@ class TestTasks:
         assert completed["task"]["state"] == "completed"
         assert done(await alice.get(f"/tasks/{id}")) == done(await bob.get(f"/tasks/{id}"))
 
+    async def test_a_task_is_part_of_one_and_waits_for_another(self, callers: Callers) -> None:
+        alice, bob, carol = await callers.named("alice", "bob", "carol")
+        whole = await assign(alice, "bob")
+        first = await assign(alice, "bob", task={"parent": whole[-6:]})
+        second = await assign(alice, "carol", task={"parent": whole, "blocked_by": [first[-6:]]})
+        task = done(await carol.get(f"/tasks/{second}"))
+        assert (task["parent"], task["blocked_by"]) == (whole, [{"id": first, "state": "pending", "assignee": "bob"}])
+        circle = {"to": "bob", "type": "task", "content": "x", "task": {"parent": first, "blocked_by": [whole]}}
+        refused(await alice.post("/messages/send", json=circle), 409, "task_cycle")
+        assert done(await update(bob, first, "working", percent=60))["percent"] == 60
+        refused(await update(bob, first, "working", percent=101), 422, "invalid")
+        assert done(await update(bob, whole, "completed"))["open_parts"] == 2
+        done(await update(bob, first, "completed"))
+        (notice, letter) = await take(carol)
+        assert (letter["task"]["parent"], notice["payload"]["kind"]) == (whole, "task_unblocked")
+        assert [one["task"].get("percent") for one in await take(alice)] == [60, None, None]
+
     async def test_a_result_in_parts_stands_among_the_steps_too(self, callers: Callers) -> None:
         alice, bob = await callers.named("alice", "bob")
         done(await bob.get("/agents/me"))

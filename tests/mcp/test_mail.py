@@ -340,6 +340,23 @@ class TestTasks:
         assert await bob.say("mail_get") == "No new mail."
         assert "task completed, you sent it" in await alice.say("mail_find", id=task)
 
+    async def test_work_that_belongs_to_other_work_says_so_and_its_end_is_told(self, alice: Mind, bob: Mind, carol: Mind) -> None:
+        shed = await alice.send("bob", "The shed", task={})
+        paint = await alice.send("bob", "Paint it", task={"parent": shed, "blocked_by": []})
+        photo = await alice.send("carol", "Take a photo", task={"parent": shed, "blocked_by": [paint]})
+        (facts,) = [head[3] for head in HEAD.findall(await carol.say("mail_get")) if head[0] == photo]
+        assert ", task pending, part of " in facts
+        assert ", to be done after " in facts
+        said = await carol.say("task_update", id=photo, state="working", text="Soon", percent=10)
+        assert said == f"Task {photo} is working; alice is told. It still waits for bob."
+        assert "task working, 10 %" in await alice.say("mail_get")
+        assert (await bob.say("task_update", id=shed, state="completed")).endswith("is told. 2 of its parts are not over.")
+        assert "2 of its parts not over" in await alice.say("mail_get")
+        await bob.say("task_update", id=paint, state="failed", text="No paint")
+        assert "waited for is over. Not completed: " in await carol.say("mail_get")
+        said = await alice.refused("mail_send", to="bob", text="More", task={"parent": "0000-none"})
+        assert said.endswith("[no_such_task]")
+
     async def test_whoever_gave_one_takes_it_back_and_whoever_has_it_is_told(self, alice: Mind, bob: Mind, carol: Mind) -> None:
         task, begun = await alice.send("bob", "Paint the shed", task=True), await alice.send("carol", "Sing", task=True)
         assert await alice.say("task_update", id=task, state="canceled") == f"{task} is canceled; bob had not taken it."

@@ -51,6 +51,20 @@ def test_the_board_is_chosen_by_who_was_asked(out: Lookout, house: House) -> Non
     expect(page.locator(".card")).to_contain_text("For me")
 
 
+def test_who_waits_for_whom_is_shown(out: Lookout, house: House) -> None:
+    town = house.town
+    whole = town.ask("atlas", "coder", "Release")
+    code = town.ask("atlas", "coder", "Code", parent=whole)
+    town.ask("atlas", "docs", "Guide", parent=whole, blocked_by=[code])
+    town.call("coder", "POST", f"/tasks/{code}/update", {"state": "working", "content": "At it", "percent": 40})
+    page = out.go("/page/tasks")
+    expect(page.locator(".card").filter(has_text="Guide")).to_contain_text("waits for coder")
+    expect(page.locator(f'.card[data-key="{code}"]')).to_contain_text("40 %")
+    expect(page.locator(f'.card[data-key="{whole}"]')).to_contain_text("2 of its parts are not over")
+    town.call("coder", "POST", f"/tasks/{code}/update", {"state": "completed", "content": "Done"})
+    expect(page.locator(".card").filter(has_text="Guide")).not_to_contain_text("waits for")
+
+
 def test_whoever_was_asked_is_reminded_once(out: Lookout, house: House) -> None:
     house.town.ask("atlas", "coder", "Write the notes")
     page = out.go("/page/tasks")

@@ -131,10 +131,10 @@ class Town:
         self.call("docs", "POST", "/connections/approve", {"verification_code": code})
         self.kill("nightly", "scout", "Weekly digest", "cannot parse the attachment: unexpected end of file")
 
-    def ask(self, who: str, of: str, subject: str, hours: float | None = None) -> str:
+    def ask(self, who: str, of: str, subject: str, hours: float | None = None, **links: Any) -> str:
         """Ask for work, due in so many hours."""
         due = None if hours is None else (datetime.now(UTC) + timedelta(hours=hours)).isoformat()
-        sent = self.send(who, of, f"{subject}, please.", subject=subject, type="task", task={"deadline": due})
+        sent = self.send(who, of, f"{subject}, please.", subject=subject, type="task", task={"deadline": due, **links})
         return str(sent["message_id"])
 
     def move(self, who: str, task: str, state: str, content: str = "") -> None:

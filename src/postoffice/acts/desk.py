@@ -77,6 +77,7 @@ class Desk:
         self.dedupe: dict[tuple[str, str, str], tuple[bytes, str, int]] = {}
         self.tasks: dict[str, TaskRow] = {}  # by message id
         self.under_way: dict[str, int] = {}
+        self.linked: list[tuple[str, tuple[str, ...]]] = []  # tasks that got a part in this group, and what that waits for
         self.memories: dict[str, MemoryRow] = {}
         self.questions: dict[str, QuestionRow] = {}  # by message id
         self.connections: dict[str, ConnectionRow] = {}

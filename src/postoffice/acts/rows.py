@@ -177,6 +177,15 @@ class TaskRow(Struct):
     steps: str
     created_at: int
     updated_at: int
+    parent: str | None = None
+    percent: int | None = None
+    blocked: bool = False
+    """Whether it waits for others, and its assignee is to be told when that is over."""
+    gone: bool = False
+    """Whether its requester was told that its assignee's window is gone."""
+    blockers: str | None = None
+    """What it waits for, each as its id, state and assignee."""
+    open_parts: int = 0
 
 
 class QuestionRow(Struct):

@@ -69,14 +69,18 @@ def _asked(options: Options) -> dict[str, Any]:
     kind, deadline = "task" if options["task"] else options["type"], options["deadline"]
     if options["type"] not in (None, kind):
         raise BadSetting(name="--type", why=f"a task is no {options['type']}; give --task or --type, not both")
-    if deadline is None:
+    links = {name: options[name] for name in ("parent", "blocked_by") if options[name]}
+    if deadline is None and not links:
         return {"type": kind}
     if kind != "task":
-        raise BadSetting(name="--deadline", why="only work has one; ask for some with --task")
+        flag = "--deadline" if deadline is not None else "--parent" if "parent" in links else "--after"
+        raise BadSetting(name=flag, why="only work has one; ask for some with --task")
+    if deadline is None:
+        return {"type": kind, "task": links}
     now = datetime.now().astimezone()
     if (due := moment_of(deadline, now)) <= now:
         raise BadSetting(name="--deadline", why=f"{deadline!r} is over")
-    return {"type": kind, "task": {"deadline": due.isoformat()}}
+    return {"type": kind, "task": {"deadline": due.isoformat()} | links}
 
 
 def _times(options: Options) -> dict[str, Any]:
@@ -180,6 +184,7 @@ COMMANDS = (
             "postoffice send --to bob --subject Review --file notes.md --as alice",
             "postoffice send --to coder --task 'Tidy the tests' --deadline tomorrow",
             "postoffice send --to coder 'Stand-up?' --at '9:00' --expires '10:00'",
+            "postoffice send --to docs --task 'Write it up' --parent 3fe348 --after 71ac02",
             "git diff | postoffice send --to reviewer --task --subject 'Review this' --wait-reply 120",
         ),
         send,
@@ -195,6 +200,14 @@ COMMANDS = (
             argument("--at", metavar="TIME", help="deliver it then: 9:00, monday 8am, 2026-12-31T18:00"),
             argument("--in", metavar="TIME", help="deliver it so much later: 2h, 30m"),
             argument("--expires", metavar="TIME", help="whoever has not taken it by then does not get it: tomorrow, 18:00, in 1d"),
+            argument("--parent", metavar="TASK", help="the task it is part of"),
+            argument(
+                "--after",
+                dest="blocked_by",
+                action="append",
+                metavar="TASK",
+                help="a task that has to end first; more than once for several",
+            ),
             argument("--type", help="another kind of message"),
             argument("--priority", type=int, choices=range(1, 6), help="1 urgent to 5 fyi"),
             argument("--id", help="your own id: a retry with it sends nothing twice"),

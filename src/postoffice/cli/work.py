@@ -6,6 +6,7 @@ from postoffice.cli import ids
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.pages import LIMIT, gathered, tell_of_more
 from postoffice.cli.show import ago, ahead, say, table, text_of
+from postoffice.cli.task_tree import show_tree, tree
 from postoffice.client.path import part
 from postoffice.client.text_body import text_body
 from postoffice.core.entity import ENTITY_TYPES, NAMED
@@ -23,11 +24,16 @@ _STATES = {"accept": "accepted", "work": "working", "complete": "completed", "re
 async def task(wire: "Wire", options: Options) -> Any:
     """Move a task."""
     body = {"state": _STATES[options["act"]]} | ({} if options["text"] is None else text_body(options["text"]))
+    body |= {} if options["percent"] is None else {"percent": options["percent"]}
     return await wire.post(f"/tasks/{part(options['task'])}/update", body)
 
 
 def _task(console: "Console", answer: Any) -> None:
     say(console, f"Task {ids.short(answer['id'])} is {answer['state']}{_told(answer)}.")
+    if answer["state"] in FINAL and answer["open_parts"]:
+        say(
+            console, f"Of its parts {answer['open_parts']} {'is' if answer['open_parts'] == 1 else 'are'} not over: postoffice tasks --tree"
+        )
 
 
 def _told(answer: Any) -> str:
@@ -37,11 +43,16 @@ def _told(answer: Any) -> str:
 
 async def tasks(wire: "Wire", options: Options) -> Any:
     """Tasks of the caller's."""
+    if options["tree"]:
+        return await tree(wire, options["limit"], options["state"])
     me = (await wire.get("/agents/me"))["name"] if options["asked"] else None
     return await gathered(wire, "/tasks", "tasks", options["limit"], requester=me, state=options["state"])
 
 
 def _tasks(console: "Console", answer: Any) -> None:
+    if "tree" in answer:
+        show_tree(console, answer)
+        return
     dues = [_due(task) for task in answer["tasks"]]
     late = any(dues)  # where nothing has to be done by then nobody misses the column
     rows = [
@@ -136,16 +147,18 @@ COMMANDS = (
             argument("act", choices=list(_STATES)),
             argument("task", help="a task's id, or the end of it"),
             argument("text", nargs="?", help="what to tell"),
+            argument("--percent", type=int, choices=range(101), metavar="0-100", help="how far it is"),
         ),
     ),
     Command(
         "tasks",
         "list tasks asked of an agent, or by it",
-        ("postoffice tasks --as coder", "postoffice tasks --asked --state working --as boss"),
+        ("postoffice tasks --as coder", "postoffice tasks --asked --state working --as boss", "postoffice tasks --tree"),
         tasks,
         _tasks,
         (
             argument("--asked", action="store_true", help="those it asked of others"),
+            argument("--tree", action="store_true", help="both, each under what it is part of, with who waits for whom"),
             argument("--state", type=TaskState, choices=[str(state) for state in TaskState]),
             LIMIT,
         ),

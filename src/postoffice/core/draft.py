@@ -1,5 +1,6 @@
 """A message as its sender writes it, and which of them the office can take."""
 
+from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any
 
@@ -17,6 +18,8 @@ from postoffice.core.times import When, check_when
 
 _WORDS = ("type", "correlation_id", "reply_to", "ref_id", "ref_type", "client_id", "session_id", "forward_of")
 _words_of = attrgetter(*_WORDS)
+_BLOCKERS = 20
+"""Tasks that one task waits for."""
 _PARTS = {"text": ("text", str), "data": ("data", object), "file": ("path", str)}
 
 
@@ -82,6 +85,8 @@ def check_draft(draft: Draft, limits: Limits) -> Draft:
     _check_form(draft)
     if draft.task is not None:
         _check_task(draft.task, limits)
+        if draft.type != TASK and (draft.task.parent or draft.task.blocked_by):
+            raise BadMessage(field="task", why=f"a {draft.type} is no task; only one of type task is part of another or waits for others")
     _check_times(draft)
     return msgspec.structs.replace(
         draft,
@@ -100,6 +105,24 @@ def check_draft(draft: Draft, limits: Limits) -> Draft:
 def addressee(to: str | tuple[str, ...]) -> str:
     """The name under which a draft's address is remembered, however it was spelled."""
     return folded(to) if isinstance(to, str) else ",".join(sorted(folded(name) for name in to))
+
+
+def named_in(draft: Draft) -> tuple[str, ...]:
+    """The messages it names, by whatever ids."""
+    task = (None, ()) if draft.task is None else (draft.task.parent, draft.task.blocked_by)
+    return tuple(ref for ref in (draft.reply_to, draft.forward_of, task[0], *task[1]) if ref)
+
+
+def with_whole_ids(draft: Draft, whole: Mapping[str, str]) -> Draft:
+    """The draft with the ids that its short ones stand for."""
+
+    def of(ref: str | None) -> str | None:
+        return whole.get(ref or "", ref)
+
+    task = draft.task
+    if task is not None:
+        task = msgspec.structs.replace(task, parent=of(task.parent), blocked_by=tuple(whole.get(ref, ref) for ref in task.blocked_by))
+    return msgspec.structs.replace(draft, reply_to=of(draft.reply_to), forward_of=of(draft.forward_of), task=task)
 
 
 def _check_words(draft: Draft, limits: Limits) -> None:
@@ -194,6 +217,11 @@ def _check_task(task: TaskRef, limits: Limits) -> None:
         _check_word("task id", task.id, limits.id_chars)
     if task.state is not None:
         _check_word("task state", task.state, limits.id_chars)
+    if len(task.blocked_by) > _BLOCKERS:
+        raise BadMessage(field="task", why=f"it waits for {len(task.blocked_by)} others, more than {_BLOCKERS}")
+    for field, ref in (("parent", task.parent), *(("blocked_by", ref) for ref in task.blocked_by)):
+        if ref is not None:
+            _check_word(field, ref, limits.id_chars)
     if task.deadline is not None:
         if task.deadline.tzinfo is None:
             raise BadMessage(field="task", why="its deadline needs a time zone")

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from postoffice.core.clock import is_id
 from postoffice.core.invisible import visible
 from postoffice.core.letter import Letter
-from postoffice.core.message import Forwarded
+from postoffice.core.message import Forwarded, TaskRef
 from postoffice.core.span import ago, span
 from postoffice.core.task import FINAL, TaskState
 from postoffice.core.text import render
@@ -78,11 +78,19 @@ class Fence:
         if letter.task:
             said = letter.task.state if letter.task.state in set(TaskState) else TaskState.PENDING
             state = getattr(letter, "task_state", None) or said  # as it is now, where that was looked up
-            facts.append(f"task {state}")
+            facts.append(f"task {state}" if letter.task.percent is None else f"task {state}, {letter.task.percent} %")
+            facts += self._linked(letter.task)
             if self._now is not None and letter.task.deadline is not None and state not in FINAL:
                 left = letter.task.deadline - self._now
                 facts.append(f"due in {span(left)}" if left.total_seconds() > 0 else f"was due {ago(-left)}")
         return facts
+
+    def _linked(self, task: TaskRef) -> list[str]:
+        """What it is part of, what it waited for when it was asked, and what it leaves open."""
+        facts = [f"part of {self._short(task.parent)}"] if task.parent is not None and is_id(task.parent) else []
+        if blockers := [self._short(id) for id in task.blocked_by if is_id(id)]:
+            facts.append(f"to be done after {', '.join(blockers)}")
+        return facts + ([f"{task.open_parts} of its parts not over"] if task.open_parts else [])
 
     def _given(self, letter: Letter) -> list[str]:
         """What its sender chose, a line each."""

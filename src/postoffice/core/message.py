@@ -25,6 +25,14 @@ class TaskRef(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str | None = None
     state: str | None = None
     deadline: datetime | None = None
+    parent: str | None = None
+    """The task it is part of."""
+    blocked_by: tuple[str, ...] = ()
+    """The tasks that have to end before it can be done."""
+    percent: int | None = None
+    """How far it is, of a hundred; in a report."""
+    open_parts: int = 0
+    """In the report that it is completed: how many of its parts are not over."""
 
 
 class Forwarded(msgspec.Struct, frozen=True, omit_defaults=True, rename={"sender": "from"}):

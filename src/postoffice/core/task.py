@@ -61,6 +61,15 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True):
     at: datetime
     text: str | None = None
     implied: bool = False
+    percent: int | None = None
+
+
+class Blocker(msgspec.Struct, frozen=True):
+    """A task that another waits for."""
+
+    id: str
+    state: TaskState
+    assignee: str
 
 
 class Task(msgspec.Struct, frozen=True, kw_only=True):
@@ -78,6 +87,19 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     deadline: datetime | None = None
     callback: dict[str, Any] | None = None
     overdue: bool = False
+    percent: int | None = None
+    """How far its assignee says it is."""
+    parent: str | None = None
+    """The task it is part of."""
+    blocked_by: tuple[Blocker, ...] = ()
+    """What has to end before it can be done, ended or not."""
+    open_parts: int = 0
+    """How many of its own parts are not over."""
+
+    @property
+    def waits_for(self) -> tuple[Blocker, ...]:
+        """What it waits for now."""
+        return () if self.state in FINAL else tuple(one for one in self.blocked_by if one.state not in FINAL)
 
 
 def moves(task: str, state: TaskState, wanted: TaskState) -> tuple[TaskState, ...]:

@@ -9,8 +9,8 @@ import msgspec
 from postoffice.acts.mail.send import Send
 from postoffice.core.agent import Caller
 from postoffice.core.clock import steady
-from postoffice.core.draft import Draft, LedgerWish
-from postoffice.core.errors import MailError, NoSuchAgent, NoSuchMessage, NothingToAnswer
+from postoffice.core.draft import Draft, LedgerWish, named_in
+from postoffice.core.errors import MailError, NoSuchAgent
 from postoffice.core.ledger import DIRECT, is_ledger_id
 from postoffice.core.message import Accepted
 from postoffice.core.names import EVERYONE
@@ -19,7 +19,7 @@ from postoffice.office.checks import Checks
 from postoffice.office.directory import Directory
 from postoffice.office.reachability import Reachability
 from postoffice.office.rules import OfficeRules
-from postoffice.office.short_ids import ShortIds
+from postoffice.office.short_ids import UNKNOWN, ShortIds
 from postoffice.office.tallies import Tallies
 from postoffice.office.trace import Trace
 from postoffice.store.store import Store
@@ -84,7 +84,7 @@ class Sending:
             outcome = await self._store.do(self._act(caller, draft))
             if not outcome.duplicate:
                 return outcome
-        except (NoSuchMessage, NothingToAnswer) as error:
+        except UNKNOWN as error:
             outcome = error
         sure = await self._again(caller, draft, outcome)
         if isinstance(sure, BaseException):
@@ -109,10 +109,10 @@ class Sending:
         if isinstance(outcome, Accepted):
             repeated = outcome.duplicate and isinstance(draft.to, str)
             return await self._store.do(self._act(caller, draft, looks=True)) if repeated else outcome
-        if not isinstance(outcome, NoSuchMessage | NothingToAnswer):
+        if not isinstance(outcome, UNKNOWN):
             return outcome
         try:
-            refs = {ref: await self._short_ids.whole(caller.name, ref) for ref in (draft.reply_to, draft.forward_of) if ref}
+            refs = {ref: await self._short_ids.whole(caller.name, ref) for ref in named_in(draft)}
             whole = {ref: id for ref, id in refs.items() if id}
             return await self._store.do(self._act(caller, draft, whole=whole)) if whole else outcome
         except MailError as error:

@@ -12,8 +12,8 @@ from postoffice.core.errors import (
     NotRequester,
     TaskFinal,
 )
-from postoffice.core.limits import Limits
-from postoffice.core.message import TASK_UPDATE
+from postoffice.core.limits import Limits, bounded
+from postoffice.core.message import TASK_UPDATE, TaskRef
 from postoffice.core.names import check_name, folded
 from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.views import Page
@@ -21,6 +21,9 @@ from postoffice.office.cancellations import recall
 from postoffice.office.checks import Checks
 from postoffice.office.short_ids import ShortIds
 from postoffice.store.store import Store
+
+_WHOLE = 100
+"""Percent."""
 
 
 class Tasks:
@@ -32,11 +35,20 @@ class Tasks:
         self._limits = limits
         self._short_ids = short_ids
 
-    async def update_task(self, caller: Caller, ref: str, state: TaskState, report: Draft | None = None) -> Task:
+    async def update_task(
+        self, caller: Caller, ref: str, state: TaskState, report: Draft | None = None, *, percent: int | None = None
+    ) -> Task:
         """Move a task, as its assignee, or cancel it, as its requester. The other gets a task_update, the requester with the task's callback."""
+        task = await self._moved(caller, ref, state, report, percent)
+        if state in FINAL:
+            await self._store.sweeps.report_unblocked()  # whoever waited for it hears of it at once, and not with the next tick
+        return task
+
+    async def _moved(self, caller: Caller, ref: str, state: TaskState, report: Draft | None, percent: int | None) -> Task:
         given = report or Draft(to=caller.name, content="")
+        progress = None if percent is None else TaskRef(percent=bounded("percent", percent, 0, 0, _WHOLE))
         answered = self._checks.ref(ref) if given.automatic else given.reply_to  # the task itself is what an automatic report answers
-        checked = check_draft(msgspec.structs.replace(given, type=TASK_UPDATE, task=None, reply_to=answered), self._limits)
+        checked = check_draft(msgspec.structs.replace(given, type=TASK_UPDATE, task=progress, reply_to=answered), self._limits)
         if state is TaskState.CANCELED:
             named = None if caller.owner else caller.name
             return await self._short_ids.named(named, self._checks.ref(ref), lambda whole: self._cancel_task(caller, whole, checked))

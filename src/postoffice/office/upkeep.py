@@ -90,6 +90,8 @@ class Upkeep:
         await store.sweeps.end_reservations()
         await store.sweeps.expire_requests()
         await store.sweeps.report_overdue()
+        await store.sweeps.report_unblocked()
+        await store.sweeps.report_gone()
         await store.sweeps.end_questions()
         await store.sweeps.end_pauses()
         await store.sweeps.ask_go_on()

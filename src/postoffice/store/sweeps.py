@@ -5,11 +5,12 @@ from datetime import timedelta
 from typing import Protocol, TypeVar
 
 from postoffice.acts.act import Act
-from postoffice.acts.mail.expiry import ExpireRequests, ReportOverdue
+from postoffice.acts.mail.expiry import ExpireRequests
 from postoffice.acts.people.pausing import ResumeMail
 from postoffice.acts.people.windows import EndLost
 from postoffice.acts.questions.closing import EndQuestion
 from postoffice.acts.questions.go_on import AskGoOn
+from postoffice.acts.tasks.reports import ReportGone, ReportOverdue, ReportUnblocked
 from postoffice.acts.upkeep.forgetting import Forget, ForgetEvents, Purge, PurgeUnreached
 from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.acts.work.reserving import EndReservations, TellFree, in_the_way
@@ -22,6 +23,8 @@ from postoffice.store.reads.reservations import ReservationReads
 
 R = TypeVar("R")
 _INDEXED_AT_ONCE = 1000
+_GONE_AFTER = timedelta(minutes=5)
+"""Without a window and without a word for so long, whoever works on a task is not just starting its client again."""
 
 
 class Do(Protocol):
@@ -49,6 +52,16 @@ class Sweeps:
         """Tell of the tasks whose deadline has passed."""
         ids = tuple(id for (id,) in await self._engine.fetch("overdue_tasks", limit=limit))
         return await self._do(ReportOverdue(ids)) if ids else 0
+
+    async def report_unblocked(self, limit: int = 100) -> int:
+        """Tell of the tasks that wait for nothing any more."""
+        ids = tuple(id for (id,) in await self._engine.fetch("unblocked_tasks", limit=limit))
+        return await self._do(ReportUnblocked(ids)) if ids else 0
+
+    async def report_gone(self, limit: int = 100) -> int:
+        """Tell of the tasks whose assignee has closed its window and is silent since."""
+        ids = tuple(id for (id,) in await self._engine.fetch("gone_tasks", silent=micros(_GONE_AFTER), limit=limit))
+        return await self._do(ReportGone(ids)) if ids else 0
 
     async def end_lost_windows(self, limit: int = 100) -> int:
         """Close the windows that were not renewed."""

@@ -1,22 +1,17 @@
-"""What time does: leases run out, delays end, letters come due or expire, requests expire, deadlines pass."""
+"""What time does: leases run out, delays end, letters come due or expire, requests expire."""
 
 from datetime import timedelta
 
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
-from postoffice.acts.mail.moves import bury, end_expired, let_through, move, notify
+from postoffice.acts.mail.moves import bury, end_expired, let_through, move
 from postoffice.acts.needs import Needs
 from postoffice.acts.people.connections import expire
-from postoffice.acts.rows import DeliveryRow, TaskRow
-from postoffice.acts.rules.notices import task_overdue
-from postoffice.acts.tasks.steps import write_task
+from postoffice.acts.rows import DeliveryRow
 from postoffice.core.connection import Status
 from postoffice.core.delivery import UNREAD, State, after_failure
-from postoffice.core.event import Kind
-from postoffice.core.names import SYSTEM
 from postoffice.core.policy import admitted
 from postoffice.core.session import pair
-from postoffice.core.task import FINAL
 
 _NO_DELAY = timedelta(0)
 _EXPIRED = "the lease ran out too often"
@@ -93,29 +88,3 @@ class ExpireRequests(Act[int]):
                 expire(desk, row)
                 expired += 1
         return expired
-
-
-class ReportOverdue(Act[int]):
-    """Tell those who asked for work, once, that its deadline has passed."""
-
-    def __init__(self, ids: tuple[str, ...]) -> None:
-        self.ids = ids
-
-    def ask(self, needs: Needs) -> None:
-        needs.tasks.update(self.ids)
-
-    def ask_more(self, needs: Needs, desk: Desk) -> None:
-        senders = {desk.mail[key].sender for key in desk.mail if key[0] in self.ids}
-        needs.thread_keys.update((*pair(SYSTEM, agent), "") for agent in senders)
-
-    def run(self, desk: Desk) -> int:
-        return sum(self._report(desk, desk.tasks[id]) for id in self.ids if id in desk.tasks)
-
-    def _report(self, desk: Desk, task: TaskRow) -> bool:
-        if task.overdue or task.deadline is None or task.deadline > desk.now or task.state in FINAL:
-            return False
-        task.overdue = True
-        write_task(desk, task)
-        notify(desk, desk.boxes[task.requester], task_overdue(task, desk.boxes[task.assignee].name))
-        desk.tell(desk.boxes[task.requester], Kind.TASK, task.id, {"state": task.state, "overdue": True})
-        return True

@@ -24,11 +24,12 @@ from postoffice.acts.rules.endless import ask_talk, check_talk, count_talk, may_
 from postoffice.acts.rules.idempotency import Exchange, Once
 from postoffice.acts.rules.naming import ask_lookalikes, check_new_name
 from postoffice.acts.rules.rates import ask_rate, count_sent
+from postoffice.acts.tasks.links import Links
 from postoffice.acts.tasks.steps import open_task
 from postoffice.core.agent import Card
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
-from postoffice.core.draft import Draft, addressee
+from postoffice.core.draft import Draft, addressee, with_whole_ids
 from postoffice.core.errors import (
     MailError,
     NoSuchAgent,
@@ -83,9 +84,10 @@ class Send(Act[Accepted]):
         """Whether it may be one letter of a talk without end."""
         said = draft
         if whole:  # by its retries it is the same message, however it names others
-            draft = self.draft = _with_whole_ids(draft, whole)
+            draft = self.draft = with_whole_ids(draft, whole)
         self.answering = Answering(self.sender, draft, self.agents)
         self.forwarding = Forwarding(self.sender, draft, self.agents)
+        self.links = Links(self.sender, draft.task if draft.type == TASK else None)
         self.once = self.exchange = None
         if draft.client_id is not None:
             # However the address is spelled, it is the same message.
@@ -103,6 +105,7 @@ class Send(Act[Accepted]):
             needs.threads.add(draft.session_id)
         self.answering.ask(needs)
         self.forwarding.ask(needs)
+        self.links.ask(needs)
         if self.once is not None:
             needs.dedupe.add(self.once.key)
         if self.exchange is not None:
@@ -159,7 +162,8 @@ class Send(Act[Accepted]):
                 refused[box.agent] = error
         joined = draft.session_id is not None or (isinstance(draft.to, str) and answered.thread is not None)
         named = threads[boxes[0].agent] if joined and len(boxes) == 1 else None
-        message = compose(desk, answered.carried(draft), sender, boxes, named, original, verified=self.verified)
+        linked = self.links.resolved(desk, answered.carried(draft))
+        message = compose(desk, linked, sender, boxes, named, original, verified=self.verified)
         encoded = _encode(message)
         check_size(len(encoded), desk.limits)
         body = encoded.decode()
@@ -291,10 +295,3 @@ class Send(Act[Accepted]):
         type, notes, created_at = desk.entities.get(message.ref_id, (message.ref_type or "", 0, desk.now))
         desk.entities[message.ref_id] = (type, notes + 1, created_at)
         desk.write("put_entity", (message.ref_id, type, notes + 1, created_at, desk.now), message.ref_id)
-
-
-def _with_whole_ids(draft: Draft, whole: Mapping[str, str]) -> Draft:
-    """The draft with the ids that its short ones stand for."""
-    return msgspec.structs.replace(
-        draft, reply_to=whole.get(draft.reply_to or "", draft.reply_to), forward_of=whole.get(draft.forward_of or "", draft.forward_of)
-    )

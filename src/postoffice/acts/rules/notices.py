@@ -1,5 +1,7 @@
 """What the office itself writes to agents: the words of each notice, and its facts for programs."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -63,9 +65,29 @@ def talking_long(session_id: str, other: str, letters: int, held: int) -> Notice
 
 def task_overdue(task: TaskRow, assignee: str) -> Notice:
     """A task's deadline has passed."""
-    text = f"Task {task.id} is {task.state} with {assignee}, and its deadline has passed."
+    text = f"Task {task.id} is {task.state} with {assignee}, and its deadline has passed. {_ways_on(assignee)}"
     facts = {"kind": "task_overdue", "task_id": task.id, "message_id": task.message_id, "state": task.state, "assignee": assignee}
     return Notice(text, facts, task.message_id)
+
+
+def assignee_gone(task: TaskRow, assignee: str, since: datetime) -> Notice:
+    """Whoever works on a task has closed its window, and nothing was heard of it since."""
+    text = f"Task {task.id} is {task.state} with {assignee}, whose window is gone: nothing was heard of it since {since:%H:%M} UTC. {_ways_on(assignee)}"
+    facts = {"kind": "assignee_gone", "task_id": task.id, "message_id": task.message_id, "state": task.state, "assignee": assignee}
+    return Notice(text, facts, task.message_id)
+
+
+def _ways_on(assignee: str) -> str:
+    """What whoever asked for a task can do."""
+    return f"You can write to {assignee} again, urgent mail rings its window; or cancel the task and ask somebody else."
+
+
+def task_unblocked(task: TaskRow, failed: Sequence[str]) -> Notice:
+    """All that a task waited for is over."""
+    how = f" Not completed: {', '.join(failed)}; see what became of it before you begin." if failed else ""
+    text = f"All that task {task.message_id} waited for is over.{how}"
+    facts = {"kind": "task_unblocked", "task_id": task.id, "message_id": task.message_id, "not_completed": list(failed)}
+    return Notice(text, facts, task.message_id, priority=LEAST_URGENT_NOTICE_RUNG)
 
 
 def not_on_ledger(what: str, reason: str | None, topic_id: str, message_id: str | None) -> Notice:

@@ -20,7 +20,7 @@ from postoffice.core.errors import AmbiguousId, DeadlinePassed, NoSuchTask, NotA
 from postoffice.core.names import folded
 from postoffice.core.policy import admitted
 from postoffice.core.session import pair
-from postoffice.core.task import UNDER_WAY, Step, Task, TaskState, moves
+from postoffice.core.task import UNDER_WAY, Blocker, Step, Task, TaskState, moves
 from postoffice.core.text import render
 
 _task = msgspec.json.Decoder(Task).decode
@@ -36,11 +36,15 @@ class MoveTask(Act[Task]):
         self.wanted = wanted
         self.report = report
         self.verified = verified
+        self.parts = f"open_parts:{ref}"
+        """How many parts of it are not over, which is told of one that is completed."""
         self.once = Once.of(self.caller, f"task:{ref}", report.client_id, (wanted, report))
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.caller)
         needs.tasks.add(self.ref)
+        if self.wanted is TaskState.COMPLETED:
+            needs.extra[self.parts] = (self.ref,)
         if self.once is not None:
             needs.dedupe.add(self.once.key)
 
@@ -56,11 +60,13 @@ class MoveTask(Act[Task]):
         road = moves(task.id, state, self.wanted)
         if TaskState.ACCEPTED in road and state is TaskState.PENDING:
             self._check_accept(desk, task)
-        update = Update(desk, task, self.caller, self.wanted, self.report, verified=self.verified)
+        open_parts = next((count for id, count in desk.extra.get(self.parts, ()) if id == task.message_id), 0)
+        update = Update(desk, task, self.caller, self.wanted, self.report, verified=self.verified, open_parts=open_parts)
         if self.wanted is state and not self.report.settled:
             self._check_report(desk, desk.boxes[task.requester], update.size)
         desk.room.take(update.size)
-        step(desk, task, self.wanted, render(update.message.content, update.message.parts) or None, road[:-1])
+        percent = None if self.report.task is None else self.report.task.percent
+        step(desk, task, self.wanted, render(update.message.content, update.message.parts) or None, road[:-1], percent)
         # The mail that asked for it has been dealt with, unless somebody holds it: then that one settles it.
         mail = desk.mail.get((task.message_id, task.assignee))
         if mail is not None and mail.state in (State.PENDING, State.HELD):
@@ -124,4 +130,14 @@ def as_task(row: TaskRow, names: dict[str, str]) -> Task:
         deadline=None if row.deadline is None else moment(row.deadline),
         callback=None if row.callback is None else msgspec.json.decode(row.callback),
         overdue=bool(row.overdue),
+        percent=row.percent,
+        parent=row.parent,
+        blocked_by=blockers_of(row),
+        open_parts=row.open_parts,
     )
+
+
+def blockers_of(row: TaskRow) -> tuple[Blocker, ...]:
+    """What a task waits for, ended or not, the first asked for first."""
+    told = (text.split(":") for text in sorted((row.blockers or "").split()))
+    return tuple(Blocker(id, TaskState(state), assignee) for id, state, assignee in told)

@@ -4,6 +4,7 @@ import msgspec
 
 from postoffice.acts.desk import Desk
 from postoffice.acts.rows import TaskRow
+from postoffice.acts.tasks.links import link
 from postoffice.core.clock import micros
 from postoffice.core.event import Kind
 from postoffice.core.message import Message
@@ -36,13 +37,18 @@ def open_task(desk: Desk, message: Message, requester: str, assignee: str, sessi
             None if message.callback is None else _encode(message.callback).decode(),
             _encode((Step(TaskState.PENDING, message.created_at),)).decode(),
             desk.now,
+            task.parent,
+            link(desk, message),
         ),
     )
 
 
-def step(desk: Desk, task: TaskRow, state: TaskState, text: str | None = None, implied: tuple[TaskState, ...] = ()) -> None:
+def step(
+    desk: Desk, task: TaskRow, state: TaskState, text: str | None = None, implied: tuple[TaskState, ...] = (), percent: int | None = None
+) -> None:
     """Move a task, with the steps it implies, and tell both sides."""
-    added = (*(Step(skipped, desk.at, implied=True) for skipped in implied), Step(state, desk.at, text))
+    added = (*(Step(skipped, desk.at, implied=True) for skipped in implied), Step(state, desk.at, text, percent=percent))
+    task.percent = task.percent if percent is None else percent
     if task.state != state:
         by = (state in UNDER_WAY) - (task.state in UNDER_WAY)
         desk.under_way[task.assignee] = desk.under_way.get(task.assignee, 0) + by
@@ -53,9 +59,13 @@ def step(desk: Desk, task: TaskRow, state: TaskState, text: str | None = None, i
     mail = desk.mail.get((task.message_id, task.assignee))
     told = {task.requester} if mail is not None and mail.hidden else {task.requester, task.assignee}
     for agent in told:
-        desk.tell(desk.boxes[agent], Kind.TASK, task.id, {"state": state})
+        desk.tell(desk.boxes[agent], Kind.TASK, task.id, {"state": state} | ({} if percent is None else {"percent": percent}))
 
 
 def write_task(desk: Desk, row: TaskRow) -> None:
     """Keep where a task stands now."""
-    desk.write("update_task", (row.message_id, row.state, row.overdue, row.steps, row.updated_at), row.message_id)
+    desk.write(
+        "update_task",
+        (row.message_id, row.state, row.overdue, row.steps, row.updated_at, row.percent, row.blocked, row.gone),
+        row.message_id,
+    )

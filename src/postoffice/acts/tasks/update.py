@@ -21,7 +21,10 @@ _CARRIED = ("content", "parts", "payload", "context", "correlation_id", "metadat
 class Update:
     """From the one who moves a task to the other, in the task's session. Too large a one is refused as it is made."""
 
-    def __init__(self, desk: Desk, task: TaskRow, sender: str, state: TaskState, report: Draft, *, verified: bool) -> None:
+    def __init__(
+        self, desk: Desk, task: TaskRow, sender: str, state: TaskState, report: Draft, *, verified: bool, open_parts: int = 0
+    ) -> None:
+        self.open_parts = open_parts
         self.task = task
         self.sender = sender
         self.to = task.requester if sender == task.assignee else task.assignee
@@ -49,7 +52,13 @@ class Update:
             priority=report.priority or desk.limits.priority,
             ttl=desk.limits.ttl,
             trace=(desk.boxes[self.sender].name,),
-            task=TaskRef(task.id, state, None if task.deadline is None else moment(task.deadline)),
+            task=TaskRef(
+                task.id,
+                state,
+                None if task.deadline is None else moment(task.deadline),
+                percent=None if report.task is None else report.task.percent,
+                open_parts=self.open_parts,
+            ),
             callback=msgspec.json.decode(task.callback) if goes_back and task.callback is not None else None,
             **fields,
         )

@@ -72,7 +72,15 @@ class PurgeUnreached(Housekeeping[int]):
 
 def _purge(desk: Desk, id: str, sender: str) -> None:
     desk.write("add_tombstone", (id, sender, desk.now), id)
-    for statement in ("delete_search", "delete_deliveries", "delete_task", "delete_question", "delete_rings", "delete_message"):
+    for statement in (
+        "delete_search",
+        "delete_deliveries",
+        "delete_task",
+        "delete_task_links",
+        "delete_question",
+        "delete_rings",
+        "delete_message",
+    ):
         desk.write(statement, (id,), id)
     # What is taken out and put in by one statement of PostgreSQL stays in.
     desk.writes.get("add_search", {}).pop(id, None)

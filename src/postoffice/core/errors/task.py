@@ -27,5 +27,9 @@ class DeadlinePassed(Conflict):
     """The deadline of task {task} passed at {deadline}; it can only be rejected or failed."""
 
 
+class TaskCycle(Conflict):
+    """A part of task {parent} cannot wait for {task}, which itself waits for {parent}: neither would ever end."""
+
+
 class OverQuota(Limited):
     """{name} has {count} tasks under way, its limit is {limit}; finish one first."""

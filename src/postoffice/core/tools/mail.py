@@ -32,6 +32,16 @@ _ASK = {
         "deadline": {"type": "number", "description": "Minutes."},
     },
 }
+
+
+class Linked(Struct, frozen=True, forbid_unknown_fields=True):
+    """What work belongs to."""
+
+    parent: str | None = None
+    blocked_by: list[str] = []
+
+
+_TASK = {"type": "object", "properties": {"parent": {"type": "string"}, "blocked_by": {"type": "array", "items": {"type": "string"}}}}
 _Ids = Annotated[str | list[str], plainly({"type": "array", "items": {"type": "string"}})]
 _To = Annotated[str | list[str], plainly({"type": "string"}, "Names separated by commas, or ALL. A reply needs none.")]
 
@@ -66,7 +76,7 @@ class Send(Arguments, frozen=True, kw_only=True):
     subject: Annotated[str, says("Topic.")] | None = None
     reply_to: Annotated[str, says("Id of mail you answer; that is then done.")] | None = None
     forward: Annotated[str, says("Id of mail to pass on.")] | None = None
-    task: Annotated[bool, says("Asks for work; its state is reported to you.")] = False
+    task: Annotated[bool | Linked, plainly(_TASK, "Asks for work; {} will do. Its state is reported to you.")] = False
     ask: Annotated[dict[str, Any], plainly(_ASK, "Asks a person, such as owner; {} takes any words. Stays open.")] | None = None
     urgent: Annotated[bool, says("Read first.")] = False
     deliver_at: Annotated[_When, plainly({"type": "string"}, "Minutes from now or ISO time.")] | None = None
@@ -133,6 +143,7 @@ class Update(Arguments, frozen=True, kw_only=True):
     id: Annotated[str, says("Id of the task or, for canceled, of mail you sent.")]
     state: Annotated[str, plainly({"type": "string", "enum": list(Report)}, "How it stands.")]
     text: Annotated[str, says("Result, progress or reason.")] | None = None
+    percent: Annotated[int, Meta(ge=0, le=100), says("How far.")] | None = None
     agent_id: Me | None = None
 
 

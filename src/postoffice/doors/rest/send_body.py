@@ -26,6 +26,8 @@ class TaskBody(Body):
 
     id: str | None = None
     deadline: datetime | None = None
+    parent: str | None = Field(None, description="The task it is part of, by its id or the end of it.")
+    blocked_by: list[str] = Field([], description="The tasks that have to end first; at most 20.")
 
 
 class AskBody(Body):
@@ -87,7 +89,9 @@ class SendBody(Body):
             **given,
             to=self.to if isinstance(self.to, str) else tuple(self.to),
             parts=tuple(self.parts or ()),
-            task=None if self.task is None else TaskRef(self.task.id, None, self.task.deadline),
+            task=None
+            if self.task is None
+            else TaskRef(self.task.id, None, self.task.deadline, self.task.parent, tuple(self.task.blocked_by)),
             ask=None if self.ask is None else msgspec.convert(self.ask.model_dump(), Ask),
             deliver_at=one_time("deliver", self.deliver_at, self.deliver_in),
             expires_at=one_time("expires", self.expires_at, self.expires_in),

@@ -26,6 +26,7 @@ class TaskUpdateBody(Body):
     content: str | None = Field(None, max_length=10_000)
     parts: list[dict[str, Any]] | None = None
     payload: Any = None
+    percent: int | None = Field(None, ge=0, le=100, description="How far it is.")
     automatic: bool = Field(False, description="Written by a program, with nobody looking.")
     id: str | None = Field(None, max_length=255, description="Your own id: the same update is made once.")
 
@@ -50,6 +51,10 @@ _TASK = {
     "deadline": None,
     "callback": None,
     "overdue": False,
+    "percent": 40,
+    "parent": None,
+    "blocked_by": [{"id": MESSAGE_ID, "state": "completed", "assignee": "carol-agent"}],
+    "open_parts": 0,
 }
 
 
@@ -84,4 +89,4 @@ async def update(task_id: TaskId, body: TaskUpdateBody, call: Identified) -> Res
         automatic=body.automatic,
         client_id=body.id,
     )
-    return answer(await call.office.update_task(call.caller, task_id, body.state, report))
+    return answer(await call.office.update_task(call.caller, task_id, body.state, report, percent=body.percent))

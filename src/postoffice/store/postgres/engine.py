@@ -72,7 +72,7 @@ class PostgreSQL:
         # Behind a transaction pooler nothing stays with a connection: neither prepared statements nor settings.
         self.pooled = statement_cache == 0
         self._statement_cache = statement_cache
-        self._sql = sql.load("postgres", {"false": "false", "id": "uuid", "longest": _TRANSACTION_MILLISECONDS})
+        self._sql = sql.load("postgres", {"false": "false", "true": "true", "id": "uuid", "longest": _TRANSACTION_MILLISECONDS})
         self._reads = {name: sql.numbered(text) for name, text in self._sql.items()}
         settings = (f"SET LOCAL {name} TO {value}" for name, value in {"search_path": f'"{schema}"', **SESSION}.items())
         self._local = ";".join(settings)

@@ -1,7 +1,12 @@
 -- Tasks, the same on both engines.
 
+-- part: open
+('pending', 'accepted', 'working')
+
 -- part: task
-CAST(message_id AS text), id, requester, assignee, state, subject, CAST(session_id AS text), deadline, overdue, callback, steps, created_at, updated_at
+CAST(t.message_id AS text), t.id, t.requester, t.assignee, t.state, t.subject, CAST(t.session_id AS text), t.deadline, t.overdue, t.callback, t.steps,
+t.created_at, t.updated_at, CAST(t.parent AS text), t.percent, t.blocked, t.gone, {blockers},
+(SELECT count(*) FROM tasks c WHERE c.parent = t.message_id AND c.state IN {open})
 
 -- name: tasks_under_way
 SELECT id FROM tasks WHERE assignee = :agent AND state IN ('accepted', 'working') ORDER BY message_id;
@@ -11,9 +16,23 @@ SELECT CAST(message_id AS text) FROM tasks
 WHERE deadline <= (SELECT office_now()) AND deadline IS NOT NULL AND overdue = {false} AND state IN ('pending', 'accepted', 'working')
 ORDER BY deadline LIMIT :limit;
 
+-- name: unblocked_tasks
+SELECT CAST(t.message_id AS text) FROM tasks t
+WHERE t.blocked = {true} AND t.state IN {open} AND NOT EXISTS (
+  SELECT 1 FROM task_links l JOIN tasks b ON b.message_id = l.blocker WHERE l.message_id = t.message_id AND b.state IN {open})
+  AND {asked}
+ORDER BY t.message_id LIMIT :limit;
+
+-- name: gone_tasks
+-- Under way with an agent that works in windows, has none, and has been silent for so long.
+SELECT CAST(t.message_id AS text) FROM tasks t JOIN agents a ON a.agent = t.assignee JOIN window_names w ON w.agent = t.assignee
+WHERE t.state IN ('accepted', 'working') AND t.gone = {false} AND t.updated_at <= (SELECT office_now()) - :silent
+  AND coalesce(a.last_seen, 0) <= (SELECT office_now()) - :silent
+  AND NOT EXISTS (SELECT 1 FROM windows o WHERE o.agent = t.assignee AND o.until > (SELECT office_now()))
+ORDER BY t.message_id LIMIT :limit;
+
 -- part: named_task
-CAST(t.message_id AS text), t.id, t.requester, t.assignee, t.state, t.subject, CAST(t.session_id AS text), t.deadline, t.overdue, t.callback, t.steps,
-t.created_at, t.updated_at, r.name, a.name
+{task}, r.name, a.name
 FROM tasks t JOIN agents r ON r.agent = t.requester JOIN agents a ON a.agent = t.assignee
 
 -- name: tasks

@@ -62,7 +62,7 @@ class SQLite:
         self.closing = True  # until it is open
         self.path = path
         self._synchronous = synchronous
-        self._sql = sql.load("sqlite", {"false": "0", "id": "text"})
+        self._sql = sql.load("sqlite", {"false": "0", "true": "1", "id": "text"})
         self._jobs: queue.SimpleQueue[list[_Job] | None] = queue.SimpleQueue()
         self._gathered: list[_Job] = []
         self._handed_over = 0  # groups that the writer has not answered yet

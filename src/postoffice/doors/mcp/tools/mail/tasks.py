@@ -36,7 +36,9 @@ class Reported(ForMind, frozen=True, kw_only=True):
     def text(self) -> str:
         id, task, recalled = self.id(self.outcome.id), self.outcome.task, self.outcome.recalled
         if task is not None and not recalled:
-            return f"Task {id} is {task.state}; {task.requester} is told."
+            left = f" {task.open_parts} of its parts {'is' if task.open_parts == 1 else 'are'} not over." if task.open_parts else ""
+            after = ", ".join(one.assignee for one in task.waits_for)
+            return f"Task {id} is {task.state}; {task.requester} is told.{left}" + (f" It still waits for {after}." if after else "")
         spared = _names(one for one in recalled if one.canceled and one.state is State.DEAD)
         names = _names(one for one in recalled if one.canceled and one.state is not State.DEAD)
         late = _names(one for one in recalled if not one.canceled)
@@ -56,24 +58,24 @@ async def update(request: McpRequest, given: mail.Update) -> Reported:
     except ValueError:
         raise Invalid(what="state", why=f"it is {given.state!r}; use one of {', '.join(mail.Report)}") from None
     work = _cancel if state is TaskState.CANCELED else _move
-    outcome = await work(request, me, given.id, state, Draft(to=me.name, content=given.text or ""))
+    outcome = await work(request, me, given, state, Draft(to=me.name, content=given.text or ""))
     return Reported(outcome=outcome, short=await shorten(request, me, [outcome.id]))
 
 
-async def _cancel(request: McpRequest, me: Caller, ref: str, state: TaskState, report: Draft) -> Outcome:
+async def _cancel(request: McpRequest, me: Caller, given: mail.Update, state: TaskState, report: Draft) -> Outcome:
     """A task, also one that was taken; of other mail what nobody has taken."""
     try:
-        task = await request.office.update_task(me, ref, state, report)
+        task = await request.office.update_task(me, given.id, state, report)
     except NoSuchTask:
-        id, recalled = await request.office.cancel(me, ref)
+        id, recalled = await request.office.cancel(me, given.id)
         return Outcome(id=id, recalled=recalled)
     (standing,) = (await request.office.status(me, task.message_id)).standings
     return Outcome(id=task.message_id, task=task, recalled=(Recalled(standing.recipient, standing.state, canceled=True),))
 
 
-async def _move(request: McpRequest, me: Caller, ref: str, state: TaskState, report: Draft) -> Outcome:
+async def _move(request: McpRequest, me: Caller, given: mail.Update, state: TaskState, report: Draft) -> Outcome:
     """One that has ended is done with as mail, too; one under way stays with whoever works on it."""
-    task = await request.office.update_task(me, ref, state, report)
+    task = await request.office.update_task(me, given.id, state, report, percent=given.percent)
     if task.state in FINAL:
         await request.office.settle(me, [Ack(task.message_id)])
     else:

@@ -78,7 +78,7 @@ async def send(request: McpRequest, given: mail.Send) -> Sent:
     text = given.text if given.forward is None else await _commented(request, me, given.forward, given.text)
     draft = Draft(
         to=_recipients(me, given, answers),
-        type=TASK if given.task else "message",
+        type="message" if given.task is False else TASK,
         subject=given.subject,
         content=text,
         payload=given.data,
@@ -88,7 +88,7 @@ async def send(request: McpRequest, given: mail.Send) -> Sent:
         else None,  # which answers carry on, so that they can be waited for
         forward_of=given.forward,
         priority=_URGENT_PRIORITY if given.urgent else None,
-        task=TaskRef() if given.task else None,
+        task=_work(given.task),
         ask=None if given.ask is None else _ask(given.ask),
         deliver_at=_when("deliver_at", given.deliver_at),
         expires_at=_when("expires_at", given.expires_at),
@@ -155,6 +155,13 @@ async def _commented(request: McpRequest, me: Caller, ref: str, comment: str | N
         return None
     original = (await request.office.status(me, ref)).message
     return comment if original is None else f"{comment}\n\n{original.sender} wrote:\n{text_of(original)}"
+
+
+def _work(asked: bool | mail.Linked) -> TaskRef | None:  # noqa: FBT001 - as the tool takes it
+    """What is asked for, and what it belongs to."""
+    if isinstance(asked, mail.Linked):
+        return TaskRef(parent=asked.parent or None, blocked_by=tuple(filter(None, asked.blocked_by)))
+    return TaskRef() if asked else None
 
 
 def _recipients(me: Caller, given: mail.Send, answers: Message | None) -> str | tuple[str, ...]:

@@ -80,6 +80,19 @@ class TestLinks:
         await office.upkeep.tick()
         assert await notices(office, docs) == []
 
+    async def test_one_that_has_not_been_asked_yet_is_told_once_it_is(self, office: PostOffice, engine: Engine) -> None:
+        boss, coder, docs = await people(office, "boss", "coder", "docs")
+        first = await wish(office, boss, "coder")
+        later = timedelta(hours=1)
+        await write(office, boss, "docs", "do it", type="task", task=TaskRef(blocked_by=(first,)), deliver_at=later)
+        await office.update_task(coder, first, COMPLETED)
+        await office.upkeep.tick()
+        assert (await office.waiting(docs)).items == ()
+        await engine.advance(timedelta(hours=1))
+        await office.upkeep.tick()
+        await office.upkeep.tick()
+        assert [notice["kind"] for notice in await notices(office, docs)] == ["task_unblocked"]
+
     async def test_nobody_ever_waits_for_itself(self, office: PostOffice) -> None:
         boss, coder = await people(office, "boss", "coder")
         whole = await wish(office, boss, "coder")

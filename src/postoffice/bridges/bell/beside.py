@@ -61,8 +61,8 @@ class Beside:
 
     def _tell_tools(self) -> None:
         self._known.wait(_BELL_SECONDS)
-        if (said := self._said()) is not None:
-            call.ask({**said, "say": "tools"}, _BELL_SECONDS)
+        while (said := self._said()) is not None and not call.ask({**said, "say": "tools"}, _BELL_SECONDS).get("heard"):
+            time.sleep(_AGAIN_SECONDS)
 
     def _hold(self) -> None:
         while (said := self._said()) is not None:

@@ -73,7 +73,7 @@ class _Calls:
             return
         window = await self._bell.window(said)
         if kind == "tools":
-            await say({})
+            await say({"heard": True})
             return
         if kind == "name":
             await say(await self._bell.rename(window, said["name"]))

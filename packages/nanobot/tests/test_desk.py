@@ -250,7 +250,7 @@ async def test_what_another_process_has_taken_is_left_alone(bot: Bot, mail: Mail
 
 
 async def test_a_model_that_thinks_long_has_taken_the_task_up(bot: Bot, mail: MailboxManager, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("postoffice_nanobot.errand._DECIDING_SECONDS_SECONDS", 0.05)
+    monkeypatch.setattr("postoffice_nanobot.errand._DECIDING_SECONDS", 0.05)
     mail.send("researcher", "coder", {"type": "task", "content": "think"})
     gate = asyncio.Event()
 

@@ -10,7 +10,7 @@ from msgspec import UNSET
 from postoffice.core.clock import is_id
 from postoffice.core.invisible import visible
 from postoffice.core.letter import Letter
-from postoffice.core.message import Forwarded, TaskRef
+from postoffice.core.message import NOTICE, Forwarded, TaskRef
 from postoffice.core.span import ago, span
 from postoffice.core.task import FINAL, TaskState
 from postoffice.core.text import render
@@ -116,7 +116,7 @@ def one_line(text: str) -> str:
 def said_in(letter: Letter) -> str:
     """All that a message says, one after the other: its content, its parts, its payload."""
     given = letter.parts if isinstance(letter.parts, tuple) else ()
-    payload = None if letter.payload is UNSET else letter.payload
+    payload = None if letter.payload is UNSET or letter.type == NOTICE else letter.payload  # a notice says the same in words
     return "\n\n".join(filter(None, [letter.content, render(None, given), render(None, (), payload), _asked(letter)]))
 
 

@@ -15,7 +15,7 @@ _ACCOUNT = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
 _NOBODY: Final = frozenset({"all", "me", "register"})
 RESERVED: Final = _NOBODY | {SYSTEM, OWNER}
 _ANOTHER: Final = "choose another name"
-EVERYONES: Final = frozenset({"all", "everyone", "everybody", "team"})
+EVERYONES: Final = frozenset({"all", "anyone", "broadcast", "everybody", "everyone", "team"})
 """What people write for everyone. An agent that is there already may be called so."""
 _OFFICIAL: Final = RESERVED | {"admin", "administrator", "human", "root", "postoffice"}
 """Whom people believe more than an agent."""

@@ -4,12 +4,11 @@ import asyncio
 from datetime import timedelta
 from typing import Any, Self
 
-from postoffice.acts.mail.awaiting import BeginWait, EndWaits, ring_of
+from postoffice.acts.mail.awaiting import BeginWait, EndWaits, told_ring
 from postoffice.core.clock import sender_id
 from postoffice.core.delivery import Asked, Standing
 from postoffice.core.errors import Deadlock
 from postoffice.core.message import Message
-from postoffice.core.names import folded
 from postoffice.store.store import Store
 
 _ENDING: set["asyncio.Future[None]"] = set()
@@ -53,10 +52,9 @@ class Awaited:
                 raise Deadlock(names=" and ".join(ring))
             self._id = id
             return
-        cycle = ring_of(await self._store.mail.awaits(), folded(self._agent))
-        if cycle:
-            await self._store.do(EndWaits(tuple(id for id, _ in cycle)))
-            raise Deadlock(names=" and ".join(name for _, name in cycle))
+        ring = told_ring(await self._store.mail.awaits(), self._id)
+        if ring:
+            raise Deadlock(names=" and ".join(ring))
 
 
 def _forget(ending: "asyncio.Future[None]") -> None:

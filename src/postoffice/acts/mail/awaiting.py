@@ -11,8 +11,10 @@ from postoffice.core.clock import micros
 from postoffice.core.names import folded
 
 _WAITS = "awaits"
+_RING = "ring: "
+"""Begins what is kept of a wait that has become one of a ring, in place of whom it is for; the names follow."""
 _TOLD_LASTS = timedelta(seconds=10)
-"""How long a wait that closed a ring is remembered, for the others of the ring to see."""
+"""How long that is kept, for whoever waits so to find it."""
 
 
 class BeginWait(Act[tuple[str, ...]]):
@@ -31,12 +33,20 @@ class BeginWait(Act[tuple[str, ...]]):
 
     def run(self, desk: Desk) -> tuple[str, ...]:
         rows = desk.extra[_WAITS]
-        rows.append((self.id, self.agent, self.other, desk.boxes[self.agent].name))
-        ring = ring_of(rows, self.agent)
-        lasts = _TOLD_LASTS if ring else self.lasts
-        desk.write("put_await", (self.id, self.agent, self.other, desk.now + micros(lasts)), self.id)
-        desk.hints.update(folded(name) for _, name in ring)
-        return tuple(name for _, name in ring)
+        mine = (self.id, self.agent, self.other, desk.boxes[self.agent].name)
+        ring = _ring(rows, mine)
+        if not ring:
+            rows.append(mine)
+            desk.write("put_await", (self.id, self.agent, self.other, desk.now + micros(self.lasts)), self.id)
+            return ()
+        # Whoever closes a ring is told by this act, and waits for nobody; the others find it in what is kept of their waits.
+        names = tuple(row[3] for row in ring)
+        told = _RING + " ".join(names)
+        for id, agent, _, name in ring[1:]:
+            rows[next(place for place, row in enumerate(rows) if row[0] == id)] = (id, agent, told, name)
+            desk.write("put_await", (id, agent, told, desk.now + micros(_TOLD_LASTS)), id)
+            desk.hints.add(agent)
+        return names
 
     def undo(self, outcome: object) -> "EndWaits":  # noqa: ARG002 - whoever waits is gone
         """Nobody waits."""
@@ -58,18 +68,28 @@ class EndWaits(Act[None]):
             desk.write("drop_await", (id,), id)
 
 
-def ring_of(rows: Iterable[Row], agent: str) -> tuple[tuple[str, str], ...]:
-    """The waits, by id and name, of a ring of agents that wait for each other, beginning with this one; nothing if there is none."""
+def told_ring(rows: Iterable[Row], id: str) -> tuple[str, ...]:
+    """The names of those who wait for each other, beginning with whose wait this is, if it has become one of a ring."""
+    for row_id, _, other, name in rows:
+        if row_id == id and other.startswith(_RING):
+            names = other.removeprefix(_RING).split(" ")
+            place = names.index(name)
+            return (*names[place:], *names[:place])
+    return ()
+
+
+def _ring(rows: Iterable[Row], mine: Row) -> tuple[Row, ...]:
+    """The waits of a ring of agents that wait for each other, which this one closes; nothing if there is none."""
     waits: dict[str, list[Row]] = {}
     for row in rows:
         waits.setdefault(row[1], []).append(row)
-    roads: list[tuple[Row, ...]] = [(row,) for row in waits.get(agent, ())]
-    seen = {agent}
+    roads: list[tuple[Row, ...]] = [(mine,)]
+    seen = set[str]()
     while roads:
         road = roads.pop(0)
         at = road[-1][2]
-        if at == agent:
-            return tuple((row[0], row[3]) for row in road)
+        if at == mine[1]:
+            return road
         if at not in seen:
             seen.add(at)
             roads += [(*road, row) for row in waits.get(at, ())]

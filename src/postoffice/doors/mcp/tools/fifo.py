@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from postoffice.core.draft import Draft
-from postoffice.core.fence import one_line
+from postoffice.core.fence import Fence, one_line
 from postoffice.core.letter import Letter, letter, text_of
 from postoffice.core.tools import fifo
 from postoffice.doors.mcp.request import McpRequest
@@ -14,6 +14,7 @@ from postoffice.doors.mcp.tools.reading import Readable, ids_in, shorten
 from postoffice.doors.mcp.tools.receipt import unseen
 from postoffice.doors.mcp.tools.result import Result
 from postoffice.doors.mcp.tools.verb import Verb
+from postoffice.doors.moments import now
 
 
 class SentId(Result, frozen=True, kw_only=True):
@@ -67,6 +68,10 @@ class Popped(Readable, frozen=True, kw_only=True):
     message: PoppedMail | None
     letter: Letter | None = None
     """The same with all that was sent, for whoever reads it out."""
+
+    def fence(self) -> Fence:
+        # Who has these two tools alone can do nothing with sessions and marks.
+        return Fence(now(), self.id, brief=self.in_text)
 
     def text(self) -> str:
         return "null: the mailbox is empty." if self.letter is None else "\n".join(self.letters([self.letter]))

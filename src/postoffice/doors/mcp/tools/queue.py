@@ -185,17 +185,29 @@ def _held(leased: Leased) -> HeldLetter:
     return HeldLetter(**shown, status="leased", attempt=leased.attempt, leased_until=leased.leased_until)
 
 
-class Settled(Result, frozen=True, kw_only=True):
+class Became(msgspec.Struct, frozen=True, kw_only=True):
     """Where a message stands after it was settled; of several, each by itself."""
 
     message_id: str | UnsetType = UNSET
     status: str | UnsetType = UNSET
     results: tuple[dict[str, Any], ...] | UnsetType = UNSET
 
+
+class Settled(Result, frozen=True, kw_only=True):
+    """The same to be read, by the ids they were called by."""
+
+    shape: ClassVar = Became
+    became: Became
+    refs: tuple[str, ...]
+
+    def bare(self) -> Became:
+        return self.became
+
     def text(self) -> str:
-        if isinstance(self.results, tuple):
-            return "\n".join(_outcome_lines(self.results))
-        return f"{self.message_id} {_BECAME.get(str(self.status), f'is {self.status}')}."
+        if isinstance(self.became.results, tuple):
+            called = [item | {"message_id": ref} for ref, item in zip(self.refs, self.became.results, strict=True)]
+            return "\n".join(_outcome_lines(called))
+        return f"{one_line(self.refs[0])} {_BECAME.get(str(self.became.status), f'is {self.became.status}')}."
 
 
 async def ack(request: McpRequest, given: queue.Ack) -> Settled:
@@ -213,12 +225,13 @@ async def nack(request: McpRequest, given: queue.Nack) -> Settled:
 async def _settle(request: McpRequest, agent: str | None, asked: Sequence[Settlement], given: str | list[str]) -> Settled:
     me = await request.caller(agent)
     outcomes = await request.office.settle(me, asked)
+    refs = tuple(item.ref for item in asked)
     if isinstance(given, list):
-        return Settled(results=_outcomes(asked, outcomes))
+        return Settled(became=Became(results=_outcomes(asked, outcomes)), refs=refs)
     (outcome,) = outcomes
     if isinstance(outcome, Exception):
         raise outcome
-    return Settled(message_id=outcome.message_id, status=outcome.state)
+    return Settled(became=Became(message_id=outcome.message_id, status=outcome.state), refs=refs)
 
 
 def _refs(given: str | list[str]) -> list[str]:

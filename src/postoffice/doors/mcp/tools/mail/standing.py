@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 from postoffice.core.delivery import CANCELED, EXPIRED, Standing, State
 from postoffice.core.pause import until_words
-from postoffice.core.span import ago
+from postoffice.core.span import ago, span
 from postoffice.doors.moments import now
 
 ANSWERED = "answered"
@@ -22,12 +22,19 @@ def theirs(one: Standing) -> str:
             return f"taken{_when(one.leased_at)}, not done yet"
         case State.DEAD:
             return _how_it_died(one)
-        case _ if one.attempts:
-            return f"taken {_times(one.attempts)}, not done yet"
-        case _ if one.seen_at is not None:
-            return f"read{_when(one.seen_at)}, not done yet"
         case _:
-            return f"not read yet{_why(one)}"
+            return _of_waiting(one)
+
+
+def _of_waiting(one: Standing) -> str:
+    """The same of what nobody has in hand."""
+    if one.due_at is not None and one.leased_at is not None:
+        return f"taken{_when(one.leased_at)}, and put off: it comes again in {span(one.due_at - now())}"
+    if one.attempts:
+        return f"taken {_times(one.attempts)}, not done yet"
+    if one.seen_at is not None:
+        return f"read{_when(one.seen_at)}, not done yet"
+    return f"not read yet{_why(one)}"
 
 
 def _how_it_died(one: Standing) -> str:

@@ -132,7 +132,7 @@ class Mail(ForMind, frozen=True, kw_only=True):
         letters = (*self.mail.messages, *self.mail.held)
         plain = next((self.id(item.id) for item in letters if item.type not in _NO_ANSWER and item.type != TASK), None)
         task = next((self.id(item.id) for item in letters if item.type == TASK), None)
-        read = ", ".join(f'"{self.id(item.id)}"' for item in self.mail.messages if item.type in _NO_ANSWER)
+        read = ", ".join(f'"{self.id(item.id)}"' for item in letters[:_HELD_SHOWN] if item.type in _NO_ANSWER)
         said = []
         if plain is not None:
             said.append(

@@ -25,6 +25,7 @@ from postoffice.cli import (
     pausing,
     people,
     questions,
+    recurring,
     reserving,
     sending,
     server,
@@ -142,7 +143,22 @@ def parser() -> Parser:
     root.add_argument("--version", action="version", version=f"postoffice {__version__}")
     commands = root.add_subparsers(title="commands", metavar="COMMAND")
     server.add(commands)
-    for noun in (people, pausing, inviting, login, sending, for_you, questions, mail, consent, work, reserving, windows, webhooks):
+    for noun in (
+        people,
+        pausing,
+        inviting,
+        login,
+        sending,
+        for_you,
+        questions,
+        mail,
+        consent,
+        work,
+        recurring,
+        reserving,
+        windows,
+        webhooks,
+    ):
         add_commands(commands, noun.COMMANDS, _asking)
     watching.add(commands)
     bridges.add(commands)

@@ -23,6 +23,7 @@ from postoffice.client.message import Message, decode
 from postoffice.client.path import part
 from postoffice.client.pausing import PausingCalls
 from postoffice.client.people import PeopleCalls
+from postoffice.client.recurring import RecurringCalls
 from postoffice.client.reserving import ReservingCalls
 from postoffice.client.wire import Wire, until_answered
 from postoffice.core.clock import sender_id
@@ -34,7 +35,7 @@ _TIMES = {"deliver_at", "deliver_in", "expires_at", "expires_in"}
 _UNDER_WAY = ("accepted", "working")  # a task's progress is no answer yet
 
 
-class Mailbox(PeopleCalls, PausingCalls, ReservingCalls):
+class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls):
     """One agent's mailbox. Sends are repeated by id while the server is away, so that nothing is sent twice or lost."""
 
     def __init__(

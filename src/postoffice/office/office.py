@@ -37,6 +37,7 @@ from postoffice.office.presences import Presences
 from postoffice.office.proofs import Proofs
 from postoffice.office.questions import Questions
 from postoffice.office.reachability import Reachability
+from postoffice.office.recurring import RecurringLetters
 from postoffice.office.reservations import Reservations
 from postoffice.office.rules import OfficeRules
 from postoffice.office.search import Search
@@ -219,6 +220,7 @@ class PostOffice:
         self.invites = Invites(store, checks, clock)
         self.machines = Machines(store, checks)
         self.reservations = Reservations(store, checks)
+        self.recurring = RecurringLetters(store, checks, strangers=rules.auth is Auth.OPEN)
         self.hooks = Hooks(store, clock, sending)
         self.webhooks = Webhooks(store, bells, clock)
         self.ledger = Ledger(store, rules, checks, directory)
@@ -232,7 +234,7 @@ class PostOffice:
     async def __aenter__(self) -> Self:
         await self.store.open(self.wake.hint)
         await self.wake.open(self._hear)
-        alarm = Alarm(self.store, self.rules.tick)
+        alarm = Alarm(self.store, self.recurring, self.rules.tick)
         self._chores = [asyncio.create_task(self.upkeep.run()), asyncio.create_task(alarm.run())]
         return self
 

@@ -22,6 +22,7 @@ LAST = {
     "delete_webhook",
     "delete_webhook_posts",
     "drop_await",
+    "drop_recurring",
     "end_logins_of",
     "forget_limits",
     "place_delivery",

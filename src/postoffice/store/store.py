@@ -21,6 +21,7 @@ from postoffice.store.reads.mail import MailReads
 from postoffice.store.reads.notes import NoteReads
 from postoffice.store.reads.overview import Overview
 from postoffice.store.reads.questions import QuestionReads
+from postoffice.store.reads.recurring import RecurringReads
 from postoffice.store.reads.reservations import ReservationReads
 from postoffice.store.reads.search import SearchReads
 from postoffice.store.reads.sessions import SessionReads
@@ -53,6 +54,7 @@ class Store:
         self.webhooks = WebhookReads(engine)
         self.hooks = HookReads(engine)
         self.reservations = ReservationReads(engine)
+        self.recurring = RecurringReads(engine)
         self.overview = Overview(engine)
         self.talks = TalkReads(engine)
         self.sweeps = Sweeps(engine, self.do)

@@ -96,6 +96,12 @@ def not_on_ledger(what: str, reason: str | None, topic_id: str, message_id: str 
     return Notice(text, {"kind": "not_on_ledger", "message_id": message_id, "topic_id": topic_id, "reason": reason}, message_id)
 
 
+def recurring_refused(id: str, every: str, why: str) -> Notice:
+    """A letter that is sent again and again was not sent this time."""
+    text = f"Your recurring letter ({every}) was not sent: {why} It is tried again when it comes next; you are told anew if the reason changes."
+    return Notice(text, {"kind": "recurring_refused", "recurring_id": id, "reason": why})
+
+
 def rung_in_vain(row: DeliveryRow, recipient: str, times: int) -> Notice:
     """An open window was woken for a message again and again, and did not take it."""
     text = f"{recipient} was rung {times} times for your message and has not taken it. It waits."

@@ -18,6 +18,7 @@ from postoffice.core.errors.kinds import *
 from postoffice.core.errors.ledger import *
 from postoffice.core.errors.mail import *
 from postoffice.core.errors.question import *
+from postoffice.core.errors.recurring import *
 from postoffice.core.errors.request import *
 from postoffice.core.errors.reservation import *
 from postoffice.core.errors.server import *

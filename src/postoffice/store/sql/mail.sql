@@ -117,10 +117,11 @@ SELECT min((SELECT d.created_at FROM deliveries d WHERE d.mailbox = :agent AND d
 FROM (SELECT 1 AS n UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4 UNION ALL SELECT 5) AS p;
 
 -- name: next_due
--- How long until the next letter comes due or expires.
+-- How long until the next letter comes due or expires, or one that recurs is to be sent.
 SELECT min(soonest.at) - office_now() FROM (
   SELECT (SELECT min(deliver_at) FROM deliveries WHERE state = 'held' AND deliver_at IS NOT NULL) AS at
-  UNION ALL SELECT (SELECT min(expires_at) FROM deliveries WHERE state IN ('held', 'pending') AND expires_at IS NOT NULL)) AS soonest;
+  UNION ALL SELECT (SELECT min(expires_at) FROM deliveries WHERE state IN ('held', 'pending') AND expires_at IS NOT NULL)
+  UNION ALL SELECT (SELECT min(next_at) FROM recurring)) AS soonest;
 
 -- name: not_taken
 -- Of one mailbox whose agent never came.

@@ -1,0 +1,32 @@
+"""How a program has letters sent again and again."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from postoffice.client.path import part
+
+
+class RecurringCalls:
+    """Letters that the office sends by the calendar."""
+
+    async def call(self, method: str, path: str, body: object = None, **query: object) -> Any:
+        """Any call of the REST door; the mailbox knows how."""
+        raise NotImplementedError
+
+    async def recur(
+        self, every: str, to: str | Sequence[str], content: str | None = None, *, zone: str = "UTC", missed: str = "once", **fields: Any
+    ) -> dict[str, Any]:
+        """Have a letter sent whenever its time comes (`"0 9 * * 1-5"`), by the clocks of that zone, until it is stopped."""
+        body = {"every": every, "zone": zone, "missed": missed, "to": to if isinstance(to, str) else list(to), "content": content, **fields}
+        begun: dict[str, Any] = await self.call("POST", "/recurring", {name: value for name, value in body.items() if value is not None})
+        return begun
+
+    async def recurring(self) -> list[dict[str, Any]]:
+        """Those this agent has, what comes next first."""
+        found: list[dict[str, Any]] = (await self.call("GET", "/recurring"))["recurring"]
+        return found
+
+    async def stop_recurring(self, id: str) -> dict[str, Any]:
+        """Have it sent no more."""
+        stopped: dict[str, Any] = await self.call("DELETE", f"/recurring/{part(id)}")
+        return stopped

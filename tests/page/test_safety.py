@@ -25,6 +25,7 @@ POSTS = [
     ("/page/connections/approve", {"code": "AB-123"}),
     ("/page/connections/0199d2a0-0000-7000-8000-000000000003/approve", {}),
     ("/page/dead/0199d2a0-0000-7000-8000-000000000003/discard", {"of": "bob"}),
+    ("/page/recurring/0199d2a0-0000-7000-8000-000000000003/stop", {}),
     ("/page/reservations/0199d2a0-0000-7000-8000-000000000003/end", {}),
     ("/page/connect", {"name": "mallory"}),
     ("/page/connect/test", {"name": "mallory"}),

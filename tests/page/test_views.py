@@ -26,6 +26,7 @@ VIEWS = {
     "tasks": ("/page/tasks", "Tasks"),
     "connections": ("/page/connections", "Connections"),
     "dead": ("/page/dead", "Dead letters"),
+    "recurring": ("/page/recurring", "Recurring letters"),
     "reservations": ("/page/reservations", "Reservations"),
     "traffic": ("/page/traffic", "Traffic"),
     "connect": ("/page/connect?name=newcomer", "Connect an agent"),

@@ -69,6 +69,9 @@ class Town:
         """Give it a morning's worth of life."""
         shop = {"project": "/home/ann/shop", "seconds": 7200}
         self.call("coder", "POST", "/reservations", {**shop, "paths": ["src/pay/**", "tests/test_pay.py"], "why": "moving to the new API"})
+        self.call(
+            "coder", "POST", "/recurring", {"every": "0 9 * * 1-5", "zone": "Europe/Berlin", "to": "docs", "content": "Where are we?"}
+        )
         self.call("docs", "POST", "/reservations", {**shop, "paths": ["docs/**"], "why": "the guide", "exclusive": False})
         for name, (description, capabilities) in AGENTS.items():
             self.call(name, "PATCH", "/agents/me", {"description": description, "capabilities": capabilities})

@@ -31,7 +31,8 @@ DROP INDEX deliveries_seen; ALTER TABLE deliveries DROP COLUMN seen_at; ALTER TA
 DROP TABLE windows; DROP TABLE window_names; DROP TABLE window_sessions; DROP TABLE machine_keys; DROP TABLE rings;
 DROP TABLE questions; DROP TABLE memories; DROP TABLE long_talks; DROP TABLE awaits;
 DROP TABLE webhooks; DROP TABLE webhook_posts; DROP TABLE hooks;
-DROP TABLE recurring; DROP TABLE IF EXISTS reservations; DROP TABLE IF EXISTS reservation_bids;
+DROP TABLE recurring; DROP TABLE reservations; DROP TABLE reservation_bids; DROP TABLE task_links; DROP INDEX tasks_parent; DROP INDEX tasks_blocked;
+ALTER TABLE tasks DROP COLUMN parent; ALTER TABLE tasks DROP COLUMN percent; ALTER TABLE tasks DROP COLUMN blocked; ALTER TABLE tasks DROP COLUMN gone;
 ALTER TABLE agents DROP COLUMN forgotten; DROP INDEX mailboxes_paused; ALTER TABLE mailboxes DROP COLUMN paused_at;
 ALTER TABLE mailboxes DROP COLUMN paused_until; ALTER TABLE mailboxes DROP COLUMN paused_by; ALTER TABLE mailboxes DROP COLUMN pause_reason;
 ALTER TABLE deliveries DROP COLUMN size; ALTER TABLE mailboxes DROP COLUMN waiting_bytes;

@@ -56,8 +56,8 @@ class Place(msgspec.Struct, frozen=True):
         return "", f"{self.machine}/{self.process}/{self.started}"
 
 
-class Window(msgspec.Struct, frozen=True, kw_only=True):
-    """An open window."""
+class PublicWindow(msgspec.Struct, frozen=True, kw_only=True):
+    """What everybody may see of an open window."""
 
     id: str
     agent: str
@@ -68,6 +68,11 @@ class Window(msgspec.Struct, frozen=True, kw_only=True):
     since: datetime
     last_sign: datetime
     shared: bool
+
+
+class Window(PublicWindow, frozen=True, kw_only=True):
+    """An open window, and where it stands."""
+
     session: str | None
     process: int
     started: str

@@ -9,7 +9,7 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, KeyRow
 from postoffice.acts.rules.counting import count
-from postoffice.acts.rules.naming import ask_lookalikes, check_new_name, is_new
+from postoffice.acts.rules.naming import OfPerhapsNewName, check_new_name, is_new
 from postoffice.core.agent import Card, Key, key_hash, key_prefix
 from postoffice.core.clock import micros, moment
 from postoffice.core.errors import BadKey, KeyRequired, NameTaken, NoSuchAgent, NoSuchKey, TooManyKeys
@@ -20,26 +20,21 @@ from postoffice.core.policy import ANYONE
 _NONE = timedelta(0)
 
 
-class Register(Act[tuple[str, str]]):
+class Register(OfPerhapsNewName[tuple[str, str]]):
     """Take a name, with a key. A name that only received mail keeps its mail; one that acted is taken."""
 
     def __init__(self, name: str, card: Card, hash: str, prefix: str, *, owner: bool, address: str | None = None) -> None:
-        self.name = name
-        self.agent = folded(name)
+        super().__init__(name)
         self.card = card
         self.key = (hash, prefix)
         self.owner = owner
         self.bucket = None if address is None else f"register:{address}"
 
     def ask(self, needs: Needs) -> None:
-        needs.boxes.add(self.agent)
-        needs.agents = True
+        super().ask(needs)
         if self.bucket is not None:
             needs.limits.add(self.bucket)
             needs.boxes.add(SYSTEM)  # an address is nobody's: whoever counts it holds the office's own mailbox
-
-    def ask_more(self, needs: Needs, desk: Desk) -> None:
-        ask_lookalikes(needs, desk, self.name)
 
     def run(self, desk: Desk) -> tuple[str, str]:
         box = desk.boxes.get(self.agent)
@@ -64,19 +59,8 @@ class Register(Act[tuple[str, str]]):
         return box.id, box.name
 
 
-class Appear(Act[str]):
+class Appear(OfPerhapsNewName[str]):
     """A name is used without a key, perhaps for the first time. Gives the name as its agent writes it."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.agent = folded(name)
-
-    def ask(self, needs: Needs) -> None:
-        needs.boxes.add(self.agent)
-        needs.agents = True
-
-    def ask_more(self, needs: Needs, desk: Desk) -> None:
-        ask_lookalikes(needs, desk, self.name)
 
     def run(self, desk: Desk) -> str:
         box = desk.boxes.get(self.agent)

@@ -2,35 +2,25 @@
 
 from datetime import timedelta
 
-from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
 from postoffice.acts.people.agents import AddKey
-from postoffice.acts.rules.naming import ask_lookalikes, check_new_name, is_new
+from postoffice.acts.rules.naming import OfPerhapsNewName, check_new_name, is_new
 from postoffice.core.agent import Card, Key
 from postoffice.core.clock import micros
 from postoffice.core.errors import BadInvite
-from postoffice.core.names import folded
 
 INVITE = "invite"
 
 
-class Invite(Act[str]):
+class Invite(OfPerhapsNewName[str]):
     """Keep the hash of a code that gives an agent a key, once. Who is not there yet comes to be. Gives the name as its agent writes it."""
 
     def __init__(self, name: str, card: Card, hash: str, lasts: timedelta) -> None:
-        self.name = name
-        self.agent = folded(name)
+        super().__init__(name)
         self.card = card
         self.hash = hash
         self.lasts = lasts
-
-    def ask(self, needs: Needs) -> None:
-        needs.boxes.add(self.agent)
-        needs.agents = True
-
-    def ask_more(self, needs: Needs, desk: Desk) -> None:
-        ask_lookalikes(needs, desk, self.name)
 
     def run(self, desk: Desk) -> str:
         box = desk.boxes.get(self.agent)

@@ -1,12 +1,31 @@
 """Whether an agent may come under a new name: not under one that people take for the office, its people or another agent."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
+from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box
 from postoffice.core.errors import LooksAlike, ReservedName
 from postoffice.core.names import EVERYONE, EVERYONES, folded, is_account, look, poses
+
+R = TypeVar("R")
+
+
+class OfPerhapsNewName(Act[R]):
+    """An act of one agent, whose name nobody may have had yet."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.agent = folded(name)
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.add(self.agent)
+        needs.agents = True
+
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        ask_lookalikes(needs, desk, self.name)
 
 
 def is_new(box: Box | None) -> bool:

@@ -1,6 +1,5 @@
 """Windows: where agents' clients are open now. A machine tells of those that are open on it."""
 
-from datetime import datetime
 from typing import Annotated
 
 import msgspec
@@ -10,7 +9,7 @@ from pydantic import Field
 from postoffice.core.agent import Caller
 from postoffice.core.errors import Unidentified
 from postoffice.core.names import folded
-from postoffice.core.window import LEASE, Ended, Opened, Opening, Place, Renewed, Ring, Window, WindowState
+from postoffice.core.window import LEASE, Ended, Opened, Opening, Place, PublicWindow, Renewed, Ring, Window, WindowState
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import MOST_ITEMS, Body, router
 from postoffice.doors.rest.call import Bell
@@ -114,18 +113,9 @@ class RenewedMany(msgspec.Struct, frozen=True):
     gone: tuple[str, ...]
 
 
-class WindowView(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WindowView(PublicWindow, frozen=True, kw_only=True, omit_defaults=True):
     """An open window. Where it stands is shown to the owner and to its agent only."""
 
-    id: str
-    agent: str
-    client: str
-    ring: Ring
-    state: WindowState
-    state_since: datetime
-    since: datetime
-    last_sign: datetime
-    shared: bool
     session: str | None = None
     process: int | None = None
     started: str | None = None
@@ -224,11 +214,9 @@ async def windows(call: Bell, agent: Annotated[str | None, Query(description="Th
 
 def window_view(window: Window, caller: Caller) -> WindowView:
     """A window as the caller may see it."""
-    seen = {field: getattr(window, field) for field in Window.__struct_fields__}
-    if not (caller.owner or folded(caller.name) == folded(window.agent) or folded(window.agent).startswith(f"{caller.machine}-")):
-        for field in ("session", "process", "started", "folder", "machine"):
-            del seen[field]
-    return WindowView(**seen)
+    own = caller.owner or folded(caller.name) == folded(window.agent) or folded(window.agent).startswith(f"{caller.machine}-")
+    fields = Window.__struct_fields__ if own else PublicWindow.__struct_fields__
+    return WindowView(**{field: getattr(window, field) for field in fields})
 
 
 def _opened(opened: Opened) -> OpenedView:

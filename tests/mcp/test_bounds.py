@@ -111,3 +111,13 @@ async def test_lists_are_bounded(served: Served) -> None:
         said = await told(alice, "mailbox_status", message_id=sent.message_id)
         assert about_tokens(said) <= MOST_TOKENS
         assert "more recipients." in said
+
+
+async def test_what_a_model_has_sent_is_called_by_a_short_id_too(served: Served) -> None:
+    async with client(served, "/agents/alice/mcp?tools=all", model=True) as alice:
+        sent = re.match(r"Sent: id ([0-9a-f]{4,8}), session ", await told(alice, "mailbox_send", to="bob", content="Hello"))
+        assert sent is not None
+        assert (await told(alice, "mailbox_status", message_id=sent[1])).startswith(f"{sent[1]}:\nbob: pending")
+        task = re.match(r"Sent: id (\S+),", await told(alice, "mailbox_send", to="bob", content="Paint", type="task"))
+        assert task is not None
+        assert await told(alice, "mailbox_task_update", task_id=task[1], state="canceled") == f"Task {task[1]} is canceled."

@@ -338,7 +338,9 @@ class TestTasks:
         assert f"Tasks you have not finished: {task} from alice (working)." in said, "what is forgotten is found again"
         assert await bob.say("task_update", id=task, state="done", text="Green.") == f"Task {task} is completed; alice is told."
         assert await bob.say("mail_get") == "No new mail."
-        assert "task completed, you sent it" in await alice.say("mail_find", id=task)
+        said = await alice.say("mail_find", id=task)
+        assert "task completed, you sent it" in said
+        assert "words of bob ===\nGreen.\n" in said, "the result is found with the task"
 
     async def test_work_that_belongs_to_other_work_says_so_and_its_end_is_told(self, alice: Mind, bob: Mind, carol: Mind) -> None:
         shed = await alice.send("bob", "The shed", task={})

@@ -41,9 +41,12 @@ class Linked(Struct, frozen=True, forbid_unknown_fields=True):
     blocked_by: list[str] = []
 
 
-_TASK = {"type": "object", "properties": {"parent": {"type": "string"}, "blocked_by": {"type": "array", "items": {"type": "string"}}}}
+_TASK = {"type": "object"}
+# How many there may be at most only whoever asks for too many has to know.
+_Limit = Annotated[int, from_least(1, "batch"), plainly({"type": "integer", "default": MAIL_LIMIT})]
+_Minutes = Annotated[int, Meta(ge=1, le=_LATER_MOST_MINUTES), plainly({"type": "integer"})]
 _Ids = Annotated[str | list[str], plainly({"type": "array", "items": {"type": "string"}})]
-_To = Annotated[str | list[str], plainly({"type": "string"}, "Names separated by commas, or ALL. A reply needs none.")]
+_To = Annotated[str | list[str], plainly({"type": "string"}, "Names by commas, or ALL. A reply needs none.")]
 
 _When = float | str
 """In minutes, as a mind knows no clock, or as a time for one who does."""
@@ -53,8 +56,8 @@ class Get(Arguments, frozen=True, kw_only=True):
     """What `mail_get` takes."""
 
     wait_seconds: Annotated[int, from_least(0, "wait_most", "Waits so long for mail.", unit=timedelta(seconds=1))] = 0
-    answer_to: Annotated[str, says("Id of mail you sent: takes its answer only.")] | None = None
-    limit: Annotated[int, from_least(1, "batch", "Messages at most.")] = MAIL_LIMIT
+    answer_to: Annotated[str, says("Id of mail you sent: only its answer.")] | None = None
+    limit: Annotated[_Limit, says("Messages at most.")] = MAIL_LIMIT
     agent_id: Me | None = None
 
 
@@ -62,7 +65,7 @@ GET = Tool(
     name="mail_get",
     title="Get mail",
     arguments=Get,
-    description=f"Takes new mail, urgent and oldest first, yours for {LEASE_MINUTES} minutes; first lists what you still hold.",
+    description=f"Takes new mail for {LEASE_MINUTES} minutes, urgent and oldest first. Lists what you still hold.",
     brief=True,
     comes_again=True,
 )
@@ -76,8 +79,8 @@ class Send(Arguments, frozen=True, kw_only=True):
     subject: Annotated[str, says("Topic.")] | None = None
     reply_to: Annotated[str, says("Id of mail you answer; that is then done.")] | None = None
     forward: Annotated[str, says("Id of mail to pass on.")] | None = None
-    task: Annotated[bool | Linked, plainly(_TASK, "Asks for work; {} will do. Its state is reported to you.")] = False
-    ask: Annotated[dict[str, Any], plainly(_ASK, "Asks a person, such as owner; {} takes any words. Stays open.")] | None = None
+    task: Annotated[bool | Linked, plainly(_TASK, "Asks for work: {} or {parent: id, blocked_by: [ids]}.")] = False
+    ask: Annotated[dict[str, Any], plainly(_ASK, "Asks a person, such as owner; {} takes any words.")] | None = None
     urgent: Annotated[bool, says("Read first.")] = False
     deliver_at: Annotated[_When, plainly({"type": "string"}, "Minutes from now or ISO time.")] | None = None
     expires_at: Annotated[_When, plainly({"type": "string"}, "Likewise: dead if not taken.")] | None = None
@@ -86,15 +89,15 @@ class Send(Arguments, frozen=True, kw_only=True):
     agent_id: Me | None = None
 
 
-SEND = Tool(name="mail_send", title="Send mail", arguments=Send, description="Sends mail. Stored before this returns.", brief=True)
+SEND = Tool(name="mail_send", title="Send mail", arguments=Send, description="Sends mail.", brief=True)
 
 
 class Done(Arguments, frozen=True, kw_only=True):
     """What `mail_done` takes."""
 
     ids: Annotated[_Ids, says("Ids of mail.")]
-    later_minutes: Annotated[int, Meta(ge=1, le=_LATER_MOST_MINUTES), says("Comes again then.")] | None = None
-    reason: Annotated[str, says("Why later or, alone, why you refuse it: its sender is told.")] | None = None
+    later_minutes: Annotated[_Minutes, says("Comes again then.")] | None = None
+    reason: Annotated[str, says("Why later; alone, refuses it and tells its sender.")] | None = None
     agent_id: Me | None = None
 
 
@@ -102,7 +105,7 @@ DONE = Tool(
     name="mail_done",
     title="Mail is done",
     arguments=Done,
-    description="Says that mail is handled (its sender sees it as read), puts it off, or refuses it. All other mail comes again.",
+    description="Says that mail is handled (its sender sees it as read), puts it off, or refuses it.",
     brief=True,
     repeatable=True,
 )

@@ -12,7 +12,7 @@ from postoffice.core.tokens import about_tokens
 from postoffice.core.tools import messages
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.reading import ANSWER_TOKENS, Readable, beginning, ids_in, shorten
-from postoffice.doors.mcp.tools.receipt import Receipt, receipt
+from postoffice.doors.mcp.tools.receipt import Confirmed, confirmed
 from postoffice.doors.mcp.tools.verb import Verb
 
 _STANDINGS_READ = 60
@@ -126,11 +126,11 @@ async def search(request: McpRequest, given: messages.Search) -> Found:
     return Found(hits=hits, short=short, in_text=request.in_text)
 
 
-async def forward(request: McpRequest, given: messages.Forward) -> Receipt:
+async def forward(request: McpRequest, given: messages.Forward) -> Confirmed:
     """Pass a message on."""
     me = await request.caller(given.agent_id)
     draft = Draft(to=given.to, content=given.content or None, forward_of=given.message_id, client_id=given.id)
-    return receipt(await request.office.send(me, draft))
+    return await confirmed(request, me, await request.office.send(me, draft))
 
 
-VERBS = (Verb(messages.STATUS, status, Whereabouts), Verb(messages.SEARCH, search, Found), Verb(messages.FORWARD, forward, Receipt))
+VERBS = (Verb(messages.STATUS, status, Whereabouts), Verb(messages.SEARCH, search, Found), Verb(messages.FORWARD, forward, Confirmed))

@@ -21,7 +21,7 @@ from postoffice.core.span import span
 from postoffice.core.tools import queue
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.reading import ANSWER_TOKENS, Readable, fitting, ids_in, shorten
-from postoffice.doors.mcp.tools.receipt import Receipt, receipt
+from postoffice.doors.mcp.tools.receipt import Confirmed, confirmed
 from postoffice.doors.mcp.tools.result import Result
 from postoffice.doors.mcp.tools.verb import Verb
 from postoffice.doors.moments import now
@@ -33,7 +33,7 @@ _BECAME = {str(State.PENDING): "waits again", str(State.HELD): "comes again late
 """What is said of mail that was given back. In a mailbox `held` means something else to whoever holds it."""
 
 
-async def send(request: McpRequest, given: queue.Send) -> Receipt:
+async def send(request: McpRequest, given: queue.Send) -> Confirmed:
     """Send whatever shape was given."""
     me = await request.caller(given.sender)
     kind = given.type or "message"
@@ -53,7 +53,7 @@ async def send(request: McpRequest, given: queue.Send) -> Receipt:
         client_id=given.id,
         task=TaskRef(deadline=_instant(given.deadline)) if kind == TASK else None,
     )
-    return receipt(await request.office.send(me, draft))
+    return await confirmed(request, me, await request.office.send(me, draft))
 
 
 def _instant(text: str | None) -> datetime | None:
@@ -253,7 +253,7 @@ def _outcome_lines(settled: Iterable[dict[str, Any]]) -> list[str]:
 
 
 VERBS = (
-    Verb(queue.SEND, send, Receipt),
+    Verb(queue.SEND, send, Confirmed),
     Verb(queue.RECEIVE, receive, Mail),
     Verb(queue.WAIT, wait, Mail, lasts=_longest_wait),
     Verb(queue.ACK, ack, Settled),

@@ -1,21 +1,23 @@
 """The receipt for a message accepted: stored for good, and how it goes to each recipient."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from postoffice.core.agent import Caller
 from postoffice.core.fence import one_line
 from postoffice.core.message import Accepted
-from postoffice.doors.mcp.tools.result import Result
+from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools.reading import Readable, shorten
 
 _WAYS_TO_REACH = 5
 _RECIPIENTS_WITH_REACH = 20
 """In no more ways, and of no more recipients, it is told how they can be reached."""
 
 
-class Receipt(Result, frozen=True, kw_only=True):
+class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     """A message accepted: stored for good."""
 
     id: str
@@ -28,10 +30,6 @@ class Receipt(Result, frozen=True, kw_only=True):
     deliver_at: datetime | UnsetType = UNSET
     ledger: str | UnsetType = UNSET
     """Of a note: `awaiting` where its entity's topic will tell of it, else `direct`."""
-
-    def text(self) -> str:
-        sent = f"Sent: id {one_line(self.id)}" + (f", session {self.session_id}" if self.session_id else "") + "."
-        return "\n".join([sent, *self.told()])
 
     def told(self) -> list[str]:
         """What its sender has to know of it besides."""
@@ -60,6 +58,28 @@ class Receipt(Result, frozen=True, kw_only=True):
         if self.ledger == "awaiting":
             lines.append("The note is on its way to its entity's topic on the ledger.")
         return lines
+
+
+class Confirmed(Readable, frozen=True, kw_only=True):
+    """The same to be read."""
+
+    shape: ClassVar = Receipt
+    receipt: Receipt
+
+    def bare(self) -> Receipt:
+        return self.receipt
+
+    def text(self) -> str:
+        sent = self.receipt
+        session = f", session {sent.session_id}" if sent.session_id else ""
+        return "\n".join([f"Sent: id {one_line(self.id(sent.id))}{session}.", *sent.told()])
+
+
+async def confirmed(request: McpRequest, me: Caller, accepted: Accepted) -> Confirmed:
+    """What a tool answers to a send."""
+    sent = receipt(accepted)
+    short = await shorten(request, me, [sent.message_id]) if request.in_text else {}
+    return Confirmed(receipt=sent, short=short, in_text=request.in_text)
 
 
 def receipt(accepted: Accepted) -> Receipt:

@@ -39,6 +39,8 @@ class Placed(Letter, frozen=True, kw_only=True, rename={"sender": "from"}):
     """Whether the reader wrote it."""
     task_state: TaskState | None
     """How far the task is now that it asks for."""
+    task_said: str | None
+    """What was said when it came so far."""
 
 
 class Hits(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,6 +100,9 @@ def _at_length(marks: Fence, item: Placed) -> list[str]:
             lines.append(f"{one.recipient}: {theirs(one)}.")
         if one.reason and one.reason not in (ANSWERED, CANCELED, EXPIRED):
             lines.append(marks.words(one.recipient, one.reason))
+    if item.task_said and item.standings:
+        by = item.sender if item.task_state is TaskState.CANCELED else item.standings[0].recipient
+        lines.append(marks.clipped(by, item.task_said, _FOUND_TOKENS))
     return lines
 
 
@@ -167,13 +172,14 @@ async def _found(request: McpRequest, me: Caller, proofs: list[Proof], *, more: 
 
 
 async def _placed(request: McpRequest, me: Caller, message: Message, standings: tuple[Standing, ...]) -> Placed:
-    task_state = None
+    task_state = task_said = None
     if message.type == TASK:
         with suppress(MailError):  # it went to several, or never became a task
-            task_state = (await request.office.task(me, message.id)).state
+            task = await request.office.task(me, message.id)
+            task_state, task_said = task.state, task.steps[-1].text if task.steps else None
     shown = msgspec.structs.asdict(letter(message))
     mine = folded(message.sender) == folded(me.name)
-    return Placed(**shown, standings=standings, mine=mine, task_state=task_state)
+    return Placed(**shown, standings=standings, mine=mine, task_state=task_state, task_said=task_said)
 
 
 VERBS = (Verb(mail.FIND, find, Found),)

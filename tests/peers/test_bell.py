@@ -50,6 +50,8 @@ class Bench:
             "OPENAI_BASE_URL": f"{self.mind.address}/v1",
             "OPENAI_API_KEY": "none",
             "KILO_API_URL": self.mind.address,
+            "GOOGLE_GEMINI_BASE_URL": self.mind.address,
+            "GEMINI_API_KEY": "none",
         }
         kept = {name: value for name, value in self.ground.environment().items() if not name.startswith("CODEX")}
         return kept | {name: value for name, value in QUIET.items() if name != "NO_COLOR"} | ours | keyless
@@ -96,6 +98,7 @@ _WORDS = {
     "opencode": ["opencode"],
     "kilo": ["kilo"],
     "qwen": ["qwen"],
+    "gemini": ["gemini"],
 }
 
 
@@ -125,6 +128,8 @@ def ready(home: Path, folder: Path, address: str) -> None:
         "tools": {"toolSearch": {"enabled": False}},
         "ui": {"enableFollowupSuggestions": False},
     }
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "settings.json").write_text(json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}}))
     (home / ".qwen").mkdir()
     (home / ".qwen" / "settings.json").write_text(json.dumps(settings, indent=2))
 
@@ -277,3 +282,13 @@ def test_a_killed_bell_is_back_before_the_next_letter(tmp_path: Path) -> None:
         (sent,) = bench.ground.send("shop")
         until(lambda: bench.mind.has(sent), PATIENCE, lambda: bench.mind.said[-2:])
         assert len(bench.mind.rings) == 1
+
+
+def test_an_idle_gemini_cli_is_not_woken_and_its_sender_is_told(tmp_path: Path) -> None:
+    with bench_of("gemini", tmp_path) as bench, bench.open():
+        assert bench.ground.windows() == {"shop": "turn-end"}
+        until(lambda: bench.ground.idle("shop"), PATIENCE, bench.ground.windows)
+        bench.ground.send("shop")
+        assert "asleep: hears of mail after its next turn, but nothing wakes it" in bench.ground.reach("shop")
+        time.sleep(3)
+        assert bench.mind.said == []

@@ -1,7 +1,11 @@
 """Real clients, set up by `postoffice setup`, find the office and use it. Nothing they ask for leaves this machine."""
 
 import json
+import shutil
+from collections.abc import Callable
 from typing import Any
+
+import pytest
 
 from postoffice.core.tools import TOOLSETS
 from tests.peers.client import call, run_client
@@ -49,28 +53,58 @@ def plain(tool: str, message_id: str) -> dict[str, Any]:
     return {"tool": tool, "args": {"message_id": message_id}}
 
 
-def test_claude_code_hears_of_mail_by_the_hook_and_reads_the_skill(person: Person, keys: dict[str, str]) -> None:
-    person.setup("claude", "--hook", "--skill", "--yes")
+def answer_of_claude(person: Person, model: FakeModel, prompt: str) -> str:
+    return str(ask_claude(person, model, prompt)["result"])
+
+
+def answer_of_gemini(person: Person, model: FakeModel, prompt: str) -> str:
+    # Of its environment it hands on nothing called credentials or key: those of a person are where they usually are.
+    shutil.copytree(person.home / "keys", person.home / ".config" / "postoffice" / "credentials")
+    settings = person.path("gemini")
+    settings.write_text(json.dumps(json.loads(settings.read_text()) | {"security": {"auth": {"selectedType": "gemini-api-key"}}}))
+    words = ("gemini", "--yolo", "-m", "gemini-2.5-flash", "-p", prompt)
+    return run_client(person, *words, GOOGLE_GEMINI_BASE_URL=model.address, GEMINI_API_KEY="none").stdout
+
+
+hooked = pytest.mark.parametrize(("client", "answer_of"), [("claude", answer_of_claude), ("gemini", answer_of_gemini)])
+Answer = Callable[[Person, FakeModel, str], str]
+
+
+@hooked
+def test_a_client_hears_of_mail_by_the_hook_with_a_prompt(person: Person, keys: dict[str, str], client: str, answer_of: Answer) -> None:
+    person.setup(client, "--hook", "--skill", "--yes")
     call(person.server, "/messages/pop", {"limit": 50}, keys[AGENT])
     call(person.server, "/messages/send", {"to": AGENT, "subject": "s", "content": SECRET}, keys["reviewer"])
     with thinking(["Noted."]) as model:
-        ask_claude(person, model, "What is new?")
-    said = model.said_to_it()
-    assert f"Mail for {AGENT}: 1 waiting, from reviewer." in said
-    assert SECRET not in said
-    assert "mailbox: Mail to and from other agents." in json.dumps(model.asked[0])
+        answer_of(person, model, "What is new?")
+    told = "\n".join(model.told())
+    assert "1 letter waits in your mailbox" in told
+    assert SECRET not in told
+    assert "Mail to and from other agents." in told
 
 
-def test_claude_code_is_kept_going_by_mail_that_came_while_it_worked(person: Person, keys: dict[str, str]) -> None:
-    person.setup("claude", "--hook", "--yes")
+@hooked
+def test_a_client_is_kept_going_by_mail_that_came_while_it_worked(
+    person: Person, keys: dict[str, str], client: str, answer_of: Answer
+) -> None:
+    person.setup(client, "--hook", "--yes")
     call(person.server, "/messages/pop", {"limit": 50}, keys[AGENT])
     # It writes to itself, which is mail that comes after the prompt and before the end.
-    script: list[Call | str] = [Call("mcp__mail__mail_send", {"to": AGENT, "text": SECRET}), "Finished.", "Finished after all."]
+    script: list[Call | str] = [Call("mail_send", {"to": AGENT, "text": SECRET}), "Finished.", "Finished after all."]
     with thinking(script) as model:
-        answer = ask_claude(person, model, "Work.")
-    assert answer["result"] == "Finished after all."
+        answer = answer_of(person, model, "Work.")
+    assert "Finished after all." in answer
     assert len(model.asked) == 3
-    assert f"Mail for {AGENT}: 1 waiting, from {AGENT}." in model.said_to_it()
+    assert "1 letter waits in your mailbox" in "\n".join(model.told())
+
+
+def test_gemini_cli_at_work_hears_of_urgent_mail_before_its_next_step(person: Person, keys: dict[str, str]) -> None:
+    person.setup("gemini", "--hook", "--yes")
+    call(person.server, "/messages/pop", {"limit": 50}, keys[AGENT])
+    script: list[Call | str] = [Call("mail_send", {"to": AGENT, "text": SECRET, "urgent": True}), "Finished.", "Finished after all."]
+    with thinking(script) as model:
+        answer_of_gemini(person, model, "Work.")
+    assert "Urgent mail: 1 letter waits" in json.dumps(model.asked[1])
 
 
 def test_codex_lists_the_server_with_its_variable(person: Person) -> None:

@@ -96,3 +96,13 @@ def test_a_hook_that_is_told_nothing_ends_and_starts_nothing(tmp_path: Path) -> 
     took, printed = _hook(tmp_path, "", told=False)
     assert (took < CLIENT_SECONDS, printed) == (True, "")
     assert not (tmp_path / ".cache" / "postoffice" / "bell" / "address.json").exists()
+
+
+def test_no_hook_waits_in_a_run_for_one_prompt(tmp_path: Path) -> None:
+    told = json.dumps({"hook_event_name": "Stop", "session_id": "s", "cwd": str(tmp_path)})
+    names = environment() | {"HOME": str(tmp_path), "CLAUDE_PID": str(os.getpid()), "CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}
+    began = time.monotonic()
+    done = subprocess.run([*HOOK, "--wait"], env=names, input=told, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert time.monotonic() - began < 20
+    assert not (tmp_path / ".cache" / "postoffice" / "bell" / "address.json").exists()

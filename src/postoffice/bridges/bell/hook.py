@@ -30,6 +30,8 @@ _EVENTS: Final = {
     "SessionEnd": "end",
 }
 _HOMES: Final = {CLAUDE: "CLAUDE_CONFIG_DIR", CODEX: "CODEX_HOME", QWEN: "QWEN_HOME"}
+_ENTRYPOINT, _FOR_ONE_PROMPT = "CLAUDE_CODE_ENTRYPOINT", "sdk"
+"""How Claude Code was started; so begins what it says where it was for one prompt, by `claude -p`."""
 _PASSING: Final = ("clear", "resume")
 """Ends of a session that another follows in the same window."""
 _START_SECONDS, _ANSWER_SECONDS = 8.0, 2.0
@@ -81,6 +83,8 @@ def run_hook(wish: Wish) -> int:
 
 def wait(wish: Wish) -> int:
     """Wait until mail comes, and wake the client. One waiter a session; should the bell fail, it is started again."""
+    if os.environ.get(_ENTRYPOINT, "").startswith(_FOR_ONE_PROMPT):
+        return 0  # it would not end before we do
     said = _said(wish, _told())
     if said is None:
         return 0

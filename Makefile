@@ -97,7 +97,7 @@ chaos: setup  ## run the faults and soaks at length, with a table at the end
 	POSTOFFICE_EXAMPLES=10 $(BIN)/python -m pytest -q --timeout=3600 -n 2 --dist loadfile --no-loadscope-reorder tests/chaos tests/machine tests/proof tests/doors/test_openapi.py tests/mcp/test_seed_001.py
 
 lock: setup .venv-audit/.ready  ## pin the newest versions again
-	$(BIN)/pip-compile --quiet --upgrade --extra postgres --extra ledger --extra nats --extra traces --extra dev --strip-extras --no-emit-index-url --no-emit-find-links \
+	$(BIN)/pip-compile --quiet --upgrade --extra postgres --extra ledger --extra nats --extra notify --extra traces --extra dev --strip-extras --no-emit-index-url --no-emit-find-links \
 	  --no-emit-trusted-host --no-emit-options --no-header --annotation-style=line -o requirements.lock pyproject.toml
 	$(BIN)/pip-compile --quiet --upgrade --strip-extras --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --no-emit-options \
 	  --no-header --annotation-style=line -o tools/audit.lock tools/audit.in

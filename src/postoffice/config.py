@@ -95,6 +95,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Seconds between two looks at a topic where something comes; idle ones wait up to fifteen times as long."""
     webhook_networks: tuple[str, ...] = ()
     """Addresses and networks that webhooks may be posted to besides public ones by https, such as 127.0.0.1 or 10.0.0.0/8."""
+    public_url: str | None = None
+    """Where people reach this office from elsewhere, such as https://mail.example.com; links in notifications lead there."""
     routes: tuple[Route, ...] = ()
     """Who is told of what happens to entities; in TOML as `[[routes]]`."""
     ws_ping_interval: Annotated[float, msgspec.Meta(gt=0, le=_DAY)] = 30.0

@@ -27,6 +27,8 @@ COMMANDS = [
     "use",
     "send",
     "webhook",
+    "notify",
+    "ring",
     "reply",
     "ask",
     "questions",

@@ -63,3 +63,18 @@ def test_what_a_turn_was_told_of_is_not_rung_for_at_once() -> None:
     told = Ringing().tell(["m"], 0.0)
     assert told.due(ONE, 1.0) == ()
     assert told.due(ONE, AGAIN_SECONDS[0]) == ("m",)
+
+
+def test_a_ring_by_hand_is_due_at_once_for_whatever_waits_and_once() -> None:
+    low = [Letter(id="m", priority=5), Letter(id="n", priority=3, notice=True)]
+    assert Ringing().due(low, 0.0) == ()
+    asked = Ringing().ask()
+    assert asked.due(low, 0.0) == ("m", "n")
+    assert asked.ring(("m", "n"), 0.0).begun().due(low, 0.1) == ()
+    assert asked.heed([]).due(low, 0.1) == (), "what it was asked for was taken"
+
+
+def test_a_ring_by_hand_adds_none_to_one_under_way() -> None:
+    rung = Ringing().ring(["m"], 0.0)
+    assert rung.ask() == rung
+    assert rung.begun().ask().due(ONE, 0.1) == ("m",)

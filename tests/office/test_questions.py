@@ -30,6 +30,7 @@ from postoffice.core.question import Ask, QuestionState
 from postoffice.office import Auth, PostOffice
 from tests.engines import Engine, PostgresEngine
 from tests.mail import member, office_with, people, standing, take
+from tests.notify.offices import opened
 
 CHOICES = ("ship it", "wait")
 
@@ -202,18 +203,23 @@ class TestAnswering:
         assert (await office.question(owner, id)).state is QuestionState.OPEN
 
     async def test_of_many_answers_at_every_door_one_wins(self, engine: Engine) -> None:
-        """As the page, the command and a link would give them, at two replicas where there can be two."""
+        """By the page, the command and a link, at two replicas where there can be two."""
         async with AsyncExitStack() as stack:
-            office = await stack.enter_async_context(office_with(engine))
+            office = await stack.enter_async_context(opened(engine))
             (alice,) = await people(office, "alice")
             raw, _ = await office.add_key(office.owner(), of="owner")
             commander = await office.identify(key=raw)
-            other = await stack.enter_async_context(office_with(engine)) if isinstance(engine, PostgresEngine) else office
-            doors = [("page", office, office.owner()), ("command", other, commander), ("link", other, office.owner())]
+            other = await stack.enter_async_context(opened(engine)) if isinstance(engine, PostgresEngine) else office
+            await office.notify.add(office.owner(), "phone", "json://127.0.0.1:1/", trusted=True)
+            (phone,) = await office.webhooks.active()
             for number in range(200):
                 id = await asks(office, alice, choices=())
+                token = (await office.answer_links.made(phone.id, [id]))[id].rpartition("/")[2]
                 answers = await asyncio.gather(
-                    *(where.answer(caller, id, text=f"{via} {number}", via=via) for via, where, caller in doors), return_exceptions=True
+                    office.answer(office.owner(), id, text=f"page {number}", via="page"),
+                    other.answer(commander, id, text=f"command {number}", via="command"),
+                    other.answer_links.answer(token, text=f"link {number}"),
+                    return_exceptions=True,
                 )
                 won = [answer for answer in answers if not isinstance(answer, BaseException)]
                 lost = [answer for answer in answers if isinstance(answer, BaseException)]

@@ -1,11 +1,13 @@
 """A person is reached where the page is not before them: by title, picture, badge, and by the browser's own word of chosen kinds."""
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Playwright, expect
+from tools.browser import ABSENT, FLAGS, ensure
 
 from tests.page.conftest import looking
 from tests.page.house import House, opened
@@ -14,12 +16,28 @@ from tests.page.lookout import Lookout
 _HIDE = "Object.defineProperty(document, 'hidden', {value: %s, configurable: true}); document.dispatchEvent(new Event('visibilitychange'))"
 _HEAR = """
 globalThis.told = [];
+globalThis.asked = [];
 globalThis.Notification = class {
   static permission = "default";
-  static async requestPermission() { return (this.permission = "granted"); }
+  static async requestPermission() {
+    asked.push(navigator.userActivation.isActive);
+    return (this.permission = "granted");
+  }
   constructor(title, options) { told.push([title, options.body ?? "", options.tag]); }
   close() {}
 };
+"""
+
+_LISTEN = """
+globalThis.shown = [];
+globalThis.Notification = new Proxy(Notification, {
+  construct(real, given) {
+    const made = new real(...given);
+    made.addEventListener("show", () => shown.push([made.title, made.body, made.tag !== "", made.icon.includes("/page/")]));
+    made.addEventListener("error", () => shown.push(["error"]));
+    return made;
+  },
+});
 """
 
 
@@ -74,8 +92,8 @@ def test_the_browser_tells_of_chosen_kinds_once_and_never_what_is_said(out: Look
     quiet.town.send("coder", "owner", "known already", subject="Before")
     page = out.go("/page/settings")
     live(page)
-    page.get_by_label("letters to me").check()
-    expect(page.get_by_label("letters to me")).to_be_checked()
+    page.get_by_label("letters to me").first.check()
+    expect(page.get_by_label("letters to me").first).to_be_checked()
     page.evaluate(_HIDE % "true")
     quiet.town.ask("coder", "owner", "Not chosen")
     expect(page).to_have_title(re.compile(r"^\(2\) "))
@@ -87,6 +105,45 @@ def test_the_browser_tells_of_chosen_kinds_once_and_never_what_is_said(out: Look
     assert [title for title, _, _ in told] == ["coder wrote to you", "docs wrote to you"]
     assert "secret" not in str(told)
     assert "Behind" not in str(told)
+
+
+@pytest.fixture
+def whole(playwright: Playwright) -> Iterator[Browser]:
+    """A browser with windows, as people have it: the one without them refuses every notification."""
+    path = ensure(windows=True)
+    if path is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(ABSENT)
+    launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    yield launched
+    launched.close()
+
+
+def test_a_whole_browser_shows_a_notification_while_the_page_is_hidden(whole: Browser, quiet: House) -> None:
+    with looking(whole, quiet.url) as out:
+        out.context.grant_permissions(["notifications"], origin=quiet.url)
+        out.context.add_init_script(_LISTEN)
+        page = out.go("/page/settings")
+        live(page)
+        page.get_by_label("questions to me").first.check()
+        quiet.town.send("coder", "owner", "Now?", ask={"choices": ["yes", "no"]}, subject="Before my eyes")
+        expect(page).to_have_title(re.compile(r"^\(1\) "))
+        page.evaluate(_HIDE % "true")
+        quiet.town.send("coder", "owner", "The launch code is 1234.", ask={"choices": ["yes", "no"]}, subject="Keep the serif logo?")
+        while not page.evaluate("shown.length"):
+            page.wait_for_timeout(50)
+        assert page.evaluate("shown") == [["coder asks you", "", True, True]]
+
+
+def test_the_browser_asks_whether_it_may_only_upon_a_click(out: Lookout, quiet: House) -> None:
+    page = out.go("/page/settings")
+    live(page)
+    quiet.town.ask("coder", "owner", "Any question")
+    expect(page).to_have_title(re.compile(r"^\(1\) "))
+    assert page.evaluate("asked") == []
+    page.get_by_label("questions to me").first.check()
+    expect(page.get_by_label("questions to me").first).to_be_checked()
+    page.get_by_label("letters to me").first.check()
+    assert page.evaluate("asked") == [True]
 
 
 def test_nobody_is_told_unasked(out: Lookout, quiet: House) -> None:

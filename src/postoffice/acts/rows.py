@@ -280,7 +280,7 @@ class WindowRow(Struct):
 
 
 class WebhookRow(Struct):
-    """A webhook as stored: secrets, kinds and agents are JSON."""
+    """A webhook as stored: secrets, kinds and agents are JSON, and so is, of a notify address, how it is told (`notify`)."""
 
     name: str
     id: str
@@ -297,3 +297,4 @@ class WebhookRow(Struct):
     counted: int
     created_at: int
     delivered_at: int | None
+    notify: str | None = None

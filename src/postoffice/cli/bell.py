@@ -3,11 +3,11 @@
 import argparse
 import os
 import sys
-from datetime import UTC, datetime, time
+from datetime import UTC, datetime
 from typing import Any
 
 from postoffice.cli.command import CLIENTS, Options, examples
-from postoffice.core.errors import BadSetting, MailError
+from postoffice.core.errors import MailError
 
 _CLIENTS = ("claude", "codex", "gemini", "qwen")
 
@@ -101,26 +101,19 @@ def _quiet(options: Options) -> None:
     from postoffice.bridges.bell.quiet import Quiet, keep, kept  # noqa: PLC0415
     from postoffice.cli.dates import span_of  # noqa: PLC0415
     from postoffice.core.names import check_name  # noqa: PLC0415
+    from postoffice.core.quiet import read_hours  # noqa: PLC0415
 
     agent = check_name(options["name"]) if options["name"] else ""
     if options["off"]:
         keep(agent, None)
     elif options["span"] or options["hours"]:
         until = datetime.now(UTC) + span_of(options["span"], "--for") if options["span"] else None
-        begins, ends = _hours(options["hours"]) if options["hours"] else (None, None)
+        begins, ends = read_hours(options["hours"]) if options["hours"] else (None, None)
         keep(agent, Quiet(until=until, from_hour=begins, to_hour=ends))
     for name, quiet in kept().items():
         print(f"{name or 'everybody'}: {_told(quiet)}")
     if not kept():
         print("Nobody is left alone.")
-
-
-def _hours(text: str) -> tuple[time, time]:
-    begins, _, ends = text.partition("-")
-    try:
-        return time.fromisoformat(begins), time.fromisoformat(ends)
-    except ValueError:
-        raise BadSetting(name="--hours", why=f"{text!r} is no pair of times; say 22:00-07:00") from None
 
 
 def _told(quiet: Any) -> str:

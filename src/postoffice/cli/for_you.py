@@ -27,6 +27,7 @@ _IN_WORDS = {
     "silent": "does not come",
     "held": "is held",
     "webhook": "is not told",
+    "notify": "is not told",
 }
 _COMMANDS = {
     "question": "postoffice answer ID 'CHOICE OR WORDS'",
@@ -36,6 +37,7 @@ _COMMANDS = {
     "dead": "postoffice dead requeue ID --of AGENT",
     "held": "postoffice go-on",
     "webhook": "postoffice webhook resume NAME",
+    "notify": "postoffice notify resume NAME",
 }
 
 

@@ -21,6 +21,7 @@ from postoffice.cli import (
     ledger,
     login,
     mail,
+    notifying,
     openclaw,
     pausing,
     people,
@@ -158,6 +159,7 @@ def parser() -> Parser:
         reserving,
         windows,
         webhooks,
+        notifying,
     ):
         add_commands(commands, noun.COMMANDS, _asking)
     watching.add(commands)

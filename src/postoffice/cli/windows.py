@@ -1,9 +1,10 @@
-"""The command about windows: which are open."""
+"""The commands about windows: which are open, and ringing one."""
 
 from typing import TYPE_CHECKING, Any
 
 from postoffice.cli.command import Command, Options, argument
-from postoffice.cli.show import ago, table
+from postoffice.cli.show import ago, say, table
+from postoffice.client.path import part
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,7 +30,24 @@ def _windows(console: "Console", answer: Any) -> None:
     )
 
 
+async def ring(wire: "Wire", options: Options) -> Any:
+    """Ring it now."""
+    return await wire.post(f"/agents/{part(options['name'])}/ring", {})
+
+
+def _rung(console: "Console", answer: Any) -> None:
+    say(console, f"{answer['agent']} was rung." if answer["rung"] else f"{answer['agent']} was not rung: {answer['text']}.")
+
+
 COMMANDS = (
+    Command(
+        "ring",
+        "ring an agent's open window now, for mail of yours that waits there",
+        ("postoffice ring coder", "postoffice ring coder --as docs"),
+        ring,
+        _rung,
+        (argument("name", metavar="AGENT", help="whom"),),
+    ),
     Command(
         "windows",
         "show where agents' clients are open now, and by which way each can be woken",

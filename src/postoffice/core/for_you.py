@@ -18,6 +18,7 @@ class MatterKind(StrEnum):
     HELD = "held"
     MAIL = "mail"
     WEBHOOK = "webhook"
+    NOTIFY = "notify"
     DEAD = "dead"
     SILENT = "silent"
 
@@ -32,6 +33,7 @@ class Rank(IntEnum):
     HELD = 4
     MAIL = 5
     WEBHOOK = 6
+    NOTIFY = 6
     DEAD = 7
     SILENT = 8
 
@@ -41,7 +43,7 @@ class Matter(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: MatterKind
     id: str
-    """Of the message, or of the connection; of a webhook its name."""
+    """Of the message, or of the connection; of a webhook or a notify address its name."""
     who: str
     """Who asks, wrote, or did not come."""
     what: str

@@ -15,7 +15,7 @@ Bytes = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 CountOrNone = Annotated[int, msgspec.Meta(ge=0, le=_LARGEST_INTEGER)]
 LONGEST = timedelta(days=36_525)
 """No duration is longer than a hundred years: what comes after it is still a date."""
-MAY_BE_NONE = frozenset({"wait", "wait_most", "key_overlap"})
+MAY_BE_NONE = frozenset({"wait", "wait_most", "key_overlap", "notify_pause"})
 """Durations that may be none at all."""
 # What the office's own clients ask for, whatever the settings: a lease of half a minute, and five minutes' rest for what failed.
 _LEASE, _REST = timedelta(seconds=30), timedelta(minutes=5)
@@ -54,6 +54,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     automatic_replies: CountOrNone = 100
     talk_asked: CountOrNone = 40  # letters of models to and fro in a session within an hour, at which the owner is asked; 0: never
     talk_held: CountOrNone = 100  # at which the session is held; 0: never
+    notify_pause: timedelta = timedelta(minutes=5)  # between two words to one notify address
+    answer_link_life: timedelta = timedelta(days=3)
     heartbeat_timeout: timedelta = timedelta(seconds=60)
     code_life: timedelta = timedelta(hours=1)
     pending_requests: CountOrNone = 20

@@ -16,6 +16,15 @@ MOST_RINGS = len(AGAIN_SECONDS) + 1
 _LAST_CHANCE_SECONDS = 60.0
 
 
+class ByHand(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of a ring that somebody asked for."""
+
+    agent: str
+    rung: bool
+    text: str
+    """Why not, or that it was."""
+
+
 class Letter(msgspec.Struct, frozen=True):
     """What ringing has to know of a letter that waits, and no more."""
 
@@ -47,6 +56,8 @@ class Ringing(msgspec.Struct, frozen=True, kw_only=True):
     """Letters that a turn has been told of."""
     given_up: frozenset[str] = frozenset()
     """Letters rung for in vain, of which the sender knows."""
+    asked: bool = False
+    """Somebody asked for a ring now, for whatever waits."""
 
     def heed(self, waiting: Iterable[Letter]) -> "Ringing":
         """Without what waits no more. If something rung for was taken, its ring is over."""
@@ -58,13 +69,18 @@ class Ringing(msgspec.Struct, frozen=True, kw_only=True):
             under_way=None if taken else self.under_way,
             told=self.told & ids,
             given_up=self.given_up & ids,
+            asked=self.asked and bool(ids),
         )
+
+    def ask(self) -> "Ringing":
+        """Somebody asks for a ring now. One that is under way is that ring."""
+        return self if self.under_way is not None else msgspec.structs.replace(self, asked=True)
 
     def due(self, waiting: Iterable[Letter], now: float) -> tuple[str, ...]:
         """The letters to ring for now; none while a ring is under way."""
         if self.under_way is not None:
             return ()
-        return tuple(letter.id for letter in waiting if letter.rings and self._due_at(letter.id) <= now)
+        return tuple(letter.id for letter in waiting if self.asked or (letter.rings and self._due_at(letter.id) <= now))
 
     def next_at(self, waiting: Iterable[Letter]) -> float | None:
         """When something will be due again."""
@@ -78,7 +94,7 @@ class Ringing(msgspec.Struct, frozen=True, kw_only=True):
         rung_now = {id: Rung(self.rung[id].times + 1 if id in self.rung else 1, now) for id in ids}
         # One ring is heard for all that waits: what was rung for before is not rung for again right after it.
         others = {id: Rung(rung.times, now) for id, rung in self.rung.items()}
-        return msgspec.structs.replace(self, rung=others | rung_now, under_way=now, told=self.told | rung_now.keys())
+        return msgspec.structs.replace(self, rung=others | rung_now, under_way=now, told=self.told | rung_now.keys(), asked=False)
 
     def unheard(self) -> "Ringing":
         """Whoever heard of it could not take it: all that waits is as new."""

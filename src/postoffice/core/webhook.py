@@ -100,6 +100,8 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     attempts: int
     error: str | None = None
     gone: bool = False
+    lapsed: bool = False
+    """Nobody needed to be told any more."""
     wait: timedelta | None = None
     """How long the address asks for quiet."""
 

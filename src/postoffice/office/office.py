@@ -7,6 +7,7 @@ from postoffice.core.clock import Clock
 from postoffice.core.policy import Auth
 from postoffice.office.agents import Agents
 from postoffice.office.alarm import Alarm
+from postoffice.office.answer_links import AnswerLinks
 from postoffice.office.bells import Bells
 from postoffice.office.board import Board
 from postoffice.office.callers import Callers
@@ -29,6 +30,7 @@ from postoffice.office.logins import Logins
 from postoffice.office.machines import Machines
 from postoffice.office.mailboxes import Mailboxes
 from postoffice.office.news import News
+from postoffice.office.notify import NotifyAddresses
 from postoffice.office.overview import Overview
 from postoffice.office.pauses import Pauses
 from postoffice.office.persons import Persons
@@ -39,6 +41,7 @@ from postoffice.office.questions import Questions
 from postoffice.office.reachability import Reachability
 from postoffice.office.recurring import RecurringLetters
 from postoffice.office.reservations import Reservations
+from postoffice.office.rings import Rings
 from postoffice.office.rules import OfficeRules
 from postoffice.office.search import Search
 from postoffice.office.sending import Sending
@@ -209,6 +212,7 @@ class PostOffice:
         self.begin_turn = windows.begin_turn
         self.rung = windows.rung
         self.rung_in_vain = windows.rung_in_vain
+        self.ring = Rings(store, agents, board).ring
         logins = Logins(store)
         self.make_link = logins.make_link
         self.whose_link = logins.whose_link
@@ -222,7 +226,9 @@ class PostOffice:
         self.reservations = Reservations(store, checks)
         self.recurring = RecurringLetters(store, checks, strangers=rules.auth is Auth.OPEN)
         self.hooks = Hooks(store, clock, sending)
-        self.webhooks = Webhooks(store, bells, clock)
+        self.answer_links = answer_links = AnswerLinks(store, checks, rules, clock, questions)
+        self.notify = notify = NotifyAddresses(store, checks, rules, clock, answer_links)
+        self.webhooks = Webhooks(store, bells, clock, notify)
         self.ledger = Ledger(store, rules, checks, directory)
         self.foreign = ForeignAgents(store, rules, checks)
         self.lending = Lending(store, checks, bells, deliveries)

@@ -26,5 +26,7 @@ class OfficeRules(msgspec.Struct, frozen=True, kw_only=True):
     ledger: LedgerRules | None = None
     routes: tuple[Route, ...] = ()
     """Who is told of what happens to entities."""
+    public_url: str | None = None
+    """Where people reach this office from elsewhere; without it nobody is sent a link."""
     tick: float = 1.0
     """How often, in seconds, the office looks for what no hint told it of."""

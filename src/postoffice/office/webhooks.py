@@ -16,12 +16,15 @@ from postoffice.core.event import Event, Kind, beyond
 from postoffice.core.names import check_name, folded
 from postoffice.core.webhook import Outgoing, Shape, Tried, Webhook, WebhookState, check_url, check_webhook_name, new_secret, told
 from postoffice.office.bells import Bells
+from postoffice.office.notify import NotifyAddresses
 from postoffice.store.reads.webhooks import session_of
 from postoffice.store.store import Store
 from postoffice.wake.protocol import EVERYBODY
 
 Target = WebhookRow
 """A webhook as its bridge knows it."""
+Posts = tuple[tuple[str, str], ...]
+"""What is to go out, each with the line it goes in."""
 _SECRET_BYTES = 32
 _EVENTS_AT_ONCE = 200
 
@@ -29,10 +32,11 @@ _EVENTS_AT_ONCE = 200
 class Webhooks:
     """All of them are the owner's."""
 
-    def __init__(self, store: Store, bells: Bells, clock: Clock) -> None:
+    def __init__(self, store: Store, bells: Bells, clock: Clock, notify: NotifyAddresses) -> None:
         self._store = store
         self._bells = bells
         self._clock = clock
+        self._notify = notify
 
     async def add(
         self,
@@ -82,26 +86,26 @@ class Webhooks:
 
     async def remove(self, caller: Caller, name: str) -> None:
         """Tell it nothing more, not even what is on its way."""
-        _owner(caller)
-        await self._store.do(RemoveWebhook(check_webhook_name(name)))
+        await self.get(caller, name)
+        await self._store.do(RemoveWebhook(name))
 
     async def pause(self, caller: Caller, name: str) -> Webhook:
         """Tell it nothing until it is resumed, and then everything."""
-        _owner(caller)
-        await self._store.do(PauseWebhook(check_webhook_name(name)))
+        await self.get(caller, name)
+        await self._store.do(PauseWebhook(name))
         return await self.get(caller, name)
 
     async def resume(self, caller: Caller, name: str) -> Webhook:
         """Try it again, with all that it has not been told."""
-        _owner(caller)
-        await self._store.do(ResumeWebhook(check_webhook_name(name)))
+        await self.get(caller, name)
+        await self._store.do(ResumeWebhook(name))
         return await self.get(caller, name)
 
     async def rotate(self, caller: Caller, name: str) -> tuple[Webhook, str]:
         """Sign with a new secret, which is given; for a day the old one signs too."""
-        _owner(caller)
+        await self.get(caller, name)
         secret = new_secret(secrets.token_bytes(_SECRET_BYTES))
-        await self._store.do(RotateSecret(check_webhook_name(name), secret))
+        await self._store.do(RotateSecret(name, secret))
         return await self.get(caller, name), secret
 
     # For the bridge
@@ -127,21 +131,26 @@ class Webhooks:
             if beyond(webhook.place, last):  # a backup took the log's place; what that one still tells was told
                 await self._store.do(TakeEvents(webhook, last, ()))
             return False
-        kinds, agents = set(msgspec.json.decode(webhook.kinds)), set(msgspec.json.decode(webhook.agents))
-        chosen = [one for one in events if (not kinds or one.kind in kinds) and (not agents or one.agent in agents)]
+        if webhook.notify is not None:
+            posts = await self._notify.noted(webhook, events)
+        else:
+            posts = await self._chosen(webhook, events)
         place = events[-1].cursor
-        if not await self._store.do(TakeEvents(webhook, place, await self._written(webhook, chosen))):
+        if not await self._store.do(TakeEvents(webhook, place, posts)):
             return False
         webhook.place = place
         return len(events) == _EVENTS_AT_ONCE
 
-    async def _written(self, webhook: Target, events: list[Event]) -> tuple[tuple[str, str], ...]:
-        """Each event with the queue it goes in."""
-        if not events:
+    async def _chosen(self, webhook: Target, events: list[Event]) -> Posts:
+        """Each event that it asked for, with the queue it goes in."""
+        kinds, agents = set(msgspec.json.decode(webhook.kinds)), set(msgspec.json.decode(webhook.agents))
+        chosen = [one for one in events if (not kinds or one.kind in kinds) and (not agents or one.agent in agents)]
+        chosen = [one for one in chosen if one.kind is not Kind.STUCK or one.ref != webhook.name]  # its own end is no news to it
+        if not chosen:
             return ()
-        messages, sessions = await self._store.webhooks.behind([one for one in events if is_id(one.ref)])
+        messages, sessions = await self._store.webhooks.behind([one for one in chosen if is_id(one.ref)])
         bodies = []
-        for one in events:
+        for one in chosen:
             session = session_of(one, sessions)
             body = told(one, Shape(webhook.shape), messages.get(one.ref), session, bodies=bool(webhook.bodies))
             bodies.append((session or one.agent, body))

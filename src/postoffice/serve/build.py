@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from postoffice.acts.people.agents import AddKey
+from postoffice.bridges.notify import Messenger
 from postoffice.bridges.webhooks import WebhookBridge
 from postoffice.config import Settings
 from postoffice.core.agent import key_hash, key_prefix, new_key
@@ -71,7 +72,16 @@ def build_rules(settings: Settings) -> OfficeRules:
     handshake = settings.handshake or (Handshake.VISIBLE if auth is Auth.OPEN else Handshake.HUMAN)
     ledger = None if settings.ledger is None else LedgerRules(private=settings.ledger_privacy == "hash", log=settings.ledger_log)
     routes = tuple(check_route(route) for route in settings.routes)
-    return OfficeRules(auth=auth, handshake=handshake, limits=limits, ledger=ledger, routes=routes)
+    public = None if settings.public_url is None else _public(settings.public_url)
+    return OfficeRules(auth=auth, handshake=handshake, limits=limits, ledger=ledger, routes=routes, public_url=public)
+
+
+def _public(address: str) -> str:
+    """Where links lead to: an origin, as the page's own paths begin there."""
+    origin = address.rstrip("/")
+    if not _can_be_reached(origin) or "@" in origin or urlsplit(origin).netloc != origin.partition("://")[2]:
+        raise BadSetting(name="public_url", why="it has to be like https://mail.example.com, without a path")
+    return origin
 
 
 def build_office(settings: Settings) -> PostOffice:
@@ -146,6 +156,7 @@ def _build_webhooks(settings: Settings, office: PostOffice) -> WebhookBridge:
         networks = [ip_network(network) for network in settings.webhook_networks]
     except ValueError as error:
         raise BadSetting(name="webhook_networks", why=f"{error}; it is an address like 127.0.0.1, or a network like 10.0.0.0/8") from None
+    office.notify.carried_by(Messenger(networks).carry)
     return WebhookBridge(office, networks)
 
 

@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 _KEY = re.compile(r"amb_[0-9a-f]{8,}")
+_SECRET_PATH = re.compile(r"(/(?:hooks|page/answer)/)[\w-]{20,}")
+"""An address that is a secret itself."""
 _SERVERS = ("uvicorn.access", "uvicorn.error", "uvicorn.asgi", "websockets.server")
 _COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "31"}
 
@@ -49,9 +51,13 @@ def _facts(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def clean(text: str) -> str:
-    """Text that cannot write its own lines or colours, with every key cut short."""
+    """Text that cannot write its own lines or colours, with every key and secret address cut short."""
     shown = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
-    return _KEY.sub(lambda key: f"{key[0][:8]}…", shown)
+    return _masked(shown)
+
+
+def _masked(text: str) -> str:
+    return _SECRET_PATH.sub(r"\1…", _KEY.sub(lambda key: f"{key[0][:8]}…", text))
 
 
 class _JSON(logging.Formatter):
@@ -63,7 +69,7 @@ class _JSON(logging.Formatter):
             "event": record.getMessage(),
             **_facts(record),
         }
-        return _KEY.sub(lambda key: f"{key[0][:8]}…", json.dumps(entry, default=str))
+        return _masked(json.dumps(entry, default=str))
 
 
 class _Console(logging.Formatter):

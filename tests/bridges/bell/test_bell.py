@@ -56,6 +56,33 @@ def test_mail_that_was_read_meanwhile_and_mail_of_low_priority_ring_nobody(groun
         assert shop.hook("UserPromptSubmit", prompt="go on") == "", "once is enough"
 
 
+def test_a_ring_by_hand_rings_now_for_mail_that_rings_nobody_by_itself(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.open()
+        until(lambda: ground.windows() == {"shop": "socket"})
+        ground.send("shop", priority=5)
+        time.sleep(1)
+        assert shop.heard == []
+        taken: list[str] = []
+        shop.at_ring = lambda: taken.extend(ground.take("shop"))
+        answer = ground.call("POST", "/agents/shop/ring", {})
+        assert (answer["rung"], answer["text"]) == (True, "rung")
+        until(lambda: taken)
+        assert len(shop.heard) == 1
+
+
+def test_a_ring_by_hand_is_no_second_ring_beside_one_under_way(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.open()
+        until(lambda: ground.windows() == {"shop": "socket"})
+        shop.minds = False
+        ground.send("shop")
+        until(lambda: shop.heard)
+        answer = ground.call("POST", "/agents/shop/ring", {})
+        assert (answer["rung"], answer["text"]) == (False, "a ring is under way: there is one at a time")
+        assert len(shop.heard) == 1
+
+
 def test_urgent_mail_is_told_to_an_agent_at_work_and_the_rest_at_its_end(ground: Ground) -> None:
     with window(ground) as shop:
         shop.open()

@@ -10,6 +10,8 @@ from postoffice.acts.people.connections import expire
 from postoffice.acts.rows import DeliveryRow
 from postoffice.core.connection import Status
 from postoffice.core.delivery import UNREAD, State, after_failure
+from postoffice.core.event import Kind
+from postoffice.core.names import OWNER
 from postoffice.core.policy import admitted
 from postoffice.core.session import pair
 
@@ -53,7 +55,10 @@ def take_back(desk: Desk, row: DeliveryRow) -> None:
         row.token = row.holder = None  # the office has settled it, and nobody may repeat himself into success
         bury(desk, row, row.reason or _EXPIRED, said=row.reason is not None)
     else:
+        box, snoozed = desk.boxes[row.mailbox], row.state == State.HELD
         move(desk, row, State.PENDING)
+        if snoozed and (box.card.person or box.agent == OWNER):
+            desk.tell(box, Kind.REMINDER, row.message_id)
         desk.pools.setdefault(row.mailbox, {})[row.message_id] = row
         desk.hints.add(row.mailbox)
 

@@ -6,13 +6,16 @@ from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.mail.moves import notify
 from postoffice.acts.needs import Needs
+from postoffice.acts.people.agents import box_of
 from postoffice.acts.people.windows import OfWindow, renewed
 from postoffice.acts.rows import DeliveryRow, RingRow
 from postoffice.acts.rules.notices import rung_in_vain
+from postoffice.acts.rules.rates import ask_rate, count_sent
 from postoffice.core.agent import Caller
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
-from postoffice.core.names import SYSTEM, folded
+from postoffice.core.event import Kind
+from postoffice.core.names import OWNER, SYSTEM, folded
 from postoffice.core.session import pair
 from postoffice.core.window import WINDOWS, Renewed, WindowState
 
@@ -51,7 +54,11 @@ class Rung(OfLetters, Act[int]):
 
 
 class RungInVain(OfLetters, Act[int]):
-    """It was rung for as often as is right, and they were not taken: each sender is told once."""
+    """It was rung for as often as is right, and they were not taken: each sender is told once, and the owner hears of it."""
+
+    def ask(self, needs: Needs) -> None:
+        super().ask(needs)
+        needs.boxes.add(OWNER)
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
         needs.thread_keys.update((*pair(SYSTEM, desk.mail[key].sender), "") for key in self.keys if key in desk.mail)
@@ -65,8 +72,30 @@ class RungInVain(OfLetters, Act[int]):
             ring.told_at = desk.now
             _keep(desk, ring)
             notify(desk, desk.boxes[row.sender], rung_in_vain(row, desk.boxes[row.mailbox].name, ring.times), row.correlation_id)
+            if (owner := desk.boxes.get(OWNER)) is not None:
+                desk.tell(owner, Kind.STUCK, row.message_id, {"what": "silent", "agent": desk.boxes[row.mailbox].name})
             notices += 1
         return notices
+
+
+class AskRing(Act[None]):
+    """Somebody asks that an agent is rung now; its bell hears of it."""
+
+    def __init__(self, agent: str, by: str) -> None:
+        self.agent = folded(agent)
+        self.by = by
+
+    def ask(self, needs: Needs) -> None:
+        needs.boxes.update((self.agent, folded(self.by)))
+
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        ask_rate(needs, desk, folded(self.by))
+
+    def run(self, desk: Desk) -> None:
+        box = box_of(desk, self.agent)
+        desk.room.take()
+        count_sent(desk, folded(self.by))
+        desk.tell(box, Kind.RING, box.name, {"by": self.by})
 
 
 class BeginTurn(OfWindow, Act[Renewed]):

@@ -108,6 +108,7 @@ class Forget(Housekeeping[int]):
         for record in self.dedupe:
             desk.write("forget_dedupe", record, record)
         desk.write("forget_logins", (desk.now,))
+        desk.write("forget_answer_links", (desk.now,))
         desk.write("forget_window_sessions", (desk.now - micros(_SESSIONS_REMEMBERED),))
         desk.write("forget_limits", (desk.now - micros(timedelta(days=1)),))
         return len(self.dedupe)

@@ -5,6 +5,8 @@ from postoffice.acts.needs import Needs
 from postoffice.acts.rows import WebhookRow
 from postoffice.acts.webhooks.keeping import OfWebhook
 from postoffice.core.clock import micros
+from postoffice.core.event import Kind
+from postoffice.core.names import OWNER
 from postoffice.core.webhook import GIVEN_UP_AFTER, Tried, WebhookState, pause_after
 
 Queue = str
@@ -46,6 +48,7 @@ class SettlePosts(OfWebhook[None]):
 
     def ask(self, needs: Needs) -> None:
         super().ask(needs)
+        needs.boxes.add(OWNER)
         for one in self.tried:
             needs.extra[self._post(one)] = (self.webhook.id, one.number)
 
@@ -53,7 +56,7 @@ class SettlePosts(OfWebhook[None]):
         row = self.find(desk)
         if row.id != self.webhook.id:
             return  # removed, and another has its name
-        if any(one.error is None for one in self.tried):
+        if any(one.error is None and not one.lapsed for one in self.tried):
             row.delivered_at, row.error = desk.now, None
         for one in self.tried:
             for begun_at, state in desk.extra[self._post(one)]:
@@ -67,14 +70,21 @@ class SettlePosts(OfWebhook[None]):
             return
         state, row.error = _WAITING, one.error
         if one.gone:
-            row.state, row.since = WebhookState.GONE, desk.now
+            _end(desk, row, WebhookState.GONE)
         elif desk.now - begun_at >= micros(GIVEN_UP_AFTER):
             if row.delivered_at is not None and row.delivered_at > begun_at:
                 state = _FAILED
             elif row.state == WebhookState.ACTIVE:
-                row.state, row.since = WebhookState.DEAD, desk.now
+                _end(desk, row, WebhookState.DEAD)
         due_at = desk.now + micros(pause_after(one.attempts, one.wait))
         desk.write("update_webhook_post", (row.id, one.number, state, one.attempts, due_at, one.error), (row.id, one.number))
 
     def _post(self, one: Tried) -> str:
         return f"webhook_post:{self.webhook.id}:{one.number}"
+
+
+def _end(desk: Desk, row: WebhookRow, state: WebhookState) -> None:
+    """It is told nothing more, and its owner hears of that."""
+    if row.state == WebhookState.ACTIVE and (owner := desk.boxes.get(OWNER)) is not None:
+        desk.tell(owner, Kind.STUCK, row.name, {"what": "webhook"})
+    row.state, row.since = state, desk.now

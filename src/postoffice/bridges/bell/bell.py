@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -265,7 +266,14 @@ class Bell:
         for (server, agent), window in wanted.items():
             if (server, str(agent)) not in self._listeners:
                 wire = self._office(window).wire(str(agent))
-                self._listeners[server, str(agent)] = asyncio.create_task(listen(wire, lambda agent=agent: self.stir(agent)))  # type: ignore[misc]
+                heard, asked = partial(self.stir, agent), partial(self._ask, server, str(agent))
+                self._listeners[server, str(agent)] = asyncio.create_task(listen(wire, heard, asked))
+
+    def _ask(self, server: str, agent: str) -> None:
+        """Somebody asks for a ring now: of the windows that serve the mailbox one is rung."""
+        for window in self.windows.values():
+            if (window.card.server, window.agent) == (server, agent):
+                window.card.ringing = window.card.ringing.ask()
 
     def _wake_up(self) -> None:
         """Connections did not live through the sleep, and nobody says so."""

@@ -7,14 +7,15 @@ from typing import Any
 
 from postoffice.client.wire import Wire, pauses
 from postoffice.core.errors import BadCursor, BadLimit, MailError
+from postoffice.core.event import Kind
 
 _WAIT_SECONDS = 50.0
 _LOOK_SECONDS = 1.0
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.2, 5.0
 
 
-async def listen(wire: Wire, heard: Callable[[], None]) -> None:
-    """Call whenever something may have come, until cancelled. After any gap it is called once more than needed."""
+async def listen(wire: Wire, heard: Callable[[], None], asked: Callable[[], None]) -> None:
+    """Call whenever something may have come, until cancelled, and first when somebody asked for a ring. After any gap it is called once more than needed."""
     after: Any = None
     wait = _WAIT_SECONDS
     pausing = pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
@@ -25,6 +26,8 @@ async def listen(wire: Wire, heard: Callable[[], None]) -> None:
                 heard()
             news = await wire.get("/events", after=after, wait=wait, limit=100)
             after = news["cursor"]
+            if any(one["type"] == Kind.RING for one in news["events"]):
+                asked()
             heard()  # also when nothing came: letters are due at times of which no event tells
             pausing = pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
             if not wait and not news["events"]:

@@ -8,6 +8,7 @@ import msgspec
 from platformdirs import user_config_path
 
 from postoffice.core.names import folded
+from postoffice.core.quiet import within
 
 
 class Quiet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -25,10 +26,7 @@ class Quiet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
             return True
         if self.from_hour is None or self.to_hour is None:
             return False
-        at = now.astimezone().time()
-        if self.from_hour <= self.to_hour:
-            return self.from_hour <= at < self.to_hour
-        return at >= self.from_hour or at < self.to_hour  # over midnight
+        return within(self.from_hour, self.to_hour, now.astimezone())
 
 
 def is_quiet(agent: str) -> bool:

@@ -104,8 +104,8 @@ class WebhookBridge:
             more = True
             while more and self._is_mine():
                 more = await self._webhooks.take(row)
-                while self._is_mine() and (due := await self._webhooks.due(row, 1 if row.id in self._failures else _POSTS_AT_ONCE)):
-                    tried = await asyncio.gather(*(self._post(row, one) for one in due))
+                while self._is_mine() and (due := await self._due(row)):
+                    tried = await self._send(row, due)
                     await self._webhooks.settle(row, tuple(tried))
                     self._count(row, tried)
                     if row.id in self._failures:
@@ -114,6 +114,16 @@ class WebhookBridge:
             _log.warning("webhook %s: %s; it goes on in a moment", row.name, error)
         except Exception:  # noqa: BLE001 - one bug must not end all telling
             _log.exception("webhook %s failed; it goes on in a moment", row.name)
+
+    async def _due(self, row: Target) -> Sequence[Outgoing]:
+        if row.notify is not None:
+            return await self._office.notify.due(row)
+        return await self._webhooks.due(row, 1 if row.id in self._failures else _POSTS_AT_ONCE)
+
+    async def _send(self, row: Target, due: Sequence[Outgoing]) -> Sequence[Tried]:
+        if row.notify is not None:
+            return await self._office.notify.tell(row, due)
+        return await asyncio.gather(*(self._post(row, one) for one in due))
 
     async def _post(self, row: Target, outgoing: Outgoing) -> Tried:
         headers = signed(self._webhooks.secrets(row), outgoing.id, self._clock.now() // _MICROS, outgoing.body)

@@ -95,6 +95,10 @@ class NoSuchWindow(NotFound):
     """There is no open window {id!r} of yours; open it again."""
 
 
+class NotRung(Conflict):
+    """{name} was not rung: {why}."""
+
+
 class WindowTaken(Conflict):
     """{name} is open in another window; close that, or say that both share its mailbox."""
 

@@ -1,6 +1,6 @@
 """What can be wrong with webhooks and hooks."""
 
-from postoffice.core.errors.kinds import Conflict, NotFound, Unidentified
+from postoffice.core.errors.kinds import Conflict, NotFound, Unavailable, Unidentified
 
 
 class NoSuchWebhook(NotFound):
@@ -8,7 +8,19 @@ class NoSuchWebhook(NotFound):
 
 
 class WebhookTaken(Conflict):
-    """There is a webhook {name!r} already; remove it first, or choose another name."""
+    """There is a webhook or a notify address {name!r} already; remove it first, or choose another name."""
+
+
+class NoSuchNotify(NotFound):
+    """There is no notify address {name!r}; GET /notify lists them."""
+
+
+class NoSuchAnswerLink(NotFound):
+    """There is no link {id!r} that opens a question; it may have ended or been taken back."""
+
+
+class BadAnswerLink(NotFound):
+    """The link opens nothing: it has ended or was taken back. The question itself may still be open on the page."""
 
 
 class NoSuchHook(NotFound):
@@ -17,3 +29,7 @@ class NoSuchHook(NotFound):
 
 class BadSignature(Unidentified):
     """The signature is not right: {why}."""
+
+
+class Untold(Unavailable):
+    """Not everybody was told: {why}."""

@@ -1,10 +1,10 @@
-"""What the owner does with one agent: its mail is held and goes on, its keys are taken back, a name that nobody used is forgotten."""
+"""What the owner does with one agent: it is rung, its mail is held and goes on, its keys are taken back, a name that nobody used is forgotten."""
 
 from datetime import timedelta
 
 from starlette.responses import Response
 
-from postoffice.core.errors import Invalid, NoSuchPath
+from postoffice.core.errors import Invalid, NoSuchPath, NotRung
 from postoffice.doors.moments import now
 from postoffice.doors.page.look import Look
 from postoffice.doors.page.mine import morning
@@ -22,6 +22,11 @@ async def conclude(look: Look) -> Response:
         case "resume":
             await look.office.resume(look.caller, of=name)
             said = "resumed"
+        case "ring":
+            rung = await look.office.ring(look.caller, name)
+            if not rung.rung:
+                raise NotRung(name=rung.agent, why=rung.text)
+            said = "rung"
         case "revoke":
             await look.office.revoke_keys(look.caller, form.get("prefix") or None, of=name)
             said = "revoked"

@@ -12,6 +12,7 @@ from postoffice.doors.edge import Refusal, report
 from postoffice.doors.faults import fault
 from postoffice.doors.page import (
     agents,
+    answering,
     assets,
     compose,
     connect,
@@ -24,6 +25,7 @@ from postoffice.doors.page import (
     many,
     mine,
     news,
+    notifying,
     overview,
     palette,
     questions,
@@ -107,6 +109,11 @@ _PLACES = (
     _Place("POST", "/page/agents/{name}/{act}", agents.conclude),
     _Place("GET", "/page/settings", settings.settings),
     _Place("POST", "/page/settings/theme", settings.theme),
+    _Place("POST", "/page/settings/notify", notifying.add),
+    _Place("POST", "/page/settings/notify/{name}/{act}", notifying.conclude),
+    _Place("POST", "/page/settings/links/{id}/revoke", notifying.revoke),
+    _Place("GET", "/page/answer/{token}", answering.opened, public=True),
+    _Place("POST", "/page/answer/{token}", answering.answered, public=True),
     _Place("GET", "/page/icon/{count}.svg", settings.icon, public=True),
     _Place("GET", "/page/manifest.webmanifest", settings.manifest, public=True),
     _Place("GET", "/page/palette", palette.palette),

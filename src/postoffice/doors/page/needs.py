@@ -22,7 +22,7 @@ _NEXT = {
     TaskState.ACCEPTED: (TaskState.WORKING, TaskState.FAILED),
     TaskState.WORKING: (TaskState.COMPLETED, TaskState.FAILED),
 }
-_KINDS = {"held": "stuck", "webhook": "stuck", "dead": "stuck", "silent": "stuck"}
+_KINDS = {"held": "stuck", "webhook": "stuck", "notify": "stuck", "dead": "stuck", "silent": "stuck"}
 """As they are told of: whatever is stuck is told of alike."""
 
 
@@ -62,6 +62,8 @@ class Need(NamedTuple):
                 return "/page/connections"
             case Matter(kind=MatterKind.WEBHOOK):
                 return "/page/webhooks"
+            case Matter(kind=MatterKind.NOTIFY):
+                return "/page/settings#away"
             case Matter(kind=MatterKind.MAIL | MatterKind.HELD, session_id=str() as session):
                 return f"/page/thread/{session}#latest"
             case _:

@@ -3,6 +3,7 @@
 from starlette.responses import JSONResponse, Response
 
 from postoffice.core.errors import NoSuchPath
+from postoffice.core.notify import NotifyKind
 from postoffice.doors.page.assets import address
 from postoffice.doors.page.look import Look
 from postoffice.doors.page.theme import choose
@@ -19,7 +20,11 @@ _ICON = (
 
 async def settings(look: Look) -> Response:
     """Everything there is to set."""
-    return await look.show("settings.html")
+    if not look.caller.owner:
+        return await look.show("settings.html")
+    told, answer_links = await look.office.notify.all(look.caller), look.office.answer_links
+    links = await answer_links.all(look.caller)
+    return await look.show("settings.html", told=told, links=links, links_to=answer_links.lead_to, kinds=tuple(NotifyKind))
 
 
 async def theme(look: Look) -> Response:

@@ -9,11 +9,13 @@ from pydantic import Field
 from postoffice.core.agent import Caller
 from postoffice.core.errors import Unidentified
 from postoffice.core.names import folded
+from postoffice.core.ringing import ByHand
 from postoffice.core.window import LEASE, Ended, Opened, Opening, Place, PublicWindow, Renewed, Ring, Window, WindowState
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import MOST_ITEMS, Body, router
-from postoffice.doors.rest.call import Bell
+from postoffice.doors.rest.call import Bell, Identified
 from postoffice.doors.rest.examples import MESSAGE_ID, WHEN
+from postoffice.doors.rest.paging import NameText
 from postoffice.office.windows import Renewal
 
 routes = router("windows")
@@ -217,6 +219,12 @@ def window_view(window: Window, caller: Caller) -> WindowView:
     own = caller.owner or folded(caller.name) == folded(window.agent) or folded(window.agent).startswith(f"{caller.machine}-")
     fields = Window.__struct_fields__ if own else PublicWindow.__struct_fields__
     return WindowView(**{field: getattr(window, field) for field in fields})
+
+
+@routes.post("/agents/{name}/ring", **gives(ByHand, {"agent": "shop", "rung": True, "text": "rung"}))
+async def ring(name: NameText, call: Identified) -> Response:
+    """Have an agent's window rung now for its mail, as the owner or as whoever sent some of it; or hear why nothing can wake it."""
+    return answer(await call.office.ring(call.caller, name))
 
 
 def _opened(opened: Opened) -> OpenedView:

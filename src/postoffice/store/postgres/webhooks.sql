@@ -4,9 +4,9 @@
 SELECT {webhook_row} FROM webhooks WHERE name = ANY ($1::text[]);
 
 -- name: put_webhook
-INSERT INTO webhooks (name, id, url, secrets, kinds, agents, shape, bodies, state, since, error, place, counted, created_at, delivered_at)
-SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bigint[], $11::text[], $12::text[], $13::bigint[], $14::bigint[], $15::bigint[])
-ON CONFLICT (name) DO UPDATE SET id = excluded.id, url = excluded.url, secrets = excluded.secrets, kinds = excluded.kinds, agents = excluded.agents, shape = excluded.shape, bodies = excluded.bodies, state = excluded.state, since = excluded.since, error = excluded.error, place = excluded.place, counted = excluded.counted, created_at = excluded.created_at, delivered_at = excluded.delivered_at;
+INSERT INTO webhooks (name, id, url, secrets, kinds, agents, shape, bodies, state, since, error, place, counted, created_at, delivered_at, notify)
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::text[], $10::bigint[], $11::text[], $12::text[], $13::bigint[], $14::bigint[], $15::bigint[], $16::text[])
+ON CONFLICT (name) DO UPDATE SET id = excluded.id, url = excluded.url, secrets = excluded.secrets, kinds = excluded.kinds, agents = excluded.agents, shape = excluded.shape, bodies = excluded.bodies, state = excluded.state, since = excluded.since, error = excluded.error, place = excluded.place, counted = excluded.counted, created_at = excluded.created_at, delivered_at = excluded.delivered_at, notify = excluded.notify;
 
 -- name: delete_webhook
 DELETE FROM webhooks WHERE name = ANY ($1::text[]);

@@ -3,17 +3,21 @@
 from datetime import datetime
 from urllib.parse import urlsplit
 
+import msgspec
+
 from postoffice.acts.rows import DeliveryRow, Row, TaskRow
 from postoffice.acts.tasks.move import as_task
 from postoffice.core.clock import moment
 from postoffice.core.for_you import ForYou, Matter, MatterKind, rank_of
 from postoffice.core.letter import text_of
 from postoffice.core.names import folded
+from postoffice.core.notify import Manner
 from postoffice.core.task import TaskState
 from postoffice.core.webhook import WebhookState
 from postoffice.store.engine import Engine
 from postoffice.store.reads.questions import as_read
 
+_manner = msgspec.json.Decoder(Manner).decode
 _TEXT_CHARACTERS = 500
 _TASK_MOVES = {
     TaskState.PENDING: ("accept", "reject", "snooze"),
@@ -152,17 +156,19 @@ def _held(row: Row, now: datetime) -> Matter:
 
 
 def _webhook(row: Row, now: datetime) -> Matter:
-    name, url, state, since, error, failed = row
-    host = urlsplit(url).hostname or ""  # not the whole: the rest of it may be a secret
+    name, url, state, since, error, failed, notify = row
+    # Not the whole: the rest of it may be a secret.
+    kind = MatterKind.WEBHOOK if notify is None else MatterKind.NOTIFY
+    target = f"webhook to {urlsplit(url).hostname or ''}" if notify is None else f"notify address at {_manner(notify).service}"
     why = f": {error}" if error else ""
     return Matter(
-        kind=MatterKind.WEBHOOK,
+        kind=kind,
         id=name,
         who=name,
-        what=f"webhook to {host} is {state}" if state != WebhookState.ACTIVE else f"webhook to {host} has left out {failed}",
+        what=f"{target} is {state}" if state != WebhookState.ACTIVE else f"{target} has left out {failed}",
         text=f"It is told nothing more{why}" if state != WebhookState.ACTIVE else f"Events that were not taken for three days{why}",
         since=moment(since),
-        rank=rank_of(MatterKind.WEBHOOK, now),
+        rank=rank_of(kind, now),
         can=("resume", "remove"),
     )
 

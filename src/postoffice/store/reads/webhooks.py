@@ -1,6 +1,7 @@
 """What a store can be asked about webhooks."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import msgspec
 
@@ -9,11 +10,13 @@ from postoffice.core.clock import moment
 from postoffice.core.event import Event, Kind
 from postoffice.core.message import Message
 from postoffice.core.names import folded
+from postoffice.core.notify import AnswerLink, Manner, Notify, NotifyKind
 from postoffice.core.webhook import Outgoing, Shape, Webhook, WebhookState
 from postoffice.store.engine import Engine
 
 _message = msgspec.json.Decoder(Message).decode
-_OWN_COLUMNS = 15
+_manner = msgspec.json.Decoder(Manner).decode
+_OWN_COLUMNS = 16
 
 
 class WebhookReads:
@@ -24,7 +27,30 @@ class WebhookReads:
 
     async def page(self, name: str | None = None) -> tuple[Webhook, ...]:
         """All of them, or the one of that name."""
-        return tuple(map(_webhook, await self._engine.fetch("webhooks", webhook=name)))
+        return tuple(map(_webhook, await self._engine.fetch("webhooks", webhook=name, notify=0)))
+
+    async def notify(self, name: str | None = None) -> tuple[Notify, ...]:
+        """The same of notify addresses."""
+        return tuple(map(_notify, await self._engine.fetch("webhooks", webhook=name, notify=1)))
+
+    async def row(self, name: str) -> WebhookRow | None:
+        """A notify address as it is stored."""
+        rows = await self._engine.fetch("webhooks", webhook=name, notify=1)
+        return WebhookRow(*rows[0][:_OWN_COLUMNS]) if rows else None
+
+    async def link(self, hash: str) -> AnswerLink | None:
+        """The link whose token has that hash, if it still opens its question."""
+        rows = await self._engine.fetch("answer_link_by_hash", hash=hash)
+        return _link(rows[0]) if rows else None
+
+    async def links(self, limit: int) -> tuple[AnswerLink, ...]:
+        """Every link that opens a question, the newest first."""
+        return tuple(map(_link, await self._engine.fetch("answer_links", limit=limit)))
+
+    async def now(self) -> datetime:
+        """By the store's clock."""
+        ((at,),) = await self._engine.fetch("now")
+        return moment(at)
 
     async def active(self) -> tuple[WebhookRow, ...]:
         """Those that are told of events."""
@@ -71,4 +97,37 @@ def _webhook(row: Row) -> Webhook:
         waiting=waiting,
         failed=failed,
         next_try_at=None if next_try_at is None else moment(next_try_at),
+    )
+
+
+def _notify(row: Row) -> Notify:
+    own, (waiting, *_) = WebhookRow(*row[:_OWN_COLUMNS]), row[_OWN_COLUMNS:]
+    assert own.notify is not None
+    manner = _manner(own.notify)
+    return Notify(
+        name=own.name,
+        service=manner.service,
+        kinds=tuple(map(NotifyKind, msgspec.json.decode(own.kinds))),
+        quiet=manner.quiet,
+        zone=manner.zone,
+        bodies=bool(own.bodies),
+        trusted=manner.trusted,
+        state=WebhookState(own.state),
+        since=moment(own.since),
+        error=own.error,
+        created_at=moment(own.created_at),
+        told_at=None if own.delivered_at is None else moment(own.delivered_at),
+        waiting=waiting,
+    )
+
+
+def _link(row: Row) -> AnswerLink:
+    id, question, name, manner, created_at, expires_at = row
+    return AnswerLink(
+        id=id,
+        question=question,
+        name=name,
+        trusted=_manner(manner).trusted,
+        created_at=moment(created_at),
+        expires_at=moment(expires_at),
     )

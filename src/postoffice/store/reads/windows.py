@@ -1,5 +1,8 @@
 """What a store can be asked about windows."""
 
+from datetime import timedelta
+from typing import NamedTuple
+
 from postoffice.acts.people.windows import as_window
 from postoffice.acts.rows import Row, WindowRow
 from postoffice.core.clock import is_id, moment
@@ -7,6 +10,15 @@ from postoffice.core.names import folded
 from postoffice.core.views import Machine
 from postoffice.core.window import Window
 from postoffice.store.engine import Engine
+
+
+class RingsOf(NamedTuple):
+    """How what waits for an agent was rung for."""
+
+    waiting: int
+    last_at: int | None
+    unheard_for: timedelta | None
+    """How long since the last ring that no turn has followed."""
 
 
 class WindowReads:
@@ -23,6 +35,13 @@ class WindowReads:
         """One window, if it has not ended."""
         rows = await self._engine.fetch("window", id=id) if is_id(id) else ()
         return _window(rows[0]) if rows else None
+
+    async def rings_of(self, agent: str, sender: str | None = None) -> RingsOf:
+        """How what waits for an agent was rung for; of one sender's letters, or of all."""
+        name = None if sender is None else folded(sender)
+        ((waiting, last_at, unheard_at, now),) = await self._engine.fetch("rings_of", agent=folded(agent), sender=name)
+        ago = None if unheard_at is None else timedelta(microseconds=now - unheard_at)
+        return RingsOf(waiting=waiting, last_at=last_at, unheard_for=ago)
 
     async def machine(self, hash: str) -> str | None:
         """The prefix of the machine whose key it is."""

@@ -1,7 +1,7 @@
 -- Webhooks, and the events on their way to them, the same on both engines.
 
 -- part: webhook_row
-name, id, url, secrets, kinds, agents, shape, bodies, state, since, error, place, counted, created_at, delivered_at
+name, id, url, secrets, kinds, agents, shape, bodies, state, since, error, place, counted, created_at, delivered_at, notify
 
 -- part: webhook_trouble
 -- Of those who are told nothing any more, and those that left something untold, but not of those that the owner holds.
@@ -16,11 +16,11 @@ p.state = 'waiting' AND NOT EXISTS
 SELECT {webhook_row} FROM webhooks WHERE state = 'active' ORDER BY name;
 
 -- name: webhooks
-SELECT w.name, w.id, w.url, w.secrets, w.kinds, w.agents, w.shape, w.bodies, w.state, w.since, w.error, w.place, w.counted, w.created_at, w.delivered_at,
+SELECT w.name, w.id, w.url, w.secrets, w.kinds, w.agents, w.shape, w.bodies, w.state, w.since, w.error, w.place, w.counted, w.created_at, w.delivered_at, w.notify,
   (SELECT count(*) FROM webhook_posts p WHERE p.webhook = w.id AND p.state = 'waiting'),
   (SELECT count(*) FROM webhook_posts p WHERE p.webhook = w.id AND p.state = 'failed'),
   (SELECT min(p.due_at) FROM webhook_posts p WHERE p.webhook = w.id AND w.state = 'active' AND {webhook_next})
-FROM webhooks w WHERE CAST(:webhook AS text) IS NULL OR w.name = :webhook ORDER BY w.name;
+FROM webhooks w WHERE (w.notify IS NOT NULL) = (CAST(:notify AS bigint) = 1) AND (CAST(:webhook AS text) IS NULL OR w.name = :webhook) ORDER BY w.name;
 
 -- name: webhook_posts_due
 -- In each queue the first that waits, if it is due; nothing where nothing goes out.
@@ -30,5 +30,5 @@ WHERE p.webhook = :webhook AND p.due_at <= (SELECT office_now()) AND {webhook_ne
 ORDER BY p.number LIMIT :limit;
 
 -- name: webhooks_for_you
-SELECT w.name, w.url, w.state, w.since, w.error, (SELECT count(*) FROM webhook_posts p WHERE p.webhook = w.id AND p.state = 'failed')
+SELECT w.name, w.url, w.state, w.since, w.error, (SELECT count(*) FROM webhook_posts p WHERE p.webhook = w.id AND p.state = 'failed'), w.notify
 FROM webhooks w WHERE {webhook_trouble} ORDER BY w.since LIMIT :limit;

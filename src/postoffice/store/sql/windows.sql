@@ -15,6 +15,12 @@ SELECT {window}, a.name FROM windows w JOIN agents a ON a.agent = w.agent WHERE 
 -- name: window
 SELECT {window}, a.name FROM windows w JOIN agents a ON a.agent = w.agent WHERE w.id = :id;
 
+-- name: rings_of
+-- Of what waits for an agent, without a sender anybody's: how much, when it was rung for last, and when last without a turn since.
+SELECT count(*), max(r.last_at), max(CASE WHEN r.turn_at IS NULL THEN r.last_at END), (SELECT office_now())
+FROM deliveries d LEFT JOIN rings r ON r.message_id = d.message_id AND r.mailbox = d.mailbox
+WHERE d.mailbox = :agent AND d.state = 'pending' AND (CAST(:sender AS text) IS NULL OR d.sender = :sender);
+
 -- name: lost_windows
 SELECT CAST(id AS text) FROM windows WHERE until <= (SELECT office_now()) ORDER BY until LIMIT :limit;
 

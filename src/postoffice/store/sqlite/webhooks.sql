@@ -4,9 +4,9 @@
 SELECT {webhook_row} FROM webhooks WHERE name = ?1;
 
 -- name: put_webhook
-INSERT INTO webhooks (name, id, url, secrets, kinds, agents, shape, bodies, state, since, error, place, counted, created_at, delivered_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
-ON CONFLICT (name) DO UPDATE SET id = excluded.id, url = excluded.url, secrets = excluded.secrets, kinds = excluded.kinds, agents = excluded.agents, shape = excluded.shape, bodies = excluded.bodies, state = excluded.state, since = excluded.since, error = excluded.error, place = excluded.place, counted = excluded.counted, created_at = excluded.created_at, delivered_at = excluded.delivered_at;
+INSERT INTO webhooks (name, id, url, secrets, kinds, agents, shape, bodies, state, since, error, place, counted, created_at, delivered_at, notify)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
+ON CONFLICT (name) DO UPDATE SET id = excluded.id, url = excluded.url, secrets = excluded.secrets, kinds = excluded.kinds, agents = excluded.agents, shape = excluded.shape, bodies = excluded.bodies, state = excluded.state, since = excluded.since, error = excluded.error, place = excluded.place, counted = excluded.counted, created_at = excluded.created_at, delivered_at = excluded.delivered_at, notify = excluded.notify;
 
 -- name: delete_webhook
 DELETE FROM webhooks WHERE name = ?1;

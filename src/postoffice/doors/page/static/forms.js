@@ -52,7 +52,8 @@ export function submitForms() {
     event.preventDefault();
     // A time is meant on the reader's clock, also where summer ends before it.
     for (const { name, value } of form.querySelectorAll("[type=datetime-local]")) if (value) fields.set(name, new Date(value).toISOString());
-    if ("zone" in form.dataset) fields.set("zone", -new Date().getTimezoneOffset()); // tomorrow is the reader's
+    if (form.dataset.zone === "name") fields.set("zone", Intl.DateTimeFormat().resolvedOptions().timeZone);
+    else if ("zone" in form.dataset) fields.set("zone", -new Date().getTimezoneOffset()); // tomorrow is the reader's
     if (form.method === "get") {
       for (const [name, value] of [...fields]) if (!value) fields.delete(name);
       await travel(`${form.getAttribute("action")}?${fields}`);

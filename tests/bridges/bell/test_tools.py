@@ -1,6 +1,8 @@
 """A window is rung when its client has our tools: a turn without them could take nothing."""
 
 import asyncio
+import json
+import socket
 import time
 
 from mcp.client.client import Client
@@ -31,6 +33,21 @@ def test_what_was_rung_for_before_the_tools_came_is_rung_for_again_at_once(groun
         shop.hold_back = False
         shop.has_tools.set()
         until(lambda: len(shop.heard) == 2, 10)
+
+
+def test_what_a_model_was_not_yet_offered_the_tools_for_is_rung_for_again(ground: Ground) -> None:
+    with window(ground) as shop:
+        shop.open()
+        ground.send("shop")
+        until(lambda: shop.heard)
+        time.sleep(1.5)
+        (card,) = ground.cards()
+        at = ground.address
+        said = {name: card[name] for name in ("client", "process", "folder", "server")}
+        with socket.create_connection(("127.0.0.1", at["port"])) as line:  # as the server beside it, when it is sure of them
+            line.sendall(json.dumps({"token": at["token"], "say": "tools", "tools": True, **said}).encode() + b"\n")
+            assert json.loads(line.recv(1 << 16)) == {"heard": True}
+        until(lambda: len(shop.heard) == 2, 5)
 
 
 def test_a_window_that_no_server_of_ours_is_started_for_is_rung_all_the_same(ground: Ground) -> None:

@@ -90,7 +90,7 @@ class Bell:
         card.shared = bool(said.get("shared", card.shared))
         if "pane" in said:
             card.pane = said["pane"] and Pane(**said["pane"])
-        if said.get("tools"):
+        if said.get("tools") and not card.tools:
             window.has_tools()
         if inbox := said.get("inbox"):
             card.inbox = msgspec.convert(inbox, place.Inbox)

@@ -20,6 +20,8 @@ from postoffice.core.names import check_name
 
 _BELL_SECONDS = 8.0
 _AGAIN_SECONDS = 2.0
+_OFFERED_SECONDS = (3.0, 12.0)
+"""A client that has heard of tools offers them to its model a moment later; what was rung for in between is rung for again."""
 
 
 class Beside:
@@ -29,7 +31,7 @@ class Beside:
         self._wish = wish
         self._agent: str | None = None
         self._id: str | None = None
-        self._has_tools = False
+        self._listed = self._has_tools = False
         self._project: str | None = None
         self._known = threading.Event()
 
@@ -49,8 +51,8 @@ class Beside:
 
     def listed(self) -> None:
         """The client has heard which tools there are: from now on a turn can take mail."""
-        if not self._has_tools:
-            self._has_tools = True
+        if not self._listed:
+            self._listed = True
             threading.Thread(target=self._tell_tools, daemon=True).start()
 
     def rename(self, name: str) -> str:
@@ -61,8 +63,11 @@ class Beside:
 
     def _tell_tools(self) -> None:
         self._known.wait(_BELL_SECONDS)
-        while (said := self._said()) is not None and not call.ask({**said, "say": "tools"}, _BELL_SECONDS).get("heard"):
-            time.sleep(_AGAIN_SECONDS)
+        for pause in _OFFERED_SECONDS:
+            time.sleep(pause)
+            self._has_tools = True
+            while (said := self._said()) is not None and not call.ask({**said, "say": "tools"}, _BELL_SECONDS).get("heard"):
+                time.sleep(_AGAIN_SECONDS)
 
     def _hold(self) -> None:
         while (said := self._said()) is not None:

@@ -73,6 +73,7 @@ class _Calls:
             return
         window = await self._bell.window(said)
         if kind == "tools":
+            window.has_tools()
             await say({"heard": True})
             return
         if kind == "name":

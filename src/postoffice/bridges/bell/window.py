@@ -20,8 +20,6 @@ _HEARS_AT_END = (GEMINI, QWEN)
 
 _SERVER_SECONDS, _TOOLS_SECONDS = 10.0, 30.0
 """A client that opens has started a server of ours within the one, and has its tools within the other; or it never will."""
-_OFFERED_SECONDS = 2.0
-"""Qwen Code begins turns without the tools that it has only just listed."""
 
 Say = Callable[[dict[str, object]], Awaitable[bool]]
 
@@ -44,7 +42,6 @@ class Window:
         self.rings = 0
         self.was: str | None = None
         self._shown_in_tmux = False
-        self._listed = -_OFFERED_SECONDS
         self._failed: dict[str, float] = {}
         self._sign = self._known_since = time.monotonic()
 
@@ -86,16 +83,15 @@ class Window:
     def awaits_tools(self) -> bool:
         """Whether its client is still about to get our tools: a turn that began now could not take its mail."""
         patience = _TOOLS_SECONDS if self.beside else _SERVER_SECONDS
-        if self.card.client == QWEN and time.monotonic() - self._listed < _OFFERED_SECONDS:
-            return True
         return not self.card.tools and time.monotonic() - self._known_since < patience
 
     def has_tools(self) -> None:
-        """Its client has our tools. What it was rung for before, it could not take."""
-        if not self.card.tools:
-            self._listed = time.monotonic()
-            self.card.tools, self.card.ringing = True, self.card.ringing.unheard()
-            self.stirred.set()
+        """Its client has our tools. What it was rung for before, it could not take; a ring under way begins a turn that can."""
+        self.card.tools = True
+        if self.card.ringing.under_way is None:
+            self.card.ringing = self.card.ringing.unheard()
+        place.keep(self.card)
+        self.stirred.set()
 
     def held(self) -> bool:
         """Whether its client keeps rings back for its user."""

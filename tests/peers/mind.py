@@ -23,6 +23,9 @@ class Call(NamedTuple):
 class Mind:
     """What it was rung for, and when it heard of it."""
 
+    needs = "mail_get"
+    """Without this tool it is asked for something else, such as a title."""
+
     def __init__(self, address: str) -> None:
         self.address = address
         self.rings: list[float] = []
@@ -101,7 +104,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(b"{}", "application/json")
             return
         offered = dict(_offered(asked.get("tools") or []))
-        said = self.mind.turn(_recent(asked)) if any("mail_get" in name for name in offered) else "ok"
+        said = self.mind.turn(_recent(asked)) if any(self.mind.needs in name for name in offered) else "ok"
         if isinstance(said, Call):
             name = next(name for name in offered if name.endswith(said.tool))
             said = Call(name, said.arguments)

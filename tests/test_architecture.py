@@ -10,6 +10,7 @@ import pytest
 
 import postoffice
 from postoffice.store.engine import Engine
+from postoffice.store.migrations.upgrade import HEAD
 
 SOURCE = Path(postoffice.__file__).parent
 LAYERS = ["core", "acts", "store", "wake", "office", "client", "bridges", "doors"]
@@ -212,6 +213,12 @@ def test_every_statement_is_used() -> None:
 def test_every_part_is_used() -> None:
     text = "".join(map(sql_of, ("sql", *ENGINES)))
     assert [part for part in names_in("sql", "sqlite", kind="part") if f"{{{part}}}" not in text] == []
+
+
+def test_the_newest_migration_is_the_one_that_programs_ask_for() -> None:
+    """Without it a file of an older program is taken for one that needs nothing."""
+    versions = SOURCE / "store" / "migrations" / "versions"
+    assert max(path.name[:4] for path in versions.glob("0*.py")) == HEAD
 
 
 # The store's seam

@@ -63,6 +63,18 @@ class TestAtHome:
         home.run(*shlex.split(fix)[1:], "--yes", extra={"HOME": str(person)})
         assert "setup" not in examined(home, extra={"HOME": str(person)})
 
+    def test_one_that_its_own_command_pointed_there_is_moved_over_too(self, home: Home, tmp_path: Path) -> None:
+        person = tmp_path / "person"
+        (person / ".gemini").mkdir(parents=True)
+        settings = person / ".gemini" / "settings.json"
+        settings.write_text(json.dumps({"mcpServers": {"mail": {"httpUrl": "http://127.0.0.1:8787/agents/coder/mcp"}}}))
+        (found, fix) = examined(home, extra={"HOME": str(person)})["setup"]
+        assert "Gemini CLI at an older address" in found
+        home.run(*shlex.split(fix)[1:], "--yes", extra={"HOME": str(person)})
+        (entry,) = json.loads(settings.read_text())["mcpServers"].values()
+        assert [value for value in entry.values() if "/agents/" in str(value)] == []
+        assert any("/mail/coder" in str(value) for value in entry.values())
+
     def test_a_variable_that_is_none_of_ours(self, home: Home) -> None:
         (found, fix) = examined(home, extra={"POSTOFFICE_SEVER": "x"})["environment"]
         assert "POSTOFFICE_SEVER" in found

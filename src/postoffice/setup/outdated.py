@@ -8,6 +8,7 @@ from postoffice.core.errors import MailError
 from postoffice.setup import json_text, toml_text
 from postoffice.setup.change import read_text
 from postoffice.setup.clients import CLIENTS
+from postoffice.setup.edit import ADDRESSES
 from postoffice.setup.home import Home
 from postoffice.setup.path import look
 
@@ -38,8 +39,8 @@ def outdated(home: Home) -> list[Outdated]:
         except (MailError, ValueError, RecursionError):
             continue  # setup says what is wrong with the file when it is asked to change it
         for name, entry in (servers if isinstance(servers, dict) else {}).items():
-            url = entry.get("url") if isinstance(entry, dict) else None
-            if isinstance(url, str) and (match := _BARE_ADDRESS.search(url)):
+            urls = [entry.get(field) for field in ADDRESSES] if isinstance(entry, dict) else []
+            if match := next((found for url in urls if isinstance(url, str) and (found := _BARE_ADDRESS.search(url))), None):
                 words = ["postoffice", "setup", key, "--agent", match[1], *([] if name == USUAL_NAME else ["--name", str(name)])]
                 remedy = shlex.join([*words, *([] if home.project is None else ["--project"])])
                 outdated.append(Outdated(client.title, home.short(path), remedy))

@@ -340,6 +340,32 @@ class TestConnections:
             expect(page.locator("#active tbody tr")).to_contain_text("spoke-00")
 
 
+class TestManyAtOnce:
+    def test_what_waits_is_counted_and_then_expires(self, out: Lookout, town: Town) -> None:
+        for number in range(3):
+            town.send("docs", "nobody-here", f"old news {number}", subject="Old")
+        page = out.go("/page/bulk")
+        page.get_by_label("What to do").select_option("expire")
+        page.get_by_label("Mailbox of").fill("nobody-here")
+        page.get_by_role("button", name="Count them").click()
+        expect(page.locator("form").filter(has_text="letters fit")).to_contain_text("3 letters fit. Their senders are told.")
+        page.get_by_role("button", name="Expire them").click()
+        expect(page.locator(".said")).to_have_text("Done.")
+        expect(page.get_by_text("0 letters fit.")).to_be_visible()
+
+
+class TestRecurring:
+    def test_one_is_stopped_after_a_question(self, out: Lookout, town: Town) -> None:
+        one = town.call("docs", "POST", "/recurring", {"every": "0 9 1 * *", "to": "coder", "subject": "Monthly", "content": "Invoices"})
+        page = out.go("/page/recurring")
+        row = page.locator("tr").filter(has_text="Monthly").first
+        expect(row).to_contain_text("0 9 1 * *")
+        row.get_by_role("link", name="Stop").click()
+        page.locator("dialog[open]").get_by_role("button", name="Stop it").click()
+        expect(page.locator(".said")).to_have_text("Stopped: it is not sent any more.")
+        assert one["id"] not in [item["id"] for item in town.call("docs", "GET", "/recurring")["recurring"]]
+
+
 class TestReservations:
     def test_the_owner_ends_one_after_a_question_and_its_holder_is_told(self, out: Lookout, town: Town) -> None:
         why = f"<b>moving</b> {id(out)}"

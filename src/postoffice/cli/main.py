@@ -13,6 +13,7 @@ from postoffice import __version__
 from postoffice.cli import (
     bell,
     bridges,
+    bulk,
     consent,
     for_you,
     guard,
@@ -155,6 +156,7 @@ def parser() -> Parser:
         mail,
         consent,
         work,
+        bulk,
         recurring,
         reserving,
         windows,

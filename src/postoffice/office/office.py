@@ -10,6 +10,7 @@ from postoffice.office.alarm import Alarm
 from postoffice.office.answer_links import AnswerLinks
 from postoffice.office.bells import Bells
 from postoffice.office.board import Board
+from postoffice.office.bulk import Bulk
 from postoffice.office.callers import Callers
 from postoffice.office.cancellations import Cancellations
 from postoffice.office.checks import Checks
@@ -224,6 +225,7 @@ class PostOffice:
         self.invites = Invites(store, checks, clock)
         self.machines = Machines(store, checks)
         self.reservations = Reservations(store, checks)
+        self.bulk = Bulk(store, checks)
         self.recurring = RecurringLetters(store, checks, strangers=rules.auth is Auth.OPEN)
         self.hooks = Hooks(store, clock, sending)
         self.answer_links = answer_links = AnswerLinks(store, checks, rules, clock, questions)

@@ -11,6 +11,7 @@ from postoffice.acts.upkeep.duty import HoldDuty
 from postoffice.core.errors import Closed
 from postoffice.store.engine import Committed, Engine
 from postoffice.store.reads.agents import AgentReads
+from postoffice.store.reads.bulk import BulkReads
 from postoffice.store.reads.connections import ConnectionReads
 from postoffice.store.reads.endless import EndlessReads
 from postoffice.store.reads.for_you import ForYouReads
@@ -55,6 +56,7 @@ class Store:
         self.hooks = HookReads(engine)
         self.reservations = ReservationReads(engine)
         self.recurring = RecurringReads(engine)
+        self.bulk = BulkReads(engine)
         self.overview = Overview(engine)
         self.talks = TalkReads(engine)
         self.sweeps = Sweeps(engine, self.do)

@@ -4,14 +4,14 @@ from typing import TypeVar
 
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
-from postoffice.acts.mail.moves import bury, let_through, move, write_place
+from postoffice.acts.mail.moves import bury, end_expired, let_through, move, write_place
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import DeliveryRow, TaskRow
 from postoffice.acts.rules.finding import find_mail
 from postoffice.acts.tasks.steps import step, steps_of
 from postoffice.core.clock import moment
-from postoffice.core.delivery import CANCELED, Settled, State
-from postoffice.core.errors import NoSuchMessage, NotDead, WasCanceled
+from postoffice.core.delivery import CANCELED, UNREAD, Settled, State
+from postoffice.core.errors import NoSuchMessage, NotDead, NotWaiting, WasCanceled
 from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
 from postoffice.core.task import UNDELIVERED, TaskState
@@ -75,6 +75,24 @@ class Discard(OneLetter[Settled]):
         row = self.find(desk, State.DEAD)
         move(desk, row, State.ACKED, reason=f"discarded; {row.reason}")
         return Settled(row.message_id, State.ACKED)
+
+
+class ExpireNow(OneLetter[Settled]):
+    """What waits ends as if its time were over, and its sender is told."""
+
+    def ask_more(self, needs: Needs, desk: Desk) -> None:
+        row = desk.mail.get((self.ref, self.mailbox))
+        if row is not None:
+            needs.thread_keys.add((*pair(SYSTEM, row.sender), ""))
+
+    def run(self, desk: Desk) -> Settled:
+        row = desk.mail.get((self.ref, self.mailbox))
+        if row is None:
+            raise NoSuchMessage(name=self.mailbox, ref=self.ref)
+        if row.state not in UNREAD:
+            raise NotWaiting(ref=self.ref, state=row.state)
+        end_expired(desk, row)
+        return Settled(row.message_id, State.DEAD)
 
 
 class Release(Act[Settled]):

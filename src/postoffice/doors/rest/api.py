@@ -21,6 +21,7 @@ from postoffice.doors.edge import Refusal, error_response
 from postoffice.doors.metrics import Metrics
 from postoffice.doors.rest import (
     agents,
+    bulk,
     connections,
     dead_letters,
     entities,
@@ -110,6 +111,7 @@ def create_api(life: Life) -> Api:
         reservations,
         entities,
         dead_letters,
+        bulk,
         events,
         ledger,
         links,

@@ -26,12 +26,12 @@ class Act(Generic[R_co]):
         raise NotImplementedError
 
     def undo(self, outcome: Any) -> "Act[Any] | None":  # noqa: ARG002 - for acts that have something to take back
-        """What takes it back, if whoever asked went away before they could be told; None if it may stand."""
+        """The act that undoes it when its caller left before it was answered; None if it may stand."""
         return None
 
 
 class Pause(Act[None]):
-    """Nothing, done in its turn: what was asked before it has been answered."""
+    """Does nothing. When it is answered, everything asked before it has been answered too."""
 
     def run(self, desk: Desk) -> None:
         """Change nothing."""

@@ -109,7 +109,7 @@ class Desk:
         return moment(self.now)
 
     def write(self, statement: str, row: Row, key: object = None) -> None:
-        """Have this row written by the named statement when the group closes. Of rows with one key the last counts."""
+        """Write this row with the named statement when the group closes. If several rows share a key, the last one counts."""
         rows = self.writes.setdefault(statement, {})
         rows[len(rows) if key is None else key] = row
 
@@ -125,7 +125,7 @@ class Desk:
         return self.connections.setdefault(connection.id, connection)
 
     def kept_codes(self, codes: set[str]) -> set[str]:
-        """What stands in the store for these codes; those from before there was a seal stand as they are."""
+        """These codes as the store has them: sealed, or plain where they are older than the seal."""
         return codes | {self._seal.close(code) for code in codes}
 
     def write_key(self, row: KeyRow) -> None:
@@ -152,7 +152,7 @@ class Desk:
         self.write("end_logins_of", (agent, min(at, earlier)), agent)
 
     def lay(self, row: DeliveryRow) -> DeliveryRow:
-        """Lay a delivery on the desk; one loaded twice stays the one row acts may have in hand."""
+        """Lay a delivery on the desk. Loaded twice, it stays one row, which acts may already hold."""
         delivery = self.mail.setdefault((row.message_id, row.mailbox), row)
         delivery.body = delivery.body or row.body
         if row.client_id is not None and (delivery is row or delivery.client_id is None):

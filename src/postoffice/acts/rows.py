@@ -17,7 +17,7 @@ Row = tuple[Any, ...]
 ThreadKey = tuple[str, str, str]
 MailKey = tuple[str, str]  # message id, mailbox
 Version = tuple[int, int]
-"""Which version of its mailbox's row and of its own an agent was read with, where a database tells them apart."""
+"""The versions at which an agent's mailbox and own row were read, on a database that counts them."""
 _card = Decoder(Card).decode
 _message = Decoder(Message).decode
 
@@ -72,7 +72,7 @@ class Box(Struct, gc=False):
 
 
 class Boxes(dict[str, Box]):
-    """Mailboxes by agent. Whoever acts has one, but for somebody remembered from before a backup took the place of the mail."""
+    """Mailboxes by agent. Every agent that acts has one, except one remembered from before a backup replaced the mail."""
 
     def __missing__(self, agent: str) -> Box:
         raise Unavailable(why=f"there is no mailbox of {agent} any more, a backup has taken the place of the mail")
@@ -126,17 +126,17 @@ class DeliveryRow(Struct, gc=False):
 
     @property
     def lent(self) -> bool:
-        """Whether it is in hand until it is given back, with where it lies as its reason, which is nobody else's business."""
+        """Whether it is leased without an end. Its reason then says where it is kept, which nobody else is told."""
         return self.due_at is None and self.state == State.LEASED
 
     @property
     def put_off(self) -> bool:
-        """Whether its last holder has said by name that it comes again later, and nobody has taken it since."""
+        """Whether its last holder put it off by name, and nobody has taken it since."""
         return self.token is None and self.holder is not None and self.state in UNREAD
 
     @property
     def hidden(self) -> bool:
-        """Whether it is held since it was sent, or ended so: until it is let through it is nobody's but its sender's."""
+        """Whether it has been held since it was sent, or ended while held. Until it is let through only its sender sees it."""
         return self.deliver_at is not None or (self.state == State.HELD and self.due_at is None)
 
     def comes_due(self, now: int) -> bool:

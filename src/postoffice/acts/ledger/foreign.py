@@ -13,7 +13,7 @@ from postoffice.core.names import SYSTEM, folded
 
 
 class Meet(Act[None]):
-    """An agent of other software is known from now on, by its account; where one of ours asks it, its answer is listened for."""
+    """Remember an agent of other software by its account. If one of our agents asked it, listen for its answer."""
 
     def __init__(self, account_id: str, inbound_topic_id: str, asked_by: str | None = None) -> None:
         """`asked_by` one of ours, who says which topic it has; by nobody, where it asks itself and the ledger has told that."""
@@ -48,7 +48,7 @@ class Meet(Act[None]):
 
 
 class Opened(Act[None]):
-    """The topic is made on which the two meet: it is watched, and the other one is told, both or neither."""
+    """The topic on which the two meet exists now. Watch it and tell the other agent: both, or neither."""
 
     def __init__(self, post_id: str, opening: Opening, topic_id: str) -> None:
         self.post_id = post_id

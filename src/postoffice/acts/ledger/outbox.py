@@ -16,7 +16,7 @@ def ask_for_topics(needs: Needs) -> None:
 
 
 def check_reachable(desk: Desk, sender: Box, recipient: Box) -> None:
-    """Refuse what could only lie in a mailbox nobody looks into: agents of other software read their topics and nothing else."""
+    """Refuse mail that nobody would read: agents of other software read their topics and nothing else."""
     accounts = known_accounts(desk)
     theirs = accounts.get(recipient.agent)
     if theirs is not None and theirs.foreign and (sender.agent not in accounts or _meeting(desk, sender.agent, recipient.agent) is None):

@@ -25,7 +25,7 @@ _COPIES_KEPT = 2  # times what a topic tells is kept: as its record, and as mail
 
 
 class KeepNetwork(Act[None]):
-    """Which ledger this office's topics are on: the first one it has known, and no other after that."""
+    """Remember which ledger this office's topics are on. The first one counts; another one is refused."""
 
     def __init__(self, network: str) -> None:
         self.network = network
@@ -43,7 +43,7 @@ class KeepNetwork(Act[None]):
 
 
 class KeepAccount(Act[None]):
-    """An agent has topics now, or other ones: then what was sent to it and by it before is still looked for."""
+    """An agent has topics now, perhaps new ones. What was sent on its old ones is still looked for."""
 
     def __init__(self, account: Account, profile: str | None) -> None:
         self.account = account
@@ -276,7 +276,7 @@ def _ours(one: Sighting) -> tuple[str, str] | None:
 
 
 def _known_again(desk: Desk, one: Sighting) -> tuple[str, str | None] | None:
-    """The post it confirms where there is no delivery: a note's, or that of mail which was purged since."""
+    """The post it confirms where no delivery is left: a note's, or one whose mail was purged."""
     key, note, sender = _ours(one), _our_note(one), [(folded(one.sender or ""),)]
     if key is not None:
         return key if desk.extra[_purged_by(key)] == sender else None

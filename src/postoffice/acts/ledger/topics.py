@@ -1,4 +1,4 @@
-"""Whose a topic is: whoever names one takes over neither another's nor one that is listened to for another reason."""
+"""Who owns a topic. Naming a topic takes over neither another agent's nor one that is watched for another reason."""
 
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk

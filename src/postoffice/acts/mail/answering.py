@@ -1,4 +1,4 @@
-"""What a message answers: the mail it names, whose conversation it joins, and which it settles if it was to the one who answers."""
+"""What a message answers: which mail it names, which conversation it joins, and what it settles."""
 
 from typing import NamedTuple
 
@@ -41,7 +41,7 @@ class Answered(NamedTuple):
         )
 
     def settle(self, desk: Desk, *, automatic: bool) -> None:
-        """Done with it, by answering. A task's updates do that for a task; what is lent is settled where it lies."""
+        """Settle what was answered. Updates do that for tasks, and lent mail is settled where it is kept."""
         row = self.got
         if row is None or row.type == TASK or row.lent or row.state == State.DEAD:
             return

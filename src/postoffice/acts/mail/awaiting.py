@@ -1,4 +1,4 @@
-"""Who waits for whose answer: agents that wait for each other would wait until all of them give up."""
+"""Who waits for whose answer. Agents that wait for each other in a ring would wait until all of them give up."""
 
 from collections.abc import Iterable
 from datetime import timedelta

@@ -76,7 +76,7 @@ def _address(draft: Draft, boxes: list[Box]) -> str | tuple[str, ...]:
 
 
 def _assurance(desk: Desk, sender: str, boxes: list[Box]) -> Assurance | None:
-    """How the consent was made by which it goes to everyone it goes to. Nothing is claimed that does not hold for all."""
+    """How its recipients' consent was made. Only what holds for all of them is claimed."""
     if not desk.connected:
         return None
     assurances = {_consent(desk, sender, box) for box in boxes}

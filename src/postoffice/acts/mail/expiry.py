@@ -38,7 +38,7 @@ def return_due(desk: Desk) -> int:
 
 
 def _deliver(desk: Desk, row: DeliveryRow) -> None:
-    """It has waited for its time. Who may not write to its recipient any more does not reach them by having written before."""
+    """Its time has come. If its sender may no longer write to the recipient, it does not arrive."""
     sender, box = desk.boxes[row.sender], desk.boxes[row.mailbox]
     if not admitted(row.sender, row.mailbox, box.card.allow_from, connected=pair(row.sender, row.mailbox) in desk.connected):
         bury(desk, row, f"{sender.name} may not write to {box.name} any more")
@@ -48,11 +48,11 @@ def _deliver(desk: Desk, row: DeliveryRow) -> None:
 
 
 def take_back(desk: Desk, row: DeliveryRow) -> None:
-    """Have a delivery wait again; out of somebody's hands that was a failed try, and the last of them ends it."""
+    """Let a delivery wait again. If somebody had it in hand, that was a failed try, and the last failed try ends it."""
     if row.is_expired(desk.now):
         end_expired(desk, row)
     elif row.state == State.LEASED and after_failure(row.attempts, desk.limits.max_attempts, _NO_DELAY) is State.DEAD:
-        row.token = row.holder = None  # the office has settled it, and nobody may repeat himself into success
+        row.token = row.holder = None  # the office has settled it: a repeated token must not succeed
         bury(desk, row, row.reason or _EXPIRED, said=row.reason is not None)
     else:
         box, snoozed = desk.boxes[row.mailbox], row.state == State.HELD

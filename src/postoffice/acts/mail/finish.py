@@ -30,7 +30,7 @@ class Finish(OneLetter[Standing]):
 
 
 class See(Finish):
-    """Open it: it is no longer unread, and its sender hears so. What is done with stays as it is."""
+    """Open it: it is no longer unread, and its sender hears so. If it is done already, nothing changes."""
 
     def change(self, desk: Desk, row: DeliveryRow) -> None:
         if row.state != State.PENDING or row.seen_at is not None:

@@ -1,4 +1,4 @@
-"""What a message passes on: whose words they are, and to whom they may not go because it has been there."""
+"""What a message passes on: who wrote it, and to whom it may not go because it has been there."""
 
 import msgspec
 
@@ -13,7 +13,7 @@ from postoffice.core.names import folded
 
 
 class Forwarding:
-    """One forward. Whom a message was passed on to is remembered by the first message of its chain, for as long as ids are."""
+    """One forward. The first message of a chain remembers who had it, for as long as ids are remembered."""
 
     def __init__(self, sender: str, draft: Draft, agents: list[str]) -> None:
         self._sender = sender
@@ -46,7 +46,7 @@ class Forwarding:
         return None if row is None else row.read()
 
     def find(self, desk: Desk) -> Message | None:
-        """What is passed on; refused if the sender does not have it, or if it has been to whom it is to go."""
+        """The message that is passed on. It is refused if the sender does not have it, or if its new recipient had it before."""
         ref = self._draft.forward_of
         if ref is None:
             return None

@@ -96,7 +96,7 @@ def mark_seen(desk: Desk, row: DeliveryRow, at: int | None) -> None:
 
 
 def let_through(desk: Desk, row: DeliveryRow) -> None:
-    """Mail that was held since it was sent is its recipient's now, who hears of it now."""
+    """Mail that was held since it was sent reaches its recipient now, who hears of it."""
     box = desk.boxes[row.mailbox]
     if row.deliver_at is None:
         desk.tell(box, Kind.NEW_MESSAGE, row.message_id)
@@ -138,7 +138,7 @@ def end_expired(desk: Desk, row: DeliveryRow) -> None:
 def settle(desk: Desk, row: DeliveryRow) -> None:
     """Ack a delivery and tell its sender."""
     move(desk, row, State.ACKED)
-    # A taker of one message a session could not take the next one before: where something waits, it looks again.
+    # Whoever takes one message a session could not take the next one until now: if something waits, it looks again.
     if row.session_id is not None and desk.boxes[row.mailbox].pending:
         desk.hints.add(row.mailbox)
     if row.sender not in (SYSTEM, row.mailbox):

@@ -1,4 +1,4 @@
-"""What a group happens to know of each recipient, from which the office makes out who can be reached."""
+"""What a group knows of each recipient without asking. From it the office tells who can be reached."""
 
 from datetime import timedelta
 
@@ -12,13 +12,13 @@ from postoffice.core.reach import Known
 
 
 def with_signs(desk: Desk, answer: Accepted) -> Accepted:
-    """The answer with what the group happens to know of each it goes to, so that nobody has to ask whether it can be taken now."""
+    """The answer, with what the group knows of each recipient: no further query is needed to say whether it can be taken now."""
     posted = tuple([msgspec.structs.replace(one, known=known_of(desk, desk.boxes.get(folded(one.recipient)))) for one in answer.posted])
     return msgspec.structs.replace(answer, posted=posted)
 
 
 def without_signs(answer: Accepted) -> Accepted:
-    """The answer as it is kept: what is known of those it goes to is told anew each time."""
+    """The answer as it is kept, without what is known of its recipients: that is told anew each time."""
     return msgspec.structs.replace(answer, posted=tuple([msgspec.structs.replace(one, known=None) for one in answer.posted]))
 
 

@@ -67,7 +67,7 @@ class Send(Act[Accepted]):
     ) -> None:
         self.sender = folded(sender)
         self.doer = folded(doer or sender)
-        """Whose doing it is that it is sent: by its id, and against its rate."""
+        """The agent that has it sent. Its ids and its rate count."""
         self.draft = draft
         self.verified = verified
         self.strangers = strangers
@@ -83,7 +83,7 @@ class Send(Act[Accepted]):
         self.to_and_fro = not self.note and may_count(draft, self.agents)
         """Whether it may be one letter of a talk without end."""
         said = draft
-        if whole:  # by its retries it is the same message, however it names others
+        if whole:  # retries are the same message, whichever ids they name others by
             draft = self.draft = with_whole_ids(draft, whole)
         self.answering = Answering(self.sender, draft, self.agents)
         self.forwarding = Forwarding(self.sender, draft, self.agents)
@@ -114,7 +114,7 @@ class Send(Act[Accepted]):
             ask_for_topics(needs)
         if self.note and draft.ref_id is not None:
             needs.entities.add(draft.ref_id)
-            needs.boxes.add(SYSTEM)  # entities are nobody's: whoever counts their notes holds the office's own mailbox
+            needs.boxes.add(SYSTEM)  # no agent owns an entity: counting its notes locks the office's own mailbox
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
         ask_rate(needs, desk, self.doer)
@@ -229,7 +229,7 @@ class Send(Act[Accepted]):
         return boxes, unseen
 
     def _subject_key(self, original: Message | None) -> str:
-        """Of the session it goes to where it names none: a forward keeps its subject."""
+        """The subject of its session where it names none. A forward keeps the subject it had."""
         subject = self.draft.subject
         if subject is None and original is not None:
             subject = original.subject
@@ -285,7 +285,7 @@ class Send(Act[Accepted]):
         return Posted(recipient=box.name, session_id=session_id, unseen=unseen, ledger=way, known=known_of(desk, box))
 
     def _way(self, desk: Desk, message: Message, box: Box) -> str | None:
-        """How it goes, where the ledger was asked for: notes reach whoever they name at once."""
+        """How it goes where the ledger was asked for. Notes reach everyone they name at once."""
         if self.draft.ledger is None:
             return None
         return DIRECT if self.note else put_message(desk, message, self.sender, box.agent, self.draft.ledger)

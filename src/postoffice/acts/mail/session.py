@@ -42,7 +42,7 @@ class ReadSession(Act[Thread]):
         held = Held(*next(iter(desk.extra.get(self._held, ())), (0, 0, None)))
         check_reader(thread, self.key[0], self.reader, held.hidden)
         assert thread is not None
-        # The locked rows, where there are any, not the ones that were looked at to find them.
+        # The locked rows where there are any, and not those that were read to find them.
         rows = [desk.mail.get((row.message_id, row.mailbox), row) for row in desk.lines[self.key]]
         if not desk.boxes[self.reader].card.person:  # what a person opens is seen, and not done with
             for row in rows:
@@ -68,7 +68,7 @@ class Held(NamedTuple):
 
 
 def check_reader(thread: ThreadRow | None, id: str, reader: str, hidden: int = 0) -> None:
-    """Only the two agents of a session read it. Whoever is neither, or has been told nothing of it, does not learn whether there is one."""
+    """Only the two agents of a session may read it. Others, and an agent that was told nothing of it, do not learn whether it exists."""
     if thread is None or reader not in (thread.low, thread.high) or 0 < thread.counted <= hidden:
         raise NotParticipant(name=reader, session=id)
 

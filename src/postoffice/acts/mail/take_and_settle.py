@@ -34,7 +34,7 @@ from postoffice.core.session import pair
 
 _AT_ONCE = timedelta(0)
 _ENDING = (Ack, Nack, Refuse)
-"""What can be said of mail that was put off; for all else it has to be taken again."""
+"""Settlements that mail still accepts after it was put off. Anything else needs a new lease."""
 _DELIVERIES_IN_A_BRIEF_TURN = 10
 
 
@@ -81,7 +81,7 @@ class TakeAndSettle(Act[Collected]):
         for settlement in self.settlements:
             try:
                 settled.append(self._settle(desk, settlement))
-            except Unavailable:  # no answer to this one: what was missed halfway undoes all of it
+            except Unavailable:  # no answer to this settlement alone: it failed halfway, so the whole group is undone
                 raise
             except MailError as error:
                 settled.append(error)
@@ -105,23 +105,23 @@ class TakeAndSettle(Act[Collected]):
         return Settled(row.message_id, State(row.state))
 
     def _meant(self, desk: Desk, row: DeliveryRow, token: str | None) -> bool:
-        """Whether, of several with one id, this is the one: a token tells it for good, also of what it has settled before."""
+        """Whether this is the one that is meant, of several with one id. A token always tells, also for what it has settled."""
         return self._holds(desk, row, None) if token is None else row.token == token
 
     def _holds(self, desk: Desk, row: DeliveryRow, token: str | None) -> bool:
-        """Whether this is its holder, or was until the lease ran out or it was put off, and nobody has taken or settled it since."""
+        """Whether the caller holds it, or held it last and nobody has taken or settled it since."""
         ran_out = row.state == State.PENDING and row.holder is not None
         return (row.state == State.LEASED or ran_out or row.put_off) and self._same(desk, row, token)
 
     def _same(self, desk: Desk, row: DeliveryRow, token: str | None) -> bool:
-        """Whether it was leased to whoever settles it now: a token tells, or else the name, unless another open window has it."""
+        """Whether it was leased to the caller. A token proves it; without one the name does, unless another open window has it."""
         if token is not None:
             return row.token == token
         window = self._window(desk)
         return row.holder is not None and (window is None or row.holder == window or row.holder not in desk.holders)
 
     def _window(self, desk: Desk) -> str | None:
-        """The window that it is called from, if that is open and its agent's."""
+        """The window that the call comes from, if it is open and its agent's."""
         return self.window if desk.holders.get(self.window or "") == self.mailbox else None
 
     def _repeats(self, desk: Desk, row: DeliveryRow, settlement: Settlement) -> bool:
@@ -159,8 +159,8 @@ class TakeAndSettle(Act[Collected]):
 
 
 def _alone(desk: Desk, row: DeliveryRow, wish: Wish) -> bool:
-    """Whether it would be the only one of its session in hand. What just came back from a lost lease was that one."""
-    # Of what was chosen the first that fits comes first, whatever else waits.
+    """Whether it would be the only one of its session in hand. One that just came back from a lost lease was that one."""
+    # The caller's first choice that fits comes first, whatever else waits.
     return (wish.choosy or row.message_id in desk.heads or row.attempts > 0) and (row.mailbox, row.session_id) not in desk.busy
 
 
@@ -221,7 +221,7 @@ def _apply(desk: Desk, row: DeliveryRow, settlement: Settlement) -> None:
             row.attempts -= untried and not row.put_off
             state = after_failure(row.attempts, desk.limits.max_attempts, delay)
             if state is State.HELD and token is None:
-                row.token = None  # put off: whoever did so by its name may still be done with it sooner
+                row.token = None  # put off by name: its holder may still settle it sooner
             else:
                 row.holder = None
             if state is State.DEAD:
@@ -232,7 +232,7 @@ def _apply(desk: Desk, row: DeliveryRow, settlement: Settlement) -> None:
 
 
 def _extend(desk: Desk, row: DeliveryRow, visible_for: timedelta, *, shorten: bool) -> None:
-    """Keep it for so long from now. What was given out again and taken by nobody is in its last holder's hands as before."""
+    """Keep it for so long from now. If the lease ran out and nobody took it since, its last holder has it again."""
     if not shorten and row.state == State.LEASED and (row.due_at is None or row.due_at >= desk.now + micros(visible_for)):
         return
     move(desk, row, State.LEASED, due_in=visible_for)

@@ -34,7 +34,7 @@ class Register(OfPerhapsNewName[tuple[str, str]]):
         super().ask(needs)
         if self.bucket is not None:
             needs.limits.add(self.bucket)
-            needs.boxes.add(SYSTEM)  # an address is nobody's: whoever counts it holds the office's own mailbox
+            needs.boxes.add(SYSTEM)  # no agent owns an address: counting it locks the office's own mailbox
 
     def run(self, desk: Desk) -> tuple[str, str]:
         box = desk.boxes.get(self.agent)
@@ -156,7 +156,7 @@ class AddKey(Act[Key]):
 
 
 class RevokeKeys(Act[tuple[Key, ...]]):
-    """Take keys back: those beginning with a prefix, or all. The name stays locked: a key once given is never not needed."""
+    """Take keys back: those beginning with a prefix, or all. The name stays locked: once it had a key, it always needs one."""
 
     def __init__(self, name: str, prefix: str | None, by: str | None = None) -> None:
         self.agent = folded(name)
@@ -197,7 +197,7 @@ def box_of(desk: Desk, agent: str) -> Box:
 
 
 def proving_key(desk: Desk, hash: str | None) -> KeyRow | None:
-    """The key by which somebody acts; None for who needs none. Whose it is was found out a moment ago: by now it may have ended."""
+    """The key by which the caller acts; None if it needs none. The caller was identified a moment ago: by now the key may have ended."""
     if hash is None:
         return None
     key = next((row for row in live_keys(desk) if row.hash == hash), None)

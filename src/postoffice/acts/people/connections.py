@@ -60,7 +60,7 @@ class Request(Act[Connection]):
             raise AlreadyRequested(requester=requester.name, target=target.name)
         self._check_count(desk, requester, [r for r in pending if r.requester == self.requester])
         self._check_count(desk, target, [r for r in pending if r.target == self.target])
-        # Its target hears of each: taken back and asked again without end it would be heard without end.
+        # The target hears of each request: one taken back and asked again and again must not be heard without end.
         desk.room.take()
         if self.rated:
             count_sent(desk, self.requester)
@@ -224,7 +224,7 @@ def _conclude(desk: Desk, row: ConnectionRow, status: Status, kind: Kind, listen
         if members in desk.connected:
             raise AlreadyConnected(requester=desk.boxes[row.requester].name, target=desk.boxes[row.target].name)
         desk.connected[members] = row.assurance
-        # Requests that crossed are one wish: the other one has nothing left to ask.
+        # Two requests that crossed ask for the same thing: this one answers both.
         for other in desk.connections.values():
             if other is not row and other.status == Status.PENDING and pair(other.requester, other.target) == members:
                 expire(desk, other, "the two are connected")

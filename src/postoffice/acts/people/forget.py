@@ -1,4 +1,4 @@
-"""Forget: the owner has done with a name that nobody ever used, a slip in a letter for the most part."""
+"""Forget: the owner removes a name that nobody ever used, mostly a slip in a letter."""
 
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
@@ -15,7 +15,7 @@ _WHY = "the owner has forgotten {name}, whom nobody ever was"
 
 
 class Forget(Act[Forgotten | None]):
-    """What waits there is dead, and its senders are told; then the name is in no list any more. None where more waits than this."""
+    """End what waits there, tell its senders, and take the name out of every list. None if more waits than was given."""
 
     def __init__(self, name: str, waiting: tuple[str, ...]) -> None:
         self.name = name

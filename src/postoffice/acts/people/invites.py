@@ -14,7 +14,7 @@ INVITE = "invite"
 
 
 class Invite(OfPerhapsNewName[str]):
-    """Keep the hash of a code that gives an agent a key, once. Who is not there yet comes to be. Gives the name as its agent writes it."""
+    """Keep the hash of a code that gives an agent a key, once. An agent that is not there yet comes to be. Gives the name as its agent writes it."""
 
     def __init__(self, name: str, card: Card, hash: str, lasts: timedelta) -> None:
         super().__init__(name)

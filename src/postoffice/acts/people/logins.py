@@ -37,7 +37,7 @@ class MakeLink(Act[None]):
 
 
 class UseLink(Act[str]):
-    """The link is gone and a login has begun, that lasts no longer than any key of its agent's. Gives whose it is."""
+    """Use the link up and begin a login, which lasts no longer than any key of its agent. Gives whose it is."""
 
     def __init__(self, link: str, login: str, lasts: timedelta) -> None:
         self.link = link
@@ -46,7 +46,7 @@ class UseLink(Act[str]):
 
     def ask(self, needs: Needs) -> None:
         needs.extra[f"login:{self.link}"] = (self.link,)
-        needs.boxes.add(SYSTEM)  # whose link it is stands in its row: whoever uses one holds the office's own mailbox
+        needs.boxes.add(SYSTEM)  # the link's row says whose it is: using one locks the office's own mailbox
 
     def run(self, desk: Desk) -> str:
         logins, desk.extra[f"login:{self.link}"] = desk.extra[f"login:{self.link}"], []

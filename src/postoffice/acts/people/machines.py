@@ -8,7 +8,7 @@ from postoffice.core.names import folded
 
 
 class MakeMachineKey(Housekeeping[None]):
-    """Keep the hash of a machine's key. Those made before for the same names go on."""
+    """Keep the hash of a machine's key. Earlier keys for the same names stay valid."""
 
     def __init__(self, prefix: str, hash: str, shown: str) -> None:
         self.prefix = folded(prefix)

@@ -14,7 +14,7 @@ from postoffice.core.pause import Pause
 
 
 class PauseMail(Act[Pause]):
-    """Hold an agent's mail, for so long or until it is resumed. Said again, the last word counts."""
+    """Hold an agent's mail, for so long or until it is resumed. Paused again, the latest pause counts."""
 
     def __init__(self, name: str, by: str, lasts: timedelta | None, reason: str | None) -> None:
         self.agent = folded(name)

@@ -27,7 +27,7 @@ class OpenWindow(Act[Opened | None]):
         self.by = by
         self.card = card
         self.only = names[0] if len(names) == 1 else None
-        """The name of whoever proves it with its own key: no other will do."""
+        """The name that the caller proves with its own key; it gets no other."""
         place = opening.place
         self.place = (place.machine, place.process, place.started)
         self.memories = [place.key] if opening.session is None else [(opening.client, opening.session), place.key]
@@ -77,7 +77,7 @@ class OpenWindow(Act[Opened | None]):
         return next((name for name in self.names if self._is_free(desk, name, row) and self._may_have(desk, name)), None)
 
     def _may_resume(self, own: str) -> bool:
-        """Whether it may come back under its own name: not where a person says another now, or its machine has another prefix."""
+        """Whether it may have its old name back: not if a person chose another, or its machine has another prefix."""
         if self.only is not None or self.opening.agent is not None:
             return own in self.names
         return self.by is None or self.by.machine is None or own.startswith(f"{folded(self.by.machine)}-")
@@ -87,7 +87,7 @@ class OpenWindow(Act[Opened | None]):
         return not others or (self.opening.shared and all(one.shared for one in others))
 
     def _may_have(self, desk: Desk, name: str, *, again: bool = False) -> bool:
-        """Whether the name is neither somebody's with a key nor one that a person chose for something else; `again`: it was its own."""
+        """Whether the name is free: nobody's with a key, and not chosen by a person for something else. `again`: the window had it before."""
         if name == self.only:
             return True
         said = self.opening.agent is not None and name == self.names[0]
@@ -159,7 +159,7 @@ class OfWindow:
             needs.windows.add(self.id)
 
     def find(self, desk: Desk) -> WindowRow:
-        """The window, if it is open and the caller's to speak for. Of others it is not told that there is one."""
+        """The window, if it is open and the caller may speak for it. A caller that may not does not learn that it exists."""
         row = desk.windows.get(self.id)
         if row is None or not may_speak(desk, row.agent, self.by):
             raise NoSuchWindow(id=self.id)
@@ -232,7 +232,7 @@ def _is_locked(desk: Desk, agent: str) -> bool:
 
 
 def _end_lost(desk: Desk, agent: str) -> None:
-    """Whoever takes a name over finds nothing there in the hands of one that is gone."""
+    """Whoever takes over a name finds nothing in the hands of a window that is gone."""
     for row in [one for one in desk.windows.values() if one.agent == agent and one.until <= desk.now]:
         _end(desk, row)
 

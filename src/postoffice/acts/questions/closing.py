@@ -140,7 +140,7 @@ class WithdrawQuestion(CloseQuestion):
 class EndQuestion(CloseQuestion):
     """Its deadline has passed: the default counts, or it expires. The letter stays in the mailbox as any other."""
 
-    def run(self, desk: Desk) -> Question | None:  # type: ignore[override]  # nothing, where it is not so any more
+    def run(self, desk: Desk) -> Question | None:  # type: ignore[override]  # nothing if that is no longer so
         row = desk.questions.get(self.question.id)
         if row is None or row.state != QuestionState.OPEN or row.deadline is None or row.deadline > desk.now:
             return None

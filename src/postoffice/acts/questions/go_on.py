@@ -1,4 +1,4 @@
-"""Whether two models should go on: asked of the owner once, and done as the owner says."""
+"""Whether two models should go on: the owner is asked once, and decides."""
 
 import msgspec
 
@@ -79,12 +79,12 @@ class GoOn(Act[None]):
 
 
 class AnswerGoOn(AnswerQuestion):
-    """The owner says whether they go on: then all begins anew, or they are held until a person says a word."""
+    """The owner decides: the two begin anew, or are held until a person says something."""
 
     talk: LongTalk | None = None
 
     def about(self, talk: LongTalk | None) -> "AnswerGoOn":
-        """Which session it is about; none, where that has ended by itself."""
+        """Say which session it is about; none if that ended by itself."""
         self.talk = talk
         return self
 

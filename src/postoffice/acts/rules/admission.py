@@ -19,7 +19,7 @@ def check_admission(desk: Desk, draft: Draft, sender: Box, box: Box, original: M
         raise NotAdmitted(sender=sender.name, recipient=box.name)
     if draft.ledger is not None:
         check_reachable(desk, sender, box)
-    elif is_account(box.agent):  # met while there was a ledger, and not to be reached without
+    elif is_account(box.agent):  # met over the ledger, and out of reach without it
         raise OutOfReach(recipient=box.name, sender=sender.name)
     if original is not None:
         hop(original, sender.name, box.name)

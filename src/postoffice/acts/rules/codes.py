@@ -1,4 +1,4 @@
-"""Consent that was had by mail: a code that a letter tells to the one who may approve with it proves no person's consent.
+"""Consent had by mail: a code proves no person's consent if a letter told it to the agent that may approve with it.
 
 It is noticed when the letter is sent, where both the letter and the few requests that wait for its recipient are at hand: nobody's mail is
 gone through for it, and a letter from before a request cannot know its code.
@@ -25,13 +25,13 @@ def ask_codes(needs: Needs, said: Draft | str, recipients: Iterable[str]) -> Non
     """Have the requests at hand that wait for the recipients of what may tell a code."""
     written = _encode(said if isinstance(said, str) else _free(said))
     if written.isascii() and _DIGITS.search(written) is None:
-        return  # as most letters, of which nothing has to be folded to know it
+        return  # true of most letters, and known without folding their text
     if may_say_code(said if isinstance(said, str) else all_said(said)):
         needs.requests.update(recipients)
 
 
 def mark_codes(desk: Desk, said: Message | str, recipient: str) -> None:
-    """Of the requests that wait for somebody who is told this, mark those whose code it tells."""
+    """Mark the waiting requests whose code this text tells to their target."""
     waiting = [row for row in desk.connections.values() if (row.target, row.status, row.assurance) == (recipient, Status.PENDING, None)]
     if not waiting:
         return

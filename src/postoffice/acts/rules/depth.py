@@ -6,7 +6,7 @@ from postoffice.core.errors import MailboxFull, MailboxHeavy
 
 
 def check_depth(desk: Desk, box: Box) -> None:
-    """Refuse more than that. The last one may go over the bytes: none is too large to be sent."""
+    """Refuse more than that. The last message may exceed the bytes, so that none is too large to be sent at all."""
     limits = desk.limits
     if box.depth >= limits.depth:
         raise MailboxFull(recipient=box.name, depth=box.depth)

@@ -1,4 +1,4 @@
-"""Two models that write to each other without end are a question to the owner, and then stop until somebody says a word."""
+"""Two models that write to each other without end: the owner is asked, and they stop until a person says something."""
 
 import msgspec
 
@@ -38,7 +38,7 @@ def check_talk(desk: Desk, thread: ThreadRow | None) -> None:
 
 
 def count_talk(desk: Desk, thread: ThreadRow, sender: Box, box: Box) -> None:
-    """Count a letter. At so many the owner is asked and both are told, once; at so many the session is held."""
+    """Count a letter. At a first number the owner is asked and both agents are told, once; at a second the session is held."""
     talks = {agent: _read(desk, agent) for agent in (sender.agent, box.agent)}
     (mine, _), (theirs, _) = talks[sender.agent], talks[box.agent]
     if write(sender.agent, box.agent, mine, theirs, desk.now):
@@ -58,7 +58,7 @@ def count_talk(desk: Desk, thread: ThreadRow, sender: Box, box: Box) -> None:
 
 
 def refresh_talk(desk: Desk, *agents: str) -> None:
-    """A person said a word to these, or a task of theirs moved: what they wrote to each other before is no talk without end."""
+    """A person wrote to them, or a task of theirs moved: count their letters from the beginning again."""
     for agent in agents:
         _keep(desk, agent, Memory(), desk.now)
         desk.write("delete_long_talks", (agent,), agent)

@@ -8,7 +8,7 @@ from postoffice.core.errors import AmbiguousId
 
 
 def find_mail(desk: Desk, ref: str, mailbox: str, fits: Callable[[DeliveryRow], bool]) -> DeliveryRow | None:
-    """The delivery that `ref` names. Where senders' ids clash, those the verb could act on decide; never a guess."""
+    """The delivery that `ref` names. If several senders used that id, only deliveries that the verb can act on count. It never guesses."""
     row = desk.mail.get((ref, mailbox))
     named = [row for row in desk.mail_named.get((ref, mailbox), []) if not row.hidden]
     if row is not None and row.hidden:

@@ -1,4 +1,4 @@
-"""Do it once, however often it is asked: a sender's own id, and the answer it got the first time."""
+"""Do it once, however often it is asked: a sender's own id brings back the answer it got the first time."""
 
 from hashlib import blake2b
 from typing import NamedTuple
@@ -26,7 +26,7 @@ class Once(NamedTuple):
         return cls((sender, addressee, client_id), blake2b(_encode(request), digest_size=16).digest())
 
     def earlier(self, desk: Desk, exchange: "Exchange | None" = None) -> str | None:
-        """The answer given before, as JSON; the same id for something else is a conflict, unless it goes back and forth."""
+        """The answer given before, as JSON. The same id for something else is a conflict, unless two agents send under it in turn."""
         record = desk.dedupe.get(self.key)
         if record is None:
             return None
@@ -46,13 +46,13 @@ class Once(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """An id that two agents both send under, as a loop does that answers under the id it got: each answer makes room for the next message."""
+    """An id under which two agents send in turn, as a loop does that answers under the id it got. Each answer lets the next message in."""
 
     sender: str
     other: str
     client_id: str
     looks: bool
-    """Whether the other's answer is looked for in the sender's mailbox: only where the same is said again it matters whether it was taken."""
+    """Whether to look up the other's answer in the sender's mailbox: only for a repeated message it matters whether it was taken."""
 
     def ask(self, needs: Needs) -> None:
         """Have what the other has sent under the id."""
@@ -61,7 +61,7 @@ class Exchange(NamedTuple):
             needs.mail.setdefault((self.client_id, self.sender), False)
 
     def goes_on(self, desk: Desk, since: int, *, same: bool) -> bool:
-        """Whether the other has answered under the id since then; and where the same is said again, the sender has taken that answer."""
+        """Whether the other agent has answered under the id since, and, for a repeated message, the sender has taken that answer."""
         answer = desk.dedupe.get((self.other, self.sender, self.client_id))
         if answer is None or answer[2] <= since:
             return False

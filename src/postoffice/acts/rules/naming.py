@@ -54,7 +54,7 @@ def check_new_name(desk: Desk, name: str, beside: Sequence[Box] = (), *, owner: 
         return
     there = [other for (other,) in desk.extra.get(f"lookalikes:{look(name)}", ())]
     there += [box.name for box in (*desk.new_agents, *beside) if look(box.name) == look(name)]
-    # Of the very same name it is not told here: another process made it since, and then its table refuses ours, and the act is done again.
+    # The very same name is no lookalike: another process made it since. The table then refuses ours, and the act is done again.
     others = [other for other in there if folded(other) != folded(name)]
     if others:
         raise LooksAlike(name=name, other=min(others))

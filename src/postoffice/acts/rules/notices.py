@@ -115,7 +115,7 @@ def code_was_mailed(connection_id: str, target: str) -> Notice:
 
 
 def reservation_free(claim: Claim) -> Notice:
-    """What somebody waited for can be had. It was asked for, and may ring."""
+    """What an agent waited for is free now. It asked for this notice, which may ring."""
     text = f"Free now, as nobody else has reserved it: {', '.join(claim.paths)} in {claim.project}. Reserve it before you begin: others may wait as well."
     facts = {"kind": "reservation_free", "project": claim.project, "paths": claim.paths, "exclusive": claim.exclusive}
     return Notice(text, facts, priority=LEAST_URGENT_NOTICE_RUNG)

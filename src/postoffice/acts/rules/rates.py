@@ -1,4 +1,4 @@
-"""How often an agent may send, and how much: one count for all that others hear of its own accord."""
+"""How often an agent may send, and how much. One count covers everything that others hear from it."""
 
 from datetime import timedelta
 
@@ -19,7 +19,7 @@ def ask_rate(needs: Needs, desk: Desk, agent: str) -> None:
 
 
 def count_sent(desk: Desk, agent: str, size: int = 0) -> None:
-    """Count one more, of so many bytes, unless that is more than is allowed. The last one may go over the bytes: none is too large to be sent."""
+    """Count one message and its bytes, or refuse it. The last one may exceed the bytes, so that none is too large to be sent at all."""
     most = desk.limits.sent_bytes_per_minute
     if most is not None:
         check_count(desk, _bytes(agent), most, _MINUTE, BytesLimited)

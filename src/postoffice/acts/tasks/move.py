@@ -37,7 +37,7 @@ class MoveTask(Act[Task]):
         self.report = report
         self.verified = verified
         self.parts = f"open_parts:{ref}"
-        """How many parts of it are not over, which is told of one that is completed."""
+        """How many of its parts are still open, as is said when it is completed."""
         self.once = Once.of(self.caller, f"task:{ref}", report.client_id, (wanted, report))
 
     def ask(self, needs: Needs) -> None:
@@ -67,7 +67,7 @@ class MoveTask(Act[Task]):
         desk.room.take(update.size)
         percent = None if self.report.task is None else self.report.task.percent
         step(desk, task, self.wanted, render(update.message.content, update.message.parts) or None, road[:-1], percent)
-        # The mail that asked for it has been dealt with, unless somebody holds it: then that one settles it.
+        # This settles the mail that asked for it, unless somebody holds that: then its holder settles it.
         mail = desk.mail.get((task.message_id, task.assignee))
         if mail is not None and mail.state in (State.PENDING, State.HELD):
             settle(desk, mail)
@@ -92,7 +92,7 @@ class MoveTask(Act[Task]):
         raise NoSuchTask(task=self.ref, name=name)
 
     def _check_report(self, desk: Desk, requester: Box, size: int) -> None:
-        """A task ends whatever else there is, but it may be reported of without end: that is bounded as any other mail."""
+        """Nothing keeps a task from ending, but progress may be reported without end: reports are bounded like other mail."""
         check_depth(desk, requester)
         count_sent(desk, self.caller, size)
 

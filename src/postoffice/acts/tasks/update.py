@@ -64,12 +64,12 @@ class Update:
         )
 
     def post(self, desk: Desk, *, settled: bool, moved: bool) -> None:
-        """Into the other's mailbox; what moved the task is a sign that the two get on."""
+        """Put it into the other's mailbox. That the task moved shows that the two get on."""
         keep(desk, self.message, self.sender, self.body)
         thread = desk.threads.get(self.task.session_id or "")
         post(desk, self.message, self.body, self.sender, desk.boxes[self.to], thread, State.ACKED if settled else State.PENDING)
         if moved:
             refresh_talk(desk, self.task.requester, self.task.assignee)
-        # An update is never refused for the budget's sake, but one written by hand fills it again.
+        # The budget never refuses an update, and one written by hand refills it.
         if thread is not None and not self.message.automatic:
             thread.replies_left = desk.limits.automatic_replies

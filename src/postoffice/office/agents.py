@@ -23,7 +23,7 @@ _YEAR = timedelta(days=365)
 
 
 class Agents:
-    """Names and cards. Any call is a sign of its agent's life; these verbs also show one, or say that there will be none."""
+    """Names and cards. Every call is a sign of its agent's life; `heartbeat` is nothing else, and `leave` says that no more will come."""
 
     def __init__(self, store: Store, checks: Checks, directory: Directory, presences: Presences, reachability: Reachability) -> None:
         self._store = store
@@ -35,7 +35,7 @@ class Agents:
     async def register(
         self, name: str, card: Card | None = None, *, by: Caller | None = None, address: str | None = None, seed: str | None = None
     ) -> tuple[str, str, str]:
-        """Take a name. Gives the agent's id, its name, and its key, which is never shown again: but by the same seed asked twice is asked once."""
+        """Take a name. Gives the agent's id, its name, and its key, which is never shown again. Asked twice with the same seed, it answers the same."""
         key = key_from(seed, name) if seed else new_key()
         hash = key_hash(key)
         assert hash is not None
@@ -43,7 +43,7 @@ class Agents:
         owner = by is not None and by.owner
         if checked.person and not owner:
             raise OwnerOnly(what="mark a person")
-        rated_address = None if owner else address  # the rate is for strangers, and whoever runs the office sets up a team from one machine
+        rated_address = None if owner else address  # the rate is meant for strangers: an owner sets up a whole team from one machine
         try:
             id, kept_name = await self._store.do(
                 Register(check_free(name), checked, hash, key_prefix(key), owner=owner, address=rated_address)

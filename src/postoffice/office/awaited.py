@@ -16,11 +16,11 @@ _ENDING: set["asyncio.Future[None]"] = set()
 
 
 LOOK_SECONDS = 3.0
-"""How often a ring is looked for besides: the hint that tells of it may be lost, and what it tells is kept for a while only."""
+"""How often to look for a ring of waits: the hint that tells of one may be lost, and a ring is remembered only for a while."""
 
 
 class Awaited:
-    """Whose answer is awaited, and in which conversation. Without a standing it is a wait for any mail, and none of this."""
+    """Whose answer is awaited, and in which conversation. Without a standing, any mail is awaited, and no ring is looked for."""
 
     def __init__(self, store: Store, agent: str, asked: Message | None = None, standing: Standing | None = None) -> None:
         self.wish: dict[str, Any] = {}
@@ -42,7 +42,7 @@ class Awaited:
             ending.add_done_callback(_forget)
 
     async def check(self, lasts: timedelta) -> None:
-        """Say that this wait goes on for so long, and refuse to where those concerned wait for each other."""
+        """Tell the others that this wait goes on for so long, and refuse it if its agents wait for each other."""
         if self._other is None:
             return
         if not self._id:

@@ -7,7 +7,7 @@ from postoffice.wake.protocol import EVERYBODY
 
 
 class Bell:
-    """One waiter; it hangs while `with` lasts. `after` is the last number it knows of; None waits for mail to take, of which `narrow` takes some alone."""
+    """One waiter; it hangs while `with` lasts. `after`: the last number it knows; None if it waits for mail to take. `narrow`: it takes only some mail."""
 
     # Thousands wait at once: an asyncio.Event, a timeout and a generator for `with` would weigh ten times as much.
     __slots__ = ("_agent", "_bells", "_heard", "_rung", "after", "narrow")
@@ -77,7 +77,7 @@ class Bells:
                 bell.ring()
 
     def mail_awaited(self, agent: str, *, narrow: bool = False) -> bool:
-        """Whether somebody waits for an agent's mail, whatever comes or only some, and not only for news of it."""
+        """Whether somebody waits to take an agent's mail: any, or, if `narrow`, only some. Waiting for news does not count."""
         bells = self._bells.get(agent)
         return bells is not None and any(bell.after is None and bell.narrow is narrow for bell in bells)
 
@@ -86,7 +86,7 @@ class Bells:
         return list(self._bells)
 
     def compare(self, looked: dict[str, tuple[int, int]]) -> None:
-        """Ring for what a look at the mailboxes shows and no hint has told."""
+        """Ring for changes that a look at the mailboxes shows and no hint told of."""
         for agent, (pending, counted) in looked.items():
             for bell in self._bells.get(agent, ()):
                 if pending if bell.after is None else counted != bell.after:  # less, where a backup took the log's place

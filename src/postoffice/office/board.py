@@ -10,7 +10,7 @@ from postoffice.wake.protocol import EVERYBODY
 
 
 class Board:
-    """Whoever sends a letter is told what reaches its reader, and no query is asked for that as long as no window changes."""
+    """Every sender is told what reaches the reader. That costs no query as long as no window changes."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

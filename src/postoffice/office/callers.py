@@ -46,7 +46,7 @@ class Callers:
         return Caller(OWNER, verified=True, owner=True)
 
     async def watcher(self, *, key: str | None, name: str | None) -> Caller:
-        """Who asks for numbers. While the store cannot tell whose a key is, it is whose it was the last time it was asked."""
+        """Who asks for numbers. While the store cannot say whose a key is, its last answer counts."""
         try:
             return await soon(self.identify(key=key, name=name))
         except Unavailable:

@@ -38,7 +38,7 @@ class Cancellations:
 
 
 def recall(caller: Caller, sender: str, message_id: str, recipient: str, report: Draft | None = None) -> Cancel:
-    """The act. What the owner takes back of another's it says to be the owner's doing, and not its sender's word."""
+    """The act. If the owner takes back another's message, the report says that the owner did it, and not the sender."""
     words = report or Draft(to=recipient, content="")
     if folded(caller.name) == folded(sender):
         return Cancel(sender, message_id, recipient, words, verified=caller.verified)

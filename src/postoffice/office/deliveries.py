@@ -104,7 +104,7 @@ class Deliveries:
         return await self._settle_one(caller, Extend(ref, self._checks.visible(visible_for), token))
 
     async def keep(self, caller: Caller, refs: Sequence[str], visible_for: timedelta | None = None) -> None:
-        """Still at these: what the caller holds of them it holds for so long from now, or for longer if it did. Says nothing of the rest."""
+        """Still at these: the caller keeps those it holds for so long from now, or for longer if it already could. It ignores the others."""
         span = self._checks.visible(visible_for)
         await self.settle(caller, [Extend(ref, span, shorten=False) for ref in refs])
 
@@ -130,7 +130,7 @@ class Deliveries:
     # What all of these come to
 
     async def take_and_settle(self, caller: Caller, asked: Sequence[Settlement | Unread], wish: Wish | None) -> Collected:
-        """Do both in one act, and count it. A settlement that is not right is answered as such, and keeps none of the others from being done."""
+        """Do both in one act, and count it. A wrong settlement is answered with its error, and the others are done."""
         self._checks.batch(asked)
         judged = [self._checks.settlement(one) for one in asked]
         fit = tuple(one for one in judged if not isinstance(one, MailError))
@@ -147,7 +147,7 @@ class Deliveries:
         return Collected(tuple(one if isinstance(one, MailError) else next(answers) for one in judged), done.leased)
 
     async def _with_short_ids(self, caller: Caller, asked: tuple[Settlement, ...], done: Collected) -> Collected:
-        """What named nothing may have named something by the end of its id."""
+        """A ref that named nothing may be the end of an id."""
         if not done.settled or not any(isinstance(outcome, NoSuchMessage) for outcome in done.settled):
             return done
         wholes = await self._short_ids.whole_of(caller.name, asked, done.settled)

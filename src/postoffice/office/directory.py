@@ -9,18 +9,18 @@ from postoffice.office.checks import Checks
 from postoffice.store.store import Store
 
 _NEIGHBOURS = 50
-"""Names on either side of a wrong one among which the right one is looked for: comparing takes long, and keeps everybody waiting."""
+"""How many names on either side of a wrong one are compared with it: comparing takes long, and keeps everybody waiting."""
 
 
 class Directory:
-    """Every agent's name, as far as verbs have to look names up before they do anything."""
+    """Every agent's name, for verbs that have to look one up before they do anything."""
 
     def __init__(self, store: Store, checks: Checks) -> None:
         self._store = store
         self._checks = checks
 
     async def mailbox(self, caller: Caller, of: str | None) -> str:
-        """Whose mailbox a verb is about, where nothing would be wrong with a mailbox that nobody has."""
+        """Whose mailbox a verb is about. A name that nobody has is refused."""
         name = self._checks.whose(caller, of)
         if of is not None and await self._store.agents.named(name) is None:
             raise await self.unknown(name)

@@ -45,7 +45,7 @@ class Entities:
     async def event(
         self, caller: Caller, entity_id: str, type: str, data: Any = None, *, entity_type: str | None = None, client_id: str | None = None
     ) -> list[Accepted]:
-        """Something happened to an entity: whoever the routes name is told by the office. One who refuses keeps it from nobody else."""
+        """Something happened to an entity: the office tells everyone the routes name. If one refuses the message, the others still get it."""
         payload = {"entity_id": entity_id, "event": type, "by": caller.name, "data": data}
         if entity_type is not None:
             check_entity_type(entity_type)

@@ -62,7 +62,7 @@ class ForeignAgents:
         return made is None
 
     async def openings(self) -> dict[str, Opening]:
-        """By connection: consent that an agent of other software was given and has not been told of."""
+        """By connection: consent given to an agent of other software, which has not been told of it yet."""
         return await self._store.ledger.openings()
 
     async def open_connection(self, id: str, opening: Opening, owner: Account) -> None:

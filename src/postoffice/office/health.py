@@ -26,7 +26,7 @@ class Health:
         await soon(self._store.ping())
 
     async def numbers(self) -> Numbers:
-        """The whole office in numbers, if the store answers soon; to count takes it as long as it takes."""
+        """The whole office in numbers, if the store answers soon. Counting may then take longer."""
         await self.ping()
         oldest = await self._store.overview.longest_waiting(1)
         return Numbers(
@@ -37,7 +37,7 @@ class Health:
 
 
 async def soon(answer: Awaitable[R]) -> R:
-    """Whoever asks whether the office is well wants to know it now, and not when the store has had its last chance to answer."""
+    """Its answer, or a refusal within seconds: a health check must not wait as long as other calls do."""
     try:
         async with asyncio.timeout(STORE_ANSWER_SECONDS):
             return await answer

@@ -54,7 +54,7 @@ class Hooks:
         await self._store.do(RevokeHook(check_name(name)))
 
     async def leave(self, token: str, headers: Mapping[str, str], body: bytes) -> Accepted | None:
-        """Leave a letter at a hook; nothing where one was left under the same delivery id before, whatever it says."""
+        """Leave a letter at a hook. Gives nothing if one was left under the same delivery id before, whatever it says."""
         row = await self._store.hooks.by_hash(_hash(token))
         if row is None:
             raise NoSuchHook

@@ -12,7 +12,7 @@ from postoffice.store.store import Store
 from postoffice.wake.protocol import EVERYBODY
 
 Again = Callable[[], Awaitable[object]]
-"""Identifies once more somebody who has waited: its key may have ended since, or its bare name have got one."""
+"""Identifies a caller again after it has waited: its key may have ended meanwhile, or its bare name may have got one."""
 REMEMBERED_SECONDS = 1.0  # seconds; a key revoked in another process is refused here within them
 _CALLERS_REMEMBERED = 10_000
 
@@ -50,7 +50,7 @@ class Identities:
         return caller
 
     def forget(self, hints: frozenset[str]) -> None:
-        """Forget those whose keys changed. Most hints are of mail, and nobody is asked for a name again because mail came."""
+        """Forget those whose keys changed. Most hints tell of mail, and change nothing here."""
         if EVERYBODY in hints:
             self._known.clear()
         agents = {hint.removeprefix(KEYS_OF) for hint in hints if hint.startswith(KEYS_OF)}

@@ -85,7 +85,7 @@ class Ledger:
     # For the bridge
 
     async def keep_network(self, network: str) -> None:
-        """Speak with this ledger from now on; where topics are another's, they are not taken for its."""
+        """Speak with this ledger from now on. It is refused if the office's topics are on another."""
         await self._store.do(KeepNetwork(network))
 
     async def hold(self, holder: str, lasts: timedelta) -> bool:
@@ -109,7 +109,7 @@ class Ledger:
         return await self._store.ledger.posts_due(limit)
 
     async def sign_post(self, post: Post, signed: str | None) -> str | None:
-        """Keep the signed bytes before they are submitted, or none, to have it signed anew.
+        """Keep the signed bytes before they are submitted; None has the post signed anew.
 
         Gives those that stand: another may have been first, and where all is done there are none.
         """
@@ -120,7 +120,7 @@ class Ledger:
         await self._store.do(SettlePost(post, error=error, retry_in=retry_in))
 
     async def materialise(self, topic_id: str, through: int, seen: tuple[Sighting, ...]) -> int:
-        """Take what a topic tells up to a sequence, and what of the rest is whole, once. What the office would not take at any other door is set aside."""
+        """Take what a topic tells up to a sequence, and what comes after it if it is whole, once. What no other door would take is set aside."""
         strangers = self._rules.auth is Auth.OPEN
         return await self._store.do(Materialise(topic_id, through, tuple(map(self._believed, seen)), strangers=strangers))
 

@@ -10,7 +10,7 @@ from postoffice.store.reads.pages import FIRST_ID
 from postoffice.store.store import Store
 
 _LATE = timedelta(seconds=2)
-"""Another process may commit a message so much later than its id says."""
+"""How much later than its id says another process may commit a message."""
 Key = tuple[str, str]
 """A message and one of those it went to."""
 

@@ -22,13 +22,13 @@ from postoffice.wake.protocol import EVERYBODY
 
 _NOW = timedelta(0)
 _LAST_NUMBER = 2**62
-_EVENTS_IN_A_PULSE = 200  # events told one by one; of more it is only said that there were more
+_EVENTS_IN_A_PULSE = 200  # a pulse tells so many events; if there are more, it only says so
 _SECOND_LOOK_SECONDS = 0.05  # seconds until the next look after a hint whose cause could not be seen yet
 _CURSOR_DIGITS = 18
 
 
 class Pulse(msgspec.Struct, frozen=True):
-    """What happened since the last one: events, or more than can be told, or mail that only changed hands."""
+    """What happened since the last pulse: events, too many events to tell, or mail that only changed hands."""
 
     cursor: str
     events: tuple[Event, ...] = ()
@@ -42,7 +42,7 @@ class Pulse(msgspec.Struct, frozen=True):
 
 
 class News:
-    """An agent's log is numbered by itself; everyone's, which the owner reads, by cursors of its own."""
+    """Each agent's log has its own numbers. The log of everyone, which the owner reads, has cursors."""
 
     def __init__(
         self,
@@ -141,14 +141,14 @@ class News:
                 hinted = bell.still()
                 pulse = await self._pulse(caller, cursor)
                 stands = await self._stands(caller)
-                # What neither the log nor the counts explain, even a moment after its hint, is mail that was given back, or a card.
+                # A hint that neither the log nor the counts explain, even a moment later, told of mail that was given back, or of a card.
                 unexplained = soon and not (pulse.events or pulse.missed)
                 pulse = msgspec.structs.replace(pulse, moved=unexplained or stood not in (None, stands))
                 cursor, stood = pulse.cursor, stands
                 if not caller.owner:
                     bell.after = int(cursor)  # it waits for news: what lies there untaken is none
                 yield pulse
-                # A hint may come before everybody can see what it is about: then look again soon.
+                # A hint may come before its cause can be seen: then look again soon.
                 soon = hinted and pulse.quiet
                 if pulse.quiet:
                     await bell.rings(_SECOND_LOOK_SECONDS if soon else self._tick)

@@ -17,7 +17,7 @@ class Places:
 
     @contextmanager
     def taken(self, name: str) -> Iterator[None]:
-        """Have one as long as `with` lasts, unless the agent has all that it may have."""
+        """Take one place while `with` lasts; refused if the agent has as many as it may have."""
         agent = folded(name)
         if self._taken[agent] >= self.most:
             raise TooManyWaits(name=name, count=self.most)

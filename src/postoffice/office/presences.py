@@ -9,7 +9,7 @@ from postoffice.store.store import Store
 
 _SEEN_AT_ONCE = 250
 _STRANGERS = 1000
-"""Names that nobody has, of which it is remembered that somebody called by them."""
+"""How many names are remembered by which somebody called and that nobody has."""
 
 
 class Presences:

@@ -13,7 +13,7 @@ from postoffice.store.store import Store
 
 
 class Proofs:
-    """A sender sees every delivery of its message, a recipient its own."""
+    """A sender sees every delivery of its message, a recipient only its own."""
 
     def __init__(self, store: Store, checks: Checks, short_ids: ShortIds, ledger: LedgerRules | None) -> None:
         self._store = store

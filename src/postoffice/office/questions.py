@@ -80,7 +80,7 @@ class Questions:
         return await self._store.do(AnswerGoOn(question, answer, caller.name, own_id, via, verified=proven).about(talk))
 
     async def go_on(self, owner: Caller, session: str) -> bool:
-        """Free a session that is held, and its two; where the owner was asked about them, this is the answer. Says whether there was anything to free."""
+        """Free a session that is held, and its two agents. If the owner was asked about them, this is the answer. Says whether there was anything to free."""
         self._checks.owner_only(owner, "free a session that is held")
         talk = await self._store.endless.of_session(session)
         if talk is None:

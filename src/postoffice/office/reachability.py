@@ -20,7 +20,7 @@ Shown = TypeVar("Shown", Agent, Seat)
 
 
 class Reachability:
-    """It joins what the store says with the open windows, those who wait here, and signs of life that are not written down yet."""
+    """It combines what the store says with open windows, waiting calls, and signs of life that are not written down yet."""
 
     def __init__(self, board: Board, bells: Bells, presences: Presences, clock: Clock, silence: timedelta, *, certain: bool) -> None:
         self._board = board
@@ -51,7 +51,7 @@ class Reachability:
         await self._board.look()
 
     async def try_to_look(self) -> None:
-        """The same, for an answer that is given whether the windows can be read or not."""
+        """The same, for an answer that is given even if the windows cannot be read."""
         if not self._board.current:
             with suppress(MailError):
                 await self._board.look()

@@ -26,7 +26,7 @@ from postoffice.store.store import Store
 
 
 class Sending:
-    """What is accepted is durable, and is answered with whether somebody can take it now."""
+    """What is accepted is durable. The answer says whether somebody can take it now."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Sending:
         return await self._reached(caller, await self._warned(accepted))
 
     async def send_many(self, caller: Caller, drafts: Sequence[Draft | MailError]) -> list[Accepted | BaseException]:
-        """Accept several messages; each is accepted or refused by itself, also what its door could not read."""
+        """Accept several messages. Each is accepted or refused by itself, including those its door could not read."""
         self._checks.batch(drafts)
         begun = steady()
         judged = [self._judged(draft) if isinstance(draft, Draft) else draft for draft in drafts]
@@ -105,7 +105,7 @@ class Sending:
         return Send(caller.name, draft, verified=caller.verified, strangers=self._rules.auth is Auth.OPEN, **more)
 
     async def _again(self, caller: Caller, draft: Draft, outcome: Accepted | BaseException) -> Accepted | BaseException:
-        """What seems a repetition may be the next message of an exchange under one id, and what is not known may be named by a short one."""
+        """Try again: a seeming repetition may be the next message of an exchange under one id, and an unknown ref may be a short id."""
         if isinstance(outcome, Accepted):
             repeated = outcome.duplicate and isinstance(draft.to, str)
             return await self._store.do(self._act(caller, draft, looks=True)) if repeated else outcome
@@ -119,7 +119,7 @@ class Sending:
             return error
 
     async def _reached(self, caller: Caller, accepted: Accepted) -> Accepted:
-        """The answer, and of each recipient whether it can take the message now. What is accepted stays so, whether that is known or not."""
+        """The answer, saying for each recipient whether it can take the message now. If that cannot be found out, the message is accepted all the same."""
         await self._reachability.try_to_look()
         posted = tuple(
             [

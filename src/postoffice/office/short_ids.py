@@ -24,14 +24,14 @@ UNKNOWN = (NoSuchMessage, NoSuchQuestion, NoSuchTask, NothingToAnswer)
 
 
 class ShortIds:
-    """Exact ids never come here: a short one is looked for only where it names nothing else."""
+    """Exact ids never come here: a ref is tried as a short id only after it named nothing else."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._newest = NewestIds(store)
 
     async def named(self, agent: str | None, ref: str, do: Callable[[str], Awaitable[R]]) -> R:
-        """Do something about a message, by whatever of its ids; where it is named by a short one, by the id that is meant."""
+        """Do something about a message by any of its ids. If that finds nothing, try the ref as a short id."""
         try:
             return await do(ref)
         except UNKNOWN:
@@ -47,7 +47,7 @@ class ShortIds:
         if part is None:
             return None
         four = part[-LEAST_CHARACTERS:]
-        # Whoever was told of one by this end means that one, whatever has come since.
+        # A caller that was told of one by this end means that one, whatever came later.
         ending = [id for id in self._newest.remembered(agent, four) if id.endswith(part)]
         if not ending:
             ending = [id for id in await self._newest.ending(agent, [four]) if id.endswith(part)]

@@ -44,7 +44,7 @@ class Upkeep:
         """Whether sweeping is this process's business now."""
 
     async def run(self) -> None:
-        """Tick until cancelled. A tick that fails is tried again, and told in the log once for all that fail alike after it."""
+        """Tick until cancelled. After a tick that fails comes the next one; failures alike in a row are logged once."""
         failing: type[Exception] | None = None
         while True:
             await asyncio.sleep(self._rules.tick)
@@ -76,7 +76,7 @@ class Upkeep:
             await self.sweep()
 
     def _due_for_a_look(self, names: list[str]) -> list[str]:
-        """All who wait; where they are thousands, and hints are carried, so many a tick in turn."""
+        """Everybody who waits; if they are thousands and hints are carried, some of them each tick, in turn."""
         if len(names) <= _WAITERS_LOOKED_FOR or not self._wake.healthy:
             return names
         begin = self._ticks * _WAITERS_LOOKED_FOR % len(names)
@@ -102,16 +102,16 @@ class Upkeep:
             self._more_to_forget = await _for_a_while(store.sweeps.forget)
         if seldom:
             await store.engine.adopt_log()  # a backup may have taken the mail's place while it was served
-        await store.do(IndexSearch())  # last: what people wrote is read there, and should hold up nothing else
+        await store.do(IndexSearch())  # last: it reads what people wrote, and trouble with that must not hold up the rest
 
     async def _purge(self, older_than: timedelta) -> int:
         purged = await self._store.sweeps.purge(older_than)
-        indexed = await self._store.do(IndexSearch())  # of news that is forgotten nothing could be indexed any more
+        indexed = await self._store.do(IndexSearch())  # before the news is forgotten: nothing could be indexed from it afterwards
         return purged + indexed + await self._store.sweeps.forget_events(older_than)
 
 
 async def _for_a_while(some: Callable[[], Awaitable[int]]) -> bool:
-    """Do some again and again for a while, and say whether there may be more: years of it take long, and leases that run out do not wait."""
+    """Do some of it again and again for a while, and say whether there may be more. Years of mail take long, and expired leases cannot wait."""
     until = steady() + _PURGE_NANOSECONDS
     while await some():
         if steady() >= until:

@@ -49,7 +49,7 @@ class Webhooks:
         bodies: bool = False,
         shape: Shape = Shape.STANDARD,
     ) -> tuple[Webhook, str]:
-        """Tell an address of what happens from now on. Gives also the secret that signs, which is not shown again."""
+        """Tell an address of what happens from now on. Also gives the secret that signs, which is not shown again."""
         _owner(caller)
         secret = new_secret(secrets.token_bytes(_SECRET_BYTES))
         row = WebhookRow(
@@ -124,11 +124,11 @@ class Webhooks:
         return await self._store.webhooks.active()
 
     async def take(self, webhook: Target) -> bool:
-        """Have the next events of the log go out by it, which is then that much further. True if there may be more."""
+        """Queue the next events of the log for it, and move its place in the log on. True if there may be more."""
         events = await self._store.log.page(webhook.place, _EVENTS_AT_ONCE)
         if not events:
             last = await self._store.log.last()
-            if beyond(webhook.place, last):  # a backup took the log's place; what that one still tells was told
+            if beyond(webhook.place, last):  # a backup took the log's place, and what it holds was told before
                 await self._store.do(TakeEvents(webhook, last, ()))
             return False
         if webhook.notify is not None:
@@ -157,7 +157,7 @@ class Webhooks:
         return tuple(bodies)
 
     async def due(self, webhook: Target, limit: int) -> tuple[Outgoing, ...]:
-        """What is to be sent now: of each session only what comes first."""
+        """What is to be sent now: the first of each queue only."""
         return await self._store.webhooks.due(webhook.id, limit)
 
     async def settle(self, webhook: Target, tried: tuple[Tried, ...]) -> None:

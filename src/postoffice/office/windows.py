@@ -29,7 +29,7 @@ class Renewal(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Windows:
-    """On an open office nobody needs a name for these: a bell speaks for many."""
+    """On an open office these calls need no name: a bell speaks for many agents."""
 
     def __init__(self, store: Store, checks: Checks, presences: Presences, auth: Auth) -> None:
         self._store = store
@@ -50,7 +50,7 @@ class Windows:
         raise Invalid(what="folder", why=f"{_MOST_IN_ONE_FOLDER} windows of that name are open")
 
     def _opener(self, caller: Caller | None, opening: Opening) -> tuple[Caller | None, Opening]:
-        """Who opens it. A name that is merely said, by a person who chose it or by a call that brings it, is as good as the other."""
+        """Who opens it. A bare name counts the same, whether a person chose it or the call carries it."""
         if caller is None:
             if self._auth is Auth.KEYS:
                 raise Unidentified
@@ -66,7 +66,7 @@ class Windows:
         return () if by is None or by.machine is None else (OWNER,)
 
     def _names(self, by: Caller | None, opening: Opening) -> list[tuple[str, ...]]:
-        """The names it may have, some at a time. Whoever has a key of its own has that one name."""
+        """The names it may have, some at a time. A caller with a key of its own has that one name."""
         said = opening.agent if opening.agent is None else check_free(opening.agent)
         if by is not None and by.verified and not by.owner and by.machine is None:
             if said is not None and folded(said) != folded(by.name):
@@ -137,7 +137,7 @@ class Windows:
         return window.agent
 
     async def windows(self, agent: str | None = None) -> tuple[Window, ...]:
-        """Every window that is open, or those of one agent. Its door leaves out what is not everybody's to see."""
+        """Every window that is open, or those of one agent. The door leaves out what the caller may not see."""
         named = None if agent is None else folded(check_name(agent))
         return tuple(one for one in await self._store.windows.open_now() if named in (None, folded(one.agent)))
 

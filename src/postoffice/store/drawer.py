@@ -17,7 +17,7 @@ _SMALL_BODY_BYTES = 2_048
 
 
 class Drawer:
-    """Rows that may stay at hand from one group to the next, where nobody else can change them."""
+    """Rows that stay in memory from one group to the next while nobody else can change them."""
 
     def __init__(self) -> None:
         self.boxes = Boxes()
@@ -28,11 +28,11 @@ class Drawer:
         self.rows = 0
 
     def desk(self, clock: Clock, limits: Limits, new_delivery_id: Callable[[], object], room: Room, seal: Seal) -> Desk:
-        """A desk over the mailboxes and sessions that lie here; what is loaded for it stays."""
+        """A desk over the mailboxes and sessions kept here. What it loads is kept too."""
         return Desk(clock, limits, new_delivery_id, self.boxes, self.threads, self.thread_keys, room, seal)
 
     def all_pending(self, mailbox: str) -> dict[str, DeliveryRow] | None:
-        """What waits in a mailbox, if all of it is at hand: that is so when there are as many as the mailbox counts."""
+        """What waits in a mailbox, if all of it is here: that is, if as many rows are here as the mailbox counts."""
         box, rows = self.boxes.get(mailbox), self.pending.get(mailbox, {})
         return rows if box is not None and box.pending == len(rows) else None
 
@@ -72,7 +72,7 @@ class SharedDrawer(Drawer):
         self.versions: dict[str, Version] = {}
 
     def differs(self, versions: dict[str, Version]) -> bool:
-        """Whether somebody else has been at what is remembered of these agents."""
+        """Whether another process has changed what is remembered of these agents."""
         return any(self.versions.get(agent, version) != version for agent, version in versions.items())
 
     def take_in(self, boxes: dict[str, Box], threads: Iterable[ThreadRow], versions: dict[str, Version]) -> None:
@@ -80,7 +80,7 @@ class SharedDrawer(Drawer):
         self.boxes.update(boxes)
         self.versions.update(versions)
         for thread in threads:
-            if {thread.low, thread.high} <= {*boxes, SYSTEM}:  # not what somebody else's session is, which a sender may name
+            if {thread.low, thread.high} <= {*boxes, SYSTEM}:  # but not another agent's session, which a sender may name
                 self.threads[thread.id] = self.thread_keys[thread.low, thread.high, thread.subject_key] = thread
 
     def note_written(self, mailboxes: Iterable[str], agents: Iterable[str], version: int) -> None:

@@ -38,7 +38,7 @@ class Engine(Protocol):
     seal: Seal
     """How codes that wait are kept."""
     commits: Tally
-    """How long groups took from their first read to the disk's word, in this process."""
+    """How long groups took in this process, from their first read until they were on disk."""
     closing: bool
     """True before `open` and from `close` on: nothing new is begun."""
     shared: bool
@@ -69,4 +69,4 @@ class Engine(Protocol):
         """See how much room is left, where that is not seen with every group."""
 
     async def adopt_log(self) -> None:
-        """Have what happens next come after all that has happened, though another server may have written that."""
+        """Make the next events come after all earlier ones, even if another server wrote those."""

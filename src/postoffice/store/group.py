@@ -40,7 +40,7 @@ def run_acts(desk: Desk, acts: Sequence[Act[Any]]) -> list[Any]:
             outcomes.append(act.run(desk))
         except DiskFull as refusal:  # which an act hears before it changes anything
             outcomes.append(refusal)
-        except Unavailable:  # no refusal: what is missed halfway undoes the group, whose acts are then done one by one
+        except Unavailable:  # no refusal: a failure halfway undoes the group, and its acts are then done one by one
             raise
         except MailError as refusal:
             outcomes.append(refusal)
@@ -48,7 +48,7 @@ def run_acts(desk: Desk, acts: Sequence[Act[Any]]) -> list[Any]:
 
 
 def close_desk(desk: Desk) -> Iterator[Write]:
-    """All that the acts changed, each row in one write only: an engine may run them all at once, but for those that come last."""
+    """All that the acts changed, each row written once. An engine may run these writes in any order, except those that come last."""
     for name in sorted((name for name, rows in desk.writes.items() if rows), key=LAST.__contains__):
         yield Write(name, list(desk.writes[name].values()))
     if desk.new_agents:

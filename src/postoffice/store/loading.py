@@ -52,12 +52,12 @@ def _look(desk: Desk, needs: Needs) -> Steps:
     for key in sorted(needs.lines):
         rows_by_name = yield {"lines": [key], "sessions_by_id": [(key[0],)]}
         lines = desk.lines[key] = [DeliveryRow(*row) for row in rows_by_name["lines"]]
-        # Of a session that is not the reader's nothing is asked further, as if there were none.
+        # A session that is not the reader's is treated as if it did not exist.
         for row in rows_by_name["sessions_by_id"]:
             if key[3] in row[1:3]:
                 needs.boxes.update(row[1:3])
                 needs.threads.add(key[0])
-        # What is only shown stays free: whoever takes it meanwhile would pass it over and go away empty.
+        # Rows that are only shown are not locked: a taker would skip locked ones and go away empty.
         needs.mail.update(((d.message_id, d.mailbox), True) for d in lines if settled_by(key[3], d))
         needs.bodies.update((d.message_id, d.mailbox) for d in lines)
     yield from _look_at_windows(needs)
@@ -72,7 +72,7 @@ def _look(desk: Desk, needs: Needs) -> Steps:
 
 
 def _look_at_windows(needs: Needs) -> Steps:
-    """Whose the windows are, and what those that may have to end have in hand."""
+    """The windows' agents, and the mail in hand of windows that may have to end."""
     if not (needs.windows or needs.places or needs.window_sessions or needs.window_agents):
         return  # as in nearly every group
     asked = {
@@ -95,7 +95,7 @@ def _look_at_windows(needs: Needs) -> Steps:
 
 
 def _note_members(desk: Desk, needs: Needs, rows_by_name: dict[str, list[Row]]) -> None:
-    """Of tasks and connections: whoever has a part in one must be there."""
+    """The agents of tasks and connections: all of them have to be loaded."""
     for row in rows_by_name.pop("tasks_by_ref", ()):
         task = TaskRow(*row)
         needs.boxes.update((task.requester, task.assignee))

@@ -62,7 +62,7 @@ def _waiting_mail(desk: Desk, drawer: Drawer, needs: Needs) -> Loads:
 
 
 def _wished_for(needs: Needs) -> dict[str, int]:
-    """By mailbox: how many are wished for. Every wish may have to pass over what the others took, and over what the group settles by name."""
+    """By mailbox: how many messages to load. Each wish may have to skip what the others took, and what the group settles by name."""
     totals: dict[str, int] = {}
     for mailbox, wish in needs.wishes:
         totals[mailbox] = totals.get(mailbox, 0) + wish.limit
@@ -73,7 +73,7 @@ def _wished_for(needs: Needs) -> dict[str, int]:
 
 
 def _lay_at_hand(desk: Desk, drawer: Drawer, mailbox: str, most: int | None) -> bool:
-    """Lay what waits in a mailbox, if it is at hand: all of it for those who choose, else no more than can be taken."""
+    """Lay what waits in a mailbox on the desk, if it is in the drawer: all of it for takers who choose, else no more than can be taken."""
     at_hand = drawer.all_pending(mailbox)
     if at_hand is None:
         return False
@@ -89,7 +89,7 @@ def _further_mail(desk: Desk, needs: Needs) -> Loads:
     # The office's id names a message before any sender's id can: nobody takes over a name by sending under it.
     if unknown := [key for key in needs.mail if key not in desk.mail and is_id(key[0])]:
         queries["mail_by_client_id"] = unknown
-    # What is due has to be looked for only where what waits does not suffice, or where it is asked for.
+    # Look for what is due only if what waits does not suffice, or if it is asked for.
     if needs.due or any(len(desk.pools.get(mailbox, ())) < wish.limit for mailbox, wish in needs.wishes):
         queries |= {query: [(needs.due or _DUE_AT_ONCE,)] for query in _DUE}
     return queries
@@ -127,6 +127,6 @@ def _ask_for_mail(desk: Desk, needs: Needs) -> None:
 
 
 def _touched(needs: Needs, key: tuple[str, str], client_id: str | None) -> bool:
-    """Whether more than an ack may be done to it, by whichever of its message's ids it was named."""
+    """Whether an act may do more than ack it, by whichever of its ids it was named."""
     asked = [needs.mail[name] for name in (key, (client_id or "", key[1])) if name in needs.mail]
     return any(asked) if asked else True

@@ -80,7 +80,7 @@ class Store:
         try:
             return await future
         except asyncio.CancelledError:
-            # Cancelled between the answer and the asker: the future holds what nobody will read.
+            # Cancelled after the answer came and before the caller got it: nobody will read it.
             if not future.cancelled() and future.exception() is None:
                 self._undo(act, future.result())
             raise
@@ -90,7 +90,7 @@ class Store:
         return await asyncio.gather(*[self._begin(act) for act in acts], return_exceptions=True)
 
     async def hold(self, duty: str, holder: str, lasts: timedelta) -> bool:
-        """Take or keep a duty for a while. Where one process owns the mail, every duty is its own."""
+        """Take or keep a duty for a while. If one process owns the mail, it has every duty."""
         return not self.engine.shared or await self.do(HoldDuty(duty, holder, lasts))
 
     def _begin(self, act: Act[R]) -> "asyncio.Future[R]":
@@ -113,7 +113,7 @@ class Store:
             future.set_result(outcome)
 
     def _undo(self, act: Act[Any], outcome: object) -> None:
-        """Whoever asked went away before they could be told: what they must not have unknowingly is taken back."""
+        """The caller left before it was answered: undo what it must not have without knowing."""
         back = None if isinstance(outcome, BaseException) else act.undo(outcome)
         if back is not None:
             # Nobody waits for this. Should it fail, leases run out by themselves.

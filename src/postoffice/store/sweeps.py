@@ -24,7 +24,7 @@ from postoffice.store.reads.reservations import ReservationReads
 R = TypeVar("R")
 _INDEXED_AT_ONCE = 1000
 _GONE_AFTER = timedelta(minutes=5)
-"""Without a window and without a word for so long, whoever works on a task is not just starting its client again."""
+"""An assignee without a window that is silent for longer than this is not just restarting its client."""
 
 
 class Do(Protocol):

@@ -38,7 +38,7 @@ class CarriedWake:
         self._hinted.set()
 
     async def close(self) -> None:
-        # A client that is just failing to connect may take a cancellation for one more failure: it is told until it hears.
+        # A client that is failing to connect may take a cancellation for one more failure: cancel it until it ends.
         while not self._task.done():
             self._task.cancel()
             await asyncio.wait({self._task}, timeout=_HEARD_SECONDS)
@@ -73,7 +73,7 @@ class CarriedWake:
                 await self.carry()
                 self._tell("the connection has ended")
             except lost as error:
-                # Everybody is looking by themselves meanwhile; a hint lost here costs a tick.
+                # Meanwhile every process looks by itself: a hint lost here costs a tick.
                 self._tell(why(error))
             finally:
                 self.healthy = False

@@ -4,7 +4,7 @@ from postoffice.wake.protocol import Heard
 
 
 class LocalWake:
-    """Whoever hints is whoever hears. Where there may be other processes, whose hints it does not carry, it says that it is not healthy."""
+    """One process hints and hears by itself. If other processes may exist, it says that it is not healthy, because it does not carry their hints."""
 
     def __init__(self, *, alone: bool = True) -> None:
         self.healthy = alone

@@ -38,7 +38,7 @@ class PostgresWake(CarriedWake):
         return asyncio.get_running_loop().time() > self._others_until
 
     def hint(self, agents: frozenset[str]) -> None:
-        # Who is to forget a key is told also where nobody is known: whoever has just come may have remembered it.
+        # Hints to forget a key go out even if no other process is known: one may have come just now and remembered the key.
         if self.alone and not any(agent.startswith(KEYS_OF) for agent in agents):
             self._heard(agents)
         else:
@@ -55,7 +55,7 @@ class PostgresWake(CarriedWake):
             # Wakes this loop when the connection goes, so that it is not noticed only with the next hint.
             connection.add_termination_listener(lambda _: self._hinted.set())
             while not connection.is_closed():
-                # A connection that died without a word brings nothing any more, and whoever only listens would never know.
+                # A connection that died silently brings nothing, and a process that only listens would never notice.
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self.quiet):
                         await self._hinted.wait()
@@ -65,7 +65,7 @@ class PostgresWake(CarriedWake):
 
     async def _say(self, connection: Any, hint: str) -> None:
         """Tell the others; an empty hint says no more than that somebody is here."""
-        # One trip: with parameters, and nothing prepared behind a pooler, it would be three.
+        # One trip to the server. With parameters it would be three, as a pooler allows no prepared statements.
         await connection.execute(" ".join(("NOTIFY", _quoted(self.channel, '"'), ",", _quoted(hint, "'"))))
 
     def _on_notify(self, _connection: Any, pid: int, _channel: str, payload: object) -> None:

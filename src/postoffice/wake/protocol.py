@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 EVERYBODY = "*"
-"""In place of names: more agents have news than one hint can carry."""
+"""Sent instead of names when more agents have news than one hint can carry."""
 Heard = Callable[[frozenset[str]], None]
 
 

@@ -31,9 +31,9 @@ LOST = (
 )
 """How a driver says that the server is not there."""
 _ENDED = (asyncpg.IdleInTransactionSessionTimeoutError, asyncpg.TransactionTimeoutError)
-"""How a server says that it has ended a transaction of its own accord: a COMMIT that was on its way then did nothing."""
+"""How a server says that it ended a transaction by itself: a COMMIT that was on its way then did nothing."""
 _UNSENT = "cannot switch to state"
-"""What the driver says, in a way shared by other failures, where it had read that before it could send anything more."""
+"""What the driver says, as for some other failures, if it read that before it could send anything more."""
 _CLASH = (asyncpg.IntegrityConstraintViolationError, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _COMMIT_TRIES = 5
 _JOINED_STATEMENTS_KEPT = 500  # statements made of others that are remembered, far more than are usual
@@ -65,14 +65,14 @@ class Committer:
         self._joined: dict[object, str] = {}
         self._connection: Any = None
         self._committing = False
-        self._chained = begin == "BEGIN"  # what a pooler's transaction begins with is not carried over to the next
+        self._chained = begin == "BEGIN"  # behind a pooler a transaction's settings do not reach the next one
         self.begun = False
         """Whether a transaction has been begun ahead of the acts that will use it."""
         self._drawer = SharedDrawer()
-        self._doubted_until = 0  # as long as others work on the same mail, it is not worth while to remember any
+        self._doubted_until = 0  # while others change the same mail, remembering rows is not worth the while
 
     async def commit(self, acts: list[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
-        """Do the acts as one transaction; where that fails as a whole, one by one, so that none harms another."""
+        """Do the acts as one transaction. If it fails as a whole, do them one by one, so that none harms another."""
         for attempt in range(_COMMIT_TRIES):
             try:
                 return await self._transact(acts)
@@ -92,7 +92,7 @@ class Committer:
         return [outcome for outcomes, _ in alone for outcome in outcomes], frozenset().union(*(hints for _, hints in alone))
 
     def _judge(self, error: Exception, *, again: bool) -> Exception | None:
-        """What a failure is to those who asked; None if the connection had died while nobody looked, and another may do."""
+        """What a failure means to the callers; None if the connection had died unnoticed, so that a new one may succeed."""
         asked_wrongly = isinstance(error, asyncpg.InterfaceError) and self._connection is not None and not self._connection.is_closed()
         if not isinstance(error, LOST) or asked_wrongly:
             if isinstance(error, asyncpg.DiskFullError):
@@ -104,7 +104,7 @@ class Committer:
         return None if again else DatabaseLost(why=why(error))
 
     async def rest(self) -> None:
-        """Nobody asks for anything: give up the transaction that was begun ahead."""
+        """Roll back the transaction that was begun ahead: nobody asks for anything."""
         self.begun = False
         try:
             await self._connection.execute("ROLLBACK", timeout=_CANCEL_SECONDS)
@@ -133,7 +133,7 @@ class Committer:
             desk = await self._at_hand(acts) or await self._loaded(acts)
             outcomes = run_acts(desk, acts)
             version = await self._write(list(close_desk(desk)))
-            # From here on a lost connection leaves the transaction's fate unknown.
+            # If the connection is lost from here on, nobody knows whether the transaction was committed.
             self._committing = not connection.is_closed()
             # The next transaction begins with the same trip.
             await connection.execute("COMMIT AND CHAIN" if self._chained else "COMMIT")
@@ -182,7 +182,7 @@ class Committer:
         self._doubted_until = steady() + _DOUBT_NANOSECONDS
 
     def _remember(self, desk: Desk, version: int) -> None:
-        """Keep at hand what the group has left behind, as long as nobody else works on the same mail."""
+        """Remember the rows the group leaves behind, while nobody else changes the same mail."""
         if self._drawer.differs(desk.versions):
             self._doubt()
         if desk.boxes is not self._drawer.boxes:
@@ -214,7 +214,7 @@ class Committer:
     async def _write(self, writes: list[Write]) -> int:
         """Write all of it; the transaction's number, which is the version of what was written."""
         version = 0
-        # Of two writes to one row in one statement PostgreSQL does either: what has the last word comes after the others.
+        # If one statement writes a row twice, PostgreSQL does only one of them: writes with the last word come after the others.
         for some in ([w for w in writes if w.name not in LAST], [w for w in writes if w.name in LAST]):
             if some:
                 rows = {write.name: write.rows for write in some}
@@ -223,11 +223,11 @@ class Committer:
         return version
 
     def _in_order(self, names: Iterable[str]) -> tuple[str, ...]:
-        """As they stand in their files, in whatever order acts asked for them: the same ones are always the same statement, and lock alike."""
+        """In the order of their files, whatever order acts asked in: the same queries always make the same statement, and lock alike."""
         return tuple(sorted(names, key=self._places.__getitem__))
 
     async def _together(self, join: Callable[[list[str]], str], names: tuple[str, ...], rows: Iterable[Sequence[Row]]) -> list[Row]:
-        """Several statements as one: it is the trips to the server that cost, not the rows."""
+        """Several statements as one: trips to the server cost more than rows."""
         if (join, names) not in self._joined:
             if len(self._joined) >= _JOINED_STATEMENTS_KEPT:
                 self._joined.clear()
@@ -237,7 +237,7 @@ class Committer:
 
 
 def _did_nothing(error: Exception) -> bool:
-    """Whether that is known of a COMMIT that failed so. Of a connection that has ended, the server's last words are the cause."""
+    """Whether it is certain that a COMMIT that failed so did nothing. If the connection ended, the server's last words are the cause."""
     unsent = isinstance(error, asyncpg.InternalClientError) and str(error).startswith(_UNSENT)
     return unsent or any(isinstance(said, _ENDED) for said in (error, error.__cause__))
 

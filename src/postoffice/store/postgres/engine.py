@@ -117,7 +117,7 @@ class PostgreSQL:
                 await self._pool.close()
 
     async def _finish(self, committing: "asyncio.Task[None]") -> None:
-        """Have done what was asked for, as long as the server goes on answering."""
+        """Finish what was asked for, as long as the server goes on answering."""
         answered = None
         while not committing.done() and answered != self.commits.sum:
             answered = self.commits.sum
@@ -179,7 +179,7 @@ class PostgreSQL:
             try:
                 return await self._ask(statement, arguments, within)
             except LOST as error:
-                # A pool hands out connections that died while nobody looked; a read may be asked again, on a new one.
+                # A pool may hand out a connection that died unnoticed; a read may be repeated on a new one.
                 if attempt == 2:  # noqa: PLR2004
                     raise DatabaseLost(why=why(error)) from None
                 await self._pool.expire_connections()
@@ -196,7 +196,7 @@ class PostgreSQL:
             if self.pooled:
                 await connection.execute("COMMIT")
         except BaseException as error:
-            # Whoever gives up goes at once: a server that says nothing would not say that it has heard of it either.
+            # Give up at once, without telling the server: one that does not answer would not answer that either.
             if self.pooled or isinstance(error, asyncio.CancelledError):
                 connection.terminate()
             raise
@@ -209,7 +209,7 @@ class PostgreSQL:
     async def _connect(self) -> Any:
         connection = await asyncpg.connect(self.url, **self._options(SESSION))
         try:
-            if not self.pooled:  # there what is said to a connection would hold for whoever gets it next; each transaction says it itself
+            if not self.pooled:  # behind a pooler a setting would reach whoever gets the connection next, so each transaction makes its own
                 await connection.execute(self._sql["committing_session"])
         except BaseException:
             connection.terminate()  # nobody else knows of it

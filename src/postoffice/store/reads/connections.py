@@ -18,7 +18,7 @@ _QUERIES = {
     (True, False): "connections_of",
     (True, True): "requests_with",
 }
-"""By whether one agent's are asked for, and whether only what waits."""
+"""The query for one agent's connections or everyone's, and for all or only those that wait."""
 
 
 class ConnectionReads:

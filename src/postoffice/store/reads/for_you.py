@@ -38,7 +38,7 @@ class ForYouReads:
         return int(count)
 
     async def list(self, name: str, limit: int, *, everyone: bool) -> ForYou:
-        """The most pressing. Of each kind as many are read as may be shown."""
+        """The most pressing ones. As many of each kind are read as may be shown."""
         ((at,),) = await self._engine.fetch("now")
         now, agent = moment(at), folded(name)
         asked = {"agent": agent, "limit": limit}

@@ -35,7 +35,7 @@ class LedgerReads:
         return {name.partition(":")[2]: int(value) for name, value in await self._engine.fetch("ledger_cursors")}
 
     async def taken_ahead(self, topic_id: str, after: int) -> frozenset[int]:
-        """Sequences after a topic's cursor that have been taken nevertheless."""
+        """Sequences after a topic's cursor that have been taken already."""
         return frozenset(sequence for (sequence,) in await self._engine.fetch("taken_ahead", topic_id=topic_id, sequence=after))
 
     async def posts_due(self, limit: int) -> list[Post]:
@@ -53,7 +53,7 @@ class LedgerReads:
         return {row[0]: _on_ledger(row) for row in await self._engine.fetch("ledger_standings", id=message_id)}
 
     async def openings(self) -> dict[str, Opening]:
-        """By connection: consent that an agent of other software was given and has not been told of."""
+        """By connection: consent given to an agent of other software, which has not been told of it yet."""
         return {
             row[0]: Opening(agent=row[1], peer=row[2], inbound_topic_id=row[3], connection_id=row[4], topic_id=row[5])
             for row in await self._engine.fetch("openings")

@@ -42,7 +42,7 @@ class MailReads:
         return tuple(id for (id,) in await self._engine.fetch("not_taken", agent=folded(name), limit=limit))
 
     async def next_due(self) -> timedelta | None:
-        """How long until the next letter comes due, expires or recurs; nothing where none waits for that."""
+        """How long until the next letter comes due, expires or recurs; None if none will."""
         ((left,),) = await self._engine.fetch("next_due")
         return None if left is None else timedelta(microseconds=left)
 

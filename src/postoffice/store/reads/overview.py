@@ -17,7 +17,7 @@ from postoffice.store.reads.pages import SKEW, first_id, id_cursor, page_of
 
 _message = msgspec.json.Decoder(Message).decode
 _DELIVERIES_READ = 5_000
-"""Deliveries that a look at the traffic counts at most: it must not cost more the more there are."""
+"""The most deliveries that one look at the traffic counts, so that its cost does not grow with the mail."""
 _EXCHANGES_SHOWN = 80
 
 

@@ -24,7 +24,7 @@ SKEW = timedelta(minutes=1)
 
 
 def page_of(items: Sequence[T], rows: Sequence[Row], limit: int, cursor: Callable[[Row], str]) -> Page[T]:
-    """One row more than asked for was read: it says that there is more."""
+    """One row more than asked for was read; if it is there, there is a next page."""
     return Page(tuple(items), cursor(rows[limit - 1]) if len(rows) > limit else None)
 
 
@@ -52,6 +52,6 @@ def letters_page(rows: Sequence[Row], limit: int) -> Page[Message]:
 
 
 def first_id(at: int) -> str:
-    """Where the ids begin that were made from that moment on: they begin with their milliseconds."""
+    """The first id that can have been made from that moment on: ids begin with their milliseconds."""
     text = f"{max(0, at) // 1000:012x}"
     return f"{text[:8]}-{text[8:]}-0000-0000-000000000000"

@@ -19,7 +19,7 @@ from postoffice.store.sweeps import Sweeps
 
 _message = msgspec.json.Decoder(Message).decode
 _MESSAGES_RANKED = 100
-"""Of each term so many of the newest messages are ranked: what is asked costs the same however much mail there is."""
+"""For each term so many of the newest messages are ranked, so that a search costs the same however much mail there is."""
 _MESSAGES_READ = 10_000
 """Messages that a page of a search without words goes through at most."""
 FILTERS = ("sender", "recipient", "other", "session", "type", "since", "until")
@@ -33,7 +33,7 @@ class SearchReads:
         self._sweeps = sweeps
 
     async def page(self, reader: str | None, query: Query, filters: dict[str, Any], cursor: str | None, limit: int) -> Page[Found]:
-        """Those that have the most of it first, of them the newest first. Without words, whatever passes the filters."""
+        """Messages with the most of the words first, and among equals the newest first. Without words, everything that passes the filters."""
         asked = {name: filters.get(name) for name in FILTERS} | {"reader": None if reader is None else folded(reader)}
         if not query.terms and all(asked[name] is None for name in FILTERS):
             raise BadQuery
@@ -62,7 +62,7 @@ class SearchReads:
         return [id for (id,) in await self._engine.fetch("search", query=words, before=before, limit=limit, **asked)]
 
     async def _ranked(self, query: Query, asked: dict[str, Any], cursor: str | None, limit: int) -> tuple[list[str], str | None]:
-        """The newest that have each term are found, and all but one of them or all: the best are among those. Then each is looked for in each."""
+        """Find the newest messages for each term, for all terms, and for all but one: the best are among those. Then see which terms each one has."""
         wanted = query.wanted
         alone = [(term,) for term in wanted]
         bundles = list(dict.fromkeys([*alone, wanted, *(wanted[:at] + wanted[at + 1 :] for at in range(len(wanted)))]))
@@ -79,7 +79,7 @@ class SearchReads:
         return [rank.id for rank in ranks[:limit]], None if last is None else f"{last.count}.{last.id}"
 
     async def _among(self, term: Term, newest: list[str], ids: list[str]) -> frozenset[str]:
-        """Of these messages those that hold a term. What is no older than the newest that hold it need not be looked for again."""
+        """Those of these messages that hold a term. Only those older than the newest hits have to be looked up again."""
         older = [] if len(newest) < _MESSAGES_RANKED else [id for id in ids if id < newest[-1]]
         if not older:
             return frozenset(newest)

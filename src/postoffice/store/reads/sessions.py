@@ -17,7 +17,7 @@ from postoffice.store.reads.pages import END, LAST_ID, id_cursor, pair_cursor
 
 _message = msgspec.json.Decoder(Message).decode
 _MANY_WAITING_LETTERS = 2000
-"""Messages that wait, from which on unread sessions are found by the sessions."""
+"""With more waiting messages than this, unread sessions are found by going through the sessions."""
 
 
 class SessionReads:
@@ -39,7 +39,7 @@ class SessionReads:
         return Page(tuple(items), f"{sessions[limit - 1][0][5]}.{sessions[limit - 1][0][0]}" if len(sessions) > limit else None)
 
     async def _let_through(self, rows: list[Row], reader: str, lines: int) -> Thread | None:
-        """A session some of which is held back from its reader, who is not to see by its last lines that something is; None if all of it is."""
+        """A session of which its reader may not see all, and must not notice that in its last lines. None if it may see nothing of it."""
         last = [DeliveryRow(*row) for row in await self._engine.fetch_each("lines", [(rows[0][0], END, max(lines, 1), reader)])]
         if not last:
             return None
@@ -75,7 +75,7 @@ class SessionReads:
         """Where in a session its reader goes on: the number of the message `before`."""
         if not is_id(session_id):
             raise NotParticipant(name=reader, session=session_id)
-        if before is not None:  # whether there is such a message tells whether there is such a session
+        if before is not None:  # if there is such a message, there is such a session
             rows = await self._engine.fetch("session", id=session_id)
             check_reader(ThreadRow(*rows[0]) if rows else None, session_id, folded(reader))
         return await self._number(session_id, before)

@@ -1,4 +1,4 @@
-"""What a store can be asked by whoever looks over everybody's shoulder: conversations, and who waits on whom."""
+"""What a store can be asked by an owner who looks over everybody's mail: conversations, and who waits on whom."""
 
 from datetime import datetime, timedelta
 
@@ -24,7 +24,7 @@ _LETTERS_READ = 2_000
 _DEEDS_READ = 1_000
 """Deliveries that are drawn one by one."""
 _DELIVERIES_READ = 5_000
-"""Deliveries that one look goes through: it must not cost more the more there are."""
+"""The most deliveries that one look reads, so that its cost does not grow with the mail."""
 
 
 class TalkReads:

@@ -1,4 +1,4 @@
-"""Named SQL: each statement has a name and stands in a `.sql` file. What both engines share stands here, the rest in the engine's folder."""
+"""Named SQL: each statement has a name and stands in a `.sql` file. Statements that both engines share are here, the others in the engine's folder."""
 
 import re
 from importlib.resources import files

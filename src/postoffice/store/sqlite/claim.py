@@ -39,7 +39,7 @@ def _private(path: str, flags: int) -> int:
 
 
 def give_to_owner_of_folder(path: Path) -> None:
-    """What root makes in an office's folder is the office's, as with SQLite's own files: it could not use it otherwise."""
+    """Give a file that root makes in an office's folder to the folder's owner, as SQLite does: the office could not use it otherwise."""
     if os.name == "posix" and os.geteuid() == 0:
         folder = path.parent.stat()
         os.chown(path, folder.st_uid, folder.st_gid)

@@ -83,7 +83,7 @@ class SQLite:
         if self.closing:
             return
         self.closing = True
-        # Twice: answering what was under way may give back mail that nobody is there to take any more.
+        # Twice: answering what was under way may give back mail whose taker is gone.
         await self._pause()
         await self._pause()
         self._jobs.put(None)
@@ -105,7 +105,7 @@ class SQLite:
         self._gathered.append((act, tell))
 
     def _hand_over(self, begun: float, turns: int) -> None:
-        """Give the writer what was asked for, once a turn of the loop had little else in it."""
+        """Hand the writer the gathered acts, once a turn of the loop brought few more."""
         # Those who are answered together ask again together, and one group costs less than two.
         now = self._loop.time()
         if now - begun > _BUSY_TURN_SECONDS and turns < _GATHERING_TURNS:
@@ -119,7 +119,7 @@ class SQLite:
             self._jobs.put(jobs)
 
     def _may_stand_for(self, jobs: list[_Job]) -> bool:
-        """Whether the loop may do this group itself: the writer sleeps, and what is asked takes no longer than to wake it."""
+        """Whether the loop may do this group itself: the writer sleeps, and waking it would take longer than the acts."""
         if self._handed_over or len(jobs) > 1 or not jobs[0][0].brief or not self._pace.quick:
             return False
         return not self._transactions.housekeeping_due and self._transactions.begins_at_once()

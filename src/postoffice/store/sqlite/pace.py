@@ -1,7 +1,7 @@
 """Whether the disk is quick: then an act that comes alone, or a short read, is done on the loop's own thread, which saves two changes of thread."""
 
 _STAND_SECONDS = 0.002
-"""What the loop may stand still for: a disk that once took longer is not quick."""
+"""How long the loop may stand still: a disk that took longer once is not quick."""
 _QUICK_TIMES = 8
 """Times in a row, each no longer than that, that show it to be quick."""
 
@@ -18,7 +18,7 @@ class Pace:
         return self._quick >= _QUICK_TIMES
 
     def note(self, seconds: float, acts: int) -> None:
-        """So many were done together. How long a large group took says nothing of the disk."""
+        """Note how long a group of so many took. The time of a large group says nothing about the disk."""
         if seconds < _STAND_SECONDS:
             self._quick += 1
         elif acts == 1:

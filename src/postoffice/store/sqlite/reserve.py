@@ -12,12 +12,12 @@ from postoffice.store.sqlite.claim import give_to_owner_of_folder
 _GROUP_BYTES = 64 << 10  # bytes that a group writes besides
 _FREE_SHARE = 16  # a reserve is no more than this part of what is free
 _PIECE_BYTES = 1 << 20  # bytes
-_FREE_RESERVES = 2  # times a reserve more has to be free before there is one again
-_RENEW_NANOSECONDS = 60_000_000_000  # nanoseconds, in any case: who is only given a share of a disk does not see how much of it is free
+_FREE_RESERVES = 2  # so many times its size has to be free before a reserve is made again
+_RENEW_NANOSECONDS = 60_000_000_000  # make it again after this long in any case: an office with a quota does not see how much is free
 
 
 class Reserve:
-    """A file beside the mail that keeps some room on the disk from everybody. Where a group finds none, it is let go."""
+    """A file beside the mail that keeps some room on the disk. When a group finds no room, the file is removed."""
 
     def __init__(self, path: Path, most: int) -> None:
         self._path = path.with_name(path.name + ".reserve")
@@ -33,13 +33,13 @@ class Reserve:
         return _size(self._log)
 
     def keep(self) -> None:
-        """Have it, if the disk has room for it. One that is there from the last time is as good."""
+        """Make it if the disk has room. A file that is left from the last run is used as it is."""
         if self.kept or ((free := self._free()) < self._wanted and steady() < self._until):
             return
         size = _size(self._path) or min(self._most, free // _FREE_SHARE)
         try:
             _fill(self._path, size)
-        except OSError:  # the disk is fuller than it said, or nothing can be made there
+        except OSError:  # the disk is fuller than it says, or no file can be made there
             self._remove()
             return
         self.size = size
@@ -61,14 +61,14 @@ class Reserve:
             self._remove()
 
     def room(self, ahead: int) -> Room:
-        """What may grow now, while so much has yet to grow: nothing, as long as the reserve is in use."""
+        """How many bytes may be written now, if so many more are still to come; none while the reserve is in use."""
         if not self._most:
             return Room()
         self.keep()
         return Room(max(0, self._free() - ahead - _GROUP_BYTES) if self.kept else 0)
 
     def endangered_by(self, ahead: int) -> bool:
-        """Whether so much that has yet to grow would take most of it, were the disk full now."""
+        """Whether so many bytes would use up most of the reserve if the disk were full now."""
         return bool(self.size) and ahead * 2 > self.size
 
     def fits(self, size: int) -> bool:

@@ -27,14 +27,14 @@ class Space:
         self._reserve = reserve
         self._most = most
         self.saving = False
-        """Whether so little is left that only a log which is cut helps."""
+        """Whether so little room is left that only cutting the log helps."""
         self._page_bytes = 0
         self._room = Room()
         self._least = 0
         self._until = 0
 
     def room(self, connection: sqlite3.Connection, acts: int) -> Room:
-        """What may grow in a group of so many acts. Asked between two groups: then the log can be copied, too."""
+        """How much a group of so many acts may write. Asked between two groups, when the log can be copied too."""
         if self._looks(acts):
             self._room = self._look(connection)
             left = self._room.left or 0
@@ -46,12 +46,12 @@ class Space:
         return self._room
 
     def release(self) -> bool:
-        """Give up what is kept back for acts that do not grow; False if there is nothing."""
+        """Release the reserve for acts that need little room; False if there is none."""
         return self._reserve.release()
 
     @property
     def looks_next(self) -> bool:
-        """Whether the disk is looked at before the next act, which may take a while."""
+        """Whether the disk has to be looked at before the next act. That may take a while."""
         return self._looks(1)
 
     def _looks(self, acts: int) -> bool:
@@ -78,7 +78,7 @@ class Space:
         return room if room.left is not None and room.left < left else Room(left, StoreFull(size=kept, limit=most))
 
     def _save(self, connection: sqlite3.Connection, ahead: int) -> None:
-        """What is left has to last: the log is copied and cut as often as it has grown a little, and only where all of it fits."""
+        """Little room is left: copy and cut the log whenever it has grown a little, if all of it fits."""
         self.saving = True
         if self._reserve.log > _LITTLE_LOG_BYTES and self._reserve.fits(ahead):
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

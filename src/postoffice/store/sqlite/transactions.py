@@ -21,14 +21,14 @@ from postoffice.store.sqlite.space import Space
 _COMMIT_TRIES = 5
 _NEWS_FILED_AT_ONCE = 512  # news, which every look at a mailbox's goes through
 _ROWS_LOGGED = 2000
-"""Rows written before the log is copied: most are written again before that, and copied once."""
+"""How many rows are written before the log is copied: most rows are written several times by then, and copied once."""
 _WAITS_FOR_OTHERS = "PRAGMA busy_timeout = 5000"  # milliseconds
 FILING = ("file_news", "file_mail", "note_filed")
 """The statements that put what is not filed yet into its indexes, in their order."""
 
 
 class Transactions:
-    """One at a time. What stays true from one to the next is kept at hand: one process owns the file."""
+    """One at a time. Rows stay in memory from one to the next, because one process owns the file."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Transactions:
         return True
 
     def copy_log(self) -> None:
-        """Copy the log into the file, if it has grown enough; what somebody still reads stays in the log until the next time."""
+        """Copy the log into the file if it has grown enough. Pages that somebody still reads stay in the log until the next time."""
         if self._rows_logged < _ROWS_LOGGED or self._space.saving:
             return
         self._rows_logged = 0
@@ -75,11 +75,11 @@ class Transactions:
             self._connection.execute("PRAGMA wal_checkpoint").fetchall()
 
     def commit(self, acts: list[Act[Any]], tries: int = _COMMIT_TRIES) -> tuple[list[Any], frozenset[str]]:
-        """Do the acts as one transaction; where that fails as a whole, one by one, so that none harms another."""
+        """Do the acts as one transaction. If it fails as a whole, do them one by one, so that none harms another."""
         try:
             return self._transact(acts)
         except OutcomeUnknown as error:
-            # Doing it again might do it twice: those who asked decide, with their ids.
+            # Repeating it might do it twice: callers decide whether to, and their ids keep it safe.
             return [error] * len(acts), frozenset()
         except Exception as error:  # noqa: BLE001 - whatever it is, it goes to the asker and not to the thread
             if isinstance(error.__cause__, sqlite3.IntegrityError) and len(acts) == 1 and tries > 1:
@@ -87,7 +87,7 @@ class Transactions:
             if len(acts) > 1:
                 alone = [self.commit([act]) for act in acts]
                 return [outcome for outcomes, _ in alone for outcome in outcomes], frozenset().union(*(hints for _, hints in alone))
-            # What grows is refused; for what does not, the reserve is there.
+            # Acts that need room are refused; the others use the reserve.
             if isinstance(error, DiskFull) and not self._grown and self._space.release():
                 return self.commit(acts)
             return [error], frozenset()
@@ -127,7 +127,7 @@ class Transactions:
         return outcomes, frozenset(desk.hints)
 
     def _notice_others(self) -> None:
-        """Somebody else may have put a backup in the file's place: then nothing at hand is true any more."""
+        """Somebody may have put a backup in the file's place: then nothing in memory is true any more."""
         ((version,),) = self._connection.execute("PRAGMA data_version")
         if version != self._data_version:
             self._data_version = version

@@ -455,7 +455,7 @@ class TestConnecting:
         snippet = page.locator(".snippet")
         expect(snippet).to_contain_text("newcomer")
         expect(snippet).to_contain_text(house.url)
-        expect(page.locator(".clients a")).to_have_count(9)
+        expect(page.locator(".clients a")).to_have_count(11)
 
     def test_the_light_turns_green_with_the_first_call(self, lookout: Lookout, town: Town) -> None:
         page = lookout.go("/page/connect?name=fresh-agent")

@@ -28,7 +28,7 @@ async def test_whoever_may_not_ring_is_refused_and_the_others_hear_why_nothing_w
         refused(await alice.post("/agents/nobody/ring"), 404, "no_such_agent")
         rung = done(await alice.post("/agents/shop/ring"))
         assert (rung["agent"], rung["rung"]) == ("shop", False)
-        assert rung["text"].startswith("no window of its can be rung: ")
+        assert rung["text"].startswith("it has no window that can be rung; ")
 
 
 async def test_the_page_offers_it_where_mail_waits_and_says_why_not(served: Served) -> None:
@@ -39,4 +39,4 @@ async def test_the_page_offers_it_where_mail_waits_and_says_why_not(served: Serv
         assert "/page/agents/shop/ring" in (await browser.get("/page/mail", params={"of": "shop"})).text
         answer = await browser.post("/page/agents/shop/ring", headers=OURS)
         assert answer.status_code == 409
-        assert "shop was not rung: no window of its can be rung" in answer.text
+        assert "shop was not rung: it has no window that can be rung" in answer.text

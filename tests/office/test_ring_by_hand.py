@@ -77,15 +77,18 @@ class TestWhyNot:
         await window(office, "shop")
         assert (await office.ring(office.owner(), "shop")).text == "nothing waits for it"
 
-    @pytest.mark.parametrize("ring", [None, Ring.NONE, Ring.TURN_END])
-    async def test_no_window_can_be_rung(self, office: PostOffice, ring: Ring | None) -> None:
+    @pytest.mark.parametrize(
+        ("ring", "why"), [(None, "was here"), (Ring.NONE, "nothing wakes it"), (Ring.TURN_END, "hears of mail after its next turn")]
+    )
+    async def test_no_window_can_be_rung(self, office: PostOffice, ring: Ring | None, why: str) -> None:
         alice, _ = await people(office, "alice", "shop")
         if ring is not None:
             await window(office, "shop", ring)
         await write(office, alice, "shop")
         rung = await office.ring(alice, "shop")
         assert not rung.rung
-        assert rung.text.startswith("no window of its can be rung: ")
+        assert rung.text.startswith("it has no window that can be rung; ")
+        assert why in rung.text
 
     async def test_it_is_at_work(self, office: PostOffice) -> None:
         alice, _ = await people(office, "alice", "shop")

@@ -48,7 +48,7 @@ class Rings:
         if not waiting:
             return "nothing waits for it"
         if not windows:
-            return f"no window of its can be rung: {agent.reach.text}"
+            return f"it has no window that can be rung; {agent.reach.text}"
         if all(one.state is WindowState.BUSY for one in windows):
             return "it is at work, and is told at the end of its turn"
         if unheard_for is not None and unheard_for < _UNDER_WAY:

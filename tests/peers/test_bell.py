@@ -52,6 +52,10 @@ class Bench:
             "KILO_API_URL": self.mind.address,
             "GOOGLE_GEMINI_BASE_URL": self.mind.address,
             "GEMINI_API_KEY": "none",
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_AUTO_UPDATE": "false",
+            "COPILOT_PROVIDER_BASE_URL": f"{self.mind.address}/v1",
+            "COPILOT_MODEL": "m",
         }
         kept = {name: value for name, value in self.ground.environment().items() if not name.startswith("CODEX")}
         return kept | {name: value for name, value in QUIET.items() if name != "NO_COLOR"} | ours | keyless
@@ -99,6 +103,7 @@ _WORDS = {
     "kilo": ["kilo"],
     "qwen": ["qwen"],
     "gemini": ["gemini"],
+    "copilot": ["copilot", "--experimental", "--allow-all-tools"],
 }
 
 
@@ -128,6 +133,8 @@ def ready(home: Path, folder: Path, address: str) -> None:
         "tools": {"toolSearch": {"enabled": False}},
         "ui": {"enableFollowupSuggestions": False},
     }
+    (home / ".copilot").mkdir()
+    (home / ".copilot" / "config.json").write_text(json.dumps({"trustedFolders": [str(folder)], "banner": "never"}))
     (home / ".gemini").mkdir()
     (home / ".gemini" / "settings.json").write_text(json.dumps({"security": {"auth": {"selectedType": "gemini-api-key"}}}))
     (home / ".qwen").mkdir()
@@ -156,7 +163,7 @@ def end(ground: Ground) -> None:
                 os.kill(int(path.parent.name), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("client", ["claude", "codex", "opencode", "kilo", "qwen"])
+@pytest.mark.parametrize("client", ["claude", "codex", "opencode", "kilo", "copilot", "qwen"])
 def test_twenty_letters_to_an_idle_window_begin_twenty_turns_that_take_them(client: str, tmp_path: Path) -> None:
     with bench_of(client, tmp_path) as bench, bench.opened_for_a_letter() as window:
         mind, waited = bench.mind, []

@@ -58,6 +58,12 @@ def opencode_model(model: FakeModel) -> dict[str, object]:
     return {"provider": provider, "model": "fake/fake", "small_model": "fake/fake"}
 
 
+def ask_copilot(person: Person, model: FakeModel) -> None:
+    provider = {"COPILOT_PROVIDER_BASE_URL": model.address, "COPILOT_PROVIDER_TYPE": "anthropic", "COPILOT_PROVIDER_API_KEY": "none"}
+    names = provider | {"COPILOT_MODEL": "fake", "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false", "COPILOT_ALLOW_ALL": "true"}
+    run_client(person, "copilot", "-p", _PROMPT, "--allow-all-tools", **names)
+
+
 def ask_qwen(person: Person, model: FakeModel) -> None:
     auth, search = {"auth": {"selectedType": "anthropic"}}, {"toolSearch": {"enabled": False}}
     change(person.path("qwen"), security=auth, tools=search, model={"name": "fake"})
@@ -69,7 +75,15 @@ def change(path: Path, **fields: object) -> None:
     path.write_text(json.dumps(json.loads(path.read_text()) | fields))
 
 
-ASKING = {"claude": ask_claude, "codex": ask_codex, "gemini": ask_gemini, "opencode": ask_opencode, "kilo": ask_kilo, "qwen": ask_qwen}
+ASKING = {
+    "claude": ask_claude,
+    "codex": ask_codex,
+    "gemini": ask_gemini,
+    "opencode": ask_opencode,
+    "kilo": ask_kilo,
+    "copilot": ask_copilot,
+    "qwen": ask_qwen,
+}
 
 
 @pytest.mark.parametrize("tools", _READS)

@@ -22,12 +22,13 @@ FILES = {
     "gemini": ".gemini/settings.json",
     "opencode": ".config/opencode/opencode.json",
     "kilo": ".config/kilo/kilo.jsonc",
+    "copilot": ".copilot/mcp-config.json",
     "qwen": ".qwen/settings.json",
     "cursor": ".cursor/mcp.json",
     "openclaw": ".openclaw/openclaw.json",
     "nanobot": ".nanobot/config.json",
 }
-_ELSEWHERE = ("CLAUDE", "CODEX", "GEMINI", "OPENCODE", "OPENCLAW", "KILO", "QWEN", "XDG_", "PYTHONSTARTUP", "MAILBOX_")
+_ELSEWHERE = ("CLAUDE", "CODEX", "GEMINI", "OPENCODE", "OPENCLAW", "KILO", "QWEN", "COPILOT", "XDG_", "PYTHONSTARTUP", "MAILBOX_")
 
 
 class Person:

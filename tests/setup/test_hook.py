@@ -122,7 +122,7 @@ def test_windows_that_bypass_prompts_are_let_in_only_if_somebody_says_so(person:
     assert not settings.exists()
 
 
-@pytest.mark.parametrize("client", ["claude", "codex", "gemini", "opencode", "kilo", "qwen"])
+@pytest.mark.parametrize("client", ["claude", "codex", "gemini", "opencode", "kilo", "copilot", "qwen"])
 def test_all_of_it_is_taken_back_to_the_byte(person: Person, client: str) -> None:
     files = {
         ".claude.json": '{"mcpServers": {}}',
@@ -131,6 +131,7 @@ def test_all_of_it_is_taken_back_to_the_byte(person: Person, client: str) -> Non
         ".codex/hooks.json": '{ "hooks": {} }',
         ".gemini/settings.json": '{\n    "hooks": {"BeforeAgent": [{"hooks": [{"type": "command", "command": "beep"}]}]}\n}',
         ".config/kilo/kilo.jsonc": '{\n  // mine\n  "mcp": {"other": {"type": "local", "command": ["x"]}},\n}\n',
+        ".copilot/mcp-config.json": '{"mcpServers": {"other": {"type": "local", "command": "x", "args": [], "tools": ["*"]}}}\n',
         ".qwen/settings.json": '{\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "beep"}]}]}, // mine\n  "model": {"name": "m"}\n}',
         ".config/opencode/opencode.jsonc": '{\n  // mine\n  "model": "x", /* and */\n}\n',
     }

@@ -17,6 +17,7 @@ OURS: dict[str, Any] = {
     "gemini": (("mcpServers",), {"url": "URL", "type": "http"}),
     "opencode": (("mcp",), {"type": "remote", "url": "URL", "enabled": True, "oauth": False}),
     "kilo": (("mcp",), {"type": "remote", "url": "URL", "enabled": True, "oauth": False}),
+    "copilot": (("mcpServers",), {"type": "http", "url": "URL", "tools": ["*"]}),
     "qwen": (("mcpServers",), {"httpUrl": "URL"}),
     "cursor": (("mcpServers",), {"url": "URL"}),
     "openclaw": (("mcp", "servers"), {"url": "URL", "transport": "streamable-http"}),

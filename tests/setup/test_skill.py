@@ -14,6 +14,7 @@ PLACES = {
     "gemini": ".gemini/skills",
     "opencode": ".config/opencode/skills",
     "kilo": ".config/kilo/skills",
+    "copilot": ".copilot/skills",
     "qwen": ".qwen/skills",
     "cursor": ".cursor/skills",
     "openclaw": ".openclaw/skills",

@@ -10,7 +10,7 @@ from typing import Any
 from postoffice.cli.question import agreed, on_terminal, somebody_there
 from postoffice.core.errors import Invalid
 
-_CLIENTS = ("claude", "codex", "gemini", "opencode", "kilo", "qwen", "cursor", "openclaw", "nanobot")
+_CLIENTS = ("claude", "codex", "gemini", "opencode", "kilo", "copilot", "qwen", "cursor", "openclaw", "nanobot")
 _EXAMPLES = """examples:
   postoffice setup claude --hook --skill
   postoffice setup codex --hook --agent coder --yes
@@ -39,7 +39,7 @@ def add(commands: Any) -> None:
     setting.add_argument(
         "--hook",
         action="store_true",
-        help="give each window a name, and ring it when mail comes (claude, codex, gemini, opencode, kilo, qwen)",
+        help="give each window a name, and ring it when mail comes (claude, codex, gemini, opencode, kilo, copilot, qwen)",
     )
     setting.add_argument("--shared", action="store_true", help="with --hook and --agent: several windows serve that one mailbox")
     setting.add_argument(

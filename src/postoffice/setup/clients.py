@@ -91,6 +91,10 @@ def _kilo(home: Home) -> Path:
     return named or (without_comments if without_comments.exists() and not usual.exists() else usual)
 
 
+def _copilot(home: Home) -> Path:
+    return home.moved("COPILOT_HOME", ".copilot")
+
+
 def _qwen(home: Home) -> Path:
     return home.moved("QWEN_HOME", ".qwen")
 
@@ -177,6 +181,16 @@ CLIENTS = {
         skills=lambda home: _kilo_folder(home) / "skills",
         own=lambda words: {"type": "local", "command": words, "enabled": True},
         plugin=Plugin("opencode.js", lambda home: _kilo_folder(home) / "plugins" / "postoffice.js"),
+    ),
+    "copilot": Client(
+        title="Copilot CLI",
+        config=lambda home: _copilot(home) / "mcp-config.json",
+        servers=("mcpServers",),
+        entry=lambda to: {"type": "http", "url": to.url, "tools": ["*"]} | to.headers(),
+        skills=lambda home: _copilot(home) / "skills",
+        own=lambda words: {"type": "local", "command": words[0], "args": words[1:], "tools": ["*"]},
+        plugin=Plugin("copilot.js", lambda home: _copilot(home) / "extensions" / "postoffice" / "extension.mjs"),
+        asks="Copilot CLI is rung only with experimental features on, which extensions are: start it with --experimental.",
     ),
     "qwen": Client(
         title="Qwen Code",

@@ -8,7 +8,7 @@ from postoffice.setup.path import Path, look
 
 ADDRESSES = ("url", "httpUrl")
 """Under which names clients keep a server's address."""
-_OURS = frozenset({*ADDRESSES, "type", "transport", "headers", "bearer_token_env_var", "enabled", "oauth", "command", "args"})
+_OURS = frozenset({*ADDRESSES, "type", "transport", "headers", "bearer_token_env_var", "enabled", "oauth", "command", "args", "tools"})
 """The fields of an entry that we write; a person's own ones stay."""
 
 

@@ -16,7 +16,7 @@ from postoffice.core.ringing import Ringing
 CLAUDE, CODEX, GEMINI, QWEN = "claude-code", "codex", "gemini", "qwen"
 QWEN_INBOX = ("QWEN_CODE_MESSAGING_SOCKET", "QWEN_CODE_MESSAGING_TOKEN")
 """In the environment of what a window starts: its inbox, and the word that proves who was started by it."""
-PLUGGED = ("kilo", "opencode")
+PLUGGED = ("copilot", "kilo", "opencode")
 """Clients that are rung from inside, by a line to the bell: only it knows whether that is open."""
 
 

@@ -94,7 +94,7 @@ class Caller(msgspec.Struct, frozen=True):
     key: str | None = None
     """The hash of the key that proved it, for acts that must not outlive the key."""
     new: bool = False
-    """Nobody of that name has been here: who only looks stays nobody."""
+    """No agent of that name exists: a call that only looks makes none."""
     machine: str | None = None
     """The prefix of its agents' names, where a machine's key proved it."""
     window: str | None = None

@@ -39,7 +39,7 @@ class BulkDone(msgspec.Struct, frozen=True):
 
     done: int
     refused: int
-    """Somebody else had settled them meanwhile, or they cannot be had again."""
+    """Somebody else settled them meanwhile, or they cannot be brought back."""
     left: int
     cursor: str | None
     """Where the next group begins; nothing when there is none."""

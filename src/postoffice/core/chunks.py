@@ -24,11 +24,11 @@ class Gathered(msgspec.Struct, frozen=True):
     whole: tuple[Whole, ...]
     through: int
     ahead: tuple[Whole, ...] = ()
-    """What is whole as well, after something that is not: that will have a later place, whenever it is, and nobody has to wait for it."""
+    """What is whole too, but after something that is not. The missing one will get a later place, and nothing waits for it."""
     torn: tuple[Whole, ...] = ()
     """What was given up: as much of each as there is."""
     waiting: frozenset[str] = frozenset()
-    """What is not whole yet, or was left out by the mirror: to be named if it is to be given up."""
+    """What is not whole yet, or was left out by the mirror. Name it in `give_up` to do without it."""
 
 
 def gather(rows: Sequence[dict[str, Any]], after: int, *, give_up: Collection[str] = ()) -> Gathered:
@@ -41,10 +41,10 @@ def gather(rows: Sequence[dict[str, Any]], after: int, *, give_up: Collection[st
     spans |= {f"gap {last + 1}": (last + 1, last + 1) for last, following in pairwise([after, *sorted(unique)]) if following > last + 1}
     settled = {key for key in spans if complete.get(key) or key in give_up}
     through = max(unique, default=after)
-    # Whatever is not handed on now must be asked for again from its first piece on.
+    # What is not handed on now has to be asked for again, from its first piece on.
     while kept := [first for key, (first, last) in spans.items() if first <= through and (key not in settled or last > through)]:
         through = min(kept) - 1
-    # What the mirror left out may be whole in its place: nothing goes ahead of that.
+    # What the mirror left out may be whole: nothing overtakes it.
     left_out = min((spans[key][0] for key in spans.keys() - settled - groups.keys()), default=max(unique, default=after) + 1)
     behind = {key for key in settled & groups.keys() if spans[key][1] <= through}
     return Gathered(
@@ -91,7 +91,7 @@ def _in_order(groups: Iterable[Sequence[dict[str, Any]]]) -> tuple[Whole, ...]:
 
 
 def _joined(rows: Sequence[dict[str, Any]]) -> Whole:
-    # Of a piece that came again the first counts: what was whole stays as it is, wherever somebody begins to read.
+    # If a piece comes twice, the first one counts: what was whole stays the same, wherever reading begins.
     pieces = {int(row["chunk_info"]["number"]) if row.get("chunk_info") else 1: row for row in reversed(rows)}
     last = max(pieces.values(), key=lambda row: int(row["sequence_number"]))
     return Whole(

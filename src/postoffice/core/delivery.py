@@ -87,7 +87,7 @@ Settlement = Ack | Nack | Extend | GiveBack | Handed | Refuse
 
 
 class Unread(msgspec.Struct, frozen=True):
-    """A settlement that its door could not read: refused in its place, so that it harms none of the others."""
+    """A settlement that its door could not read. It is refused by itself, and harms none of the others."""
 
     ref: str
     why: MailError
@@ -116,7 +116,7 @@ class Recalled(msgspec.Struct, frozen=True):
 
 
 class Asked(msgspec.Struct, frozen=True, gc=False):
-    """A message whose answer is wished for: what replies to it, and what carries its correlation id on in its session."""
+    """A message whose answer is awaited: a reply to it, or a message in its session with its correlation id."""
 
     id: str
     named: tuple[str, ...]
@@ -222,7 +222,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     deliver_at: datetime | UnsetType = UNSET
     """Of what waits for its time: when it is delivered. Until then its recipient knows nothing of it."""
     paused_until: datetime | UnsetType | None = UNSET
-    """Of what waits because its recipient is paused: when that ends; nothing where somebody has to resume it."""
+    """If it waits because its recipient is paused: when the pause ends; None if somebody has to resume it."""
     ledger: OnLedger | UnsetType = UNSET
     """Of a message that goes by the ledger."""
     rung: Rings | UnsetType = UNSET

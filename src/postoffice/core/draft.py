@@ -65,7 +65,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     automatic: bool = False
     """Written by a program in answer to `reply_to`, with nobody looking: counts against the session's budget."""
     answers_elsewhere: bool = False
-    """It comes from a world that knows messages we do not: what `reply_to` names is kept, known here or not."""
+    """It comes from a world with messages that are unknown here: `reply_to` is kept whether the office knows it or not."""
     by_model: bool = False
     """Written by a model with its own tools for mail."""
     hold: bool = False
@@ -73,7 +73,7 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     settled: bool = False
     """A bridge saw it delivered elsewhere: keep it in the conversation, as read."""
     trace: tuple[str, ...] = ()
-    """Whom it passed before it came to a bridge; for everything else the office itself keeps this."""
+    """The agents it passed before it came to a bridge. The office keeps this itself for all other mail."""
     ledger: LedgerWish | None = None
     """By the ledger where both sides have topics: held until it has been seen there, unless it is urgent."""
 
@@ -94,7 +94,7 @@ def check_draft(draft: Draft, limits: Limits) -> Draft:
         to=() if draft.to == () and is_note(draft.type) else _check_address(draft.to, limits),
         priority=bounded("priority", draft.priority, limits.priority, 1, 5),
         ttl=bounded("ttl", draft.ttl, limits.ttl, 0, limits.ttl_most),
-        # Whoever fills in every field means none by an empty one; taken for an id, it would make all such messages one.
+        # A sender that fills in every field means none by an empty one. As an id, it would make all such messages one.
         client_id=draft.client_id or None,
         correlation_id=draft.correlation_id or None,
         session_id=draft.session_id or None,

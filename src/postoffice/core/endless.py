@@ -1,4 +1,4 @@
-"""Talk without end: letters of models that go to and fro, in a pair or a ring, while no person says a word and no task moves.
+"""Talk without end: letters that models send to and fro, in a pair or a ring, while no person writes and no task moves.
 
 Each agent remembers when it last wrote to whom, and which letters of whose came round to it. A letter counts for its session when the one
 before it, from the same sender to the same recipient, has come round to its sender. What only goes one way never comes round.
@@ -31,7 +31,7 @@ class Memory(msgspec.Struct, omit_defaults=True):
     sent: dict[str, int] = {}
     """When it last wrote to whom."""
     heard: dict[str, int] = {}
-    """When a letter was written whose words came round to it, by who wrote to whom."""
+    """When each letter was written that came round to it, by who wrote to whom."""
     spells: dict[str, Spell] = {}
     """By session: of those in which it is the first of the two by name."""
 

@@ -12,7 +12,7 @@ from postoffice.core.message import Message
 _SAYS: Final = frozenset({"message_type", "subject", "content", "parts", "payload", "hash"})
 
 
-"""Of these a body has at least one; what has none of them is no body of ours."""
+"""A body has at least one of these; anything else is no body of ours."""
 
 
 _Sequence = Annotated[int, msgspec.Meta(le=2**63 - 1)]

@@ -50,5 +50,5 @@ class Event(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def beyond(cursor: str, place: str) -> bool:
-    """Whether a cursor comes from a log that went further than this one, which then is another or an older one."""
+    """Whether a cursor is from beyond this log's end. This log is then another one, or an older copy."""
     return [int(part) for part in cursor.split(".")] > [int(part) for part in place.split(".")]

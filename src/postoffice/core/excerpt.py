@@ -7,7 +7,7 @@ from itertools import islice
 from postoffice.core.query import Term, words_of
 
 _READ_CHARACTERS = 20_000
-"""Characters. In a long text that says a word thousands of times nobody looks for the best place to quote."""
+"""Characters that are searched for the best place to quote: a long text may hold a word thousands of times."""
 _BEFORE, _SHOWN = 6, 24
 _MOST_CHARS = 300
 _MOST_HITS = 200

@@ -51,7 +51,7 @@ class Fence:
         return self.words(who, f"{begin} …" if more else begin)
 
     def letter(self, letter: Letter, words: str | None = None, *facts: str) -> str:
-        """A message, or some of its words. Its heading holds nothing that its sender could choose: an id may read like the rest of a heading."""
+        """A message, or some of its words. Its heading holds nothing that its sender chose: even an id could be made to read like a heading."""
         proof = "" if getattr(letter, "mine", False) else f" ({_proof(verified=letter.from_verified)})"  # who reads its own knows
         head = ", ".join([f"message {self._short(letter.id)} from {one_line(letter.sender)}{proof}", *self._known(letter), *facts])
         said = visible(said_in(letter)) if words is None else words

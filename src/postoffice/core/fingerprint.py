@@ -12,7 +12,7 @@ _encode = msgspec.json.Encoder(order="sorted").encode
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What is said of a message on the ledger: all of it, or, with a hash, only that it was."""
+    """What the ledger says of a message: all of it, or, if private, only its hash."""
 
     id: str | None = None
     message_type: str = "message"

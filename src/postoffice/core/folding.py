@@ -1,4 +1,4 @@
-"""Text with all that only looks different made alike: case, width, accents, and the digits of other scripts."""
+"""Text in which differences that only show are gone: case, width, accents, and the digits of other scripts."""
 
 import re
 import unicodedata

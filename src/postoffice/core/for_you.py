@@ -24,7 +24,7 @@ class MatterKind(StrEnum):
 
 
 class Rank(IntEnum):
-    """How pressing it is; the lowest comes first, and of two alike the older."""
+    """How pressing it is. The lowest comes first, and of two equal ones the older."""
 
     NOW = 0
     QUESTION = 1

@@ -68,7 +68,7 @@ def steps_to(project: str, path: str) -> Steps:
 def meet(one: Steps, other: Steps) -> bool:
     """Whether some path is covered by both."""
     if _MANY in one and _MANY in other:
-        # Whatever stands between can be put there: only what is before the first and behind the last `**` has to agree.
+        # Anything may stand between: only what is before the first `**` and behind the last one has to agree.
         return _begin_alike(one, other) and _begin_alike(one[::-1], other[::-1])
     if _MANY in one or _MANY in other:
         return _covers(one, other) if _MANY in one else _covers(other, one)

@@ -19,7 +19,7 @@ MAY_BE_NONE = frozenset({"wait", "wait_most", "key_overlap", "notify_pause"})
 """Durations that may be none at all."""
 # What the office's own clients ask for, whatever the settings: a lease of half a minute, and five minutes' rest for what failed.
 _LEASE, _REST = timedelta(seconds=30), timedelta(minutes=5)
-# What holds where a caller asks for nothing stands within what it may ask for.
+# A default lies within the bounds of what a caller may ask for.
 _WITHIN = {
     "visibility": ("visibility_least", "visibility_most"),
     "wait": (None, "wait_most"),
@@ -75,7 +75,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def agreeing(limits: Limits, chosen: Collection[str]) -> Limits:
-    """Limits of which none contradicts another: a default follows the bounds that somebody chose, a chosen number has to fit them."""
+    """Limits that do not contradict each other: a default follows the bounds that were chosen, and a chosen number has to fit them."""
     if limits.visibility_least > _LEASE:
         raise BadSetting(name="visibility_least", why=f"it is more than {_LEASE.seconds} seconds, which runners and the SDK ask for")
     if limits.visibility_most < _REST:
@@ -92,7 +92,7 @@ def agreeing(limits: Limits, chosen: Collection[str]) -> Limits:
 
 
 def bounded(what: str, value: T | None, default: T, least: T, most: T) -> T:
-    """The value, or the default where none was given; out of bounds is refused, never bent."""
+    """The value, or the default if none was given. A value out of bounds is refused, and never changed to fit."""
     if value is None:
         return default
     if not least <= value <= most:

@@ -108,7 +108,7 @@ class Posted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
     reach: Reach | None = None
     """Whether it can be taken now. Told with each answer anew, also where the message was sent before."""
     known: Known | None = None
-    """From which the office makes out its reach: what leaves the office does not have it."""
+    """The office works out the reach from it, and removes it from what it answers."""
     ledger: str | None = None
     """`awaiting`: it goes by the ledger; `direct`: asked to, but one side has no topics; nothing where nobody asked."""
 

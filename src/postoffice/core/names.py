@@ -20,8 +20,8 @@ EVERYONES: Final = frozenset({"all", "anyone", "broadcast", "everybody", "everyo
 _OFFICIAL: Final = RESERVED | {"admin", "administrator", "human", "root", "postoffice"}
 """Whom people believe more than an agent."""
 _ALIKE: Final = (("0", "o"), ("1", "l"), ("i", "l"), ("rn", "m"), ("vv", "w"))
-"""What is read as the other. The statement `lookalikes` says the same in SQL."""
-# What whoever addresses mail by such a word most likely means.
+"""Pairs that look alike in a name. The statement `lookalikes` says the same in SQL."""
+# What a sender most likely means by such a word.
 _MEANT: Final = {"all": f"to write to everyone say {EVERYONE}", "me": "to write to yourself give your own name"}
 
 
@@ -39,7 +39,7 @@ def look(name: str) -> str:
 
 
 def poses(name: str) -> bool:
-    """Whether people would take whoever has the name for the office, its owner or everyone."""
+    """Whether people would take an agent of this name for the office, its owner or everyone."""
     return look(name) in _OFFICIAL_LOOKS
 
 
@@ -59,7 +59,7 @@ def check_name(name: object) -> str:
 
 
 def check_recipient(name: object) -> str:
-    """The name, if mail may be addressed to it: reserved names that nobody answers to are no address."""
+    """The name, if mail may be addressed to it. Reserved names that nobody answers to may not."""
     checked = check_name(name)
     if folded(checked) in _NOBODY:
         raise ReservedName(name=name, instead=_MEANT.get(folded(checked), _ANOTHER))

@@ -123,7 +123,7 @@ class AnswerLink(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Errand(msgspec.Struct, frozen=True, kw_only=True):
-    """Something to be said at an address; without words only what takes it there is asked."""
+    """Something to be said at an address. Without words, only the service that would take it there is asked for."""
 
     address: str
     title: str = ""

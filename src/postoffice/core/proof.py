@@ -27,7 +27,7 @@ def new_secret() -> str:
 
 
 def prove(secret: str, address: str, nonce: str, version: str, *, itself: bool) -> OfficeProof:
-    """An office's answer to a question. Where it listens is sealed with it: asked by way of somebody else, it proves nothing for them."""
+    """An office's answer to a question. It seals its own address into it, so that another server cannot pass the answer off as its own."""
     return OfficeProof(version=version, itself=itself, seal=_seal(secret, address, nonce, version, itself=itself))
 
 

@@ -15,7 +15,7 @@ WHAT_TO_ASK: Final = 'Words or a question. Also "a phrase", begin*, from:NAME, t
 _INDEXED_BYTES = 400_000
 """Bytes of a text that are searched: PostgreSQL keeps at most a megabyte of words, which takes up to twice its text."""
 _MOST_TERMS = 12
-"""Each costs a look into the index; what comes after them is not looked for."""
+"""Each term costs a look into the index; further ones are ignored."""
 _MOST_WORDS = 16
 """Of one phrase."""
 _PIECES = re.compile(r'(?P<field>from|to|with|before|after):(?P<value>"[^"]*"|\S+)|"(?P<phrase>[^"]*)"?|(?P<plain>[^\s"]+)', re.IGNORECASE)
@@ -24,7 +24,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 _IDEOGRAPHS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _WORDS = re.compile(f"[{_IDEOGRAPHS}]|[^\\W_{_IDEOGRAPHS}]+")
 _IDEOGRAPH = re.compile(f"[{_IDEOGRAPHS}]")
-# What questions are made of. Almost every English letter has these words, so they tell none from another.
+# Words that questions are made of. Almost every English letter has them, so they distinguish none.
 _FILLERS = frozenset(
     [
         "a",
@@ -111,7 +111,7 @@ class Term(msgspec.Struct, frozen=True):
 
 
 class Query(msgspec.Struct, frozen=True):
-    """A search as it was meant: all of `required`, as many of `wanted` as there are, and the filters."""
+    """A search as it was meant: all of `required`, as many of `wanted` as possible, and the filters."""
 
     required: tuple[Term, ...] = ()
     wanted: tuple[Term, ...] = ()

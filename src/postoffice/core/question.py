@@ -10,9 +10,9 @@ from postoffice.core.errors import BadMessage, NoAnswerGiven, NoSuchChoice
 from postoffice.core.text import check_text
 
 OPEN_OFFICE = "open"
-"""Who answered, where any local program is the owner: nobody can tell who it was."""
+"""Who answered on an open office, where any local program acts for the owner and nobody can tell who it was."""
 DEFAULT = "default"
-"""Who answered, where nobody did in time and the asker had said what then counts."""
+"""Who answered if nobody did in time and the asker had named a default."""
 _MOST_CHOICES = 10
 _CHOICE_CHARACTERS = 200
 TEXT_CHARACTERS = 10_000

@@ -45,6 +45,10 @@ UPDATE sessions SET counted = {{size}} / {SENDERS},
 UPDATE deliveries SET state = 'leased', attempts = 1, token = 'token-' || number, leased_at = created_at,
   due_at = created_at + 43200000000 + number WHERE number <= {{flying}};
 """
+_SCHEDULED = f"""
+UPDATE deliveries SET state = 'held', deliver_at = created_at + 1000000000000000 WHERE number <= {{scheduled}};
+UPDATE mailboxes SET pending = pending - {{scheduled}}, held = {{scheduled}} WHERE agent = '{READER}';
+"""
 # Indexes that have caught up, as they have in a database that was filled by sending.
 _SQLITE_INDEXED = "INSERT OR REPLACE INTO cursors (name, value) SELECT 'search', CAST(max(n) AS TEXT) FROM events"
 _POSTGRES_INDEXED = (
@@ -58,8 +62,8 @@ class Filled(Protocol):
 
     name: str
 
-    async def filled(self, size: int, in_flight: int = 0) -> tuple[Store, Wake]:
-        """Give a store, not yet open, whose reader has so many messages, so many of them leased at the head."""
+    async def filled(self, size: int, in_flight: int = 0, scheduled: int = 0) -> tuple[Store, Wake]:
+        """Give a store, not yet open, whose reader has so many messages, so many of them leased at the head, or waiting for their time."""
 
 
 class FilledSQLite:
@@ -70,16 +74,16 @@ class FilledSQLite:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    async def filled(self, size: int, in_flight: int = 0) -> tuple[Store, Wake]:
+    async def filled(self, size: int, in_flight: int = 0, scheduled: int = 0) -> tuple[Store, Wake]:
         """Give a store over a filled file."""
-        path = self._folder / f"{size}-{in_flight}.db"
+        path = self._folder / f"{size}-{in_flight}-{scheduled}.db"
         if not path.exists():
             progress(f"filling SQLite with {size:,} messages, {in_flight:,} in flight")
             await _seed(Store(SQLite(path)))
-            self._fill(path, size, in_flight)
+            self._fill(path, size, in_flight, scheduled)
         return Store(SQLite(path, limits=ROOMY)), LocalWake()
 
-    def _fill(self, path: Path, size: int, in_flight: int) -> None:
+    def _fill(self, path: Path, size: int, in_flight: int, scheduled: int) -> None:
         connection = sqlite3.connect(path, isolation_level=None)
         connection.execute("PRAGMA synchronous = OFF")
         connection.execute("PRAGMA cache_size = -262144")
@@ -91,9 +95,11 @@ class FilledSQLite:
             columns = [name for _, name, type, _, _, key in info if not (key and type == "INTEGER")]
             connection.execute(_copy(table, columns, changed, series))
         connection.commit()
-        statements = sql.load("sqlite", {"false": "0", "id": "text"})
+        statements = sql.load("sqlite", {"false": "0", "true": "1", "id": "text"})
         indexed = "; ".join([_SQLITE_INDEXED, *(statements[name] for name in FILING)])
-        connection.executescript(f"{_COUNTS.format(size=size, flying=in_flight)} {indexed}; PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.executescript(
+            f"{_COUNTS.format(size=size, flying=in_flight)} {_SCHEDULED.format(scheduled=scheduled)} {indexed}; PRAGMA wal_checkpoint(TRUNCATE)"
+        )
         connection.close()
 
 
@@ -104,19 +110,19 @@ class FilledPostgres:
 
     def __init__(self, server: Server) -> None:
         self._server = server
-        self._urls: dict[tuple[int, int], str] = {}
+        self._urls: dict[tuple[int, int, int], str] = {}
 
-    async def filled(self, size: int, in_flight: int = 0) -> tuple[Store, Wake]:
+    async def filled(self, size: int, in_flight: int = 0, scheduled: int = 0) -> tuple[Store, Wake]:
         """Give a store over a filled database."""
-        if (size, in_flight) not in self._urls:
+        if (size, in_flight, scheduled) not in self._urls:
             progress(f"filling PostgreSQL with {size:,} messages, {in_flight:,} in flight")
-            url = self._urls[size, in_flight] = await self._server.database("ours", install)
+            url = self._urls[size, in_flight, scheduled] = await self._server.database("ours", install)
             await _seed(Store(PostgreSQL(url)))
-            await self._fill(url, size, in_flight)
-        url = self._urls[size, in_flight]
+            await self._fill(url, size, in_flight, scheduled)
+        url = self._urls[size, in_flight, scheduled]
         return Store(PostgreSQL(url, limits=ROOMY)), PostgresWake(url)
 
-    async def _fill(self, url: str, size: int, in_flight: int) -> None:
+    async def _fill(self, url: str, size: int, in_flight: int, scheduled: int) -> None:
         settings = {"search_path": SCHEMA, "synchronous_commit": "off", "work_mem": "64MB"}
         connection = await asyncpg.connect(url, server_settings=settings)
         await connection.execute(_SEEDS)
@@ -134,7 +140,9 @@ class FilledPostgres:
                 table,
             )
             await connection.execute(_copy(table, [row[0] for row in rows], changed, series))
-        await connection.execute(f"{_COUNTS.format(size=size, flying=in_flight)} {_POSTGRES_INDEXED}")
+        await connection.execute(
+            f"{_COUNTS.format(size=size, flying=in_flight)} {_SCHEDULED.format(scheduled=scheduled)} {_POSTGRES_INDEXED}"
+        )
         # Autovacuum would come for the same work in the middle of the measurement.
         await connection.execute("VACUUM ANALYZE")
         await connection.execute("CHECKPOINT")

@@ -49,14 +49,18 @@ def leases(costs: Sequence[LeaseCost]) -> Table:
             c.engine,
             f"{c.waiting:,}",
             f"{c.in_flight:,}",
+            f"{c.scheduled:,}",
             f"{c.micros:,.0f}",
             f"{c.ratio:.2f}",
             f"{_LEASE_RATIO}",
             reached(c.ratio <= _LEASE_RATIO),
+            f"{c.send_micros:,.0f}",
+            f"{c.send_ratio:.2f}",
         ]
         for c in costs
     ]
-    return Table("One lease, committed", ["engine", "waiting", "in flight", "µs", "÷ cheapest", "at most", "reached"], lines, named=3)
+    heads = ["engine", "waiting", "in flight", "scheduled", "µs", "÷ cheapest", "at most", "reached", "send µs", "÷ cheapest"]
+    return Table("One lease, committed, and one send", heads, lines, named=4)
 
 
 def inboxes(times: Sequence[InboxTime]) -> Table:

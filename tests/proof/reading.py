@@ -55,7 +55,7 @@ def _steps(engine: SQLiteEngine, fill: Mapping[str, str], said: str | None, aske
         connection.execute(statement)
     if said is not None:
         connection.execute("INSERT INTO search (rowid, text) SELECT n, ? FROM messages", (said,))
-    statements = sql.load("sqlite", {"false": "0", "id": "text"})
+    statements = sql.load("sqlite", {"false": "0", "true": "1", "id": "text"})
     connection.execute(statements["note_filed"])
     hundreds: list[int] = []
     connection.set_progress_handler(lambda: hundreds.append(1), 100)
@@ -82,7 +82,7 @@ async def _rows(engine: PostgresEngine, fill: Mapping[str, str], said: str | Non
         if said is not None:
             await connection.execute("INSERT INTO search (message_id, text) SELECT id, $1 FROM messages", said)
         await connection.execute("ANALYZE")
-        statements = sql.load("postgres", {"false": "false", "id": "uuid", "longest": "0"})
+        statements = sql.load("postgres", {"false": "false", "true": "true", "id": "uuid", "longest": "0"})
         counts: dict[str, int] = {}
         for name, given in asked:
             text, names = sql.numbered(statements[name])

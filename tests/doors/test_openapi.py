@@ -65,6 +65,13 @@ NOT_BY_A_BARE_NAME = {
     "DELETE /webhooks/{name}",
     "POST /webhooks/{name}/resume",
     "POST /webhooks/{name}/rotate",
+    "GET /notify",  # and the rest of the owner's notify addresses
+    "POST /notify",
+    "DELETE /notify/{name}",
+    "POST /notify/{name}/resume",
+    "POST /notify/{name}/try",
+    "GET /answer-links",
+    "DELETE /answer-links/{id}",
 }
 SUCCESS = re.compile("2[0-9][0-9]")
 

@@ -85,6 +85,8 @@ async def _write(mallory: httpx.AsyncClient, words: list[str], asked: list[str])
     for letter in letters:  # what the office does not take at all cannot be read
         assert (await mallory.post("/messages/send", json={"to": "bob", "subject": "", **letter})).status_code in (201, 422)
     await mallory.post("/connections/request", json={"target_agent_name": "bob", "message": f})
+    held = {"project": "/home/ann/mill", "paths": ["src/**"], "why": a}
+    assert (await mallory.post("/reservations", json=held)).status_code in (200, 201, 422)
     for leased in (await mallory.post("/messages/receive", json={})).json()["messages"]:
         await mallory.post(f"/messages/{leased['id']}/nack", json={"token": leased["token"], "reason": e})
 
@@ -106,6 +108,8 @@ async def _read(bob: Client, own: httpx.AsyncClient, asked: list[str]) -> AsyncI
         ("mail_agents", {}),
         ("mail_pause", {"resume": True}),
         ("mail_connect", {}),
+        ("mail_reserve", {"project": "/home/ann/mill", "paths": ["src/**"], "why": "so"}),
+        ("mail_release", {"project": "/home/ann/mill"}),
         ("mail_get", {"limit": 3}),
         ("mail_get", {"limit": 2}),
         ("mail_send", {"reply_to": ids[0], "text": "so"}),

@@ -60,6 +60,8 @@ COMMANDS = [
     "restore",
     "pause",
     "resume",
+    "recurring",
+    "bulk",
     "reserve",
     "release",
     "reservations",

@@ -83,6 +83,10 @@ BAD_CALLS: dict[str, list[tuple[str, Call]]] = {
         ("owner_only", lambda s: s.office.update_card(s.bob, {"description": "x"}, of="alice")),
         ("no_such_agent", lambda s: s.office.update_card(s.owner, {"description": "x"}, of="nobody")),
     ],
+    "ring": [
+        ("no_such_agent", lambda s: s.office.ring(s.owner, "nobody")),
+        ("forbidden", lambda s: s.office.ring(s.eve, "bob")),
+    ],
     "pause": [
         ("bad_limit", lambda s: s.office.pause(s.bob, LESS_THAN_NOTHING)),
         ("invalid", lambda s: s.office.pause(s.bob, until=datetime(2030, 1, 1))),  # noqa: DTZ001 - that is what is wrong with it

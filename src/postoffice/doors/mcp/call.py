@@ -42,7 +42,8 @@ async def answer_call(request: McpRequest, name: str, arguments: object, progres
     except NoSuchTool:
         raise
     except AlreadyReserved as error:
-        return f"{refused_words(error, Fence())} [{error.code}]"
+        refused, _, others = refused_words(error, Fence()).partition("\n")
+        return f"{refused} [{error.code}]\n{others}"  # nothing stands behind the mark that ends others' words
     except MailError as error:
         # It repeats what it was called with, which may be an id that another agent chose.
         return f"{one_line(str(error))} [{error.code}]"

@@ -10,7 +10,7 @@ FROM questions q JOIN messages m ON m.id = q.message_id JOIN agents a ON a.agent
 
 -- part: put
 -- To a person it is no question before its letter has come.
-NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = q.message_id AND d.mailbox = q.person AND NOT {let_through})
+(SELECT {let_through} FROM deliveries d WHERE d.message_id = q.message_id AND d.mailbox = q.person) IS NOT FALSE
 
 -- part: question_in_state
 (CAST(:state AS text) IS NULL OR q.state = :state) AND q.message_id < :before ORDER BY q.message_id DESC LIMIT :limit

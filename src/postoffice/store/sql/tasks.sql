@@ -42,8 +42,9 @@ SELECT {named_task} WHERE t.message_id < :before AND (CAST(:state AS text) IS NU
 (CAST(:state AS text) IS NULL OR state = :state)
 
 -- part: asked
--- Of whom a task is to be asked hears of it when the message that asks is let through.
-NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = t.message_id AND d.mailbox = t.assignee AND NOT {let_through})
+-- Of whom a task is to be asked hears of it when the message that asks is let through. A value, and not a condition: PostgreSQL would
+-- rather read all that is held back, of which it expects little, than one delivery for each task.
+(SELECT {let_through} FROM deliveries d WHERE d.message_id = t.message_id AND d.mailbox = t.assignee) IS NOT FALSE
 
 -- name: tasks_asked_of
 -- An agent's are a stretch of its index, read from the end: to PostgreSQL an agent in an equation has few of them, all to be read and sorted.

@@ -76,6 +76,8 @@ def test_of_several_windows_the_one_that_mail_reaches_first_is_told() -> None:
         ({"waits": True}, Way.PROGRAM, "a program waits for its mail"),
         ({"at_work": True}, Way.PROGRAM, "at work on earlier mail (was here <1 min ago)"),
         ({}, Way.ASLEEP, "asleep: nothing wakes it (was here <1 min ago)"),
+        ({"person": True}, Way.PERSON, "a person, who finds it on the page (last here <1 min ago)"),
+        ({"person": True, "silent_for": None}, Way.PERSON, "a person, who finds it on the page (not here yet)"),
         ({"certain": False}, Way.PROGRAM, "was here <1 min ago"),
         ({"silent_for": timedelta(hours=2)}, Way.OFFLINE, "offline since 2 h"),
         ({"silent_for": timedelta(hours=2), "at_work": True}, Way.OFFLINE, "offline since 2 h"),

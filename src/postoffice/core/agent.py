@@ -11,7 +11,7 @@ import msgspec
 
 from postoffice.core.errors import TooLarge
 from postoffice.core.limits import bounded
-from postoffice.core.names import check_name, folded
+from postoffice.core.names import OWNER, check_name, folded
 from postoffice.core.pause import Pause
 from postoffice.core.policy import ANYONE
 from postoffice.core.reach import Reach
@@ -46,6 +46,11 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     metadata: dict[str, Any] | None = None
     person: bool = False
     """A person, who finishes mail as people do and answers questions. Only the owner says so."""
+
+
+def is_person(name: str, card: Card) -> bool:
+    """Whether an agent is a person: the owner, or one whom the owner has marked so."""
+    return card.person or folded(name) == OWNER
 
 
 class Agent(msgspec.Struct, frozen=True, kw_only=True):

@@ -35,6 +35,8 @@ class Way(StrEnum):
     """A client is open, and can be woken or is at a turn."""
     PROGRAM = "program"
     """A program waits for its mail: a runner, a script."""
+    PERSON = "person"
+    """A person, who finds it on the page."""
     ASLEEP = "asleep"
     """It is there, but nothing wakes it."""
     OFFLINE = "offline"
@@ -63,6 +65,7 @@ class Known(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     at_work: bool
     """Whether it has mail in hand."""
     pause: Pause | None = None
+    person: bool = False
 
 
 class Signs(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -77,6 +80,7 @@ class Signs(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     at_work: bool
     """Whether it has mail in hand."""
     pause: Pause | None = None
+    person: bool = False
     waits_for_some: bool = False
     """Whether somebody waits for one answer, or one conversation, alone."""
     certain: bool = True
@@ -99,6 +103,9 @@ def _without_window(signs: Signs, timeout: timedelta) -> tuple[Way, str]:
         return Way.PROGRAM, "a program waits for its mail"
     if signs.waits_for_some:
         return Way.PROGRAM, "waits for one answer, and takes other mail after that"
+    if signs.person:
+        seen = "not here yet" if signs.silent_for is None else f"last here {_span(max(timedelta(0), signs.silent_for))} ago"
+        return Way.PERSON, f"a person, who finds it on the page ({seen})"
     if signs.silent_for is None or signs.silent_for > timeout:
         since = "offline" if signs.silent_for is None else f"offline since {_span(signs.silent_for)}"
         return Way.OFFLINE, since if signs.came else "nobody has been here under that name yet"

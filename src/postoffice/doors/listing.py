@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from postoffice.core.agent import Agent, Presence
-from postoffice.core.names import OWNER, folded
+from postoffice.core.agent import Agent, Presence, is_person
 from postoffice.core.pause import Pause
 from postoffice.core.profile import capability_codes
 from postoffice.core.reach import Reach
@@ -54,7 +53,7 @@ def public(agent: Agent) -> dict[str, Any]:
         "presence": agent.presence,
         "current_tasks": len(agent.current_tasks),
         "max_concurrent_tasks": card.max_concurrent_tasks,
-        "person": card.person or folded(agent.name) == OWNER,
+        "person": is_person(agent.name, card),
         "display_name": card.display_name,
         "model": card.model,
         "has_key": agent.has_key,

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 import msgspec
 
-from postoffice.core.agent import Agent, Caller, presence
+from postoffice.core.agent import Agent, Caller, is_person, presence
 from postoffice.core.clock import Clock, moment
 from postoffice.core.errors import MailError
 from postoffice.core.names import folded
@@ -41,6 +41,7 @@ class Reachability:
             waits_for_some=self._bells.mail_awaited(agent, narrow=True),
             at_work=known.at_work,
             pause=known.pause,
+            person=known.person,
             certain=self._certain,
         )
         whole = caller is not None and caller.owner
@@ -59,7 +60,9 @@ class Reachability:
     def shown(self, shown: Shown, tasks: int, caller: Caller | None = None) -> Shown:
         """An agent with what reaches it, and with the signs of life that are not written down yet."""
         silent = None if shown.last_seen is None else moment(self._clock.now()) - shown.last_seen
-        known = Known(came=shown.acted, silent_for=silent, at_work=shown.leased > 0, pause=shown.paused)
+        known = Known(
+            came=shown.acted, silent_for=silent, at_work=shown.leased > 0, pause=shown.paused, person=is_person(shown.name, shown.card)
+        )
         shown = msgspec.structs.replace(shown, reach=self.of(caller, shown.name, known))
         silent_for = self._presences.silent_for(shown.name)
         if silent_for is None:

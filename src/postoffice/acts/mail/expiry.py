@@ -8,10 +8,10 @@ from postoffice.acts.mail.moves import bury, end_expired, let_through, move
 from postoffice.acts.needs import Needs
 from postoffice.acts.people.connections import expire
 from postoffice.acts.rows import DeliveryRow
+from postoffice.core.agent import is_person
 from postoffice.core.connection import Status
 from postoffice.core.delivery import UNREAD, State, after_failure
 from postoffice.core.event import Kind
-from postoffice.core.names import OWNER
 from postoffice.core.policy import admitted
 from postoffice.core.session import pair
 
@@ -57,7 +57,7 @@ def take_back(desk: Desk, row: DeliveryRow) -> None:
     else:
         box, snoozed = desk.boxes[row.mailbox], row.state == State.HELD
         move(desk, row, State.PENDING)
-        if snoozed and (box.card.person or box.agent == OWNER):
+        if snoozed and is_person(box.agent, box.card):
             desk.tell(box, Kind.REMINDER, row.message_id)
         desk.pools.setdefault(row.mailbox, {})[row.message_id] = row
         desk.hints.add(row.mailbox)

@@ -6,6 +6,7 @@ import msgspec
 
 from postoffice.acts.desk import Desk
 from postoffice.acts.rows import Box
+from postoffice.core.agent import is_person
 from postoffice.core.message import Accepted
 from postoffice.core.names import folded
 from postoffice.core.reach import Known
@@ -27,4 +28,6 @@ def known_of(desk: Desk, box: Box | None) -> Known:
     if box is None:
         return Known(came=False, silent_for=None, at_work=False)
     silent_for = None if box.last_seen is None else timedelta(microseconds=desk.now - box.last_seen)
-    return Known(came=box.acted, silent_for=silent_for, at_work=box.leased > 0, pause=box.pause(desk.now))
+    return Known(
+        came=box.acted, silent_for=silent_for, at_work=box.leased > 0, pause=box.pause(desk.now), person=is_person(box.agent, box.card)
+    )

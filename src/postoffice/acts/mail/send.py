@@ -14,7 +14,7 @@ from postoffice.acts.mail.forwarding import Forwarding
 from postoffice.acts.mail.moves import keep, post
 from postoffice.acts.mail.reach_signs import known_of, with_signs, without_signs
 from postoffice.acts.needs import Needs
-from postoffice.acts.questions.opening import check_question, is_person, open_question
+from postoffice.acts.questions.opening import check_question, open_question
 from postoffice.acts.rows import Box, ThreadRow
 from postoffice.acts.rules.admission import check_admission
 from postoffice.acts.rules.budget import check_budget, spend
@@ -26,7 +26,7 @@ from postoffice.acts.rules.naming import ask_lookalikes, check_new_name
 from postoffice.acts.rules.rates import ask_rate, count_sent
 from postoffice.acts.tasks.links import Links
 from postoffice.acts.tasks.steps import open_task
-from postoffice.core.agent import Card
+from postoffice.core.agent import Card, is_person
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
 from postoffice.core.draft import Draft, addressee, with_whole_ids
@@ -280,7 +280,7 @@ class Send(Act[Accepted]):
             spend(desk, thread, desk.boxes[self.sender], box, automatic=message.automatic)
             if self.to_and_fro:
                 count_talk(desk, thread, desk.boxes[self.sender], box)
-            elif is_person(desk.boxes[self.sender]):
+            elif is_person(self.sender, desk.boxes[self.sender].card):
                 refresh_talk(desk, box.agent)
         return Posted(recipient=box.name, session_id=session_id, unseen=unseen, ledger=way, known=known_of(desk, box))
 

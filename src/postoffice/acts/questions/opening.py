@@ -4,25 +4,20 @@ from msgspec.structs import astuple
 
 from postoffice.acts.desk import Desk
 from postoffice.acts.rows import Box, QuestionRow
+from postoffice.core.agent import is_person
 from postoffice.core.clock import micros
 from postoffice.core.draft import Draft
 from postoffice.core.errors import BadMessage, NoPerson
 from postoffice.core.event import Kind
 from postoffice.core.message import Message
-from postoffice.core.names import OWNER
 from postoffice.core.question import QuestionState
-
-
-def is_person(box: Box) -> bool:
-    """Whether an agent is a person: the owner, or one whom the owner has marked so."""
-    return box.agent == OWNER or box.card.person
 
 
 def check_question(desk: Desk, draft: Draft, sender: str, box: Box) -> None:
     """Refuse a question that nobody could answer."""
     if draft.ask is None:
         return
-    if not is_person(box):
+    if not is_person(box.agent, box.card):
         raise NoPerson(name=box.name)
     if box.agent == sender:
         raise BadMessage(field="ask", why="nobody asks themselves")

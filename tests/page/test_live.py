@@ -258,6 +258,7 @@ class TestTheLine:
         page.get_by_label("Message").fill("just one letter")
         send_and_hear_nothing(page)
         page.locator("#nav .write").click()
+        expect(page).to_have_url(re.compile("/page/compose$"))
         expect(page.get_by_label("To", exact=True)).to_have_value("")
         page.get_by_label("To", exact=True).fill("scout")
         page.get_by_label("Subject").fill("Once")

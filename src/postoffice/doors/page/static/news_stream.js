@@ -9,6 +9,7 @@ const ASLEEP_PACE = 60_000;
 const PACE = 400; // milliseconds between two looks at the same fragment, at least
 const MOST_ROWS = 400;
 const AGAIN = 3000; // milliseconds after which a look that failed is taken again
+const WHILE_BUSY = 100; // milliseconds
 let source = null;
 let cursor = document.body.dataset.cursor;
 let opened = false;
@@ -61,7 +62,13 @@ function digests(names) {
 
 async function ask() {
   const now = Date.now();
-  const names = due().filter(([, at]) => at <= now).map(([name]) => name);
+  // Where another page is on its way, to ask for a thread would pass for a look at it: what was just kept unread would be seen again.
+  const busy = document.documentElement.hasAttribute("aria-busy");
+  const names = due().filter(([name, at]) => at <= now && !(busy && name === "thread")).map(([name]) => name);
+  if (!names.length && busy) {
+    timer = setTimeout(ask, WHILE_BUSY);
+    return;
+  }
   if (!names.length) return plan();
   for (const name of names) waiting.delete(name);
   asking = true;

@@ -12,15 +12,15 @@ import pytest
 from postoffice.bridges.notify import Messenger
 from postoffice.config import Settings
 from postoffice.core.errors import BadSetting
-from postoffice.core.notify import Errand
+from postoffice.core.notify import Word
 from postoffice.serve.build import build_rules
 from tests.notify.offices import LOOPBACK
 from tests.notify.told import json_at
 from tests.webhooks.receiver import Receiver, receiving
 
 
-def errand(address: str) -> Errand:
-    return Errand(address=address, title="coder asks you", text="Release\nhttps://mail.example.com/page/answer/a_b-c__d")
+def word(address: str) -> Word:
+    return Word(address=address, title="coder asks you", text="Release\nhttps://mail.example.com/page/answer/a_b-c__d")
 
 
 class Post:
@@ -71,7 +71,7 @@ def smtp() -> Iterator[Post]:
 
 
 async def test_ntfy_is_told(receiver: Receiver) -> None:
-    outcome = await Messenger(LOOPBACK).carry(errand(receiver.url.replace("http://", "ntfy://").replace("/hook", "/topic")))
+    outcome = await Messenger(LOOPBACK).carry(word(receiver.url.replace("http://", "ntfy://").replace("/hook", "/topic")))
     assert (outcome.service, outcome.error) == ("ntfy", None)
     told = receiver.taken[0].told
     assert (told["topic"], told["title"]) == ("topic", "coder asks you")
@@ -81,7 +81,7 @@ async def test_ntfy_is_told(receiver: Receiver) -> None:
 async def test_a_letter_goes_out_by_e_mail() -> None:
     with smtp() as post:
         address = f"mailto://me:secret@127.0.0.1:{post.port}/?from=office@example.com&to=owner@example.com&mode=insecure"
-        outcome = await Messenger(LOOPBACK).carry(errand(address))
+        outcome = await Messenger(LOOPBACK).carry(word(address))
     assert (outcome.service, outcome.error) == ("E-Mail", None)
     mail: Any = email.message_from_bytes(post.mail)
     assert mail["Subject"] == "coder asks you"
@@ -93,11 +93,11 @@ async def test_a_letter_goes_out_by_e_mail() -> None:
 class TestWhereItMayGo:
     @pytest.mark.parametrize("address", ["nonsense://127.0.0.1/x", "syslog://", "dbus://", "slack://short"])
     async def test_what_nothing_takes_there_is_refused(self, address: str) -> None:
-        assert (await Messenger(LOOPBACK).carry(Errand(address=address))).error is not None
+        assert (await Messenger(LOOPBACK).carry(Word(address=address))).error is not None
 
     @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
     async def test_no_private_address_is_called_that_the_settings_do_not_name(self, receiver: Receiver, host: str) -> None:
-        outcome = await Messenger(()).carry(errand(json_at(receiver).replace("127.0.0.1", host)))
+        outcome = await Messenger(()).carry(word(json_at(receiver).replace("127.0.0.1", host)))
         assert outcome.error is not None
         assert "may not be called" in outcome.error
         assert receiver.got == []
@@ -105,7 +105,7 @@ class TestWhereItMayGo:
     async def test_no_redirect_is_followed(self, receiver: Receiver) -> None:
         with receiving() as elsewhere:
             receiver.status, receiver.headers = 307, {"Location": elsewhere.url}
-            assert (await Messenger(LOOPBACK).carry(errand(json_at(receiver)))).error is not None
+            assert (await Messenger(LOOPBACK).carry(word(json_at(receiver)))).error is not None
             assert len(receiver.got) == 1
             assert elsewhere.got == []
 
@@ -113,11 +113,11 @@ class TestWhereItMayGo:
         with receiving() as proxy:
             for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
                 monkeypatch.setenv(name, proxy.url)
-            assert (await Messenger(LOOPBACK).carry(errand(json_at(receiver)))).error is None
+            assert (await Messenger(LOOPBACK).carry(word(json_at(receiver)))).error is None
             assert proxy.got == []
 
     async def test_what_is_said_of_a_failure_holds_no_secret(self) -> None:
-        outcome = await Messenger(LOOPBACK).carry(errand("json://user:PASSWORD@127.0.0.1:1/TOKEN"))
+        outcome = await Messenger(LOOPBACK).carry(word("json://user:PASSWORD@127.0.0.1:1/TOKEN"))
         assert outcome.error is not None
         assert not any(secret in outcome.error for secret in ("PASSWORD", "TOKEN"))
 

@@ -122,7 +122,7 @@ class AnswerLink(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime
 
 
-class Errand(msgspec.Struct, frozen=True, kw_only=True):
+class Word(msgspec.Struct, frozen=True, kw_only=True):
     """Something to be said at an address. Without words, only the service that would take it there is asked for."""
 
     address: str

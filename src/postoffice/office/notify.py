@@ -18,13 +18,13 @@ from postoffice.core.names import OWNER, folded
 from postoffice.core.notify import (
     SHOWN_AT_ONCE,
     Candidate,
-    Errand,
     Line,
     Manner,
     Notify,
     NotifyKind,
     Outcome,
     Stuck,
+    Word,
     candidate_of,
     check_address,
     check_quiet,
@@ -38,7 +38,7 @@ from postoffice.office.checks import Checks
 from postoffice.office.rules import OfficeRules
 from postoffice.store.store import Store
 
-Carry = Callable[[Errand], Awaitable[Outcome]]
+Carry = Callable[[Word], Awaitable[Outcome]]
 _POSTS_AT_ONCE = 200
 _ENDED = (WebhookState.DEAD, WebhookState.GONE)
 _manner = msgspec.json.Decoder(Manner).decode
@@ -87,7 +87,7 @@ class NotifyAddresses:
         """Tell an address of what waits for the owner from now on. No kinds given means all."""
         self._checks.owner_only(caller, "keep notify addresses")
         check_quiet(quiet, zone)
-        found = await self._carried(Errand(address=check_address(address)))
+        found = await self._carried(Word(address=check_address(address)))
         if found.error is not None:
             raise Invalid(what="address", why=found.error)
         manner = Manner(service=found.service, quiet=quiet, zone=zone, trusted=trusted)
@@ -129,7 +129,7 @@ class NotifyAddresses:
         row = await self._store.webhooks.row(name)
         if row is None:
             raise NoSuchNotify(name=name)
-        return await self._carried(Errand(address=row.url, title="Postoffice", text="This address is told what waits for you."))
+        return await self._carried(Word(address=row.url, title="Postoffice", text="This address is told what waits for you."))
 
     # For the bridge
 
@@ -159,7 +159,7 @@ class NotifyAddresses:
         if lines:
             shown = await self._linked(row, lines[:SHOWN_AT_ONCE])
             title, text = words(shown, len(lines) - len(shown), self._rules.public_url)
-            error = (await self._carried(Errand(address=row.url, title=title, text=text))).error
+            error = (await self._carried(Word(address=row.url, title=title, text=text))).error
         return tuple(
             Tried(number=one.number, attempts=one.attempts + 1, error=error if line is not None else None, lapsed=line is None)
             for one, line in found
@@ -205,10 +205,10 @@ class NotifyAddresses:
             return None
         return Line(matter=NotifyKind.STUCK, who=one.id, what="It is told nothing more")
 
-    async def _carried(self, errand: Errand) -> Outcome:
+    async def _carried(self, word: Word) -> Outcome:
         if self._carry is None:
             raise Unavailable(why="nothing here takes words to notify addresses")
-        return await self._carry(errand)
+        return await self._carry(word)
 
 
 def _line(one: Candidate, message: Message, standing: Standing, *, bodies: bool) -> Line:

@@ -10,19 +10,19 @@ from typing import Final
 import msgspec
 
 from postoffice.core.errors import ExtraMissing
-from postoffice.core.notify import Errand, Outcome
+from postoffice.core.notify import Outcome, Word
 from postoffice.core.webhook import Network
 
 _ERRAND_SECONDS: Final = 45.0
 _KEPT = ("PATH", "SYSTEMROOT", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 """Of our environment only these: no proxies, no secrets."""
-_PROGRAM = ("-I", "-m", "postoffice.bridges.notify.errand")
+_PROGRAM = ("-I", "-m", "postoffice.bridges.notify.word")
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """An errand, and where besides public addresses it may lead."""
+    """An word, and where besides public addresses it may lead."""
 
-    errand: Errand
+    word: Word
     networks: tuple[str, ...]
 
 
@@ -32,8 +32,8 @@ class Messenger:
     def __init__(self, networks: Sequence[Network]) -> None:
         self._networks = tuple(map(str, networks))
 
-    async def carry(self, errand: Errand) -> Outcome:
-        """Do an errand."""
+    async def carry(self, word: Word) -> Outcome:
+        """Do an word."""
         if find_spec("apprise") is None:
             raise ExtraMissing(extra="notify")
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | {"NETRC": os.devnull}
@@ -47,7 +47,7 @@ class Messenger:
         )
         try:
             async with asyncio.timeout(_ERRAND_SECONDS):
-                said, _ = await process.communicate(msgspec.json.encode(Order(errand=errand, networks=self._networks)))
+                said, _ = await process.communicate(msgspec.json.encode(Order(word=word, networks=self._networks)))
             return msgspec.json.decode(said, type=Outcome)
         except TimeoutError:
             return Outcome(error=f"nothing came of it within {_ERRAND_SECONDS:.0f} seconds")

@@ -1,4 +1,4 @@
-"""One errand, as a process: what is read from standard input is said at an address by Apprise, and how it went is printed."""
+"""One word, as a process: what is read from standard input is said at an address by Apprise, and how it went is printed."""
 
 import logging
 import os
@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from postoffice.bridges.notify.messenger import Order
-from postoffice.core.notify import Errand, Outcome
+from postoffice.core.notify import Outcome, Word
 from postoffice.core.webhook import Network, is_allowed
 
 _CALLS_OUT = ("socket.connect", "socket.sendto", "socket.sendmsg")
@@ -68,10 +68,10 @@ def main() -> None:
     order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
     out = os.dup(1)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whatever a service's code prints is no outcome
-    os.write(out, msgspec.json.encode(_done(order.errand, [ip_network(network) for network in order.networks])))
+    os.write(out, msgspec.json.encode(_done(order.word, [ip_network(network) for network in order.networks])))
 
 
-def _done(errand: Errand, networks: Sequence[Network]) -> Outcome:
+def _done(word: Word, networks: Sequence[Network]) -> Outcome:
     import apprise  # noqa: PLC0415 - an install without the extra has none
     from apprise.logger import logger  # noqa: PLC0415 - as above
 
@@ -81,17 +81,17 @@ def _done(errand: Errand, networks: Sequence[Network]) -> Outcome:
     guard, heard = _Guard(networks), _Heard()
     logger.addHandler(heard)
     try:
-        service = None if _scheme(errand.address) in _HERE_ONLY else apprise.Apprise.instantiate(errand.address, asset=asset)
+        service = None if _scheme(word.address) in _HERE_ONLY else apprise.Apprise.instantiate(word.address, asset=asset)
     except Exception:  # noqa: BLE001 - whatever a service's code makes of a wrong address
         service = None
     if service is None:
         return Outcome(error=_MISTAKEN)
-    if not errand.text:
+    if not word.text:
         return Outcome(service=str(service.service_name))
     sys.addaudithook(guard)
     told = apprise.Apprise(asset=asset)
     told.add(service)
-    sent = bool(told.notify(body=errand.text, title=errand.title, body_format=apprise.NotifyFormat.TEXT, interpret_escapes=False))
+    sent = bool(told.notify(body=word.text, title=word.title, body_format=apprise.NotifyFormat.TEXT, interpret_escapes=False))
     return Outcome(service=str(service.service_name), error=None if sent else _why(guard, heard))
 
 

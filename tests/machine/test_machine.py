@@ -22,9 +22,9 @@ from postoffice.acts.rows import DeliveryRow
 from postoffice.core.delivery import MOVES, State
 from postoffice.store.postgres import committer
 from tests.engines import PostgresServer
-from tests.machine.endings import EndingMachine
 from tests.machine.ground import Ground, PostgresGround, SQLiteGround
 from tests.machine.machine import LIMITS
+from tests.machine.many import ManyMachine
 
 TIMES = int(os.environ.get("POSTOFFICE_EXAMPLES", "1"))
 SETTINGS = settings(
@@ -74,5 +74,5 @@ def test_two_replicas_on_postgresql_keep_every_promise_whatever_happens(postgres
 
 
 def run(ground: Callable[[], Ground], examples: int) -> None:
-    factory: Any = partial(EndingMachine, ground)
+    factory: Any = partial(ManyMachine, ground)
     run_state_machine_as_test(factory, settings=settings(SETTINGS, max_examples=examples * TIMES))

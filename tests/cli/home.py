@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from tests.engines import furnish
 from tests.serve.running import COMMAND, PATIENCE, environment, free_port, serving
+from tests.warm import start
 
 _NUMBERS = itertools.count(1)
 _ELSEWHERE = ("XDG_", "MAILBOX_", "OPENCLAW_", "NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM")
@@ -63,14 +64,12 @@ class Home:
     def run(
         self, *words: str, said: str | bytes = "", extra: Mapping[str, str] | None = None, under: tuple[str, ...] = ()
     ) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
+        done = start.run(
             [*under, *COMMAND, *words],
             cwd=self.folder,
             env=self.environment(extra),
-            input=said.encode() if isinstance(said, str) else said,
-            capture_output=True,
+            said=said.encode() if isinstance(said, str) else said,
             timeout=PATIENCE,
-            check=False,
         )
         return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -94,7 +93,7 @@ class Home:
     @contextmanager
     def staying(self, *words: str, extra: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
         """A command that stays until it is interrupted."""
-        process = subprocess.Popen(
+        process = start.popen(
             [*COMMAND, *words],
             cwd=self.folder,
             env=self.environment(extra),

@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.engines import furnish
 from tests.page.town import Town
 from tests.serve.running import COMMAND, PATIENCE, environment, free_port, serving
+from tests.warm import start
 
 _SENDER = """
 import json, sys, urllib.request
@@ -62,11 +63,9 @@ class House:
             "POSTOFFICE_CREDENTIALS": str(self.folder / "keys"),
             **variables,
         }
-        done = subprocess.run(
-            [*COMMAND, *words], cwd=self.folder, env=environment(extra), input=said, capture_output=True, text=True, timeout=30, check=False
-        )
+        done = start.run([*COMMAND, *words], cwd=self.folder, env=environment(extra), said=said, text=True, timeout=30)
         assert done.returncode == 0, done.stderr
-        return done.stdout
+        return str(done.stdout)
 
     def send_from_elsewhere(self, who: str, body: str) -> None:
         """A send by another process, which is over when this returns."""

@@ -12,6 +12,7 @@ from typing import Any
 
 from tests.runner.office import Office, until
 from tests.serve.running import COMMAND, PATIENCE, environment
+from tests.warm import start
 
 _numbers = itertools.count(1)
 # One whose first try is its only one for as long as a test lasts: a second's pause may be over before anybody has looked.
@@ -100,7 +101,7 @@ class Bench:
         command = [*program, "run", "--server", server or self.office.url, *flags, agent or self.coder, *(["--", *words] if words else [])]
         log = self.here / f"runner-{len(self._running)}.log"
         with log.open("wb") as file:
-            process = subprocess.Popen(command, cwd=self.here, env=self.environment(), stdout=file, stderr=file)
+            process = start.popen(command, cwd=self.here, env=self.environment(), stdout=file, stderr=file)
         self._running.append(Running(process, log))
         return self._running[-1]
 

@@ -10,6 +10,7 @@ import httpx
 
 from tests.engines import furnish
 from tests.serve.running import COMMAND, PATIENCE, answers, environment, free_port
+from tests.warm import start
 
 T = TypeVar("T")
 
@@ -38,7 +39,7 @@ class Office:
 
     def start(self) -> None:
         with (self.here / "server.log").open("ab") as log:
-            self._process = subprocess.Popen(self._command, cwd=self.here, env=environment(self._settings), stdout=log, stderr=log)
+            self._process = start.popen(self._command, cwd=self.here, env=environment(self._settings), stdout=log, stderr=log)
         until(lambda: answers(self.port), told=(self.here / "server.log").read_text)
 
     def kill(self) -> None:

@@ -6,7 +6,6 @@ import random
 import signal
 import socket
 import subprocess
-import sys
 import time
 import urllib.error
 import urllib.request
@@ -14,9 +13,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from tests.warm import start
+from tests.warm.start import COMMAND
+
+__all__ = ["ANEW", "COMMAND", "PATIENCE", "answers", "environment", "free_port", "run", "serving"]
+
 PATIENCE = 60.0
 """Seconds: a busy machine takes a quarter of them to start a server."""
-COMMAND = (sys.executable, "-W", "error", "-m", "postoffice")
+ANEW = (*COMMAND[:-1], "postoffice.__main__")
+"""The command with all its loading, for tests of how it starts; `COMMAND` is started warm, where nothing else is asked of it."""
 _SAID = 1 << 20
 """Bytes that a server may say before anybody listens; a full pipe stops it, and the usual one is full after some hundred requests."""
 _SYSTEMS_OWN = 32_768
@@ -59,7 +64,7 @@ def free_port() -> int:
 @contextmanager
 def serving(*command: str, port: int, here: Path, extra: Mapping[str, str] | None = None) -> Iterator[subprocess.Popen[str]]:
     """A server that answers before the block begins and is stopped after it."""
-    process = subprocess.Popen(
+    process = start.popen(
         command, cwd=here, env=environment(extra), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, pipesize=_SAID
     )
     try:

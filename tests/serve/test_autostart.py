@@ -20,7 +20,7 @@ from postoffice.client.mailbox import Mailbox
 from postoffice.client.proving import ask_for_proof
 from postoffice.core.errors import NotOurOffice, OfficeNotStarted
 from postoffice.core.proof import OfficeProof, is_older, new_secret, prove
-from tests.serve.running import COMMAND, PATIENCE, answers, environment, free_port, serving
+from tests.serve.running import ANEW, PATIENCE, answers, environment, free_port, serving
 
 
 class Home:
@@ -41,7 +41,7 @@ class Home:
     def begin(self, *words: str, **extra: str) -> "subprocess.Popen[str]":
         environment_ = environment(self.extra | extra)
         return subprocess.Popen(
-            [*COMMAND, *words],
+            [*ANEW, *words],
             cwd=self.folder,
             env=environment_,
             stdin=subprocess.DEVNULL,
@@ -148,7 +148,7 @@ class TestOnce:
         assert (code, err) == (0, f"Postoffice {__version__} {where}: a program started it, and `postoffice close` closes it.\n")
 
     def test_an_office_that_a_person_opened_is_used_and_not_closed(self, home: Home) -> None:
-        command = (*COMMAND, "serve", "--port", str(home.port))
+        command = (*ANEW, "serve", "--port", str(home.port))
         with serving(*command, port=home.port, here=home.folder, extra=home.extra):
             assert home.run("send", "--to", "bob", "Lunch?", "--as", "ann")[0] == 0
             code, _, err = home.run("close")
@@ -157,7 +157,7 @@ class TestOnce:
 
     def test_stdio_opens_it(self, home: Home) -> None:
         process = subprocess.Popen(
-            [*COMMAND, "mcp", "--as", "ann"],
+            [*ANEW, "mcp", "--as", "ann"],
             cwd=home.folder,
             env=environment(home.extra),
             stdin=subprocess.PIPE,
@@ -293,7 +293,7 @@ class TestUpgrade:
             assert await waiting == "Dinner?"
 
     async def test_one_that_a_person_started_is_theirs_to_replace(self, home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-        with serving(*COMMAND, "serve", "--port", str(home.port), port=home.port, here=home.folder, extra=home.extra):
+        with serving(*ANEW, "serve", "--port", str(home.port), port=home.port, here=home.folder, extra=home.extra):
             before = home.pid()
             monkeypatch.setattr(starter, "__version__", "999.0")
             await starter.ensure_open(home.address)

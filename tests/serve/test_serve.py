@@ -18,11 +18,11 @@ from postoffice.config import Settings
 from postoffice.serve.run import web_server
 from postoffice.store.migrations.upgrade import HEAD
 from tests.engines import PostgresServer
-from tests.serve.running import COMMAND, PATIENCE, environment, free_port, run, serving
+from tests.serve.running import ANEW, PATIENCE, environment, free_port, run, serving
 
 
 def serve(port: int, *arguments: str) -> tuple[str, ...]:
-    return (*COMMAND, "serve", "--port", str(port), *arguments)
+    return (*ANEW, "serve", "--port", str(port), *arguments)
 
 
 def test_it_answers_health_and_stops_when_told(tmp_path: Path) -> None:
@@ -160,7 +160,7 @@ def test_a_setting_may_come_from_anywhere(tmp_path: Path, way: str) -> None:
         name = "postoffice.toml" if way == "toml" else "other.toml"
         (tmp_path / name).write_text(f'port = {port}\ndata = "kept"\nmax_attempts = 3\n')
         flags = ("--config", name) if way == "config" else ()
-    with serving(*COMMAND, "serve", *flags, port=port, here=tmp_path, extra=extra):
+    with serving(*ANEW, "serve", *flags, port=port, here=tmp_path, extra=extra):
         assert (tmp_path / "kept" / "mailbox.db").exists()
 
 

@@ -14,6 +14,7 @@ from unittest import mock
 
 from postoffice.cli.main import main
 from tests.serve.running import COMMAND, PATIENCE, environment
+from tests.warm import start
 
 AGENT = "coder"
 FILES = {
@@ -47,16 +48,7 @@ class Person:
         return kept | ours | dict(extra or {})
 
     def run(self, *arguments: str, extra: Mapping[str, str] | None = None, said: str = "") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *arguments],
-            cwd=self.work,
-            env=self.environment(extra),
-            input=said,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        return start.run([*COMMAND, *arguments], cwd=self.work, env=self.environment(extra), said=said, text=True, timeout=PATIENCE)
 
     def setup(self, *arguments: str, extra: Mapping[str, str] | None = None) -> str:
         """Set up in this process, which is quicker, and what was said of it."""

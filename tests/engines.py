@@ -4,12 +4,13 @@ import asyncio
 import functools
 import itertools
 import tempfile
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import parse_qs, urlsplit
 
 import asyncpg
@@ -139,9 +140,15 @@ class PostgresServer:
         self._server = get_server(self._folder, cleanup_mode="delete")
         self._numbers = itertools.count(1)
         self._clean: list[str] = []
-        # A test's event loop may be running here, and a second one needs a thread of its own.
-        with ThreadPoolExecutor(1) as thread:
-            thread.submit(lambda: asyncio.run(self._make_template())).result()
+        self._wipers: dict[str, asyncpg.Connection] = {}
+        # A test's event loop may be running here, and ends with the test: what lasts longer has one of its own.
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self._outside(self._make_template()).result()
+
+    def _outside(self, act: Coroutine[Any, Any, None]) -> Future[None]:
+        return asyncio.run_coroutine_threadsafe(act, self._loop)
 
     def url(self, database: str) -> str:
         return str(self._server.get_uri(database))
@@ -176,12 +183,20 @@ class PostgresServer:
 
     async def give_back(self, url: str) -> None:
         """Empty a borrowed database for the next test: that is much faster than making a new one."""
-        connection = await asyncpg.connect(url)
-        try:
-            await connection.execute(_WIPE)
-        finally:
-            await connection.close()
+        await asyncio.wrap_future(self._outside(self._wipe(url)))
         self._clean.append(url)
+
+    async def _wipe(self, url: str) -> None:
+        # By a connection that has done so before: a new one would first learn of every table and plan each statement.
+        if (wiper := self._wipers.pop(url, None)) is not None:
+            try:
+                await wiper.execute(_WIPE)
+            except (asyncpg.InterfaceError, asyncpg.PostgresConnectionError, asyncpg.AdminShutdownError, OSError):
+                wiper = None  # a test ended every connection there was
+        if wiper is None:
+            wiper = await asyncpg.connect(url)
+            await wiper.execute(_WIPE)
+        self._wipers[url] = wiper
 
     async def empty(self) -> str:
         """The address of a database with nothing in it."""
@@ -194,7 +209,15 @@ class PostgresServer:
         await self._admin(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     def stop(self) -> None:
+        self._outside(self._hang_up()).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
         self._server.cleanup()
+
+    async def _hang_up(self) -> None:
+        for wiper in self._wipers.values():
+            await wiper.close()
 
 
 def socket_of(url: str) -> str:

@@ -119,10 +119,19 @@ def _stream(old: TextIO, number: int) -> TextIO:
     return io.TextIOWrapper(inner, old.encoding, old.errors, line_buffering=lines)
 
 
+def _compile_templates() -> None:
+    stationery = importlib.import_module("postoffice.doors.page.stationery")
+    environment = stationery._environment()
+    for name in environment.list_templates():
+        environment.get_template(name)
+
+
 def main() -> int:
     kind, descriptor = sys.argv[1:]
     for module in LOADED[kind]:
         importlib.import_module(module)
+    if kind == "serve":
+        _compile_templates()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the tests, at whose end nobody asks any more
     gc.collect()
     gc.freeze()  # what is never looked through is never copied

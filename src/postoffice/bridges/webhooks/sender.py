@@ -1,6 +1,7 @@
 """One attempt to tell an address: looked up once, and sent to exactly what was found and allowed."""
 
 import asyncio
+import functools
 import socket
 import ssl
 from collections.abc import Sequence
@@ -21,8 +22,13 @@ class Sender:
 
     def __init__(self, networks: Sequence[Network], trust: ssl.SSLContext | None = None) -> None:
         self._networks = networks
-        self._http = httpx2.AsyncClient(
-            verify=trust or True,
+        self._trust = trust
+
+    @functools.cached_property
+    def _http(self) -> httpx2.AsyncClient:
+        """Made when it is first asked for: it reads all the world's authorities, and most offices tell no address."""
+        return httpx2.AsyncClient(
+            verify=self._trust or True,
             trust_env=False,
             follow_redirects=False,
             timeout=_ATTEMPT_SECONDS,
@@ -31,7 +37,8 @@ class Sender:
 
     async def close(self) -> None:
         """Hang up."""
-        await self._http.aclose()
+        if "_http" in vars(self):
+            await self._http.aclose()
 
     async def post(self, url: str, outgoing: Outgoing, headers: dict[str, str]) -> Tried:
         """How it went."""

@@ -1,5 +1,6 @@
 """The page's door: who may come in, which view is at which address, and refusals as pages."""
 
+import functools
 from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
@@ -131,9 +132,10 @@ _PLACES = (
 )
 
 
-def page_routes() -> list[Route]:
+@functools.cache
+def page_routes() -> tuple[Route, ...]:
     """Every address of the page."""
-    return [Route(place.path, _answering(place), methods=[place.method]) for place in _PLACES]
+    return tuple(Route(place.path, _answering(place), methods=[place.method]) for place in _PLACES)
 
 
 def _answering(place: _Place) -> Callable[[Request], Awaitable[Response]]:

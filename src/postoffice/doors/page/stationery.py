@@ -1,5 +1,6 @@
 """The templates: every word an agent wrote is escaped, and whatever hides in it made visible, without anybody asking."""
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -64,6 +65,7 @@ def _query(**fields: str | None) -> Markup:
     return Markup(f"?{urlencode(given)}".replace("&", "&amp;")) if given else Markup()  # noqa: S704 - encoded just now
 
 
+@functools.cache  # made for the first page that is shown: a server begins to serve without it
 def _environment() -> Environment:
     made = Environment(
         loader=FileSystemLoader(_FOLDER),
@@ -104,7 +106,6 @@ def _environment() -> Environment:
     return made
 
 
-_templates = _environment()
 _HOMES = {
     name: page.name for page in sorted(_FOLDER.iterdir()) for name in re.findall(r"{%-? block (\w+)", page.read_text(encoding="utf-8"))
 }
@@ -113,13 +114,13 @@ _HOMES = {
 
 def render(template: str, facts: Mapping[str, Any]) -> str:
     """A whole page."""
-    return _templates.get_template(template).render(facts)
+    return _environment().get_template(template).render(facts)
 
 
 def render_blocks(template: str, names: Sequence[str], facts: Mapping[str, Any]) -> str:
     """Some of a page's blocks by name, from wherever they stand; what the page does not have is left out."""
-    page = _templates.get_template(template)
-    homes = ((name, page if name in page.blocks else _templates.get_template(_HOMES[name])) for name in names if name in _HOMES)
+    page = _environment().get_template(template)
+    homes = ((name, page if name in page.blocks else _environment().get_template(_HOMES[name])) for name in names if name in _HOMES)
     context = page.new_context(dict(facts))
     return "".join(_block(home, name, context) for name, home in homes)
 

@@ -1,5 +1,6 @@
 """Named SQL: each statement has a name and stands in a `.sql` file. Statements that both engines share are here, the others in the engine's folder."""
 
+import functools
 import re
 from importlib.resources import files
 
@@ -11,6 +12,11 @@ _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 
 def load(engine: str, words: dict[str, str]) -> dict[str, str]:
     """The statements of one engine by name, with their parts and the engine's own words filled in."""
+    return dict(_loaded(engine, tuple(words.items())))
+
+
+@functools.cache  # a program may open many stores
+def _loaded(engine: str, words: tuple[tuple[str, str], ...]) -> dict[str, str]:
     parts = dict(words)
     statements: dict[str, str] = {}
     for text in (*_texts(__name__), *_texts(f"postoffice.store.{engine}")):
@@ -25,7 +31,8 @@ def _texts(package: str) -> list[str]:
     return [file.read_text(encoding="utf-8") for file in sql_files]
 
 
-def numbered(statement: str) -> tuple[str, list[str]]:
+@functools.cache
+def numbered(statement: str) -> tuple[str, tuple[str, ...]]:
     """The statement with `:names` as `$1, $2 …`, and the names in that order."""
     names: list[str] = []
 
@@ -35,7 +42,7 @@ def numbered(statement: str) -> tuple[str, list[str]]:
             names.append(name)
         return f"${names.index(name) + 1}"
 
-    return _PARAMETER.sub(number, statement), names
+    return _PARAMETER.sub(number, statement), tuple(names)
 
 
 def merged(statements: list[str]) -> str:

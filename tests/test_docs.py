@@ -46,6 +46,7 @@ def without_own_values(text: str) -> str:
         "docs/mcp.md",
         "docs/command.md",
         "docs/reservations.md",
+        "docs/attachments.md",
         "docs/tasks.md",
     ],
 )

@@ -44,6 +44,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     data: Path = user_data_path("postoffice")
     database: str | None = None
     """A PostgreSQL address; without one, mail lives in an SQLite file in the data directory."""
+    attachments: str | None = None
+    """Where attachments are kept: a folder, or an object store (`s3://…`, `gs://…`, `az://…`). Without it: beside the SQLite file, or in PostgreSQL."""
     wake: str | None = None
     """A NATS address (`nats://…`) that carries hints between replicas; without one, PostgreSQL's own LISTEN does."""
     schema: Annotated[str, msgspec.Meta(pattern="^[a-z_][a-z0-9_]{0,62}$")] = "postoffice"

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from postoffice.cli import ids
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.pages import gathered, tell_of_more
-from postoffice.cli.show import ago, quote, say, table, text_of
+from postoffice.cli.show import ago, carried, quote, say, table, text_of
 from postoffice.client.path import part
 from postoffice.core.errors import Forbidden
 from postoffice.core.query import WHAT_TO_ASK
@@ -84,7 +84,7 @@ def _history(console: "Console", answer: Any) -> None:
     say(console, f"{answer['subject'] or '(no subject)'}, with {answer['other_agent_name']}")
     shown = ids.all_short(line["message"]["id"] for line in answer["messages"])
     for line, id in reversed(list(zip(answer["messages"], shown, strict=True))):
-        quote(console, line["sender_name"], line["created_at"], text_of(line["message"]), id)
+        quote(console, line["sender_name"], line["created_at"], text_of(line["message"]) + carried(line["message"]), id)
 
 
 async def ack(wire: "Wire", options: Options) -> Any:

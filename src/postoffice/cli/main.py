@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from postoffice import __version__
 from postoffice.cli import (
+    attaching,
     bell,
     bridges,
     bulk,
@@ -44,7 +45,7 @@ from postoffice.cli.start import begin
 from postoffice.core.errors import MailError
 
 _OPENING = frozenset(
-    ("ack", "approve", "ask", "connect", "forward", "nack", "note", "quiet", "register", "reject", "reply", "reserve", "send", "task")
+    ("ack", "approve", "ask", "connect", "forward", "nack", "note", "quiet", "register", "reject", "reply", "reserve", "send", "task", "upload")
 )
 """Commands that open the office of this machine where nobody has: what only reads starts nothing."""
 _WRONG_INPUT, _NO_IO = 65, 74
@@ -151,6 +152,7 @@ def parser() -> Parser:
         inviting,
         login,
         sending,
+        attaching,
         for_you,
         questions,
         mail,

@@ -3,15 +3,15 @@
 import sys
 from contextlib import suppress
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from postoffice.cli import ids
+from postoffice.cli.attaching import FILE, uploaded
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.dates import moment_of, span_of
 from postoffice.cli.ending import interruptible
 from postoffice.cli.reply import LONGEST_WAIT_SECONDS, WAIT_SECONDS, awaited
-from postoffice.cli.show import ahead, quote, say, text_of
+from postoffice.cli.show import ahead, carried, quote, say, text_of
 from postoffice.client.text_body import text_body
 from postoffice.core.clock import sender_id
 from postoffice.core.errors import BadLimit, BadSetting, Invalid, NotFound
@@ -25,7 +25,7 @@ _ITEMS_READ = 200
 
 
 async def send(wire: "Wire", options: Options) -> Any:
-    """Send text, a file, or what is piped in."""
+    """Send text, what is piped in, and files."""
     seconds = _seconds(options)
     asked = _asked(options)
     content = _content(options, "postoffice send --to bob 'Hello'")
@@ -39,6 +39,7 @@ async def send(wire: "Wire", options: Options) -> Any:
         **asked,
         **_times(options),
         "priority": options["priority"],
+        "attachments": await uploaded(wire, options["file"]) or None,
         "id": options["id"] or sender_id(),
     }
     mark = sender_id() if seconds is not None else None
@@ -99,14 +100,8 @@ def _time(option: str, field: str, text: str) -> tuple[str, Any]:
 
 
 def _content(options: Options, example: str) -> str:
-    given = [options["text"] is not None, options["file"] is not None]
-    if all(given):
-        raise BadSetting(name="text", why="give the text or --file, not both")
-    if options["file"] is not None:
-        try:
-            return _something(Path(options["file"]).read_text(encoding="utf-8"), "--file")
-        except (OSError, UnicodeDecodeError) as error:
-            raise BadSetting(name="--file", why=str(error)) from None
+    if options["file"] and options["text"] is None:
+        return ""  # a file may go without a word
     if options["text"] not in (None, "-"):
         return str(options["text"]) if options.get("subject") else _something(str(options["text"]), "text")
     if sys.stdin is None or sys.stdin.isatty():
@@ -126,7 +121,7 @@ def _sent(console: "Console", answer: Any) -> None:
     sent = answer.get("sent", answer)
     if "reply" in answer:
         reply = answer["reply"]
-        quote(console, reply["from"], reply["created_at"], text_of(reply))
+        quote(console, reply["from"], reply["created_at"], text_of(reply) + carried(reply))
         return
     shown = ids.short(sent["message_id"])
     for to in sent["recipients"]:
@@ -144,7 +139,8 @@ async def reply(wire: "Wire", options: Options) -> Any:
     """Answer a letter, which is done with that; or the last one of a conversation."""
     content = _content(options, "postoffice reply MESSAGE 'Yes'")
     letter, sender = await _answered(wire, options["message"])
-    body = {"to": sender, "reply_to": letter, **text_body(content), "id": sender_id()}
+    carried = await uploaded(wire, options["file"])
+    body = {"to": sender, "reply_to": letter, **text_body(content), "attachments": carried, "id": sender_id()}
     return await wire.post("/messages/send", body)
 
 
@@ -181,7 +177,7 @@ COMMANDS = (
         "send a message",
         (
             "postoffice send --to bob 'Lunch at noon?'",
-            "postoffice send --to bob --subject Review --file notes.md --as alice",
+            "postoffice send --to bob --subject Review 'Please look' --file report.pdf --as alice",
             "postoffice send --to coder --task 'Tidy the tests' --deadline tomorrow",
             "postoffice send --to coder 'Stand-up?' --at '9:00' --expires '10:00'",
             "postoffice send --to docs --task 'Write it up' --parent 3fe348 --after 71ac02",
@@ -194,7 +190,7 @@ COMMANDS = (
             argument("--to", action="append", required=True, metavar="AGENT", help="an agent, or ALL; more than once for several"),
             argument("--subject", default="", help="the conversation's topic"),
             argument("--session", help="go on with this conversation"),
-            argument("--file", help="send this file's text"),
+            FILE,
             argument("--task", action="store_true", help="ask for work"),
             argument("--deadline", metavar="TIME", help="by when: tomorrow, friday 17:00, in 2h, 2026-12-31T18:00"),
             argument("--at", metavar="TIME", help="deliver it then: 9:00, monday 8am, 2026-12-31T18:00"),
@@ -223,7 +219,7 @@ COMMANDS = (
         (
             argument("message", metavar="ID", help="a letter's id, or a conversation's for the last one in it"),
             argument("text", nargs="?", help="what to say; - or nothing reads standard input"),
-            argument("--file", help="send this file's text"),
+            FILE,
         ),
     ),
 )

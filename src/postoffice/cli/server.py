@@ -26,6 +26,7 @@ def add(commands: Any) -> None:
     )
     serving.add_argument("--host", help="address to listen on (127.0.0.1)")
     serving.add_argument("--port", type=int, help="port to listen on (8787)")
+    serving.add_argument("--attachments", metavar="WHERE", help="a folder, or s3://, gs:// or az:// (beside the mail)")
     serving.add_argument("--wake", metavar="URL", help="a NATS address for hints between replicas (PostgreSQL's own)")
     serving.add_argument("--auth", choices=["open", "keys"], help="who may come in (open on loopback, keys beyond)")
     serving.add_argument(

@@ -92,6 +92,12 @@ def text_of(letter: Any) -> str:
     return said or (f"(the task is {letter['task']['state']})" if letter["type"] == "task_update" else "")
 
 
+def carried(letter: Any) -> str:
+    """What a letter carries besides words, in a line below them."""
+    names = [f"{one_line(one['name'])}, {one['size']} bytes" for one in letter.get("attachments", ())]
+    return f"\n[{'; '.join(names)}]" if names else ""
+
+
 def ago(when: str | None) -> str:
     """How long since, as people say it."""
     if when is None:

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from postoffice.cli import ids
+from postoffice.cli.attaching import FILE, uploaded
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.pages import LIMIT, gathered, tell_of_more
 from postoffice.cli.show import ago, ahead, say, table, text_of
@@ -25,6 +26,7 @@ async def task(wire: "Wire", options: Options) -> Any:
     """Move a task."""
     body = {"state": _STATES[options["act"]]} | ({} if options["text"] is None else text_body(options["text"]))
     body |= {} if options["percent"] is None else {"percent": options["percent"]}
+    body |= {"attachments": await uploaded(wire, options["file"])} if options["file"] else {}
     return await wire.post(f"/tasks/{part(options['task'])}/update", body)
 
 
@@ -148,6 +150,7 @@ COMMANDS = (
             argument("task", help="a task's id, or the end of it"),
             argument("text", nargs="?", help="what to tell"),
             argument("--percent", type=int, choices=range(101), metavar="0-100", help="how far it is"),
+            FILE,
         ),
     ),
     Command(

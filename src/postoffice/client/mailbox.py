@@ -18,6 +18,7 @@ from msgspec import UnsetType
 
 from postoffice.client import credentials
 from postoffice.client.address import DEFAULT, read_address
+from postoffice.client.attaching import AttachingCalls
 from postoffice.client.hand import Hand
 from postoffice.client.message import Message, decode
 from postoffice.client.path import part
@@ -35,7 +36,7 @@ _TIMES = {"deliver_at", "deliver_in", "expires_at", "expires_in"}
 _UNDER_WAY = ("accepted", "working")  # a task's progress is no answer yet
 
 
-class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls):
+class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, AttachingCalls):
     """One agent's mailbox. Sends are repeated by id while the server is away, so that nothing is sent twice or lost."""
 
     def __init__(
@@ -78,12 +79,12 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls):
             await self._wire.__aexit__()
 
     async def send(self, to: str | Sequence[str], content: str | None = None, **fields: Any) -> str:
-        """Send a message; gives its id. On disk when this returns. `deliver_at`, `deliver_in`, `expires_at`, `expires_in` give it its times."""
+        """Send a message; gives its id. On disk when this returns. `attachments` are paths, bytes or streams. `deliver_at`, `deliver_in`, `expires_at`, `expires_in` give it its times."""
         return str((await self._send(to, content, fields))["message_id"])
 
     async def send_many(self, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Send several, each accepted or refused by itself, in the order given."""
-        bodies = [_letter(**message) for message in messages]
+        bodies = [_letter(**await self.with_uploads(message)) for message in messages]
         answer = await self.call("POST", "/messages/send/batch", {"messages": bodies})
         results: list[dict[str, Any]] = answer["results"]
         return results
@@ -180,7 +181,7 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls):
         return await until_answered(lambda: self._wire.call(method, path, body, **query), self._patience, self._away)
 
     async def _send(self, to: str | Sequence[str], content: str | None, fields: dict[str, Any]) -> Any:
-        return await self.call("POST", "/messages/send", _letter(to=to, content=content, **fields))
+        return await self.call("POST", "/messages/send", _letter(to=to, content=content, **await self.with_uploads(fields)))
 
     async def _next_for(self, asker: "_Asker", wish: dict[str, Any], within: float) -> Message | None:
         """The next answer: one that is waited for here, or that another task came to take."""

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from postoffice.client.wire import until_answered
+from postoffice.core.attachment import Attachment
 from postoffice.core.clock import sender_id
 from postoffice.core.errors import IdConflict, Unavailable
 from postoffice.core.letter import LeasedLetter, text_of_letter
@@ -57,6 +58,11 @@ class Message:
         return None if self.letter.payload is UNSET else self.letter.payload
 
     @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """What it carries besides words: the mailbox saves each (`save`), or gives its bytes (`pieces`)."""
+        return self.letter.attachments if isinstance(self.letter.attachments, tuple) else ()
+
+    @property
     def session_id(self) -> str | None:
         """Its conversation."""
         return self.letter.session_id if isinstance(self.letter.session_id, str) else None
@@ -91,7 +97,7 @@ class Message:
 
     async def report(self, state: TaskState | str, content: str | None = None, *, id: str | None = None, **fields: Any) -> None:
         """Move the task this message asks for. Told twice by accident it is still one report."""
-        body = {"state": TaskState(state), "content": content, "id": id or sender_id()} | fields
+        body = {"state": TaskState(state), "content": content, "id": id or sender_id()} | await self._box.with_uploads(fields)
         await self._box.call("POST", f"/tasks/{self.id}/update", {name: value for name, value in body.items() if value is not None})
 
     async def ack(self) -> None:

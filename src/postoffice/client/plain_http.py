@@ -6,6 +6,7 @@ and through a proxy.
 
 import asyncio
 import select
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
@@ -23,6 +24,8 @@ IDLE_CONNECTIONS = 20
 _CONNECT_SECONDS = 30.0
 ANSWER_SECONDS = 45.0
 """Within this a server that is there has answered whatever it was not asked to wait with."""
+Headers = Mapping[str, str]
+JSON: Headers = {"Content-Type": "application/json"}
 _PATH = "/%:@!$&'()*+,;=~?-._"
 _FINAL_STATUS = 200
 
@@ -61,12 +64,16 @@ class PlainHttp:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._idle: list[_Connection] = []
 
-    async def call(self, method: str, path: str, content: bytes | None, query: dict[str, str], within: float = ANSWER_SECONDS) -> Answer:
-        """One call and its answer. Whatever keeps it from being answered is an OSError."""
+    async def call(
+        self, method: str, path: str, content: bytes | None, query: dict[str, str], within: float = ANSWER_SECONDS, said: Headers = JSON
+    ) -> Answer:
+        """One call and its answer; `said` is what is said of its content. Whatever keeps it from being answered is an OSError."""
         target = quote(self._prefix + path, safe=_PATH) + (f"?{urlencode(query)}" if query else "")
         head = f"{method} {target} HTTP/1.1\r\n{self._head}"
+        if content is not None or said is not JSON:
+            head += "".join(f"{name}: {value}\r\n" for name, value in said.items())
         if content is not None:
-            head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
+            head += f"Content-Length: {len(content)}\r\n"
         self._attend()
         connection = self._take() or await self._connect()
         try:

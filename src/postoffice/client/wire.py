@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 import httpx2
 import msgspec
 
-from postoffice.client.plain_http import ANSWER_SECONDS, IDLE_CONNECTIONS, Answer, PlainHttp, is_plain
+from postoffice.client.plain_http import ANSWER_SECONDS, IDLE_CONNECTIONS, JSON, Answer, Headers, PlainHttp, is_plain
 from postoffice.core.agent import key_hash
-from postoffice.core.errors import BadKey, BadLimit, NoAnswer, Unavailable, told
+from postoffice.core.errors import BadKey, BadLimit, MailError, NoAnswer, Unavailable, told
 from postoffice.core.names import check_name
 
 T = TypeVar("T")
@@ -72,23 +72,41 @@ class Wire:
     async def call(self, method: str, path: str, body: object = None, **query: object) -> Any:
         """Any of these."""
         content = None if body is None else _encode(body)
-        wanted = {name: str(value) for name, value in query.items() if value is not None and value is not False}
-        try:
-            response = await self._ask(method, path, content, wanted, _within(path, body, query))
-        except (httpx2.HTTPError, OSError) as error:
-            raise NoAnswer(server=self.server) from error
+        response = await self._answered(method, path, content, query, _within(path, body, query), JSON)
         try:
             answer = _decode(response.content) if response.content else None
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise NoAnswer(server=self.server) from None
         if response.status in _GOOD:
             return answer
+        raise self._refusal(answer, response)
+
+    async def raw(self, method: str, path: str, content: bytes | None, said: Headers) -> bytes:
+        """One whose content and answer are bytes; `said` are headers of its own."""
+        response = await self._answered(method, path, content, {}, ANSWER_SECONDS, said)
+        if response.status in _GOOD:
+            return response.content
+        try:
+            raise self._refusal(_decode(response.content), response)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise NoAnswer(server=self.server) from None
+
+    async def _answered(
+        self, method: str, path: str, content: bytes | None, query: dict[str, object], within: float, said: Headers
+    ) -> Answer:
+        wanted = {name: str(value) for name, value in query.items() if value is not None and value is not False}
+        try:
+            return await self._ask(method, path, content, wanted, within, said)
+        except (httpx2.HTTPError, OSError) as error:
+            raise NoAnswer(server=self.server) from error
+
+    def _refusal(self, answer: object, response: Answer) -> MailError:
         if not isinstance(answer, dict) or "code" not in answer:
-            raise NoAnswer(server=self.server)
+            return NoAnswer(server=self.server)
         refusal = told(str(answer["code"]), str(answer.get("detail", "")))
         if response.retry_after.isdecimal():
             refusal.facts["retry_after"] = int(response.retry_after)
-        raise refusal
+        return refusal
 
     async def wait(self, wish: dict[str, Any], seconds: float) -> list[Any]:
         """Mail as soon as there is some. None may mean that the server waits no longer, though the time is not over."""
@@ -103,12 +121,12 @@ class Wire:
             await asyncio.sleep(min(seconds, _BETWEEN_WAITS_SECONDS) - (loop.time() - begun))
         return messages
 
-    async def _ask(self, method: str, path: str, content: bytes | None, query: dict[str, str], within: float) -> Answer:
+    async def _ask(self, method: str, path: str, content: bytes | None, query: dict[str, str], within: float, said: Headers) -> Answer:
         # Whoever waits takes nobody's place: acks and extensions would come too late behind a hundred waiters.
         async with self._room() if within <= ANSWER_SECONDS else nullcontext():
             if self._plain is not None:
-                return await self._plain.call(method, path, content, query, within)
-            headers = {} if content is None else {"Content-Type": "application/json"}
+                return await self._plain.call(method, path, content, query, within, said)
+            headers = {} if content is None and said is JSON else dict(said)
             patience = httpx2.Timeout(_SOCKET_SECONDS, read=within)
             http = self._general_client()
             response = await http.request(method, path, content=content, headers=headers, params=query or None, timeout=patience)

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from postoffice.core.attachment import Attachment, check_attachments
 from postoffice.core.clock import micros, moment
 from postoffice.core.entity import check_entity_type
 from postoffice.core.errors import BadMessage, OneRecipient, TooLarge
@@ -58,6 +59,8 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     forward_of: str | None = None
     ask: Ask | None = None
     """What it asks a person."""
+    attachments: tuple[Attachment, ...] = ()
+    """What it carries besides its words, each by its digest."""
     deliver_at: When | None = None
     """When its recipients get it; until then it is nobody's but its sender's."""
     expires_at: When | None = None
@@ -88,6 +91,8 @@ def check_draft(draft: Draft, limits: Limits) -> Draft:
         if draft.type != TASK and (draft.task.parent or draft.task.blocked_by):
             raise BadMessage(field="task", why=f"a {draft.type} is no task; only one of type task is part of another or waits for others")
     _check_times(draft)
+    if draft.attachments:
+        draft = _checked_attachments(draft, limits)
     return msgspec.structs.replace(
         draft,
         type=draft.type if draft.ask is None else QUESTION,
@@ -145,8 +150,15 @@ def _check_body(draft: Draft) -> None:
     for field in ("context", "metadata", "callback"):
         if (value := getattr(draft, field)) is not None:
             check_json(value, field)
-    if draft.content is None and not draft.parts and draft.payload is msgspec.UNSET and draft.forward_of is None:
-        raise BadMessage(field="body", why="it is empty; give content, parts or a payload")
+    if draft.content is None and not draft.parts and draft.payload is msgspec.UNSET and not (draft.forward_of or draft.attachments):
+        raise BadMessage(field="body", why="it is empty; give content, parts, a payload or attachments")
+
+
+def _checked_attachments(draft: Draft, limits: Limits) -> Draft:
+    """What it carries, each digest as the office writes it."""
+    if draft.ledger is not None:
+        raise BadMessage(field="attachments", why="no ledger carries them; send the letter directly, or without them")
+    return msgspec.structs.replace(draft, attachments=check_attachments(draft.attachments, limits.attachments_per_letter))
 
 
 def _check_form(draft: Draft) -> None:

@@ -117,7 +117,13 @@ def said_in(letter: Letter) -> str:
     """All that a message says, one after the other: its content, its parts, its payload."""
     given = letter.parts if isinstance(letter.parts, tuple) else ()
     payload = None if letter.payload is UNSET or letter.type == NOTICE else letter.payload  # a notice says the same in words
-    return "\n\n".join(filter(None, [letter.content, render(None, given), render(None, (), payload), _asked(letter)]))
+    return "\n\n".join(filter(None, [letter.content, render(None, given), render(None, (), payload), _asked(letter), _carried(letter)]))
+
+
+def _carried(letter: Letter) -> str:
+    """What it carries besides words: of bytes a model sees only what they are."""
+    carried = letter.attachments if isinstance(letter.attachments, tuple) else ()
+    return "\n".join(f"Attachment: {one_line(one.name)} ({one_line(one.type)}, {one.size} bytes), {one.digest}" for one in carried)
 
 
 def _asked(letter: Letter) -> str:

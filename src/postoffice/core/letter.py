@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, UnsetType
 
+from postoffice.core.attachment import Attachment
 from postoffice.core.connection import Assurance
 from postoffice.core.delivery import Leased
 from postoffice.core.message import Forwarded, Message, TaskRef
@@ -45,6 +46,7 @@ class Letter(msgspec.Struct, frozen=True, kw_only=True, rename={"sender": "from"
     ask: Ask | UnsetType = UNSET
     answer: Answer | UnsetType = UNSET
     forwarded_from: Forwarded | UnsetType = UNSET
+    attachments: tuple[Attachment, ...] | UnsetType = UNSET
     automatic: bool | UnsetType = UNSET
     deliver_at: datetime | UnsetType = UNSET
     expires_at: datetime | UnsetType = UNSET

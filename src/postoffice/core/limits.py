@@ -71,6 +71,10 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     registrations_per_hour: CountOrNone | None = None
     sent_bytes_per_minute: Bytes | None = None
     disk_reserve: Bytes = 32 << 20  # of SQLite's disk, for what has to go on when it is full
+    attachment_bytes: Bytes = 1 << 30  # of one attachment
+    attachments_per_letter: CountOrNone = 100
+    attachment_quota: Bytes = 10 << 30  # that one agent keeps: what it uploaded, and what its letters carry; 0: no limit
+    upload_life: timedelta = timedelta(days=1)  # without a letter, or without more of it coming
     total_bytes: Bytes = 0  # that all mail may take; 0: as much as the disk has
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from postoffice.core.attachment import Attachment
 from postoffice.core.connection import Assurance
 from postoffice.core.errors import TooLarge
 from postoffice.core.limits import Limits
@@ -78,6 +79,7 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ren
     answer: Answer | None = None
     """Which question it answers, and how."""
     forwarded_from: Forwarded | None = None
+    attachments: tuple[Attachment, ...] = ()
     automatic: bool = False
     deliver_at: datetime | None = None
     """When its recipients get it, where that was not at once."""
@@ -90,7 +92,8 @@ class Message(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ren
 def said(message: Message) -> str:
     """What a message says, with its subject, as search has it."""
     payload = None if message.payload is msgspec.UNSET else message.payload
-    return f"{message.subject}\n{render(message.content, message.parts, payload)}"
+    names = "".join(f"\n{one.name}" for one in message.attachments)
+    return f"{message.subject}\n{render(message.content, message.parts, payload)}{names}"
 
 
 class Posted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):

@@ -48,12 +48,17 @@ def is_account(name: str) -> bool:
     return _ACCOUNT.fullmatch(name) is not None
 
 
+def is_device(name: str) -> bool:
+    """Whether some systems take it for a device, whatever stands behind its first dot."""
+    return folded(name).split(".")[0].rstrip() in _DEVICES
+
+
 def check_name(name: object) -> str:
     """The name, if an agent of that name can exist (reserved ones do, but nobody can take them)."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise BadName(name=name)
     # Names become folders in the file tree, where these open a device on some systems.
-    if folded(name).split(".")[0] in _DEVICES:
+    if is_device(name):
         raise ReservedName(name=name, instead=_ANOTHER)
     return name
 

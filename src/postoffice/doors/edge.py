@@ -41,6 +41,8 @@ _ONCE = frozenset(
     }
 )
 """Headers that count: of two, whoever is in between may go by the one and we by the other."""
+_UPLOADS = frozenset({"/attachments", "/page/attachments"})
+_UPLOAD_FOLDER = "/attachments/uploads/"
 _ORIGIN = re.compile(r"https?://([^/]+)")
 
 
@@ -62,6 +64,8 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     stranger_bytes: int = 512 << 10
     """Where keys are required, what is kept of those who have not proved who they are: a card with all its letters escaped is less."""
     body_seconds: float = 30.0
+    upload_bytes: int = 1 << 30
+    """How much one brings to attachments, which are not kept in memory."""
 
     def check(self, scope: Scope) -> None:
         """Refuse what comes by a wrong name, from a foreign page, or from beyond this machine to an open server."""
@@ -78,8 +82,9 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         if (origin := headers.get(b"origin")) is not None:
             self._check_origin(origin.decode("latin-1").lower(), host)
         length = headers.get(b"content-length", b"0")
-        if length.isdigit() and int(length) > self.body_bytes:
-            raise TooLarge(what="body", size=f"{int(length)} bytes", limit=self.body_bytes)
+        most = self.upload_bytes if is_upload(scope) else self.body_bytes
+        if length.isdigit() and int(length) > most:
+            raise TooLarge(what="body", size=f"{int(length)} bytes", limit=most)
 
     def lists(self, scope: Scope) -> bool:
         """Whether it comes from a page of another origin that may call this server."""
@@ -96,6 +101,11 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
         match = _ORIGIN.fullmatch(origin)
         if origin not in self.origins and (match is None or match[1] != host):
             raise WrongOrigin(origin=origin)
+
+
+def is_upload(scope: Scope) -> bool:
+    """Whether what it brings is read as a stream, and kept as it comes."""
+    return scope.get("method") in ("POST", "PATCH") and (scope["path"] in _UPLOADS or scope["path"].startswith(_UPLOAD_FOLDER))
 
 
 def _check_once(scope: Scope) -> None:
@@ -226,6 +236,7 @@ class _Body:
         self._size = 0
         self._until: float | None = None
         self._whole = False
+        self._upload = is_upload(scope)
 
     def unread(self) -> bool:
         """Whether there is some of it that nobody has read."""
@@ -239,6 +250,8 @@ class _Body:
         if self._has_arrived():
             message = await self._receive()
         else:
+            if self._upload and self._size and self._known():  # each piece of what is large has as long as all of what is not
+                self._until = None
             self._until = self._until or asyncio.get_running_loop().time() + rules.body_seconds
             try:
                 async with asyncio.timeout_at(self._until):
@@ -246,11 +259,15 @@ class _Body:
             except TimeoutError:
                 raise Refusal(TooSlow(seconds=rules.body_seconds)) from None
         self._size += len(message.get("body", b""))
-        most = rules.body_bytes if rules.open or self._scope["state"].get("agent") else min(rules.stranger_bytes, rules.body_bytes)
+        allowed = rules.upload_bytes if self._upload else rules.body_bytes
+        most = allowed if self._known() else min(rules.stranger_bytes, allowed)
         if self._size > most:
             raise Refusal(TooLarge(what="body", size=f"more than {most} bytes", limit=most))
         self._whole = not message.get("more_body", False)
         return message
+
+    def _known(self) -> bool:
+        return self._rules.open or bool(self._scope["state"].get("agent"))
 
 
 def _has_body(scope: Scope) -> bool:

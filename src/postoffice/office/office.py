@@ -8,6 +8,7 @@ from postoffice.core.policy import Auth
 from postoffice.office.agents import Agents
 from postoffice.office.alarm import Alarm
 from postoffice.office.answer_links import AnswerLinks
+from postoffice.office.attachments import Attachments
 from postoffice.office.bells import Bells
 from postoffice.office.board import Board
 from postoffice.office.bulk import Bulk
@@ -226,6 +227,7 @@ class PostOffice:
         self.machines = Machines(store, checks)
         self.reservations = Reservations(store, checks)
         self.bulk = Bulk(store, checks)
+        self.attachments = Attachments(store, checks, limits, clock)
         self.recurring = RecurringLetters(store, checks, strangers=rules.auth is Auth.OPEN)
         self.hooks = Hooks(store, clock, sending)
         self.answer_links = answer_links = AnswerLinks(store, checks, rules, clock, questions)

@@ -7,6 +7,7 @@ from postoffice.core.agent import Caller
 from postoffice.core.draft import Draft, check_draft
 from postoffice.core.errors import (
     AmbiguousId,
+    BadMessage,
     Forbidden,
     NoSuchTask,
     NotRequester,
@@ -50,6 +51,8 @@ class Tasks:
         answered = self._checks.ref(ref) if given.automatic else given.reply_to  # the task itself is what an automatic report answers
         checked = check_draft(msgspec.structs.replace(given, type=TASK_UPDATE, task=progress, reply_to=answered), self._limits)
         if state is TaskState.CANCELED:
+            if checked.attachments:
+                raise BadMessage(field="attachments", why="what cancels a task carries none; send them in a letter")
             named = None if caller.owner else caller.name
             return await self._short_ids.named(named, self._checks.ref(ref), lambda whole: self._cancel_task(caller, whole, checked))
         return await self._short_ids.named(

@@ -40,6 +40,7 @@ class Upkeep:
         self._ticks = 0
         self._more_to_purge = False
         self._more_to_forget = False
+        self._more_to_drop = False
         self.held = False
         """Whether sweeping is this process's business now."""
 
@@ -95,11 +96,14 @@ class Upkeep:
         await store.sweeps.end_questions()
         await store.sweeps.end_pauses()
         await store.sweeps.ask_go_on()
+        await store.sweeps.delete_rubbish()
         seldom = self._ticks % _PURGE_TICKS == 0
         if limits.retention is not None and (seldom or self._more_to_purge):
             self._more_to_purge = await _for_a_while(partial(self._purge, limits.retention))
         if seldom or self._more_to_forget:
             self._more_to_forget = await _for_a_while(store.sweeps.forget)
+        if seldom or self._more_to_drop:
+            self._more_to_drop = await _for_a_while(store.sweeps.drop_attachments)
         if seldom:
             await store.engine.adopt_log()  # a backup may have taken the mail's place while it was served
         await store.do(IndexSearch())  # last: it reads what people wrote, and trouble with that must not hold up the rest

@@ -72,6 +72,7 @@ def _rules(settings: Settings) -> Rules:
         origins=frozenset(origin.lower().rstrip("/") for origin in settings.cors_origins),
         body_bytes=settings.body_bytes,
         body_seconds=settings.body_seconds,
+        upload_bytes=settings.limits.attachment_bytes,
     )
 
 

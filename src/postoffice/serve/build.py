@@ -26,6 +26,8 @@ from postoffice.core.routing import check_route
 from postoffice.core.seal import Seal
 from postoffice.office import Auth, OfficeRules, PostOffice
 from postoffice.office.rules import LedgerRules
+from postoffice.store.depot.depot import Depot
+from postoffice.store.depot.objects import FolderDepot, object_depot
 from postoffice.store.engine import Engine
 from postoffice.store.sqlite.engine import SQLite
 from postoffice.store.store import Store
@@ -109,7 +111,13 @@ def build_office(settings: Settings) -> PostOffice:
         else:
             # Through a transaction pooler LISTEN never hears anything: look once a tick instead.
             wake = LocalWake(alone=False) if engine.pooled else PostgresWake(settings.database, settings.schema)
-    return PostOffice(Store(engine), wake, rules, None if settings.traces is None else _build_traces(settings.traces))
+    depot = None if settings.attachments is None else build_depot(settings.attachments)
+    return PostOffice(Store(engine, depot), wake, rules, None if settings.traces is None else _build_traces(settings.traces))
+
+
+def build_depot(where: str) -> Depot:
+    """Where attachments are kept, if a setting says so."""
+    return object_depot(where) if "://" in where else FolderDepot(Path(os.path.expanduser(where)))  # noqa: PTH111 - leaves a home of nobody's as it is
 
 
 def _build_traces(endpoint: str) -> "MessageTraces":

@@ -5,6 +5,7 @@ never instants: each engine reads its own clock, `office_now()`. The conformance
 """
 
 from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from postoffice.acts.act import Act
@@ -41,6 +42,8 @@ class Engine(Protocol):
     """How long groups took in this process, from their first read until they were on disk."""
     closing: bool
     """True before `open` and from `close` on: nothing new is begun."""
+    folder: Path | None
+    """Where it keeps its files; nothing where its files are a server's."""
     shared: bool
     """Whether other processes may use the same mail. If so, a duty has to be held before it is done."""
 

@@ -9,8 +9,11 @@ from typing import Any, TypeVar
 from postoffice.acts.act import Act
 from postoffice.acts.upkeep.duty import HoldDuty
 from postoffice.core.errors import Closed
+from postoffice.store.depot.depot import Depot
+from postoffice.store.depot.usual import depot_of
 from postoffice.store.engine import Committed, Engine
 from postoffice.store.reads.agents import AgentReads
+from postoffice.store.reads.attachments import AttachmentReads
 from postoffice.store.reads.bulk import BulkReads
 from postoffice.store.reads.connections import ConnectionReads
 from postoffice.store.reads.endless import EndlessReads
@@ -38,8 +41,10 @@ R = TypeVar("R")
 class Store:
     """One act, one transaction, one thing wholly true afterwards. Names may be spelled in any case."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, depot: Depot | None = None) -> None:
+        """`depot`: where bytes of attachments are kept; without one, in a folder of the engine's, or in its database."""
         self.engine = engine
+        self.depot = depot or depot_of(engine)
         self.agents = AgentReads(engine)
         self.connections = ConnectionReads(engine)
         self.mail = MailReads(engine)
@@ -57,9 +62,10 @@ class Store:
         self.reservations = ReservationReads(engine)
         self.recurring = RecurringReads(engine)
         self.bulk = BulkReads(engine)
+        self.attachments = AttachmentReads(engine)
         self.overview = Overview(engine)
         self.talks = TalkReads(engine)
-        self.sweeps = Sweeps(engine, self.do)
+        self.sweeps = Sweeps(engine, self.do, self.depot)
         self.search = SearchReads(engine, self.sweeps)
 
     async def open(self, committed: Committed) -> None:

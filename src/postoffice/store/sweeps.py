@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Protocol, TypeVar
 
 from postoffice.acts.act import Act
+from postoffice.acts.attachments.sweeping import DropBlobs, DropHoldings, DropUploads, ForgetRubbish
 from postoffice.acts.mail.expiry import ExpireRequests
 from postoffice.acts.people.pausing import ResumeMail
 from postoffice.acts.people.windows import EndLost
@@ -15,7 +16,9 @@ from postoffice.acts.upkeep.forgetting import Forget, ForgetEvents, Purge, Purge
 from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.acts.work.reserving import EndReservations, TellFree, in_the_way
 from postoffice.core.clock import micros
+from postoffice.store.depot.depot import Depot
 from postoffice.store.engine import Engine
+from postoffice.store.reads.attachments import AttachmentReads
 from postoffice.store.reads.endless import EndlessReads
 from postoffice.store.reads.pages import SKEW, first_id
 from postoffice.store.reads.questions import QuestionReads
@@ -36,9 +39,11 @@ class Do(Protocol):
 class Sweeps:
     """Each says how much it did; 0 when nothing is left."""
 
-    def __init__(self, engine: Engine, do: Do) -> None:
+    def __init__(self, engine: Engine, do: Do, depot: Depot) -> None:
         self._engine = engine
         self._do = do
+        self._depot = depot
+        self._attachments = AttachmentReads(engine)
         self._questions = QuestionReads(engine)
         self._endless = EndlessReads(engine)
         self._reservations = ReservationReads(engine)
@@ -111,6 +116,22 @@ class Sweeps:
         unreached = tuple(id for id, mailbox in purgeable if mailbox is None)
         purged = await self._do(Purge(mail, older_than)) if mail else 0
         return purged + (await self._do(PurgeUnreached(unreached)) if unreached else 0)
+
+    async def drop_attachments(self, limit: int = 100) -> int:
+        """Drop uploads that nobody goes on with, and bytes that no letter carries any more."""
+        life = self._engine.limits.upload_life
+        old, held = await self._attachments.old_uploads(limit), await self._attachments.unneeded_holdings(limit)
+        dropped = (await self._do(DropUploads(old, life)) if old else 0) + (await self._do(DropHoldings(held)) if held else 0)
+        unneeded = await self._attachments.unneeded_blobs(limit)
+        dropped += await self._do(DropBlobs(unneeded)) if unneeded else 0
+        return dropped + await self.delete_rubbish(limit)
+
+    async def delete_rubbish(self, limit: int = 100) -> int:
+        """Delete bytes that nobody needs. What is deleted and not forgotten, because this broke off, is deleted again."""
+        rubbish = await self._attachments.rubbish(limit)
+        for upload in rubbish:
+            await self._depot.delete(upload)
+        return await self._do(ForgetRubbish(rubbish)) if rubbish else 0
 
     async def forget_events(self, older_than: timedelta, limit: int = 1000) -> int:
         """Forget old news."""

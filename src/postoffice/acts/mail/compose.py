@@ -5,6 +5,7 @@ import msgspec
 from postoffice.acts.desk import Desk
 from postoffice.acts.mail.forwarding import forwarded
 from postoffice.acts.rows import Box, ThreadRow
+from postoffice.core.attachment import Attachment
 from postoffice.core.connection import Assurance
 from postoffice.core.draft import Draft
 from postoffice.core.loops import hop
@@ -17,7 +18,15 @@ from postoffice.core.times import begin_and_end
 
 
 def compose(
-    desk: Desk, draft: Draft, sender: Box, boxes: list[Box], thread: ThreadRow | None, original: Message | None, *, verified: bool
+    desk: Desk,
+    draft: Draft,
+    sender: Box,
+    boxes: list[Box],
+    thread: ThreadRow | None,
+    original: Message | None,
+    attachments: tuple[Attachment, ...],
+    *,
+    verified: bool,
 ) -> Message:
     """The message of a draft. `thread`: the session it names; `original`: what it forwards."""
     body: Draft | Message = draft
@@ -61,6 +70,7 @@ def compose(
         forward_of=None if original is None else original.id,
         ask=draft.ask,
         forwarded_from=passed_on,
+        attachments=attachments,
         automatic=draft.automatic,
         deliver_at=deliver_at,
         expires_at=expires_at,

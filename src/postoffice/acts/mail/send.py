@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET
 
 from postoffice.acts.act import Act
+from postoffice.acts.attachments.carrying import Carrying
 from postoffice.acts.desk import Desk
 from postoffice.acts.ledger.outbox import ask_for_topics, put_log, put_message, put_note
 from postoffice.acts.mail.answering import Answered, Answering
@@ -30,13 +31,7 @@ from postoffice.core.agent import Card, is_person
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
 from postoffice.core.draft import Draft, addressee, with_whole_ids
-from postoffice.core.errors import (
-    MailError,
-    NoSuchAgent,
-    NoSuchSession,
-    NotParticipant,
-    OutOfReach,
-)
+from postoffice.core.errors import MailError, NoSuchAgent, NoSuchSession, NotParticipant, OutOfReach
 from postoffice.core.event import Kind
 from postoffice.core.ledger import AWAITING, DIRECT, URGENT
 from postoffice.core.message import TASK, Accepted, Message, Posted, check_size, is_note
@@ -87,6 +82,7 @@ class Send(Act[Accepted]):
             draft = self.draft = with_whole_ids(draft, whole)
         self.answering = Answering(self.sender, draft, self.agents)
         self.forwarding = Forwarding(self.sender, draft, self.agents)
+        self.carrying = Carrying(self.doer, draft.attachments)
         self.links = Links(self.sender, draft.task if draft.type == TASK else None)
         self.once = self.exchange = None
         if draft.client_id is not None:
@@ -106,6 +102,7 @@ class Send(Act[Accepted]):
         self.answering.ask(needs)
         self.forwarding.ask(needs)
         self.links.ask(needs)
+        self.carrying.ask(needs, forwards=draft.forward_of is not None)
         if self.once is not None:
             needs.dedupe.add(self.once.key)
         if self.exchange is not None:
@@ -120,6 +117,7 @@ class Send(Act[Accepted]):
         ask_rate(needs, desk, self.doer)
         self.answering.ask_more(needs, desk)
         self.forwarding.ask_more(needs, desk)
+        self.carrying.ask_more(needs, self.forwarding.original(desk))
         recipients = self._recipients(desk)
         ask_codes(needs, self.draft, recipients)
         if self.to_and_fro:
@@ -163,7 +161,8 @@ class Send(Act[Accepted]):
         joined = draft.session_id is not None or (isinstance(draft.to, str) and answered.thread is not None)
         named = threads[boxes[0].agent] if joined and len(boxes) == 1 else None
         linked = self.links.resolved(desk, answered.carried(draft))
-        message = compose(desk, linked, sender, boxes, named, original, verified=self.verified)
+        carried = self.carrying.find(desk, original)
+        message = compose(desk, linked, sender, boxes, named, original, carried, verified=self.verified)
         encoded = _encode(message)
         check_size(len(encoded), desk.limits)
         body = encoded.decode()
@@ -177,6 +176,7 @@ class Send(Act[Accepted]):
         answered.settle(desk, automatic=draft.automatic)
         keep(desk, message, self.sender, body)
         self.forwarding.remember(desk, original, message)
+        self.carrying.keep(desk, message)
         posted = [
             Posted(recipient=box.name, refusal=refused[box.agent].code, detail=str(refused[box.agent]))
             if box.agent in refused

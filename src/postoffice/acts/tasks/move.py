@@ -3,6 +3,7 @@
 import msgspec
 
 from postoffice.acts.act import Act
+from postoffice.acts.attachments.carrying import Carrying
 from postoffice.acts.desk import Desk
 from postoffice.acts.mail.moves import settle
 from postoffice.acts.needs import Needs
@@ -38,11 +39,13 @@ class MoveTask(Act[Task]):
         self.verified = verified
         self.parts = f"open_parts:{ref}"
         """How many of its parts are still open, as is said when it is completed."""
+        self.carrying = Carrying(self.caller, report.attachments)
         self.once = Once.of(self.caller, f"task:{ref}", report.client_id, (wanted, report))
 
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.caller)
         needs.tasks.add(self.ref)
+        self.carrying.ask(needs)
         if self.wanted is TaskState.COMPLETED:
             needs.extra[self.parts] = (self.ref,)
         if self.once is not None:
@@ -50,6 +53,7 @@ class MoveTask(Act[Task]):
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
         ask_rate(needs, desk, self.caller)
+        self.carrying.ask_more(needs)
         ask_codes(needs, self.report, {agent for members in needs.pairs if self.caller in members for agent in members})
 
     def run(self, desk: Desk) -> Task:
@@ -61,7 +65,16 @@ class MoveTask(Act[Task]):
         if TaskState.ACCEPTED in road and state is TaskState.PENDING:
             self._check_accept(desk, task)
         open_parts = next((count for id, count in desk.extra.get(self.parts, ()) if id == task.message_id), 0)
-        update = Update(desk, task, self.caller, self.wanted, self.report, verified=self.verified, open_parts=open_parts)
+        update = Update(
+            desk,
+            task,
+            self.caller,
+            self.wanted,
+            self.report,
+            verified=self.verified,
+            open_parts=open_parts,
+            attachments=self.carrying.find(desk),
+        )
         if self.wanted is state and not self.report.settled:
             self._check_report(desk, desk.boxes[task.requester], update.size)
         desk.room.take(update.size)
@@ -72,6 +85,7 @@ class MoveTask(Act[Task]):
         if mail is not None and mail.state in (State.PENDING, State.HELD):
             settle(desk, mail)
         update.post(desk, settled=self.report.settled, moved=self.wanted is not state)
+        self.carrying.keep(desk, update.message)
         answer = as_task(task, {agent: desk.boxes[agent].name for agent in (task.requester, task.assignee)})
         if self.once is not None:
             self.once.remember(desk, answer)

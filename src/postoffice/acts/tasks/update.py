@@ -8,6 +8,7 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.mail.moves import keep, post
 from postoffice.acts.rows import TaskRow
 from postoffice.acts.rules.endless import refresh_talk
+from postoffice.core.attachment import Attachment
 from postoffice.core.clock import moment
 from postoffice.core.delivery import State
 from postoffice.core.draft import Draft
@@ -22,9 +23,19 @@ class Update:
     """From the one who moves a task to the other, in the task's session. Too large a one is refused as it is made."""
 
     def __init__(
-        self, desk: Desk, task: TaskRow, sender: str, state: TaskState, report: Draft, *, verified: bool, open_parts: int = 0
+        self,
+        desk: Desk,
+        task: TaskRow,
+        sender: str,
+        state: TaskState,
+        report: Draft,
+        *,
+        verified: bool,
+        open_parts: int = 0,
+        attachments: tuple[Attachment, ...] = (),
     ) -> None:
         self.open_parts = open_parts
+        self.attachments = attachments
         self.task = task
         self.sender = sender
         self.to = task.requester if sender == task.assignee else task.assignee
@@ -59,6 +70,7 @@ class Update:
                 percent=None if report.task is None else report.task.percent,
                 open_parts=self.open_parts,
             ),
+            attachments=self.attachments,
             callback=msgspec.json.decode(task.callback) if goes_back and task.callback is not None else None,
             **fields,
         )

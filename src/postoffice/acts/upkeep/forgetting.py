@@ -79,6 +79,7 @@ def _purge(desk: Desk, id: str, sender: str) -> None:
         "delete_task_links",
         "delete_question",
         "delete_rings",
+        "delete_attachments",
         "delete_message",
     ):
         desk.write(statement, (id,), id)

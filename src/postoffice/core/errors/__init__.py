@@ -12,6 +12,7 @@ MailError
 └── Unavailable    the fault is ours; try again
 """
 
+from postoffice.core.errors.attachment import *
 from postoffice.core.errors.connection import *
 from postoffice.core.errors.identity import *
 from postoffice.core.errors.kinds import *

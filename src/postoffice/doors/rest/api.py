@@ -21,6 +21,7 @@ from postoffice.doors.edge import Refusal, error_response
 from postoffice.doors.metrics import Metrics
 from postoffice.doors.rest import (
     agents,
+    attachments,
     bulk,
     connections,
     dead_letters,
@@ -109,6 +110,7 @@ def create_api(life: Life) -> Api:
         pausing,
         recurring,
         reservations,
+        attachments,
         entities,
         dead_letters,
         bulk,

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Self
 import msgspec
 from pydantic import Field, model_validator
 
+from postoffice.core.attachment import Attachment
 from postoffice.core.draft import Draft
 from postoffice.core.errors import BadMessage, MailError
 from postoffice.core.message import TaskRef
@@ -17,7 +18,7 @@ from postoffice.doors.rest.body import BY_ITSELF, MOST_ITEMS, MOST_SECONDS, Body
 _CONTENT_CHARACTERS = 10_000
 Seconds = Annotated[float, Field(ge=0, le=MOST_SECONDS)]
 _OTHERWISE = frozenset(
-    {"to", "parts", "task", "ask", "id", "deliver_at", "deliver_in", "expires_at", "expires_in"}
+    {"to", "parts", "task", "ask", "id", "attachments", "deliver_at", "deliver_in", "expires_at", "expires_in"}
 )  # what a draft has in another form
 
 
@@ -37,6 +38,19 @@ class AskBody(Body):
     text: bool = Field(True, description="Whether the person may say something of their own.")
     default: str | None = Field(None, description="What counts if nobody has answered by the deadline.")
     deadline: datetime | None = None
+
+
+class AttachmentBody(Body):
+    """What a letter carries: bytes that its sender uploaded, or may fetch."""
+
+    digest: str = Field(max_length=255, description="`sha256:` and 64 hexadecimal digits, as the upload gave it.")
+    name: str = Field("", max_length=255, description="A file's name, without any folder; if none is given, that of the upload.")
+    type: str = Field("", max_length=255, description="Its media type; if none is given, that of the upload.")
+    size: int | None = Field(None, description="Nothing is made of it: the office knows.")
+
+    def attachment(self) -> Attachment:
+        """The same as the office takes it."""
+        return Attachment(self.digest, self.name, self.type)
 
 
 class SendBody(Body):
@@ -61,7 +75,8 @@ class SendBody(Body):
     ref_type: str | None = None
     metadata: dict[str, Any] | None = None
     id: str | None = Field(None, max_length=255, description="Your own id: the same id and body is one message, however often it is sent.")
-    forward_of: str | None = Field(None, description="The message this passes on.")
+    forward_of: str | None = Field(None, description="The message this passes on, with what it carries.")
+    attachments: list[AttachmentBody] = Field([], max_length=MOST_ITEMS, description="At most 100 by default.")
     automatic: bool = Field(False, description="Written by a program in answer to `reply_to`, with nobody looking.")
     deliver_at: datetime | None = Field(None, description="When its recipients get it; a time that is over means at once.")
     deliver_in: Seconds | None = Field(None, description="The same as seconds from now.")
@@ -89,6 +104,7 @@ class SendBody(Body):
             **given,
             to=self.to if isinstance(self.to, str) else tuple(self.to),
             parts=tuple(self.parts or ()),
+            attachments=tuple(one.attachment() for one in self.attachments),
             task=None
             if self.task is None
             else TaskRef(self.task.id, None, self.task.deadline, self.task.parent, tuple(self.task.blocked_by)),

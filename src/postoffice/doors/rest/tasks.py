@@ -9,10 +9,11 @@ from pydantic import Field
 from postoffice.core.draft import Draft
 from postoffice.core.task import Task, TaskState
 from postoffice.doors.rest.answer import answer, gives
-from postoffice.doors.rest.body import Body, router
+from postoffice.doors.rest.body import MOST_ITEMS, Body, router
 from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.examples import MESSAGE_ID, WHEN
 from postoffice.doors.rest.paging import Cursor, Limit
+from postoffice.doors.rest.send_body import AttachmentBody
 
 routes = router("tasks")
 
@@ -26,6 +27,7 @@ class TaskUpdateBody(Body):
     content: str | None = Field(None, max_length=10_000)
     parts: list[dict[str, Any]] | None = None
     payload: Any = None
+    attachments: list[AttachmentBody] = Field([], max_length=MOST_ITEMS, description="Results, at most 100 by default.")
     percent: int | None = Field(None, ge=0, le=100, description="How far it is.")
     automatic: bool = Field(False, description="Written by a program, with nobody looking.")
     id: str | None = Field(None, max_length=255, description="Your own id: the same update is made once.")
@@ -86,6 +88,7 @@ async def update(task_id: TaskId, body: TaskUpdateBody, call: Identified) -> Res
         content="" if body.content is None and not body.parts else body.content,
         parts=tuple(body.parts or ()),
         payload=body.payload if "payload" in body.model_fields_set else msgspec.UNSET,
+        attachments=tuple(one.attachment() for one in body.attachments),
         automatic=body.automatic,
         client_id=body.id,
     )

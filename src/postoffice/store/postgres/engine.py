@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -51,6 +52,7 @@ class PostgreSQL:
     """Mail in PostgreSQL, shared by every process that opens it."""
 
     shared = True
+    folder: Path | None = None
 
     def __init__(
         self,

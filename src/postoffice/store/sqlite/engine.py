@@ -61,6 +61,7 @@ class SQLite:
         self.commits = Tally()
         self.closing = True  # until it is open
         self.path = path
+        self.folder: Path | None = path.parent
         self._synchronous = synchronous
         self._sql = sql.load("sqlite", {"false": "0", "true": "1", "id": "text"})
         self._jobs: queue.SimpleQueue[list[_Job] | None] = queue.SimpleQueue()

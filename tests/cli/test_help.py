@@ -26,6 +26,8 @@ COMMANDS = [
     "whoami",
     "use",
     "send",
+    "upload",
+    "save",
     "webhook",
     "notify",
     "ring",

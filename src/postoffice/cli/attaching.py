@@ -10,7 +10,6 @@ import msgspec
 
 from postoffice.cli.command import Command, Options, argument
 from postoffice.cli.show import say, table
-from postoffice.client import attachments
 from postoffice.client.path import part
 from postoffice.core.attachment import Attachment
 from postoffice.core.errors import BadSetting, NotFound
@@ -38,6 +37,8 @@ def _check_files(paths: list[str]) -> None:
 
 
 async def _with_progress(wire: "Wire", path: str) -> Attachment:
+    from postoffice.client import attachments  # noqa: PLC0415 - help does without
+
     with progress(Path(path).name) as told:
         return await attachments.upload(wire, path, told=told)
 
@@ -85,6 +86,8 @@ def _folder(given: str) -> Path:
 
 
 async def _saved(wire: "Wire", wanted: Attachment, folder: Path) -> Path:
+    from postoffice.client import attachments  # noqa: PLC0415
+
     with progress(wanted.name) as told:
         return await attachments.save(wire, wanted, folder, told)
 

@@ -45,7 +45,23 @@ from postoffice.cli.start import begin
 from postoffice.core.errors import MailError
 
 _OPENING = frozenset(
-    ("ack", "approve", "ask", "connect", "forward", "nack", "note", "quiet", "register", "reject", "reply", "reserve", "send", "task", "upload")
+    (
+        "ack",
+        "approve",
+        "ask",
+        "connect",
+        "forward",
+        "nack",
+        "note",
+        "quiet",
+        "register",
+        "reject",
+        "reply",
+        "reserve",
+        "send",
+        "task",
+        "upload",
+    )
 )
 """Commands that open the office of this machine where nobody has: what only reads starts nothing."""
 _WRONG_INPUT, _NO_IO = 65, 74

@@ -1,9 +1,9 @@
 """Where bytes are kept if no setting says so: beside the mail."""
 
-from postoffice.store.depot.database import DatabaseDepot
 from postoffice.store.depot.depot import Depot
 from postoffice.store.depot.objects import FolderDepot
 from postoffice.store.engine import Engine
+from postoffice.store.postgres.depot import DatabaseDepot
 
 FOLDER = "attachments"
 

@@ -14,9 +14,6 @@ JOIN (SELECT h.name, h.type, 0 AS turn FROM attachment_holdings h WHERE h.digest
       UNION ALL SELECT a.name, a.type, 2 FROM attachments a WHERE a.digest = :digest AND :owner = 1) AS f ON TRUE
 WHERE b.digest = :digest ORDER BY f.turn LIMIT 1;
 
--- name: blob
-SELECT digest, CAST(upload AS text), size FROM attachment_blobs WHERE digest = :digest;
-
 -- name: held_by
 SELECT b.digest, h.name, h.type, b.size FROM attachment_holdings h JOIN attachment_blobs b ON b.digest = h.digest
 WHERE h.agent = :agent AND (CAST(:after AS text) IS NULL OR h.digest > :after) ORDER BY h.digest LIMIT :limit;

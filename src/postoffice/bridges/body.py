@@ -1,4 +1,4 @@
-"""What an agent said, as the body of a message: text that a mailbox can keep, and no more of it than one message holds."""
+"""What an agent said, made into the body of a message: text that a mailbox accepts, cut to the size of one message."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
@@ -10,12 +10,12 @@ from postoffice.core.errors import TooLarge
 
 T = TypeVar("T")
 _LONGEST_BYTES = 900_000
-"""As JSON, by which the office measures; by default a message may have a mebibyte in all."""
+"""Measured as JSON, as the office does. By default a whole message may have one mebibyte."""
 _SHORTEST_BYTES = 64
 
 
 def body_of(text: str, longest: int = _LONGEST_BYTES) -> dict[str, Any]:
-    """Half an emoji becomes a question mark, U+0000 is spelt out, and what is too long is cut: refused, it would be said never."""
+    """Replace half an emoji by a question mark, spell out U+0000, and cut what is too long: if the office refused it, the answer would be lost."""
     text = text.encode(errors="replace").decode().replace("\x00", "\\u0000")
     while (size := len(msgspec.json.encode(text))) > longest:
         text = text[: len(text) * longest // size]
@@ -23,7 +23,7 @@ def body_of(text: str, longest: int = _LONGEST_BYTES) -> dict[str, Any]:
 
 
 async def say(text: str, send: Callable[[dict[str, Any]], Awaitable[T]]) -> T:
-    """Send what was said, and less of it for as long as the office finds it too long: its own limit may be lower than ours."""
+    """Send what was said, and shorten it for as long as the office finds it too long: its limit may be lower than ours."""
     longest = min(_LONGEST_BYTES, len(msgspec.json.encode(body_of(text))))
     while True:
         try:

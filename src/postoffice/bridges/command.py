@@ -1,4 +1,4 @@
-"""A command that is run once: given something, heard until it ends, and ended with all it started where it does not end."""
+"""Runs a command once: gives it input and reads its output. If it takes too long, it is killed with all it started."""
 
 import asyncio
 import contextlib
@@ -8,13 +8,13 @@ from collections.abc import Mapping, Sequence
 
 from postoffice.core.errors import CommandFailed
 
-_OUTPUT_BYTES = 64 << 20  # bytes; whole sessions of a CLI as JSON are shorter
+_OUTPUT_BYTES = 64 << 20  # a CLI's whole session as JSON is shorter
 _ERROR_BYTES_KEPT = 1 << 16
 _OUTPUT_DESCRIPTOR = 1
 
 
 async def run_command(words: Sequence[str], given: bytes, environment: Mapping[str, str], within: float, folder: str | None = None) -> str:
-    """What it printed. Of our own environment it knows what it is given."""
+    """What the command printed. It gets only the environment it is given."""
     process, heard = await _start(words, environment, folder)
     try:
         async with asyncio.timeout(within):
@@ -26,7 +26,7 @@ async def run_command(words: Sequence[str], given: bytes, environment: Mapping[s
             raise CommandFailed(why=f"no answer within {within:g} seconds") from None
         raise
     finally:
-        process.close()  # for something that got away may hold on to its output
+        process.close()  # a process that escaped may still hold the output open
     if code := process.get_returncode():
         last = (heard.errors.decode(errors="replace").strip().splitlines() or [""])[-1]
         printed, errors = heard.output.decode(errors="replace"), heard.errors.decode(errors="replace")
@@ -35,7 +35,7 @@ async def run_command(words: Sequence[str], given: bytes, environment: Mapping[s
 
 
 async def _start(words: Sequence[str], environment: Mapping[str, str], folder: str | None) -> tuple[asyncio.SubprocessTransport, "_Heard"]:
-    """In a session of its own, so that all it starts can be ended with it: also where we are cancelled while it starts."""
+    """Start it in a process group of its own, so that all it starts ends with it, even if we are cancelled meanwhile."""
     running = asyncio.get_running_loop().subprocess_exec(_Heard, *words, env=environment, cwd=folder, start_new_session=True)
     starting = asyncio.create_task(running)
     try:
@@ -50,7 +50,7 @@ async def _start(words: Sequence[str], environment: Mapping[str, str], folder: s
 
 
 async def _end(process: asyncio.SubprocessTransport, heard: "_Heard") -> None:
-    with contextlib.suppress(ProcessLookupError):  # what it started may outlive it, and ends with it
+    with contextlib.suppress(ProcessLookupError):  # what it started may still run, and has to end too
         os.killpg(process.get_pid(), signal.SIGKILL)
     await heard.ended.wait()
 
@@ -58,31 +58,31 @@ async def _end(process: asyncio.SubprocessTransport, heard: "_Heard") -> None:
 def _give(process: asyncio.SubprocessTransport, given: bytes) -> None:
     pipe = process.get_pipe_transport(0)
     assert isinstance(pipe, asyncio.WriteTransport)
-    pipe.write(given)  # it need not read
+    pipe.write(given)  # it may close its input unread
     pipe.close()
 
 
 class _Heard(asyncio.SubprocessProtocol):
-    """What a command says, as it says it."""
+    """Collects a command's output."""
 
     def __init__(self) -> None:
         self.output = bytearray()
         self.errors = b""
         self.ended = asyncio.Event()
         self.all: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        """Done when it has ended and nobody holds on to its output."""
+        """Done when it has ended and no process holds its output open."""
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         if fd != _OUTPUT_DESCRIPTOR:
             self.errors = (self.errors + data)[-_ERROR_BYTES_KEPT:]
         elif not self.all.done():
             self.output += data
-            if len(self.output) > _OUTPUT_BYTES:  # kept in memory, what has no end would take the whole machine
+            if len(self.output) > _OUTPUT_BYTES:  # endless output would fill the machine's memory
                 self.all.set_exception(CommandFailed(why=f"it printed more than {_OUTPUT_BYTES >> 20} MiB"))
 
     def process_exited(self) -> None:
         self.ended.set()
 
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - a pipe that broke is an end as well
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - a broken pipe is an end too
         if not self.all.done():
             self.all.set_result(None)

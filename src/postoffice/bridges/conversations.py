@@ -1,4 +1,4 @@
-"""Which conversation of a CLI goes with which session of ours, kept from one start to the next."""
+"""Which conversation of a CLI belongs to which session, kept across restarts."""
 
 import contextlib
 import os
@@ -10,29 +10,29 @@ from platformdirs import user_state_path
 
 
 class Conversations:
-    """A small file: the CLI's own id by our session's. Two runners of one agent share it, so that each reads what the other kept."""
+    """A small file that maps our session's id to the CLI's. Two runners of one agent share it, so each looks again before it writes."""
 
     def __init__(self, agent: str, folder: Path | None = None) -> None:
         self._path = (folder or user_state_path("postoffice") / "runner") / f"{agent.lower()}.json"
         self._unkept: dict[str, str | None] = {}
-        """What the file should say and does not: it could not be written."""
+        """Entries that could not be written to the file."""
 
     def get(self, session: str) -> str | None:
-        """The CLI's conversation for a session."""
+        """The CLI's conversation of a session."""
         return self._known().get(session)
 
     def put(self, session: str, conversation: str | None) -> None:
-        """Remember it, or that it is of no more use."""
+        """Remember a conversation, or forget it with None."""
         if self.get(session) == conversation:
             return
         self._unkept[session] = conversation
-        with contextlib.suppress(OSError):  # what cannot be kept is begun anew after the next start
+        with contextlib.suppress(OSError):  # what cannot be written begins anew after the next start
             self._keep()
             self._unkept.clear()
 
     def _known(self) -> dict[str, str]:
         sessions: dict[str, str | None] = {}
-        with contextlib.suppress(OSError, msgspec.DecodeError):  # a conversation that cannot be found is begun anew
+        with contextlib.suppress(OSError, msgspec.DecodeError):  # without its entry a conversation begins anew
             sessions = msgspec.json.decode(self._path.read_bytes(), type=dict[str, str | None])
         return {session: conversation for session, conversation in (sessions | self._unkept).items() if conversation is not None}
 

@@ -1,4 +1,4 @@
-"""What a command that handles mail gets of our environment: strangers write what it reads, so nothing secret unless it was named."""
+"""The part of our environment that a command gets that handles mail. Strangers write that mail, so a secret is passed on only if it was named."""
 
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
@@ -11,11 +11,11 @@ _FOR_ALL = (
     *("SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"),
 )
 _OURS = ("POSTOFFICE_*", "MAILBOX_*", "OPENCLAW_GATEWAY_*")
-"""The office's own keys and settings: no pattern reaches them, only their whole name."""
+"""The office's own keys and settings. They are passed on by their full name only, never by a pattern."""
 
 
 def chosen(environ: Mapping[str, str], *wanted: Iterable[str]) -> dict[str, str]:
-    """Of an environment, what every command needs and what else was asked for, by name or with a star."""
+    """What every command needs of an environment, and what else was asked for by name or with a star."""
     asked = [name for names in wanted for name in names]
     return {
         name: value for name, value in environ.items() if name in asked or (_fits(name, (*_FOR_ALL, *asked)) and not _fits(name, _OURS))

@@ -1,4 +1,4 @@
-"""A CLI's limit: what it says when its limit is reached, and when that ends. Only its own errors are read, never what a model answers."""
+"""A CLI's usage limit: how we know that it is reached, and when it ends. Only the CLI's errors are read, never a model's answer."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -26,12 +26,12 @@ _GEMINI = re.compile(r"quota will reset after (?=\d)(?:(\d+)h)?(?:(\d+)m)?(?:(\d
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _LONGEST_LIMIT = timedelta(days=32)
 _OVER_WITHIN = timedelta(hours=1)
-"""An hour that comes next only a day from now has just been: then the limit should be over, and a day would be lost."""
+"""If the named hour is almost a day away, it has just passed: the limit is over, and waiting would lose a day."""
 _NOON_HOUR = 12
 
 
 def _claude_errors(output: str, errors: str) -> Iterator[str]:
-    """What Claude Code says of itself: the result of a run that failed, or one line where it gave none."""
+    """Claude Code's own errors: the result of a failed run, or a single line if there was none."""
     yield errors
     results = [event for event in objects(output) if "result" in event]
     yield from (str(event["result"]) for event in results if event.get("is_error") is True)
@@ -40,7 +40,7 @@ def _claude_errors(output: str, errors: str) -> Iterator[str]:
 
 
 def _codex_errors(output: str, errors: str) -> Iterator[str]:
-    """What Codex says of itself: its events of errors."""
+    """Codex's own errors: its error events."""
     yield errors
     for event in objects(output):
         if event.get("type") in ("error", "turn.failed"):
@@ -49,20 +49,20 @@ def _codex_errors(output: str, errors: str) -> Iterator[str]:
 
 
 def _gemini_errors(output: str, errors: str) -> Iterator[str]:
-    """What Gemini CLI says of itself: its error, as JSON or in its log."""
+    """Gemini CLI's own errors, as JSON or in its log."""
     yield errors
     for event in (*objects(output), *objects(errors)):
         yield _message(event.get("error"))
 
 
 ERRORS: dict[str, Callable[[str, str], Iterator[str]]] = {"claude": _claude_errors, "codex": _codex_errors, "gemini": _gemini_errors}
-"""By the CLI. What somebody's own command prints may mean anything."""
+"""How to read errors, by CLI. An own command may print anything, so there is none for it."""
 
 
 def limit_ends(said: str, now: datetime) -> datetime | None:
-    """When the limit ends that this error tells of, by the clock of this machine; nothing where it tells of none, or not when."""
+    """When the limit in this error ends, by this machine's clock; None if it names no limit or no time."""
     said = said.replace("\u2019", "'")
-    with suppress(ValueError, OverflowError, OSError, KeyError):  # no such day, hour or zone
+    with suppress(ValueError, OverflowError, OSError, KeyError):  # no such day, hour or zone exists
         end = _end(said, now)
         if end is not None and now < end < now + _LONGEST_LIMIT:
             return end
@@ -76,7 +76,7 @@ def _end(said: str, now: datetime) -> datetime | None:
         return _written(match.groupdict(), now)
     if match := _CODEX_IN.search(said):
         days, hours, minutes = (int(part or 0) for part in match.groups())
-        return now + timedelta(days=days, hours=hours, minutes=minutes + 1)  # what it says is rounded down
+        return now + timedelta(days=days, hours=hours, minutes=minutes + 1)  # the CLI rounds down
     if match := _GEMINI.search(said):
         hours, minutes, seconds = (int(part or 0) for part in match.groups())
         return now + timedelta(hours=hours, minutes=minutes, seconds=seconds + 1)
@@ -84,7 +84,7 @@ def _end(said: str, now: datetime) -> datetime | None:
 
 
 def _written(parts: dict[str, str | None], now: datetime) -> datetime | None:
-    """A day and an hour, or the next time that hour comes."""
+    """The time that a day and an hour name, or without a day the next time that hour comes."""
     zone: tzinfo | None = ZoneInfo(str(parts["zone"])) if parts.get("zone") else now.tzinfo
     here = now.astimezone(zone)
     hour = int(parts["hour"] or 0) % _NOON_HOUR + (_NOON_HOUR if str(parts["half"]).lower() == "pm" else 0)

@@ -16,25 +16,25 @@ class Silent(msgspec.Struct, frozen=True):
 
 
 class Later(msgspec.Struct, frozen=True):
-    """The gateway has it; the answer is not there yet."""
+    """The gateway has the message; the answer is not there yet."""
 
     run_id: str | None = None
 
 
 class Failed(msgspec.Struct, frozen=True):
-    """The message could not be handled; another may be."""
+    """The message could not be handled; others may be."""
 
     why: str
 
 
 class Away(msgspec.Struct, frozen=True):
-    """No message can be handed over now, and none was; `why` says what to change."""
+    """No message can be handed over now, and this one was not. `why` says what to change."""
 
     why: str
 
 
 class Unknown(msgspec.Struct, frozen=True):
-    """It was handed over, and then nobody answered."""
+    """The message was handed over, and no answer came."""
 
     why: str
 
@@ -43,6 +43,6 @@ Outcome = Replied | Silent | Later | Failed | Away | Unknown
 
 
 def reply_or_silence(reply: object) -> Replied | Silent:
-    """What an agent said, unless it is one of the ways to say nothing."""
+    """A reply, or silence if the agent said nothing in one of the usual ways."""
     text = reply.strip() if isinstance(reply, str) else ""
     return Silent() if text in _SILENT else Replied(text)

@@ -1,4 +1,4 @@
-"""How each CLI is run for one message: its words, how it goes on with a conversation, and what it prints."""
+"""How each CLI is run for one message: its command line, how it continues a conversation, and how its output is read."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -15,29 +15,29 @@ _LAST_WORDS = frozenset({"resume", "-"})
 
 
 class Answer(NamedTuple):
-    """What a CLI said, and the conversation it said it in."""
+    """What a CLI answered, and in which conversation."""
 
     text: str
     conversation: str | None = None
 
 
 class Preset(NamedTuple):
-    """A CLI."""
+    """How one CLI is run and read."""
 
     first: tuple[str, ...]
     again: tuple[str, ...]
-    """The words to go on with a conversation; `{conversation}` is its id."""
+    """The words that continue a conversation; `{conversation}` is its id."""
     read: Callable[[str], Answer]
     given: Callable[[LeasedLetter], bytes]
-    """What it finds on its standard input."""
+    """What it gets on its standard input."""
     names: tuple[str, ...] = ()
-    """What it needs of the environment besides what every command gets."""
+    """The variables it needs besides those that every command gets."""
     name: str = ""
-    """Which CLI it is; nothing of somebody's own command."""
+    """The CLI's name; empty for an own command."""
 
 
 def with_options(preset: Preset, options: Sequence[str]) -> Preset:
-    """The same CLI with more options: before the word that says what to do with them, where there is one."""
+    """The same CLI with more options, placed before its subcommand if it has one."""
     return preset._replace(first=_put(preset.first, options), again=_put(preset.again, options))
 
 
@@ -47,7 +47,7 @@ def _put(words: tuple[str, ...], options: Sequence[str]) -> tuple[str, ...]:
 
 
 def fill(words: Sequence[str], letter: LeasedLetter, conversation: str | None = None) -> list[str]:
-    """The words with their placeholders filled. Each stays one word, whatever was written in the message, and none becomes an option."""
+    """The words with their placeholders filled. Whatever the message says, each stays one word and none becomes an option."""
     values = {
         "{message}": text_of_letter(letter),
         "{prompt}": prompt(letter),
@@ -58,7 +58,7 @@ def fill(words: Sequence[str], letter: LeasedLetter, conversation: str | None = 
     }
     filled: list[str] = []
     for word in words:
-        # One pass: what a value contains is never taken for a placeholder.
+        # One pass, so that nothing inside a value is taken for a placeholder.
         pieces, rest = [], word
         while rest:
             at, name = min(((rest.find(name), name) for name in values if name in rest), default=(-1, ""))
@@ -75,7 +75,7 @@ def fill(words: Sequence[str], letter: LeasedLetter, conversation: str | None = 
 
 
 def prompt(letter: LeasedLetter) -> str:
-    """A message as a model is given it: fenced, and with who will read the answer."""
+    """A message as a model gets it: fenced, and with a line that says who will read the answer."""
     return (
         f"A message from the agent {letter.sender} has come to your mailbox. What you print is sent back to it as the answer.\n"
         f"{Fence().around([letter])}"
@@ -83,7 +83,7 @@ def prompt(letter: LeasedLetter) -> str:
 
 
 def _asked(letter: LeasedLetter) -> bytes:
-    """The prompt. Words are shorter than mail may be, and anybody on the machine can read them."""
+    """The prompt, on standard input: a command line is too short for some mail, and anybody on the machine can read it."""
     return prompt(letter).encode()
 
 
@@ -131,16 +131,16 @@ def _opencode(output: str) -> Answer:
 
 
 def _id(value: object) -> str | None:
-    """A conversation's id, if it can be one word of a command and no option: the answer counts without it too."""
+    """A conversation's id, if it is safe as a word of a command line. The answer counts without it too."""
     return value if isinstance(value, str) and value.isprintable() and value and not value.startswith("-") else None
 
 
 def objects(output: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects a CLI printed: one, or one a line."""
-    for text in (output, *output.split("\n")):  # and at nothing else: JSON's strings hold other ends of lines as they are
+    """The JSON objects a CLI printed: a single one, or one on each line."""
+    for text in (output, *output.split("\n")):  # not by splitlines: JSON strings may contain other line ends
         try:
             value = json.loads(text)
-        except (ValueError, RecursionError):  # no JSON, or deeper than anybody reads
+        except (ValueError, RecursionError):  # not JSON, or nested too deeply
             continue
         yield from (item for item in (value if isinstance(value, list) else [value]) if isinstance(item, dict))
 
@@ -182,7 +182,7 @@ PRESETS = {
 
 
 def own_command(words: Sequence[str]) -> Preset:
-    """Somebody's own command, as it was given; what it prints is the answer."""
-    # Models' CLIs read their standard input as well: there the message would stand once more, without its fence.
+    """An own command, as it was given. What it prints is the answer."""
+    # Models' CLIs also read their standard input, where the message would appear again without its fence.
     fenced = any("{prompt}" in word for word in words)
     return Preset(tuple(words), tuple(words), _plain, _nothing if fenced else msgspec.json.encode)

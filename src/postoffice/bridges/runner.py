@@ -1,4 +1,4 @@
-"""The runner: an agent that answers its mail. It takes a message, runs a command once for it, and sends what it printed."""
+"""The runner: it takes an agent's messages, runs a command once for each, and sends what the command printed."""
 
 import asyncio
 import contextlib
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 class _LimitReached(Exception):
-    """The CLI does nothing more until then."""
+    """The CLI refuses all work until then."""
 
     def __init__(self, until: datetime) -> None:
         super().__init__(_LIMIT)
@@ -54,15 +54,15 @@ class Job(NamedTuple):
     server: str
     preset: Preset
     environment: Mapping[str, str]
-    """What the command knows of ours."""
+    """The part of our environment that the command gets."""
     jobs: int | None = None
     timeout: float = 900.0
     folder: str | None = None
-    """Where the command works; None is where the runner was started."""
+    """The command's working folder; None is the runner's own."""
 
 
 class Runner:
-    """One agent's runner. Messages of one session are worked on one after another, sessions side by side."""
+    """One agent's runner. It works on the messages of a session one after another, and on several sessions side by side."""
 
     def __init__(self, job: Job, box: Mailbox, conversations: Conversations, say: Callable[[str], None]) -> None:
         self._job = job
@@ -72,10 +72,10 @@ class Runner:
         self._running: set[asyncio.Task[None]] = set()
         self._in_hand: dict[str, Message] = {}
         self._unsent: dict[str, Answer] = {}
-        """By the message: answers that could not be sent yet. The work is not done again for that."""
+        """Answers that could not be sent yet, by message. The work is not repeated for that."""
 
     async def run(self, stop: asyncio.Event) -> None:
-        """Work until told to stop; then finish what is under way, or give it back."""
+        """Work until told to stop. Then finish what is under way, or give it back."""
         stopping = asyncio.create_task(stop.wait())
         try:
             at_once = await _unless(stopping, self._at_once())
@@ -83,7 +83,7 @@ class Runner:
                 if len(self._running) >= at_once:
                     await asyncio.wait({stopping, *self._running}, return_when=asyncio.FIRST_COMPLETED)
                     continue
-                # Hanging up in the middle of it leaves no lease behind.
+                # Hanging up during this call leaves no lease behind.
                 for message in await _unless(stopping, self._take(at_once - len(self._running))) or ():
                     self._begin(message)
         finally:
@@ -91,7 +91,7 @@ class Runner:
             await self._finish()
 
     async def _at_once(self) -> int:
-        """As many as the agent's card allows, or fewer if it was asked so."""
+        """How many messages to work on at once: as many as the agent's card allows, or fewer if asked."""
         card = await self._box.call("GET", "/agents/me")
         most = max(int(card["max_concurrent_tasks"]), 1)
         return most if self._job.jobs is None else min(self._job.jobs, most)
@@ -108,7 +108,7 @@ class Runner:
         await asyncio.gather(*self._running, return_exceptions=True)
 
     def _begin(self, message: Message) -> None:
-        """Work on it. One that is being worked on has outlived its lease, with no office to extend it: the work goes on under the new one."""
+        """Begin the work. If it is under way already, the lease ran out while no office could extend it: the work goes on under the new lease."""
         before = self._in_hand.get(message.id)
         self._in_hand[message.id] = message
         if before is not None:
@@ -134,18 +134,18 @@ class Runner:
             if stopped:
                 raise
         except (Conflict, NotFound) as error:
-            # It was settled or finished elsewhere meanwhile; there is nothing left to do.
+            # It was settled elsewhere meanwhile; nothing is left to do.
             self._say(f"{letter.id}: {error}")
             with contextlib.suppress(MailError):
                 await self._in_hand[letter.id].ack()
-        except Exception as error:  # noqa: BLE001 - whatever it was, the mail goes back and the runner goes on
+        except Exception as error:  # noqa: BLE001 - whatever happened, the mail goes back and the runner goes on
             await self._give_back(letter.id, f"{type(error).__name__}: {error}", within=_GIVE_BACK_SECONDS)
         finally:
-            # One taken anew while it was given back is nobody's work: it would be kept for as long as the runner lives.
+            # If it was taken again while it was being given back, nobody works on it: forget it, or its lease would be extended for ever.
             self._in_hand.pop(letter.id).settle()
 
     async def _handle(self, message: Message) -> str:
-        """What was done about it, in a few words."""
+        """Handle one message. Returns in a few words what was done."""
         letter = message.letter
         if letter.type == NOTICE:
             return f"notice: {message.text}"
@@ -156,16 +156,16 @@ class Runner:
             return f"{letter.id}: the task is over, or too late"
         try:
             answer = self._unsent.pop(letter.id, None) or await self._run(message)
-        except WouldBeAnOption as error:  # it would be so with every try
+        except WouldBeAnOption as error:  # every try would fail in the same way
             await self._answer(message, Answer(str(error)), TaskState.FAILED)
             return f"{letter.id} was refused: {error}"
         try:
             await self._answer(message, answer)
         except (Conflict, NotFound):
-            raise  # there is nothing left to be answered
+            raise  # there is nothing left to answer
         except Exception:
             self._unsent[letter.id] = answer
-            if len(self._unsent) > _UNSENT_REMEMBERED:  # of mail that others took, or that is dead by now
+            if len(self._unsent) > _UNSENT_REMEMBERED:  # the rest is of mail that others took, or that is dead
                 del self._unsent[next(iter(self._unsent))]
             raise
         return f"answered {letter.id}"
@@ -174,13 +174,13 @@ class Runner:
         message = self._in_hand[id]
         delay = next_try(message.letter.attempt).total_seconds()
         self._say(f"{id} failed: {reason}; given back for {delay:g} s")
-        # Where no office answers in time the lease runs out by itself, which comes to the same but for the reason.
+        # If no office answers in time, the lease runs out by itself. Only the reason is lost then.
         with contextlib.suppress(MailError, TimeoutError):
             async with asyncio.timeout(within):
                 await message.nack(one_line(reason)[:_REASON_CHARACTERS], delay=delay)
 
     async def _rest(self, id: str, until: datetime) -> None:
-        """Hold the agent's mail until the limit ends, this message with the rest. A longer pause than that stays."""
+        """Pause the agent's mail until the limit ends, including this message. A pause that is longer stays as it is."""
         try:
             async with asyncio.timeout(_GIVE_BACK_SECONDS):
                 paused = (await self._box.call("GET", "/agents/me")).get("paused")
@@ -188,11 +188,11 @@ class Runner:
                     await self._box.pause(until=until, reason=_LIMIT)
                 self._say(f"{_LIMIT}; mail is held until {until.astimezone(UTC):%Y-%m-%d %H:%M} UTC")
                 await self._in_hand[id].nack(_LIMIT, untried=True)
-        except (MailError, TimeoutError) as error:  # an office that cannot pause
+        except (MailError, TimeoutError) as error:  # an older office that cannot pause
             await self._give_back(id, f"{_LIMIT} ({error})", within=_GIVE_BACK_SECONDS)
 
     def _check_limit(self, output: str, errors: str) -> None:
-        """Whether the CLI itself says that its limit is reached, and until when."""
+        """Raise if the CLI's own errors say that its limit is reached, with the time it ends."""
         now = datetime.now().astimezone()
         complaints = ERRORS[self._job.preset.name](output, errors) if self._job.preset.name in ERRORS else ()
         if until := next((end for said in complaints if (end := limit_ends(said, now)) is not None), None):
@@ -214,7 +214,7 @@ class Runner:
             )
         except CommandFailed as error:
             self._check_limit(str(error.facts.get("printed", "")), str(error.facts.get("errors", "")))
-            # A conversation the CLI has lost would fail for ever.
+            # If the CLI has lost the conversation, continuing it would fail every time.
             self._conversations.put(session, None)
             raise
         self._check_limit(output, "")
@@ -223,7 +223,7 @@ class Runner:
         return answer
 
     async def _answer(self, message: Message, answer: Answer, state: TaskState = TaskState.COMPLETED) -> None:
-        """Send the answer, once, whatever happens in between; nothing printed is nothing said."""
+        """Send the answer exactly once, whatever happens in between. If nothing was printed, nothing is sent."""
         id = f"run-{message.id}"
         if message.letter.type == TASK:
             await say(answer.text, lambda body: message.report(state, automatic=True, id=id, **body))
@@ -243,7 +243,7 @@ class Runner:
 
 
 async def _unless(stopping: asyncio.Task[Any], work: Coroutine[Any, Any, T]) -> T | None:
-    """What the work gives; None if we are told to stop first."""
+    """The result of the work; None if we are told to stop first."""
     task = asyncio.create_task(work)
     try:
         await asyncio.wait({stopping, task}, return_when=asyncio.FIRST_COMPLETED)

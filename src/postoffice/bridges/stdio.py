@@ -1,4 +1,4 @@
-"""MCP over standard input and output: a mailbox elsewhere, for an agent that starts its tools as a process."""
+"""MCP over standard input and output: the mailbox of an office elsewhere, for clients that start their tools as a process."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
@@ -33,7 +33,7 @@ _LIST_SECONDS = 2.0
 _TIMEOUT = httpx2.Timeout(30, read=300)
 _UNREACHED = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError)
 _NO_OFFICE = (types.METHOD_NOT_FOUND, types.INVALID_REQUEST)
-"""What the SDK makes of an address where nothing is found, or a page."""
+"""The SDK's error code for an address that answers 404, or with a page."""
 _REFUSED = range(400, 500)
 
 _NAMING = types.Prompt(
@@ -41,37 +41,37 @@ _NAMING = types.Prompt(
     description="Give this window's mailbox a name of your choice.",
     arguments=[types.PromptArgument(name="name", description="letters, digits, '-', '_' and '.'", required=True)],
 )
-"""What a person says in a client that shows prompts as slash commands."""
+"""What a person types in a client that shows prompts as slash commands."""
 
 
 class Mailbox(msgspec.Struct, frozen=True, kw_only=True):
-    """Which mailbox, where."""
+    """Which mailbox, and at which office."""
 
     server: str
     key: str | None = None
     agent: str | None = None
     tools: str = MAIL
     structured: bool = False
-    """Whether a program reads the answers, not a model."""
+    """Whether a program reads the answers, and not a model."""
     named_by: Callable[[], dict[str, str]] | None = None
-    """Who tells by which headers to call, where name and window may change."""
+    """Gives the headers for each call, where name and window may change."""
 
     listed: Callable[[], None] | None = None
-    """Who wants to know that the tools were given."""
+    """Called when the client has listed the tools."""
 
     rename: Callable[[str], str] | None = None
-    """Who gives the window a name that its person says, and what to say of it."""
+    """Gives the window the name its person chose, and returns what to say of it."""
 
     def headers(self) -> dict[str, str]:
-        """Who calls."""
+        """The headers that say who calls."""
         given = {"X-API-Key": self.key, "X-Agent": self.agent}
         return {name: value for name, value in given.items() if value}
 
 
 async def serve_stdio(mailbox: Mailbox) -> None:
-    """Answer whoever started this process until it closes our input."""
-    toolset(mailbox.tools)  # a wrong name is told before anybody waits
-    by_proxy = not is_plain(mailbox.server)  # a proxy in the environment is for the world outside, and would be shown the key
+    """Answer the client that started this process until it closes our input."""
+    toolset(mailbox.tools)  # fail on a wrong name before the client waits
+    by_proxy = not is_plain(mailbox.server)  # a proxy in the environment is meant for the internet, and would see the key
     hooks: dict[str, list[Callable[..., Any]]] = {"response": [_heed]}
     if mailbox.named_by is not None:
         hooks["request"] = [partial(_name, mailbox.named_by)]
@@ -82,7 +82,7 @@ async def serve_stdio(mailbox: Mailbox) -> None:
 
 
 class _Office:
-    """The office elsewhere. It may come and go while this process stays: each call is a client's whole life."""
+    """The office. It may come and go while this process runs, so each call opens a client of its own."""
 
     def __init__(self, mailbox: Mailbox, http: httpx2.AsyncClient) -> None:
         self._server = mailbox.server
@@ -90,8 +90,8 @@ class _Office:
         self._http = http
 
     async def ask(self, question: Callable[[Client], Awaitable[T]], *, repeatable: bool = True) -> T:
-        """Its answer, or the refusal it gives. What may not be repeated may be done though no answer came, and that is told."""
-        # What the office gives is passed on, however large: mail that is too large for its reader would come again and again.
+        """The office's answer, or its refusal. If a call that must not be repeated gets no answer, it may have been done, and the error says so."""
+        # Answers are passed on however large they are: if we refused a large letter, it would come again and again.
         transport = streamable_http_client(self._url, http_client=self._http, max_sse_event_size=None)
         failed: list[Exception] = []
         try:
@@ -103,7 +103,7 @@ class _Office:
                     failed.append(error)
         except (httpx2.HTTPError, MailError, ExceptionGroup) as error:
             failed += _leaves(error)
-        for failure in failed:  # raised outside, where no group wraps it
+        for failure in failed:  # raised here, outside the exception group
             if isinstance(failure, MailError):
                 raise MCPError(types.INVALID_REQUEST, str(failure))
             if isinstance(failure, MCPError) and _is_refusal(failure):
@@ -112,11 +112,11 @@ class _Office:
         raise MCPError(types.INTERNAL_ERROR, str(silence))
 
     async def call(self, tool: str, arguments: dict[str, Any] | None, progress: ProgressFnT) -> types.CallToolResult:
-        """One tool's answer, and not a question more: one that failed after the tool had done its work would take the answer with it."""
+        """One tool's answer, in a single request: if a later request failed, the answer of work already done would be lost."""
         request = types.CallToolRequest(params=types.CallToolRequestParams(name=tool, arguments=arguments))
         description = TOOLS.get(tool)
         repeatable = description is not None and (description.reads_only or description.repeatable or description.comes_again)
-        # Progress is told from here: where the office has to tell it, mail that is too large for an event has to be asked for again.
+        # We report progress ourselves. If the office did, it would answer by events, and mail too large for an event would have to be fetched again.
         telling = asyncio.create_task(_tell(progress))
         try:
             return await self.ask(lambda there: there.session.send_request(request, types.CallToolResult), repeatable=repeatable)
@@ -125,7 +125,7 @@ class _Office:
 
 
 async def _tell(progress: ProgressFnT) -> None:
-    """Say now and then that an answer is still waited for."""
+    """Report now and then that we still wait for the answer."""
     waited = 0.0
     while True:
         await asyncio.sleep(_PROGRESS_SECONDS)
@@ -134,13 +134,13 @@ async def _tell(progress: ProgressFnT) -> None:
 
 
 async def _name(named_by: Callable[[], dict[str, str]], request: httpx2.Request) -> None:
-    """Call by the name that the window has now."""
+    """Call under the name that the window has now."""
     request.headers.update(await asyncio.to_thread(named_by))
 
 
 async def _heed(response: httpx2.Response) -> None:
-    """Raise what the office refuses before it looks at the protocol: its words would be dropped for not being of the protocol."""
-    if response.status_code not in _REFUSED:  # a proxy that says that the office is away does not know either what it has done
+    """Raise a refusal that comes as plain HTTP: the SDK would drop its words, as they are not part of the protocol."""
+    if response.status_code not in _REFUSED:  # a proxy that reports the office away cannot know what the office has done
         return
     with suppress(msgspec.DecodeError, UnicodeDecodeError):
         said = msgspec.json.decode(await response.aread(), type=_Said)
@@ -148,14 +148,14 @@ async def _heed(response: httpx2.Response) -> None:
 
 
 class _Said(msgspec.Struct):
-    """A refusal, as HTTP says it."""
+    """A refusal in an HTTP answer."""
 
     code: str
     detail: str
 
 
 def _leaves(error: Exception) -> Iterator[Exception]:
-    """What a group of errors, perhaps of groups, is about."""
+    """The single errors in a group, which may hold groups again."""
     if isinstance(error, ExceptionGroup):
         for inner in error.exceptions:
             yield from _leaves(inner)
@@ -164,17 +164,17 @@ def _leaves(error: Exception) -> Iterator[Exception]:
 
 
 def _is_unreached(error: Exception) -> bool:
-    """Whether no office can have heard of it."""
+    """Whether the call cannot have reached any office."""
     return isinstance(error, _UNREACHED) or (isinstance(error, MCPError) and error.code in _NO_OFFICE)
 
 
 def _is_refusal(error: MCPError) -> bool:
-    """Whether the office said it. What a proxy says, or a connection that ends, tells nobody what to do."""
+    """Whether the error is the office's own. A proxy's error or a closed connection does not say what to do."""
     return error.code == types.INVALID_PARAMS or (isinstance(error.data, dict) and "code" in error.data)
 
 
 def _known_tools(mailbox: Mailbox) -> types.ListToolsResult:
-    """The list as we know it by heart."""
+    """The list of tools, known without asking the office."""
     identified = any((mailbox.key, mailbox.agent, mailbox.named_by))
     listed = [
         types.Tool(
@@ -190,7 +190,7 @@ def _known_tools(mailbox: Mailbox) -> types.ListToolsResult:
 
 
 def _prompts(mailbox: Mailbox, office: _Office) -> dict[str, Any]:
-    """The office's prompts, and one of ours where there is a window to be named."""
+    """The office's prompts, and our own if there is a window to name."""
 
     async def list_prompts(_: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         found = await office.ask(lambda there: there.list_prompts())
@@ -209,11 +209,13 @@ def _prompts(mailbox: Mailbox, office: _Office) -> dict[str, Any]:
 
 
 def _relay(mailbox: Mailbox, office: _Office) -> Server[Any]:
-    """A server whose every answer is the office's; only its list of tools it knows by heart."""
+    """A server that asks the office for every answer but the list of tools."""
 
     async def list_tools(_: Context, __: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         try:
-            async with asyncio.timeout(_LIST_SECONDS):  # a client that begins with an office that is still opening gives up on us
+            async with asyncio.timeout(
+                _LIST_SECONDS
+            ):  # if the office is still starting, the client must not wait so long that it gives up on us
                 tools = await office.ask(lambda there: there.list_tools())
         except (MCPError, TimeoutError):
             tools = _known_tools(mailbox)

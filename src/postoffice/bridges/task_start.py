@@ -1,4 +1,4 @@
-"""The beginning of a task: reported as under way, unless it is too late for that."""
+"""Begins a task: reports it as under way, unless it is too late."""
 
 from postoffice.client.message import Message
 from postoffice.core.errors import DeadlinePassed, TaskFinal
@@ -6,7 +6,7 @@ from postoffice.core.task import TaskState
 
 
 async def start_task(message: Message, id: str) -> bool:
-    """Whether there is work to do. A task whose deadline has passed is rejected, and of one that is over nothing is left."""
+    """Begin a task; False if there is nothing to do. A task past its deadline is rejected, and one that is over is left alone."""
     try:
         await message.report(TaskState.WORKING, automatic=True)
     except TaskFinal:

@@ -188,9 +188,9 @@ def test_doctor_finds_a_window_that_nothing_wakes(ground: Ground) -> None:
         until(lambda: ground.cards()[0]["reach"] == "socket")
         assert '"window"' not in doctor()
         shop.deaf()
-        until(lambda: "shop: its inbox is closed to us; mail still wakes it, by its hook" in doctor())
+        until(lambda: "shop: its inbox is closed to us; its hook still wakes it" in doctor())
         waiting.kill()
-        until(lambda: "shop: it is not woken by mail: claude-code has closed the way" in doctor())
+        until(lambda: "shop: mail does not wake it: claude-code has closed the way" in doctor())
 
 
 def test_a_killed_bell_comes_back_and_rings_for_what_came_meanwhile(ground: Ground) -> None:
@@ -267,7 +267,7 @@ def test_after_the_machine_slept_a_letter_is_rung_for_once(ground: Ground) -> No
         shop.say("busy")
         ground.send("shop")
         woken.touch()
-        until(lambda: "has slept" in (ground.home / "log").read_text())
+        until(lambda: "was asleep" in (ground.home / "log").read_text())
         shop.say("idle")
         until(lambda: shop.heard)
         time.sleep(6)

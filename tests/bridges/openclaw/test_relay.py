@@ -187,7 +187,7 @@ async def test_a_task_that_is_never_answered_has_failed_and_its_asker_hears_of_i
         asked = await town.send("do it", type="task")
         *_, result = await town.until_replies(2)
         await town.until_struck_out()
-    assert (result["task"]["state"], result["content"]) == ("failed", "no reply came in 0.5 seconds; none is awaited any more")
+    assert (result["task"]["state"], result["content"]) == ("failed", "no reply came in 0.5 seconds; the relay waits no longer")
     assert (await town.call("ann", f"/tasks/{asked}"))["state"] == "failed"
 
 
@@ -517,7 +517,7 @@ async def test_a_late_reply_that_never_comes_is_forgotten(town: Town, caplog: py
     town.gateway.act = lambda _: Act(status="accepted")
     async with town.relaying(late_for=0.5):
         await town.until_state(await town.send("long work"), "acked")
-        await until_logged(caplog, "none is awaited any more")
+        await until_logged(caplog, "the relay waits no longer")
         await town.until_struck_out()
 
 

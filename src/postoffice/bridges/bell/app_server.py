@@ -1,4 +1,4 @@
-"""Codex's app server, which its terminals share: by it a turn under way is told something before its next step."""
+"""Codex's app server, which all its terminals share. Through it the bell adds a line to a turn that is already running."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ _SOCKET = Path("app-server-control", "app-server-control.sock")
 
 
 async def steer(card: Card, text: str) -> bool:
-    """Have it join the turn that runs in a conversation; False where none runs, or nobody answers."""
+    """Add a line to the turn that a conversation is running; False if none is running, or nobody answers."""
     path = (Path(card.home) if card.home else Path.home() / ".codex") / _SOCKET
     if card.session is None or not _is_ours(path):
         return False
@@ -38,7 +38,7 @@ async def steer(card: Card, text: str) -> bool:
 
 
 async def _ask(line: ClientConnection, method: str, **what: Any) -> Any:
-    """Its result; a refusal has none, which is a KeyError."""
+    """The result of one call. A refusal has no result and raises KeyError."""
     await line.send(msgspec.json.encode({"id": method, "method": method, "params": what}), text=True)
     while True:
         said = msgspec.json.decode(await line.recv())

@@ -23,9 +23,9 @@ log = logging.getLogger(__name__)
 
 _RENEW_SECONDS = 5.0
 _EMPTY_SECONDS = 60.0
-"""With no window for so long, the bell ends."""
+"""The bell ends after this long without a window."""
 _SLEPT_SECONDS = 10.0
-"""A clock that is further than this ahead of the time that passed: the machine slept."""
+"""If the clock is further ahead than this of the time that passed, the machine slept."""
 
 
 class Bell:
@@ -34,7 +34,7 @@ class Bell:
     def __init__(self) -> None:
         self.windows: dict[Process, Window] = {}
         self.calls = 0
-        """Calls that somebody holds open."""
+        """Calls that are open now."""
         self.ended = asyncio.Event()
         self._offices: dict[tuple[str, str | None], Office] = {}
         self._listeners: dict[tuple[str, str], asyncio.Task[None]] = {}
@@ -42,7 +42,7 @@ class Bell:
         self._jobs: set[asyncio.Task[None]] = set()
 
     def restore(self) -> None:
-        """The windows that an earlier bell had, as far as they are still there."""
+        """Take over the windows of an earlier bell that are still open."""
         for card in place.cards():
             if card.process.alive:
                 self.windows[card.process] = Window(card)
@@ -50,7 +50,7 @@ class Bell:
                 place.forget(card)
 
     async def run(self) -> None:
-        """Until no window has been there for a while, or somebody says so."""
+        """Run until there has been no window for a while, or until told to stop."""
         since = time.monotonic()
         while not self.ended.is_set():
             before = time.time() - time.monotonic()
@@ -67,13 +67,13 @@ class Bell:
                 return
 
     async def end(self, said: dict[str, Any]) -> None:
-        """A client says that its session has ended. One whose process has ended too may be closed by now."""
+        """A client reports the end of its session. The window may be closed already, if its process has ended too."""
         at = Process(int(said["process"]["pid"]), str(said["process"]["started"]))
         if (window := self.windows.get(at)) is not None:
             await self.close(window)
 
     async def window(self, said: dict[str, Any]) -> Window:
-        """The window that speaks, known from now on if it was not."""
+        """The window that is calling. If it is new, remember it."""
         at = Process(int(said["process"]["pid"]), str(said["process"]["started"]))
         session = said.get("session")
         window = self.windows.get(at)
@@ -96,12 +96,12 @@ class Bell:
             card.inbox = msgspec.convert(inbox, place.Inbox)
         place.keep(card)
         if anew:
-            with suppress(MailError):  # the office is away; it is asked again
+            with suppress(MailError):  # the office is away; the next sweep asks again
                 await self._open(window)
         return window
 
     async def rename(self, window: Window, name: str) -> dict[str, Any]:
-        """Give it a name that its person says; the one it has then, and why not that one."""
+        """Give the window the name its person chose. Returns the name it has afterwards, and, if that is another one, the reason."""
         card = window.card
         before = card.named, card.wished
         card.named = card.wished = name
@@ -116,7 +116,7 @@ class Bell:
         return {"agent": window.agent}
 
     async def heed(self, window: Window, event: str, said: dict[str, Any]) -> dict[str, Any]:
-        """What to answer to what a client's hook tells."""
+        """The answer to what a client's hook reports."""
         if window.id is None or window.agent is None:
             return {}
         answer: dict[str, Any] = {"agent": window.agent}
@@ -139,20 +139,20 @@ class Bell:
         return answer | ({"text": text} if text else {})
 
     async def _edit(self, window: Window, said: dict[str, Any]) -> dict[str, Any]:
-        """Until when somebody else has reserved what is to be edited; nothing where the office does not tell."""
+        """How long another agent has reserved the files to be edited; None if the office cannot be asked."""
         window.sign(busy=True)
         with suppress(MailError):
             return {"reserved_until": await self._office(window).reserved_until(window, said["files"])}
         return {}
 
     def stir(self, agent: str | None = None) -> None:
-        """Have windows look at their mail."""
+        """Make windows look at their mail."""
         for window in self.windows.values():
             if agent is None or window.agent == agent:
                 window.stirred.set()
 
     async def close(self, window: Window) -> None:
-        """It has ended: its leases go back, and its name is free."""
+        """Close a window that has ended: its leases go back and its name becomes free."""
         self.windows.pop(window.card.process, None)
         if (ringer := self._ringers.pop(window, None)) is not None:
             ringer.cancel()
@@ -166,18 +166,18 @@ class Bell:
         self._listen()
 
     async def leave(self) -> None:
-        """End, and leave the windows to the bell that comes after."""
+        """End, and leave the windows to the next bell."""
         tasks = [*self._ringers.values(), *self._listeners.values(), *self._jobs]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def _ends(self, window: Window, said: dict[str, Any]) -> bool:
-        """Whether a turn that stops is over, and not kept going by what we say."""
+        """Whether the turn is really over. It is not if our answer keeps it going."""
         return bool(said.get("again")) or window.left_alone or not any(letter.rings for letter in window.untold())
 
     def _text(self, window: Window, event: str, said: dict[str, Any]) -> str | None:
-        """What a turn is told: urgent mail at once, everything with the next prompt, and at the end what came meanwhile."""
+        """What to tell a turn: urgent mail at once, all mail with the next prompt, and at the end what arrived during the turn."""
         untold = window.untold()
         if event != "prompt" and window.left_alone:
             return None
@@ -186,7 +186,7 @@ class Bell:
         elif event == "stop":
             untold = [] if said.get("again") else [letter for letter in untold if letter.rings]
         if not untold or (event == "prompt" and said.get("ring")):
-            return None  # the ring has told of its own letters, and what came after it is due by itself
+            return None  # the ring announced its own letters; later ones are announced when they are due
         window.told(untold)
         place.keep(window.card)
         return words.urgent(len(untold)) if event == "tool" else words.told(len(untold))
@@ -204,7 +204,7 @@ class Bell:
             await self._office(window).turn(window)
 
     async def _named(self, window: Window) -> None:
-        """Whoever serves it has to call by its name."""
+        """Pass the window's name to the servers beside its client: they call under that name."""
         place.keep(window.card)
         for say in tuple(window.beside):
             await say({"agent": window.agent, "window": window.id})
@@ -244,7 +244,7 @@ class Bell:
             names = {one["id"]: one["agent"] for one in answer["windows"]}
             for window in windows:
                 if window.id in answer["gone"]:
-                    window.id = None  # the lease ran out while we could not renew it
+                    window.id = None  # its lease ran out before we could renew it
                     with suppress(MailError):
                         await self._open(window)
                 elif (name := names.get(window.id)) and name != window.agent:
@@ -254,12 +254,12 @@ class Bell:
             self._listen()
 
     def _fellows(self, window: Window) -> list[Window]:
-        """The other windows that serve its mailbox."""
+        """The other windows of the same mailbox."""
         mine = (window.card.server, window.agent)
         return [one for one in self.windows.values() if one is not window and (one.card.server, one.agent) == mine]
 
     def _listen(self) -> None:
-        """One listener for each name that a window has."""
+        """Keep one listener for each name in use."""
         wanted = {(one.card.server, one.agent): one for one in self.windows.values() if one.agent is not None and one.id is not None}
         for key in self._listeners.keys() - wanted.keys():
             self._listeners.pop(key).cancel()
@@ -270,14 +270,14 @@ class Bell:
                 self._listeners[server, str(agent)] = asyncio.create_task(listen(wire, heard, asked))
 
     def _ask(self, server: str, agent: str) -> None:
-        """Somebody asks for a ring now: of the windows that serve the mailbox one is rung."""
+        """Somebody asked for a ring: one of the mailbox's windows is rung at once."""
         for window in self.windows.values():
             if (window.card.server, window.agent) == (server, agent):
                 window.card.ringing = window.card.ringing.ask()
 
     def _wake_up(self) -> None:
-        """Connections did not live through the sleep, and nobody says so."""
-        log.info("the machine has slept; looking at everything anew")
+        """Start over after the machine slept: connections broke meanwhile, and nothing reports that."""
+        log.info("the machine was asleep; checking everything again")
         for listener in self._listeners.values():
             listener.cancel()
         self._listeners.clear()

@@ -1,4 +1,4 @@
-"""A server beside its client: it learns from the bell whose window it serves, and sees to it that there is a bell."""
+"""An MCP server next to its client: it asks the bell which window it serves, and starts a bell if none runs."""
 
 import os
 import threading
@@ -21,11 +21,11 @@ from postoffice.core.names import check_name
 _BELL_SECONDS = 8.0
 _AGAIN_SECONDS = 2.0
 _OFFERED_SECONDS = (3.0, 12.0)
-"""A client that has heard of tools offers them to its model a moment later; what was rung for in between is rung for again."""
+"""Wait this long after a client listed the tools, as it offers them to its model a moment later. Rings from before are repeated."""
 
 
 class Beside:
-    """The name of the window that this process was started for, as it is now."""
+    """The current name of the window that this process was started for."""
 
     def __init__(self, wish: Wish) -> None:
         self._wish = wish
@@ -36,7 +36,7 @@ class Beside:
         self._known = threading.Event()
 
     def start(self) -> None:
-        """Begin to listen; it ends with this process."""
+        """Begin to listen, for as long as this process runs."""
         threading.Thread(target=self._hold, daemon=True).start()
 
     def agent(self) -> str | None:
@@ -45,18 +45,18 @@ class Beside:
         return self._agent or self._wish.agent
 
     def headers(self) -> dict[str, str]:
-        """How to call for it: by its name, and as the window it is."""
+        """The headers for calls on the window's behalf: its name and its id."""
         said = {"X-Agent": self.agent(), "X-Window": self._id, "X-Project": self._project}
         return {header: value for header, value in said.items() if value}
 
     def listed(self) -> None:
-        """The client has heard which tools there are: from now on a turn can take mail."""
+        """The client has listed the tools: from now on a turn can take mail."""
         if not self._listed:
             self._listed = True
             threading.Thread(target=self._tell_tools, daemon=True).start()
 
     def rename(self, name: str) -> str:
-        """Have the window called by a name that its person says; what came of it, for whoever is called so."""
+        """Give the window the name its person chose, and say to its model what came of it."""
         said = self._said()
         answer = {} if said is None else call.ask({**said, "say": "name", "name": check_name(name)}, _BELL_SECONDS)
         return words.renamed(name, answer.get("agent"), answer.get("why"))
@@ -99,7 +99,7 @@ class Beside:
 
 
 def _window(client: str) -> tuple[str | None, Process | None]:
-    """The conversation and the process. Codex starts us by a daemon that all its windows share."""
+    """The conversation and the client's process. Codex's windows share one daemon, which starts us, so the process says nothing there."""
     if client != CODEX:
         return None, client_process()
     session = latest()

@@ -1,4 +1,4 @@
-"""A call to the bell: what a hook, a waiter or a server beside a client says to it, and hears. It starts the bell where none runs."""
+"""A call to the bell, by a hook, a waiter or a server beside a client. It starts the bell if none runs."""
 
 import json
 import os
@@ -23,11 +23,11 @@ _KEPT = (
     *("POSTOFFICE_CREDENTIALS", "POSTOFFICE_DATA", "POSTOFFICE_AUTOSTART", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "PYTHONPATH"),
     *("SYSTEMROOT", "APPDATA", "LOCALAPPDATA", "USERPROFILE", "PATHEXT"),
 )
-"""Of our environment, what the bell needs to find the files we would find."""
+"""The variables of our environment that the bell needs to find the same files as we do."""
 
 
 def ask(words: dict[str, Any], seconds: float) -> dict[str, Any]:
-    """What the bell answers; nothing where it cannot be reached in time."""
+    """The bell's answer; None if it cannot be reached in time."""
     with suppress(OSError, ValueError), _calling(words, seconds) as call:
         call.settimeout(seconds)
         answer = json.loads(next(_heard(call), b"{}"))
@@ -36,7 +36,7 @@ def ask(words: dict[str, Any], seconds: float) -> dict[str, Any]:
 
 
 def hear(words: dict[str, Any], seconds: float) -> Iterator[dict[str, Any]]:
-    """Everything the bell says in this call, until it hangs up."""
+    """All the bell's answers in this call, until it hangs up."""
     with suppress(OSError, ValueError), _calling(words, seconds) as call:
         call.settimeout(None)
         for said in _heard(call):
@@ -44,7 +44,7 @@ def hear(words: dict[str, Any], seconds: float) -> Iterator[dict[str, Any]]:
 
 
 def start() -> None:
-    """Start a bell, apart from whoever started us. Of two, one finds that the other is there and ends."""
+    """Start a bell that outlives our own parent. If two start at once, the second finds the first and ends."""
     log = log_path()
     with suppress(OSError):
         if log.stat().st_size > _LOG_BYTES:
@@ -62,7 +62,7 @@ def start() -> None:
             env=chosen(os.environ, _KEPT),
             **apart,
         )
-    bell.returncode = 0  # nobody here waits for its end
+    bell.returncode = 0  # we never wait for it to end
 
 
 @contextmanager
@@ -95,7 +95,7 @@ def _connect(address: Address, words: dict[str, Any]) -> socket.socket:
 
 
 def _older(address: Address) -> bool:
-    """Whether it is of another version than whoever calls: after an upgrade the new one takes its place."""
+    """Whether the bell has another version than its caller: after an upgrade a new bell replaces it."""
     return _numbers(address.version) < _numbers(__version__)
 
 

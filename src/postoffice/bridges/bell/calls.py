@@ -1,4 +1,4 @@
-"""The calls that hooks, waiters, plugins and servers make to the bell: on loopback only, for whoever can read this user's files."""
+"""The calls that hooks, waiters, plugins and servers make to the bell. It listens on loopback, and its token is in a file only this user can read."""
 
 import asyncio
 import hmac
@@ -24,8 +24,8 @@ _MOST_BYTES = 1 << 20
 
 
 async def keep_bell() -> bool:
-    """Be the bell until nobody needs one; False if another is already."""
-    with open(place.lock_path(), "wb", opener=private) as lock:  # noqa: ASYNC230 - it must be opened as ours alone; once
+    """Be the bell until no window needs it; False if another one is running."""
+    with open(place.lock_path(), "wb", opener=private) as lock:  # noqa: ASYNC230 - opened once, and only we may open it
         if not took(lock):
             return False
         bell = Bell()
@@ -45,14 +45,14 @@ async def keep_bell() -> bool:
 
 
 class _Calls:
-    """Everyone who speaks to the bell."""
+    """Answers everyone who calls the bell."""
 
     def __init__(self, bell: Bell, token: str) -> None:
         self._bell = bell
         self.token = token
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One call, from its first word to its end."""
+        """One call, from its first line to its end."""
         try:
             async with asyncio.timeout(_FIRST_WORD_SECONDS):
                 said = msgspec.json.decode(await reader.readline(), type=dict[str, Any])
@@ -94,7 +94,7 @@ class _Calls:
             self._bell.calls -= 1
 
     async def _tell(self, window: Window, reader: asyncio.StreamReader, say: Say) -> None:
-        """A server beside its client, which has to know the window's name."""
+        """Keep a server beside its client informed of the window's name."""
         window.beside.add(say)
         if window.agent is not None:
             await say({"agent": window.agent, "window": window.id})
@@ -104,7 +104,7 @@ class _Calls:
             window.beside.discard(say)
 
     async def _wait(self, window: Window, reader: asyncio.StreamReader, say: Say) -> None:
-        """A hook that wakes its client. One a window: another is sent home."""
+        """Hold the line of a hook that waits to wake its client. A window has one; a second is sent away."""
         if window.waiter is not None:
             return
         window.waiter = say
@@ -115,7 +115,7 @@ class _Calls:
             window.waiter = None
 
     async def _talk(self, window: Window, reader: asyncio.StreamReader, say: Say) -> None:
-        """A plugin inside its client: it tells what happens there, and is told when to begin a turn."""
+        """Serve a plugin inside its client: it reports what happens there, and is told when to begin a turn."""
         window.plugin = say
         window.stirred.set()
         try:

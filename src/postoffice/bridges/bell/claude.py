@@ -1,4 +1,4 @@
-"""Claude Code's windows: what it writes of each, and its inbox socket, by which another session may begin a turn."""
+"""Claude Code's windows: the record it writes of each, and the inbox socket through which another session may begin a turn."""
 
 import asyncio
 import json
@@ -17,12 +17,12 @@ _HOLDS = ("hold", "refuse")
 
 
 def status(card: Card) -> str | None:
-    """What the window itself says that it does: `idle`, `busy`; None where it says nothing that can be believed."""
+    """What the window says of itself: `idle` or `busy`; None if it says nothing we can trust."""
     return _text(_record(card), "status")
 
 
 def socket_path(card: Card) -> Path | None:
-    """Its inbox, if it has one that belongs to this user."""
+    """The window's inbox socket, if it has one and this user owns it."""
     named = _text(_record(card), "messagingSocketPath")
     if named is None:
         return None
@@ -34,13 +34,13 @@ def socket_path(card: Card) -> Path | None:
 
 
 def holds(card: Card) -> bool:
-    """Whether it would keep what comes by its socket back for its user, or turn it away."""
+    """Whether the window refuses what comes through its socket, or holds it back until its user agrees."""
     setting = _setting(card)
     return setting in _HOLDS or (setting is None and card.mode == _BYPASS)
 
 
 async def ring(card: Card, text: str) -> bool:
-    """Put a line into its inbox. Nothing comes back: only the turn that begins shows that it was heard."""
+    """Write a line into its inbox. There is no receipt: only a turn that begins shows that the line arrived."""
     path = socket_path(card)
     if path is None:
         return False
@@ -63,9 +63,9 @@ def _folder(card: Card) -> Path:
 
 
 def _record(card: Card) -> dict[str, Any]:
-    """What Claude Code writes of the window with this process, if the file is this user's and speaks of this very process."""
+    """Claude Code's record of the window with this process, if this user owns the file and it is about this very process."""
     path = _folder(card) / "sessions" / f"{card.process.pid}.json"
-    if sys.platform == "win32":  # its inbox is a named pipe there, which nobody has tried
+    if sys.platform == "win32":  # its inbox is a named pipe there, which is untested
         return {}
     try:
         if path.lstat().st_uid != os.getuid():
@@ -74,13 +74,13 @@ def _record(card: Card) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     began = _text(record, "procStart")
-    # Elsewhere than on Linux its own word for the beginning is not ours to read; there the number has to do.
+    # Only on Linux can we read the start time as Claude Code writes it. Elsewhere the process number has to do.
     same = sys.platform != "linux" or began is None or card.process.started.endswith(f"-{began}")
     return record if isinstance(record, dict) and same else {}
 
 
 def _setting(card: Card) -> str | None:
-    """The last word of its settings on messages from other sessions."""
+    """The setting in force on messages from other sessions."""
     project = Path(card.folder) / ".claude"
     for path in (project / "settings.local.json", project / "settings.json", _folder(card) / "settings.json"):
         with suppress(OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Codex's queue, by which a turn begins in a conversation."""
+"""Codex's queue, through which a turn begins in a conversation."""
 
 import asyncio
 import os
@@ -41,12 +41,12 @@ async def ring(card: Card, text: str) -> bool:
 
 
 def can_queue(card: Card) -> bool:
-    """Whether there is a conversation to queue for, and a program that does it."""
+    """Whether there is a conversation to queue a prompt for, and a program to queue it with."""
     return card.session is not None and _program(card) is not None
 
 
 def still_queued(card: Card) -> bool:
-    """Whether an earlier ring waits in the client's own queue."""
+    """Whether an earlier ring still waits in the client's queue."""
     for path in (Path(card.home) if card.home else Path.home() / ".codex").glob("queue_*.sqlite"):
         with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=1)) as queue:
             if queue.execute("SELECT 1 FROM queued_items WHERE thread_id = ?", (card.session,)).fetchone():
@@ -55,7 +55,7 @@ def still_queued(card: Card) -> bool:
 
 
 def _program(card: Card) -> str | None:
-    """The program that the terminal runs, so that both agree on their files."""
+    """The program that the terminal runs: another version might keep its files elsewhere."""
     with suppress(OSError):
         program = (_PROC / str(card.process.pid) / "exe").readlink()
         if program.name == NAME and program.exists():

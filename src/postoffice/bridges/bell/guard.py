@@ -1,4 +1,4 @@
-"""An edit that a client is about to make: refused where another agent has reserved the file."""
+"""Refuses an edit that a client is about to make if another agent has reserved the file."""
 
 import json
 import re
@@ -11,15 +11,15 @@ from postoffice.bridges.bell.place import CODEX, GEMINI, folder
 from postoffice.client.project import places_of
 
 EDITORS: Final = {"claude": "Edit|Write|MultiEdit|NotebookEdit", "codex": "apply_patch", "gemini": "write_file|replace"}
-"""By client, the tools that edit files. What a shell command writes is not seen."""
+"""The tools that edit files, by client. We do not see what a shell command writes."""
 _NAMED = ("file_path", "notebook_path")
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
 _REFUSED_EXIT = 2
-"""By this a hook tells Codex that its tool may not run."""
+"""The exit code that tells Codex not to run the tool."""
 
 
 def guard(asked: dict[str, Any], told: dict[str, Any], seconds: float) -> int:
-    """Refuse the edit, or say nothing. Where nobody can tell, it goes on, and that is said once."""
+    """Refuse the edit, or print nothing. If the office cannot be asked, the edit goes on and the agent is told so once."""
     places = {place for file in files_of(told) for place in places_of(file, asked["folder"])}
     if not places:
         return 0
@@ -36,7 +36,7 @@ def guard(asked: dict[str, Any], told: dict[str, Any], seconds: float) -> int:
 
 
 def files_of(told: dict[str, Any]) -> list[str]:
-    """The files that a tool is about to write."""
+    """The files a tool is about to write."""
     given = told.get("tool_input")
     if not isinstance(given, dict):
         return []
@@ -45,7 +45,7 @@ def files_of(told: dict[str, Any]) -> list[str]:
 
 
 def _refuse(client: str, event: str, why: str) -> int:
-    """Each client hears it in its own way, and in no other."""
+    """Each client understands only its own form of a refusal."""
     if client == CODEX:
         print(why, file=sys.stderr, flush=True)  # noqa: T201 - a hook speaks by printing
         return _REFUSED_EXIT

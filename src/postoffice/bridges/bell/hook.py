@@ -1,4 +1,4 @@
-"""The hook: what a client tells of its session is told to the bell, and what the bell answers is told to the agent."""
+"""The hook: it passes a client's session events to the bell, and prints the bell's answer for the agent."""
 
 import json
 import os
@@ -31,38 +31,38 @@ _EVENTS: Final = {
 }
 _HOMES: Final = {CLAUDE: "CLAUDE_CONFIG_DIR", CODEX: "CODEX_HOME", QWEN: "QWEN_HOME"}
 _ENTRYPOINT, _FOR_ONE_PROMPT = "CLAUDE_CODE_ENTRYPOINT", "sdk"
-"""How Claude Code was started; so begins what it says where it was for one prompt, by `claude -p`."""
+"""The variable that says how Claude Code was started. For a single prompt (`claude -p`) its value begins with `sdk`."""
 _PASSING: Final = ("clear", "resume")
-"""Ends of a session that another follows in the same window."""
+"""Reasons for which a session ends and another begins in the same window."""
 _START_SECONDS, _ANSWER_SECONDS = 8.0, 2.0
-"""Whoever waits for us is working: a bell that does not answer at once is not waited for."""
+"""The client stands still while the hook runs, so we wait for the bell only this long."""
 _INPUT_SECONDS = 1.0
 _SPARE_SECONDS = 0.5
-"""With this on top, a hook has ended before its client would end it."""
+"""Added to the wait, this still ends before the client would kill the hook."""
 _READ_BYTES = 1 << 16
 _WAKE_EXIT = 2
-"""By this a hook that waits tells Claude Code to begin a turn."""
+"""The exit code with which a waiting hook makes Claude Code begin a turn."""
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
-    """What was set up: for which client, at which office, and what a person said of the name."""
+    """What `setup` wrote down: which client, which office, and the name a person chose."""
 
     client: str
     server: str
     agent: str | None = None
     shared: bool = False
     tmux: bool = False
-    """Whether rings may be typed into its pane, where nothing else wakes it."""
+    """Whether rings may be typed into its tmux pane if nothing else wakes it."""
 
 
 def run_hook(wish: Wish) -> int:
-    """Say what there is to say, or nothing. Never a failure: an agent's turn does not depend on us, but for an edit that is refused."""
+    """Print what the agent is to be told, if anything. A hook never fails, as a turn must not depend on us; only a reserved file stops an edit."""
     payload = _told()
     event = _EVENTS.get(str(payload.get("hook_event_name")))
     seconds = _START_SECONDS if event == "start" else _ANSWER_SECONDS
     _end_within(seconds + _SPARE_SECONDS)
     if event == "prompt" and wish.client == QWEN and not payload.get("prompt"):
-        return 0  # it says so after each tool call as well, which has been told of already
+        return 0  # it reports this after each tool call too, and we have told it already
     said = _said(wish, payload)
     if event is None or said is None or (event == "end" and payload.get("reason") in _PASSING):
         return 0
@@ -82,9 +82,9 @@ def run_hook(wish: Wish) -> int:
 
 
 def wait(wish: Wish) -> int:
-    """Wait until mail comes, and wake the client. One waiter a session; should the bell fail, it is started again."""
+    """Wait until mail comes, then wake the client. A session has one waiter; if the bell fails, start it again."""
     if os.environ.get(_ENTRYPOINT, "").startswith(_FOR_ONE_PROMPT):
-        return 0  # it would not end before we do
+        return 0  # it would run for as long as we do
     said = _said(wish, _told())
     if said is None:
         return 0
@@ -95,7 +95,7 @@ def wait(wish: Wish) -> int:
         while at.alive:
             for heard in call.hear({**said, "say": "wait"}, _START_SECONDS):
                 if wake := heard.get("wake"):
-                    print(wake, file=sys.stderr, flush=True)  # noqa: T201 - this is how the client hears it
+                    print(wake, file=sys.stderr, flush=True)  # noqa: T201 - the client reads this stream
                     return _WAKE_EXIT
                 if heard.get("bye"):
                     return 0
@@ -104,8 +104,8 @@ def wait(wish: Wish) -> int:
 
 
 def _said(wish: Wish, payload: dict[str, Any]) -> dict[str, Any] | None:
-    """Who speaks, and where."""
-    session, place = payload.get("session_id"), str(payload.get("cwd") or os.getcwd())  # noqa: PTH109 - as the client would say it
+    """Which session calls, and from where."""
+    session, place = payload.get("session_id"), str(payload.get("cwd") or os.getcwd())  # noqa: PTH109 - the same spelling as the client's
     at = _process(wish.client, str(session or ""), place)
     if at is None:
         return None
@@ -135,14 +135,14 @@ def _process(client: str, session: str, place: str) -> Process | None:
 
 
 def _printed(client: str, name: str, event: str, text: str) -> dict[str, Any]:
-    """An answer as the client reads it."""
+    """The answer in the form that the client reads."""
     if event == "stop":
         return {"decision": "deny" if client == GEMINI else "block", "reason": text}
     return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
 
 
 def _told() -> dict[str, Any]:
-    """What the client says of the moment. A person at a terminal says nothing, and neither does a pipe that nobody writes to."""
+    """The event that the client reports; nothing at a terminal, or from a pipe that nobody writes to."""
     if sys.stdin is None or sys.stdin.isatty():
         return {}
     read: list[bytes] = []
@@ -156,14 +156,14 @@ def _told() -> dict[str, Any]:
 
 
 def _read(source: int, read: list[bytes]) -> None:
-    """Not by Python's own buffer: a thread that still waits in it would have the whole program fail as it ends."""
+    """Read past Python's buffer: a thread still waiting in it makes the interpreter fail at exit."""
     with suppress(OSError):
         while more := os.read(source, _READ_BYTES):
             read.append(more)
 
 
 def _end_within(seconds: float) -> None:
-    """Whatever we wait for, and however slowly it comes: a turn goes on without us."""
+    """End this process in time, whatever it is waiting for: the turn must go on."""
     watch = threading.Timer(seconds, os._exit, (0,))
     watch.daemon = True
     watch.start()

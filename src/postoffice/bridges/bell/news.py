@@ -1,4 +1,4 @@
-"""News of one agent's mail: hints to look, which go on where they left off."""
+"""News of one agent's mail: hints to look. After a gap they go on where they stopped."""
 
 import asyncio
 from collections.abc import Callable
@@ -15,7 +15,7 @@ _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.2, 5.0
 
 
 async def listen(wire: Wire, heard: Callable[[], None], asked: Callable[[], None]) -> None:
-    """Call whenever something may have come, until cancelled, and first when somebody asked for a ring. After any gap it is called once more than needed."""
+    """Call `heard` whenever something may have come, after `asked` if somebody asked for a ring. A gap may cost a needless call."""
     after: Any = None
     wait = _WAIT_SECONDS
     pausing = pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
@@ -28,16 +28,16 @@ async def listen(wire: Wire, heard: Callable[[], None], asked: Callable[[], None
             after = news["cursor"]
             if any(one["type"] == Kind.RING for one in news["events"]):
                 asked()
-            heard()  # also when nothing came: letters are due at times of which no event tells
+            heard()  # even with no news: letters come due at times that no event announces
             pausing = pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
             if not wait and not news["events"]:
                 await asyncio.sleep(_LOOK_SECONDS)
         except BadCursor:
-            after = None  # another log than before
+            after = None  # this office has another log
         except BadLimit:
-            wait = 0.0  # nobody may wait so long there
+            wait = 0.0  # that office does not allow so long a wait
         except (MailError, LookupError, TypeError):
             await asyncio.sleep(await anext(pausing))
             with suppress(MailError, LookupError, TypeError):
                 await wire.get("/mailbox")
-                heard()  # it is back
+                heard()  # the office is back

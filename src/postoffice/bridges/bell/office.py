@@ -1,4 +1,4 @@
-"""One office, as the bell speaks to it for all windows that share a key."""
+"""One office, as the bell calls it for all windows that share a key."""
 
 import asyncio
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ _LETTERS_READ = 100
 
 
 class Office:
-    """Windows opened, renewed, closed, and their mail looked at. Taking mail is not the bell's."""
+    """Opens, renews and closes windows, and looks at their mail. The bell never takes mail."""
 
     def __init__(self, server: str, key: str | None) -> None:
         self.server = server
@@ -24,7 +24,7 @@ class Office:
         self._wires: dict[str, Wire] = {}
 
     async def open(self, window: Window) -> dict[str, Any]:
-        """Have a window known, and learn its name."""
+        """Open a window at the office, which gives it its name."""
         card = window.card
         await starter.ensure_open(self.server)
         opened: dict[str, Any] = await self._plain.post(
@@ -44,41 +44,41 @@ class Office:
         return opened
 
     async def renew(self, windows: Iterable[Window]) -> dict[str, Any]:
-        """Say that they are still open; what the office knows of them, and which are gone there."""
+        """Renew the windows. Returns what the office knows of them, and which it has no longer."""
         said = [{"id": one.id, "state": "busy" if one.at_work() else "idle", "ring": await one.look()} for one in windows]
         answer: dict[str, Any] = await self._plain.put("/windows", {"windows": said})
         return answer
 
     async def close(self, window: Window) -> None:
-        """It has ended."""
+        """Close a window that has ended."""
         await self._plain.call("DELETE", f"/windows/{part(str(window.id))}")
 
     async def rung(self, window: Window, ids: Iterable[str]) -> None:
-        """It was rung for these."""
+        """Report that the window was rung for these."""
         await self._plain.post(f"/windows/{part(str(window.id))}/rung", {"messages": list(ids)})
 
     async def turn(self, window: Window) -> None:
-        """A turn has begun in it."""
+        """Report that a turn has begun in the window."""
         await self._plain.post(f"/windows/{part(str(window.id))}/turn", {})
 
     async def untaken(self, window: Window, ids: Iterable[str]) -> None:
-        """It was rung for these in vain."""
+        """Report that the window was rung for these in vain."""
         await self._plain.post(f"/windows/{part(str(window.id))}/untaken", {"messages": list(ids)})
 
     async def waiting(self, agent: str) -> list[Letter]:
-        """What waits for an agent now, and may be taken: for what is paused nobody is rung."""
+        """What the agent could take now. Paused mail is not in it, as nobody is rung for that."""
         wire = self.wire(agent)
         page, box = await asyncio.gather(wire.get("/messages/waiting", limit=_LETTERS_READ), wire.get("/mailbox"))
         return [] if box.get("paused") else letters_of(page["messages"])
 
     async def reserved_until(self, window: Window, files: Iterable[tuple[str, str]]) -> str | None:
-        """Until when others have reserved any of these, if they have."""
+        """How long others have reserved any of these files; None if nobody has."""
         asked = {"files": [{"project": project, "path": path} for project, path in files], "window": window.id}
         found = (await self.wire(str(window.agent)).post("/reservations/check", asked))["reservations"]
         return max((str(one["until"]) for one in found), default=None)
 
     def wire(self, agent: str) -> Wire:
-        """Calls as this agent."""
+        """A wire that calls as this agent."""
         if agent not in self._wires:
             self._wires[agent] = Wire(self.server, key=self.key, agent=agent)
         return self._wires[agent]

@@ -1,4 +1,4 @@
-"""The pane of tmux that a client is shown in, as its own environment tells."""
+"""The tmux pane that shows a client, read from the client's environment."""
 
 import os
 import re
@@ -9,14 +9,14 @@ import msgspec
 
 
 class Pane(msgspec.Struct, frozen=True):
-    """Where a client is shown: tmux's socket, and the pane's number there."""
+    """Tmux's socket, and the pane's number there."""
 
     socket: str
     pane: str
 
 
 def pane_of(pid: int) -> Pane | None:
-    """The pane a process runs in, by its own environment."""
+    """The pane a process runs in, read from its environment."""
     variables = dict(os.environ)
     with suppress(OSError):
         words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")

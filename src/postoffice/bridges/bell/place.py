@@ -1,4 +1,4 @@
-"""Where the bell is found, and the windows it has: files that nobody else can read."""
+"""The bell's address and its windows, in files that only this user can read."""
 
 import os
 import re
@@ -15,13 +15,13 @@ from postoffice.core.ringing import Ringing
 
 CLAUDE, CODEX, GEMINI, QWEN = "claude-code", "codex", "gemini", "qwen"
 QWEN_INBOX = ("QWEN_CODE_MESSAGING_SOCKET", "QWEN_CODE_MESSAGING_TOKEN")
-"""In the environment of what a window starts: its inbox, and the word that proves who was started by it."""
+"""A window gives these to what it starts: the path of its inbox, and a secret that proves who was started by it."""
 PLUGGED = ("copilot", "kilo", "opencode")
-"""Clients that are rung from inside, by a line to the bell: only it knows whether that is open."""
+"""Clients that are rung by their own plugin over a line to the bell: only the bell knows whether that line is open."""
 
 
 class Address(msgspec.Struct, frozen=True, kw_only=True):
-    """How to reach the bell on this machine: whoever can read this may speak to it."""
+    """How to reach the bell on this machine. Who can read this may call it."""
 
     port: int
     token: str
@@ -30,14 +30,14 @@ class Address(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Inbox(msgspec.Struct, frozen=True, array_like=True):
-    """A socket that a client opened for what it starts, and the word that proves who was."""
+    """A socket that a client opens for what it starts, and the secret that proves who that is."""
 
     path: str
     token: str
 
 
 class Card(msgspec.Struct, kw_only=True):
-    """One window, as it is kept for a bell that comes after this one."""
+    """One window, as it is written down for the next bell."""
 
     client: str
     process: Process
@@ -45,45 +45,45 @@ class Card(msgspec.Struct, kw_only=True):
     server: str
     session: str | None = None
     wished: str | None = None
-    """The name that a person chose."""
+    """The name a person chose in `setup`."""
     named: str | None = None
-    """One that a person said in the client, which counts before what was set up."""
+    """The name a person gave in the client. It goes before the one from `setup`."""
     shared: bool = False
     home: str | None = None
-    """Where its client keeps its own files, if it was told."""
+    """Where its client keeps its files, if that was changed."""
     mode: str | None = None
     """How the client asks for permission."""
     pane: Pane | None = None
-    """Where it is shown by tmux, if a person wants rings typed there."""
+    """The tmux pane that shows it, if a person wants rings typed there."""
     inbox: Inbox | None = None
-    """Where its client hears what it started itself, if it told its hook."""
+    """Where its client listens to what it started itself, if its hook was told."""
     agent: str | None = None
     tools: bool = False
     """Whether its client has our tools."""
     reach: str | None = None
-    """By which way it could be rung when the bell last looked."""
+    """The way it could be rung when the bell last looked."""
     ringing: Ringing = Ringing()
 
 
 def folder() -> Path:
-    """Ours, made if need be."""
+    """The bell's folder, made if it is missing."""
     path = user_cache_path("postoffice") / "bell"
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     return path
 
 
 def lock_path() -> Path:
-    """Who holds this is the bell."""
+    """The process that holds this lock is the bell."""
     return folder() / "lock"
 
 
 def log_path() -> Path:
-    """What the bell says."""
+    """The bell's log."""
     return folder() / "bell.log"
 
 
 def address() -> Address | None:
-    """The bell that runs, if one does."""
+    """The address of the bell that runs, if one does."""
     with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
         bell = msgspec.json.decode((folder() / "address.json").read_bytes(), type=Address)
         return bell if bell.process.alive else None
@@ -91,12 +91,12 @@ def address() -> Address | None:
 
 
 def keep_address(address: Address) -> None:
-    """Have it found."""
+    """Write down where the bell is found."""
     _write(folder() / "address.json", msgspec.json.encode(address))
 
 
 def cards() -> list[Card]:
-    """Every window there was."""
+    """Every window that was written down."""
     all_cards = []
     for path in sorted((folder() / "windows").glob("*.json")):
         with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
@@ -105,14 +105,14 @@ def cards() -> list[Card]:
 
 
 def keep(card: Card) -> None:
-    """Remember a window."""
+    """Write a window down."""
     path = _card_path(card)
     path.parent.mkdir(mode=0o700, exist_ok=True)
     _write(path, msgspec.json.encode(card))
 
 
 def forget(card: Card) -> None:
-    """It has closed."""
+    """Strike out a window that has closed."""
     _card_path(card).unlink(missing_ok=True)
 
 
@@ -121,7 +121,7 @@ def _card_path(card: Card) -> Path:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Whole or not at all; the file is its owner's from the start."""
+    """Write whole or not at all, with rights for the owner only from the start."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=".")
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -12,7 +12,7 @@ from postoffice.core.quiet import within
 
 
 class Quiet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """When one agent wants to be left alone."""
+    """One agent's quiet hours."""
 
     until: datetime | None = None
     """Once, until then."""
@@ -30,19 +30,19 @@ class Quiet(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def is_quiet(agent: str) -> bool:
-    """Whether this agent is not to be rung now."""
+    """Whether this agent must not be rung now."""
     return any(quiet.holds(datetime.now().astimezone()) for name, quiet in kept().items() if name in (folded(agent), ""))
 
 
 def kept() -> dict[str, Quiet]:
-    """Whatever was asked for, by agent; an empty name is everybody."""
+    """All quiet hours, by agent; an empty name means everybody."""
     with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
         return msgspec.json.decode(_path().read_bytes(), type=dict[str, Quiet])
     return {}
 
 
 def keep(agent: str, quiet: Quiet | None) -> None:
-    """Ask for it, or take it back."""
+    """Set an agent's quiet hours, or end them."""
     asked = {name: one for name, one in kept().items() if name != folded(agent)}
     if quiet is not None:
         asked[folded(agent)] = quiet

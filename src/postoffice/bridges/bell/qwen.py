@@ -1,4 +1,4 @@
-"""Qwen Code's windows: the inbox that each opens for what it started itself, such as our hook, by which a turn begins."""
+"""Qwen Code's windows: each opens an inbox for what it started itself, such as our hook. A line in it begins a turn."""
 
 import asyncio
 import json
@@ -14,12 +14,12 @@ from postoffice.bridges.bell.place import Card
 
 _RECEIPT_SECONDS = 15.0
 _LETS_IN: Final = (None, "accept")
-"""Said of messages from other sessions; where nothing is said, what a window started itself is heard."""
+"""The setting on messages from other sessions. By default a window takes what comes from a program it started."""
 _VERSION: Final = {"msgV": 1}
 
 
 def has_inbox(card: Card) -> bool:
-    """Whether there is an inbox of this user's that its hook was told of."""
+    """Whether the inbox that its hook was told of is there, and this user owns it."""
     if card.inbox is None:
         return False
     with suppress(OSError):
@@ -29,13 +29,13 @@ def has_inbox(card: Card) -> bool:
 
 
 def holds(card: Card) -> bool:
-    """Whether its settings keep what comes by its inbox back for its user, or turn it away. A project may be stricter than its user."""
+    """Whether its settings refuse what comes through its inbox, or hold it back. A project's settings may be stricter than its user's."""
     home = Path(card.home) if card.home else Path.home() / ".qwen"
     return any(_setting(folder / "settings.json") not in _LETS_IN for folder in (Path(card.folder) / ".qwen", home))
 
 
 async def ring(card: Card, text: str) -> bool:
-    """Put a line into its inbox. It is heard once the receipt says so, which comes to a socket of ours that nobody else can reach."""
+    """Write a line into its inbox. A receipt says that it was taken; it comes to a socket of ours that nobody else can reach."""
     if card.inbox is None:
         return False
     id = uuid.uuid4().hex
@@ -52,7 +52,7 @@ async def ring(card: Card, text: str) -> bool:
 
 
 async def _receipt(inbox: str, lines: list[dict[str, Any]], answer_to: str, id: str) -> bool:
-    """Send, and wait for what becomes of it."""
+    """Send the line and wait for the receipt."""
     status: asyncio.Future[object] = asyncio.get_running_loop().create_future()
 
     async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

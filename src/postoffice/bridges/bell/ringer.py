@@ -1,4 +1,4 @@
-"""How one window is rung: when something is due and it is idle, by the best way that works."""
+"""Rings one window: when something is due and the window is idle, by the best way that works."""
 
 import asyncio
 import time
@@ -12,18 +12,18 @@ from postoffice.bridges.bell.window import Window
 from postoffice.core.errors import MailError
 
 _BEGIN_SECONDS = 1.5
-"""Within this an idle client has begun the turn it was rung for, or the way does not work."""
+"""If an idle client has begun no turn within this time after a ring, the way does not work."""
 _LAST_SECONDS = 20.0
-"""The same for one that is rung by its queue, and for the last way there is: a client that has just opened is slow."""
+"""The same for a client rung by its queue, and for the last way left: a client that has just opened is slow."""
 _LOOK_SECONDS = 0.2
-"""How often a window at work is looked at that says by itself when it is idle."""
+"""How often to look at a window at work whose client reports by itself when it is idle."""
 _ALONE_SECONDS = 5.0
-"""How often it is asked whether a person still wants a window left alone."""
+"""How often to ask whether a person still wants a window left alone."""
 _LONGEST_SECONDS = 60.0
 
 
 class Ringer:
-    """Attends to one window, from its opening to its end."""
+    """Attends to one window from its opening to its end."""
 
     def __init__(self, window: Window, office: Office, fellows: Callable[[Window], Sequence[Window]]) -> None:
         self._window = window
@@ -32,19 +32,19 @@ class Ringer:
         self._found_at_work = False
 
     async def attend(self) -> None:
-        """Until cancelled."""
+        """Look and ring until cancelled."""
         window = self._window
         while True:
             pause = _LONGEST_SECONDS
             try:
                 pause = await self._look()
-            except (MailError, LookupError, TypeError):  # the office is away: news of its coming back stirs us
+            except (MailError, LookupError, TypeError):  # the office is away: when it is back, news stirs us
                 self._keep(window.card.ringing.begun())
             await self._rest(pause)
             window.stirred.clear()
 
     async def _rest(self, seconds: float) -> None:
-        """So long, or until something stirs, or a window at work is idle."""
+        """Wait this long, or until something stirs, or until a window at work becomes idle."""
         window, until = self._window, time.monotonic() + seconds
         working = self._found_at_work and window.knows_itself()
         while (left := until - time.monotonic()) > 0 and not window.stirred.is_set() and (not working or window.at_work()):
@@ -53,16 +53,16 @@ class Ringer:
                     await window.stirred.wait()
 
     async def _look(self) -> float:
-        """Look at what waits, ring if need be; how long nothing will be due."""
+        """Look at what waits and ring if something is due. Returns how long nothing will be due."""
         window, now = self._window, time.monotonic()
         if window.agent is None or window.id is None:
             return _LONGEST_SECONDS
         if window.left_alone:
             return _ALONE_SECONDS
-        self._found_at_work = window.at_work()  # before its mail is looked at: a turn that ends meanwhile may have taken it
+        self._found_at_work = window.at_work()  # asked before we look at its mail: a turn that ends in between may have taken it
         await self._heed()
         if window.card.ringing.under_way is not None and not window.queued():
-            self._keep(window.card.ringing.begun())  # its client keeps that ring no more, whatever became of it
+            self._keep(window.card.ringing.begun())  # its client no longer has that ring queued, whatever became of it
         ringing = window.card.ringing
         if vain := ringing.in_vain(now):
             self._keep(window.card.ringing.give_up(vain))
@@ -80,14 +80,14 @@ class Ringer:
         return self._pause(time.monotonic())
 
     async def _urge(self) -> None:
-        """Tell an agent at work of urgent mail. Where that cannot be done from outside its hooks do it, after its next step."""
+        """Tell an agent at work of urgent mail. If that is not possible from outside, its hooks do it after its next step."""
         urgent = self._window.untold_urgent()
         if urgent and await self._window.join(words.urgent(len(urgent))):
             self._window.told(urgent)
             place.keep(self._window.card)
 
     def _busy_for(self, fellows: Sequence[Window]) -> float | None:
-        """After how long to look again, where it cannot be rung now."""
+        """How long to wait before the next look at a window that cannot be rung now."""
         window = self._window
         if not window.ways():
             return _LONGEST_SECONDS
@@ -97,14 +97,14 @@ class Ringer:
             self._found_at_work = True
             return _LONGEST_SECONDS
         rested_longer = any(one.is_free() and one.quiet_since < window.quiet_since for one in fellows)
-        return _LOOK_SECONDS if rested_longer else None  # another is rung for it
+        return _LOOK_SECONDS if rested_longer else None  # another window is rung for that mail
 
     def _pause(self, now: float) -> float:
         at = self._window.card.ringing.next_at(self._window.letters)
         return _LONGEST_SECONDS if at is None else min(max(at - now, _LOOK_SECONDS), _LONGEST_SECONDS)
 
     async def _ring(self, due: tuple[str, ...], fellows: Sequence[Window]) -> None:
-        """By one way after another, until a turn begins. Whoever shares the mailbox is not rung for it as well."""
+        """Try one way after another until a turn begins. Other windows of the mailbox are not rung for the same mail."""
         window = self._window
         before = [(one, one.card.ringing) for one in (window, *fellows)]
         for one, ringing in before:
@@ -123,16 +123,16 @@ class Ringer:
             if await self._begun(_LAST_SECONDS if way == "queue" or way == ways[-1] else _BEGIN_SECONDS):
                 return
             if window.queued():
-                return  # the client has it, and will come to it
+                return  # the client has queued it and will come to it
             window.fail(way)
-        # What some way took and nobody heard is rung for at its own time; what no way took, as soon as one opens.
+        # If a way accepted the ring but no turn began, the next ring comes at its own time. If none accepted it, the next way that opens is used.
         for one, ringing in before:
             self._keep(one.card.ringing.begun() if written else ringing, one)
             if one is not window and not written:
                 one.stirred.set()
 
     async def _begun(self, seconds: float) -> bool:
-        """Whether a turn begins in time."""
+        """Wait for a turn to begin; False if none does in time."""
         window = self._window
         until = time.monotonic() + seconds
         while window.card.ringing.under_way is not None:
@@ -142,7 +142,7 @@ class Ringer:
             left = until - time.monotonic()
             if window.stirred.is_set() or left <= 0:
                 window.stirred.clear()
-                await self._heed()  # a turn may be over before anybody saw it begin: then its mail is taken
+                await self._heed()  # a turn may be over before we saw it begin: then its mail has been taken
                 if left <= 0:
                     return window.card.ringing.under_way is None
             with suppress(TimeoutError):

@@ -1,4 +1,4 @@
-"""Codex's terminals: which of them a conversation is shown in. Hooks and servers are started by a daemon that all terminals share."""
+"""Codex's terminals: which of them shows a conversation. All terminals share one daemon, which starts hooks and servers."""
 
 import os
 import time
@@ -15,7 +15,7 @@ _SERVER = b"app-server"
 
 
 def terminal(session: str | None, folder: str | None) -> Process | None:
-    """The terminal a conversation is in: it works in the same folder, and was the last to be opened before the conversation was."""
+    """The terminal that shows a conversation: of those in its folder, the last one opened before the conversation began."""
     candidates = [one for one in _terminals() if folder is None or folder_of(one.pid) == folder]
     named = [one for one in candidates if session is not None and session.encode() in _words(one.pid)]
     begun = None if session is None else _begun(session)
@@ -25,7 +25,7 @@ def terminal(session: str | None, folder: str | None) -> Process | None:
 
 
 def latest() -> str | None:
-    """The conversation that was opened just now, for which a server is started; it is marked by a file."""
+    """The conversation that was just opened, for which Codex starts a server. A file marks it."""
     home = Path(os.environ.get("CODEX_HOME") or Path.home() / ".codex")
     marks = [(path.stat().st_mtime, path.name) for path in (home / "tui-thread-reference-capabilities").glob("*")]
     now = time.time()
@@ -34,7 +34,7 @@ def latest() -> str | None:
 
 
 def _terminals() -> list[Process]:
-    """Every Codex of this user but its servers."""
+    """The Codex processes of this user, without Codex's servers."""
     numbers = [int(path.name) for path in _PROC.glob("[0-9]*")] if _PROC.exists() else []
     processes = [process(pid) for pid in numbers if name_of(pid) == NAME and _SERVER not in _words(pid)]
     return [one for one in processes if one is not None]
@@ -47,7 +47,7 @@ def _words(pid: int) -> bytes:
 
 
 def _opened(one: Process) -> float:
-    """Seconds since the epoch."""
+    """When a process was started, in seconds since the epoch."""
     with suppress(OSError, ValueError, StopIteration):
         booted = next(line for line in (_PROC / "stat").read_text().splitlines() if line.startswith("btime "))
         return int(booted.split()[1]) + int(one.started.rpartition("-")[2]) / os.sysconf("SC_CLK_TCK")
@@ -55,7 +55,7 @@ def _opened(one: Process) -> float:
 
 
 def _begun(session: str) -> float | None:
-    """When a conversation was opened: its id begins with the time, in milliseconds."""
+    """When a conversation began: its id starts with the time in milliseconds."""
     with suppress(ValueError):
         return (UUID(session).int >> 80) / 1000 + 1
     return None

@@ -1,4 +1,4 @@
-"""tmux: a ring typed into the pane a client is shown in. The last way, and only where a person switched it on."""
+"""Tmux: types a ring into the pane that shows a client. It is the last way, and used only if a person switched it on."""
 
 import asyncio
 import os
@@ -14,19 +14,19 @@ from postoffice.client.process import Process, is_below
 
 _ANSWER_SECONDS = 2.0
 _SHOWN_SECONDS = 2.0
-"""Within this a client shows what was typed, and has taken what was entered."""
+"""Within this time a client shows what was typed, and takes what was entered."""
 _LOOK_SECONDS = 0.1
 _BEFORE_ENTER_SECONDS = 0.4
-"""A client takes keys that come in one go for a paste, and drops an Enter that comes with them."""
+"""Clients take keys that come all at once for a paste, and drop an Enter that comes with them."""
 _AT_THE_KEYS_SECONDS = 30.0
-"""Whoever pressed a key so lately sits there."""
+"""If a key was pressed within this time, a person sits there."""
 _MOST_LINES = 6
-_PROMPT = re.compile(r"^[\s│┃|╎]*[>❯›»$#%*▌]+")  # noqa: RUF001 - what clients show before what is typed
+_PROMPT = re.compile(r"^[\s│┃|╎]*[>❯›»$#%*▌]+")  # noqa: RUF001 - the marks that clients show before the input
 _EDGE = re.compile(r"[\s│┃|╎]+")
 
 
 async def is_open(pane: Pane, client: Process) -> bool:
-    """Whether this user's tmux shows that client there, and takes keys for it."""
+    """Whether this user's tmux shows the client in that pane and accepts keys for it."""
     if not _is_ours(Path(pane.socket)):
         return False
     facts = (await _ask(pane, "display-message", "-p", "-t", pane.pane, "#{pane_dead} #{pane_in_mode} #{pane_pid}") or "").split()
@@ -41,13 +41,13 @@ def _is_ours(socket: Path) -> bool:
 
 
 async def ring(pane: Pane, client: Process, text: str) -> bool:
-    """Type it, and enter it once the prompt holds exactly that. Anything else is left as it was."""
+    """Type the ring, and press Enter once the prompt holds exactly that. Anything else in the prompt is left alone."""
     if not await is_open(pane, client) or await _somebody_types(pane):
         return False
     if await _ask(pane, "send-keys", "-t", pane.pane, "-l", "--", text) is None:
         return False
     if await _comes_true(pane, text, holds=True):
-        for _ in range(2):  # one may be swallowed
+        for _ in range(2):  # a client may swallow the first
             await asyncio.sleep(_BEFORE_ENTER_SECONDS)
             await _ask(pane, "send-keys", "-t", pane.pane, "Enter")
             if await _comes_true(pane, text, holds=False):
@@ -73,7 +73,7 @@ async def _comes_true(pane: Pane, text: str, *, holds: bool) -> bool:
 
 
 def is_typed(shown: str, text: str) -> bool:
-    """Whether the last prompt on a screen holds this, all of it, and nothing else."""
+    """Whether the last prompt on the screen holds exactly this text."""
     wanted = _EDGE.sub("", text)
     lines = shown.splitlines()
     prompt = max((at for at, line in enumerate(lines) if _PROMPT.match(line)), default=None)
@@ -88,7 +88,7 @@ def is_typed(shown: str, text: str) -> bool:
 
 
 async def _ask(pane: Pane, *words: str) -> str | None:
-    """What tmux says; None where it refuses."""
+    """Tmux's output; None if it refuses."""
     program = shutil.which("tmux")
     if program is None:
         return None

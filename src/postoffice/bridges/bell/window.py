@@ -1,4 +1,4 @@
-"""One open window, as the bell has it: what it is doing, what waits for it, and the ways by which it can be rung."""
+"""One open window, as the bell knows it: what it is doing, what waits for it, and the ways to ring it."""
 
 import asyncio
 import time
@@ -12,20 +12,20 @@ from postoffice.bridges.bell.quiet import is_quiet
 from postoffice.core.ringing import AT_ONCE, Letter
 
 FAILED_SECONDS = 60.0
-"""A way that failed is tried again after this."""
+"""A way that failed is tried again after this time."""
 _SILENT_SECONDS = 300.0
-"""After this without a word from a window at work, it is taken for idle: a turn that a person breaks off ends without one."""
+"""A window at work that gives no sign for this long counts as idle: a turn that a person breaks off ends without a report."""
 _HEARS_AT_END = (GEMINI, QWEN)
-"""Clients whose hooks tell of mail at the end of a turn, where nothing else is open."""
+"""Clients whose hooks announce mail at the end of a turn, if no other way is open."""
 
 _SERVER_SECONDS, _TOOLS_SECONDS = 10.0, 30.0
-"""A client that opens has started a server of ours within the one, and has its tools within the other; or it never will."""
+"""A client starts our server within the first time after it opens, and has its tools within the second, or never."""
 
 Say = Callable[[dict[str, object]], Awaitable[bool]]
 
 
 class Window:
-    """A card, and what is known of it while this bell runs."""
+    """A window's card, and what this bell knows of it while it runs."""
 
     def __init__(self, card: Card) -> None:
         self.card = card
@@ -33,11 +33,11 @@ class Window:
         self.busy = False
         self.letters: list[Letter] = []
         self.waiter: Say | None = None
-        """The line of a hook that waits to wake its client."""
+        """The open call of a hook that waits to wake its client."""
         self.plugin: Say | None = None
-        """The line of a plugin inside its client."""
+        """The open call of a plugin inside its client."""
         self.beside: set[Say] = set()
-        """The lines of servers beside its client, which have to know its name."""
+        """The open calls of servers beside its client, which have to know its name."""
         self.stirred = asyncio.Event()
         self.rings = 0
         self.was: str | None = None
@@ -47,11 +47,11 @@ class Window:
 
     @property
     def agent(self) -> str | None:
-        """The name it has."""
+        """The window's name."""
         return self.card.agent
 
     def sign(self, *, busy: bool | None = None) -> None:
-        """It has shown that it lives."""
+        """The window gave a sign of life."""
         self._sign = time.monotonic()
         if busy is not None:
             self.busy = busy
@@ -64,12 +64,12 @@ class Window:
 
     @property
     def quiet_since(self) -> float:
-        """When it last gave a sign."""
+        """When it last gave a sign of life."""
         return self._sign
 
     @property
     def left_alone(self) -> bool:
-        """Whether a person said so."""
+        """Whether a person asked for quiet."""
         return is_quiet(self.agent or "")
 
     def is_free(self) -> bool:
@@ -77,16 +77,16 @@ class Window:
         return self.id is not None and self.card.ringing.under_way is None and bool(self.ways()) and not self.at_work()
 
     def knows_itself(self) -> bool:
-        """Whether the client itself says whether it is at work, without being asked by a hook."""
+        """Whether the client itself reports that it is at work, even without a hook."""
         return self.card.client == CLAUDE and claude.status(self.card) is not None
 
     def awaits_tools(self) -> bool:
-        """Whether its client is still about to get our tools: a turn that began now could not take its mail."""
+        """Whether its client does not have our tools yet: a turn that begins now could not take mail."""
         patience = _TOOLS_SECONDS if self.beside else _SERVER_SECONDS
         return not self.card.tools and time.monotonic() - self._known_since < patience
 
     def has_tools(self) -> None:
-        """Its client has our tools. What it was rung for before, it could not take; a ring under way begins a turn that can."""
+        """Note that its client has our tools. It could not take what it was rung for earlier; the turn of a ring under way can."""
         self.card.tools = True
         if self.card.ringing.under_way is None:
             self.card.ringing = self.card.ringing.unheard()
@@ -94,7 +94,7 @@ class Window:
         self.stirred.set()
 
     def held(self) -> bool:
-        """Whether its client keeps rings back for its user."""
+        """Whether its client holds rings back for its user."""
         holds = {CLAUDE: claude.holds, QWEN: qwen.holds}.get(self.card.client)
         return holds is not None and holds(self.card)
 
@@ -105,13 +105,13 @@ class Window:
         return [way for way in self._open() if time.monotonic() - self._failed.get(way, -FAILED_SECONDS) >= FAILED_SECONDS]
 
     def reach(self) -> str:
-        """In one word, how it can be rung."""
+        """How it can be rung, in one word."""
         if self.left_alone:
             return "none"
         return next(iter(self.ways()), "turn-end" if self.card.client in _HEARS_AT_END else "none")
 
     async def look(self) -> str:
-        """How it can be rung, kept for whoever asks while the bell runs."""
+        """Find out how it can be rung, and write that down for the commands that show it."""
         pane = self.card.pane
         self._shown_in_tmux = pane is not None and await tmux.is_open(pane, self.card.process)
         if (reach := self.reach()) != self.card.reach:
@@ -120,7 +120,7 @@ class Window:
         return reach
 
     async def ring(self, way: str, text: str) -> bool:
-        """Ring by this way; False if it failed."""
+        """Ring in this way; False if that failed."""
         if way == "socket" and self.card.client == QWEN:
             done = await self._ring_qwen(text)
         elif way == "socket":
@@ -137,11 +137,11 @@ class Window:
         return done
 
     async def join(self, text: str) -> bool:
-        """Tell a turn under way, where that can be done from outside."""
+        """Add to a turn under way, if that is possible from outside."""
         return self.card.client == CODEX and await app_server.steer(self.card, text)
 
     async def _ring_qwen(self, text: str) -> bool:
-        """It says that it heard, and of a turn that begins so it says nothing more before its first tool call."""
+        """A receipt counts as the start of a turn: Qwen Code reports no more before the turn's first tool call."""
         before = self._sign
         done = await qwen.ring(self.card, text)
         if done and self._sign == before:
@@ -149,27 +149,27 @@ class Window:
         return done
 
     def fail(self, way: str) -> None:
-        """It did not work."""
+        """Note that a way did not work."""
         self._failed[way] = time.monotonic()
 
     def heard_a_ring(self) -> None:
-        """A turn begins by it, however late: no way that was tried has failed."""
+        """A ring began a turn, however late: none of the ways tried has failed."""
         self._failed.clear()
 
     def queued(self) -> bool:
-        """Whether the client still keeps an earlier ring in its own queue."""
+        """Whether an earlier ring still waits in the client's queue."""
         return self.card.client == CODEX and codex.still_queued(self.card)
 
     def told(self, letters: Iterable[Letter]) -> None:
-        """A turn has been told of these."""
+        """Note that a turn was told of these."""
         self.card.ringing = self.card.ringing.tell([letter.id for letter in letters], time.monotonic())
 
     def untold_urgent(self) -> list[Letter]:
-        """Of these, what an agent at work is told at once."""
+        """The urgent ones among the untold letters, which an agent at work is told at once."""
         return [letter for letter in self.untold() if letter.priority <= AT_ONCE and not letter.notice]
 
     def untold(self) -> list[Letter]:
-        """What waits and no turn has been told of."""
+        """The letters that wait and that no turn was told of."""
         return [letter for letter in self.letters if letter.id not in self.card.ringing.told]
 
     def _open(self) -> list[str]:
@@ -191,7 +191,7 @@ class Window:
 
 
 def letters_of(raw: Iterable[dict[str, object]]) -> list[Letter]:
-    """What waits, as the office lists it."""
+    """The waiting letters in an answer of the office."""
     return [
         Letter(
             id=str(one.get("message_id") or one["id"]),

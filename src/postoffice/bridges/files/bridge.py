@@ -1,4 +1,4 @@
-"""The bridge: every agent at home in the files is an agent of the office, and the other way round."""
+"""The files bridge: it makes every agent at home in the files an agent of the office, and the other way round."""
 
 import asyncio
 import logging
@@ -23,20 +23,20 @@ from postoffice_files import FileMailError
 
 _log = logging.getLogger(__name__)
 _FULL_LOOK_SECONDS = 5.0
-"""How often everything is looked at that no news from the system told of."""
+"""How often to look at everything, in case the system's news missed something."""
 _UNSEEN_SECONDS = 60.0
-"""How long before the last look something may have been handled unseen: news of a new folder comes once it is watched."""
+"""Mail handled up to this long before the last look may have been missed: a new folder has no news until it is watched."""
 _REST_FACTOR = 10
-"""How many times longer than it took to look through what was handled nobody does so again: it is much, and seldom news."""
+"""After a look through the handled mail, wait this many times as long as it took: there may be much of it, and little is new."""
 _RETRY_SECONDS = 1.0
-_PARTING_SECONDS = 3.0  # seconds that the office gets to hear of what was handed over last
+_PARTING_SECONDS = 3.0  # how long closing waits for the office to record the last handovers
 _COPIES_AT_ONCE = 100
 _COPIES_REMEMBERED = 100_000
 _WATCHING = "watching the files"
 
 
 class FileBridge:
-    """`async with` opens it; its tasks go on by themselves and outlive whatever goes wrong for a while."""
+    """`async with` opens it. Its tasks run by themselves and go on after any trouble that passes."""
 
     name = "files"
 
@@ -49,11 +49,11 @@ class FileBridge:
         self._loops: dict[str, asyncio.Task[None]] = {}
         self._handing: dict[str, asyncio.Task[None]] = {}
         self._seen: set[File] = set()  # files between file agents that have been copied
-        self._missing: dict[str, Resident] | None = None  # whose mail lies here since before we came, and whose card may be back yet
-        self._leaving: dict[str, Resident] = {}  # who has moved out, until its mail waits in the office again
-        self._odd: dict[str, str] = {}  # what cannot be done for one agent, and why
-        self._unseen = 0.0  # since when files may have been handled that nobody told us of
-        self._rest = 0.0  # until when nobody looks through them
+        self._missing: dict[str, Resident] | None = None  # those whose mail was here before we started, and whose card may still come back
+        self._leaving: dict[str, Resident] = {}  # those who moved out, until their mail waits in the office again
+        self._odd: dict[str, str] = {}  # agents that cannot be served, and why
+        self._unseen = 0.0  # since when files may have been handled without news
+        self._rest = 0.0  # until when not to look through them again
         self._turn = asyncio.Lock()
         self.status = "opening"
 
@@ -65,7 +65,7 @@ class FileBridge:
 
     async def __aexit__(self, *_: object) -> None:
         await _end(*self._loops.values())
-        # A file that lies there without the office knowing would be written again, even if its reader is done with it by then.
+        # If the office did not record a handover, the file would be written again, even after its reader was done with it.
         stopping = [asyncio.create_task(resident.stop(self._handing[key])) for key, resident in self._residents.items()]
         if stopping:
             await asyncio.wait(stopping, timeout=_PARTING_SECONDS)
@@ -92,10 +92,10 @@ class FileBridge:
             except (MailError, FileMailError, OSError) as error:
                 trouble = f"{what}: {error}"
                 if trouble != self.status:  # a folder may be away for long
-                    _log.warning("%s; it goes on in a moment", trouble)
+                    _log.warning("%s; trying again in a moment", trouble)
                 self.status = trouble
-            except Exception as error:  # noqa: BLE001 - one bug must not end the mail of everybody
-                _log.exception("%s failed; it goes on in a moment", what)
+            except Exception as error:  # noqa: BLE001 - one bug must not stop everybody's mail
+                _log.exception("%s failed; trying again in a moment", what)
                 self.status = f"{what}: {error}"
             await asyncio.sleep(_RETRY_SECONDS)
 
@@ -118,18 +118,18 @@ class FileBridge:
                 await self._renew()
                 await self._sync(everyone=True)
             early = await self._copy_all(_in_order(await self._look_around()))
-            self._seen.update(await self._copy_all(early))  # a task that is not known even now never will be
+            self._seen.update(await self._copy_all(early))  # a task that is unknown even now will never be known
             self.status = "open"
             await asyncio.sleep(_FULL_LOOK_SECONDS)
 
     async def _look_around(self) -> list[File]:
-        """Look into all folders; gives the files in them that another file agent may have written, and nobody told us of."""
+        """Look into all folders. Returns the files that another file agent may have written without news of them."""
         begun, since = asyncio.get_running_loop().time(), math.inf
         if through := begun >= self._rest:
             since, self._unseen = self._unseen, time.time() - _UNSEEN_SECONDS
         new: list[File] = []
         for agent in await self._tree.folders():
-            async with self._turn:  # others have a turn in between: there may be a hundred agents, and what they handled in a year
+            async with self._turn:  # let others in between: there may be a hundred agents, and a year of handled mail
                 new += await self._look(agent, since=since)
         if through:
             ended = asyncio.get_running_loop().time()
@@ -137,10 +137,10 @@ class FileBridge:
         return new
 
     async def _renew(self) -> None:
-        """Begin again if the folder was removed and another stands in its place."""
+        """Begin again if the root was removed and made again."""
         if not await self._tree.renew():
             return
-        _log.warning("the folder %s was made anew; what nobody had handled is handed over again", self._tree.root)
+        _log.warning("the folder %s was made again; unhandled mail is handed over again", self._tree.root)
         for key in list(self._residents):
             await self._residents.pop(key).stop(self._handing.pop(key))
         self._loops[_WATCHING].cancel()
@@ -171,12 +171,12 @@ class FileBridge:
 
     @contextmanager
     def _spared(self, trouble: str) -> Iterator[None]:
-        """What is odd about one folder must not keep the others from being served."""
+        """Trouble with one folder must not keep the others from being served."""
         try:
             yield
         except MailError:
-            raise  # the office's own trouble is everybody's
-        except Exception as error:  # noqa: BLE001 - nor must a bug that one folder meets
+            raise  # trouble with the office concerns everybody
+        except Exception as error:  # noqa: BLE001 - nor may a bug that one folder meets
             if self._odd.get(trouble) != str(error):
                 bug = not isinstance(error, FileMailError | OSError)
                 _log.warning("%s: %s", trouble, error, exc_info=bug)
@@ -185,10 +185,10 @@ class FileBridge:
             self._odd.pop(trouble, None)
 
     async def _look(self, agent: str, names: Iterable[str] = (), *, since: float | None = None) -> list[File]:
-        """Do what one agent's folders ask for; gives the files in them that another file agent may have written."""
+        """Look after one agent's folders. Returns the files in them that another file agent may have written."""
         key = folded(agent)
         if self._missing is None or key in self._missing or key in self._leaving:
-            return []  # what lies there was handed over, and is nobody's to collect
+            return []  # its inbox holds what we handed over, so there is nothing to collect
         with self._spared(f"the files of {agent} cannot be served"):
             if (resident := self._residents.get(key)) is None:
                 await self._collector.collect(agent)
@@ -201,12 +201,12 @@ class FileBridge:
     async def _copy_all(self, files: list[File]) -> list[File]:
         early: list[File] = []
         for begin in range(0, len(files), _COPIES_AT_ONCE):
-            async with self._turn:  # others have a turn in between: there may be a week's files
+            async with self._turn:  # let others in between: there may be a week's files
                 early += await self._copy(files[begin : begin + _COPIES_AT_ONCE])
         return early
 
     async def _copy(self, files: list[File]) -> list[File]:
-        """Keep these; gives those that speak of a task which is not known, or not yet."""
+        """Copy these into the office. Returns the reports on tasks that are not known (yet)."""
         if not files:
             return []
         early = await self._collector.copy(_in_order(files))
@@ -223,5 +223,5 @@ async def _end(*tasks: asyncio.Task[None]) -> None:
 
 
 def _in_order(files: Iterable[File]) -> list[File]:
-    """As they were written: a task before what was said of it, unless that bears the time of the task."""
+    """In the order of their names, which begin with the time: a task comes before its reports, unless a report bears the same time."""
     return sorted(files, key=lambda file: file.name)

@@ -1,4 +1,4 @@
-"""Files dropped into the inboxes of agents at home in the office: read, checked, sent through the office, and put away."""
+"""Collects files that were dropped into the inboxes of agents at home in the office: checks them, sends them, and puts them away."""
 
 import asyncio
 import logging
@@ -34,12 +34,12 @@ from postoffice.office import PostOffice
 _log = logging.getLogger(__name__)
 _FILES_AT_ONCE = 100
 _PASSING_REFUSALS = (MailboxFull, RateLimited, Unavailable)
-"""Refusals that pass: the file waits."""
+"""Refusals that pass with time: the file waits."""
 _SET_ASIDE = "set_aside"
 
 
 class Instruction(NamedTuple):
-    """What a file asks the office to do."""
+    """What one file asks the office to do."""
 
     sender: Caller
     draft: Draft
@@ -48,12 +48,12 @@ class Instruction(NamedTuple):
     """Where the task stands now, if it is an update."""
 
     def renamed(self) -> "Instruction":
-        """The same under another id: its own was used for something else."""
+        """The same with another id, as its own was used for something else."""
         return self._replace(draft=another_id(self.draft, self.task, self.state))
 
 
 class Collector:
-    """Speaks for whoever is at home in the files; what anybody else is said to have written is set aside."""
+    """Sends for agents at home in the files. A file that names another sender is set aside."""
 
     def __init__(self, office: PostOffice, tree: Tree, directory: Directory, sync: Callable[[], Awaitable[None]]) -> None:
         self._office = office
@@ -63,20 +63,20 @@ class Collector:
         self.refused = 0
 
     async def collect(self, agent: str) -> None:
-        """Take everything out of one inbox."""
+        """Collect everything in one inbox."""
         if not await self._tree.has_any(agent):
             return
         if not self._directory.knows(agent):
-            await self._sync()  # somebody may have moved in just now, whose inbox is its own to read
+            await self._sync()  # this agent may have just moved into the files; then it reads its inbox itself
         if self._directory.find(agent) is not None:
             return
         while letters := await self._tree.poll(agent, _FILES_AT_ONCE):
             await self._meet(letters)
-            if self._directory.find(agent) is not None:  # moved in meanwhile
+            if self._directory.find(agent) is not None:  # it moved in meanwhile
                 await self._tree.release(agent, [letter["filename"] for letter in letters])
                 return
             instructions = await asyncio.gather(*(self._instruction(agent, letter) for letter in letters), return_exceptions=True)
-            # In the order of the files: acts asked for one after another are done so, and nothing is waited for in between.
+            # Acts are done in the order they are asked for, so the files keep their order without a wait between them.
             outcomes = await asyncio.gather(*(self._run(instruction) for instruction in _told_apart(instructions)), return_exceptions=True)
             done = [letter["filename"] for letter, outcome in zip(letters, outcomes, strict=True) if outcome is None]
             await self._tree.processed(agent, done)
@@ -87,7 +87,7 @@ class Collector:
                 return
 
     async def copy(self, files: list[File]) -> set[File]:
-        """Keep what file agents wrote to each other: it is delivered already. Gives the reports on tasks that are not known, or not yet."""
+        """Copy what file agents wrote to each other; it is delivered already. Returns the reports on tasks that are not known (yet)."""
         letters = await self._tree.read(files)
         await self._meet([letter for _, letter in letters])
         early: set[File] = set()
@@ -110,26 +110,26 @@ class Collector:
         return early
 
     async def _instruction(self, agent: str, letter: dict[str, Any], *, settled: bool = False) -> Instruction | None:
-        """What a file asks for, and who asks; None if it asks for nothing."""
+        """What a file asks for, and for whom; None if it asks for nothing."""
         if (sender := await self._speaker(letter["from"])) is None:
             if folded(letter["from"]) == SYSTEM and letter["metadata"].get("notice") == _SET_ASIDE:
-                return None  # the library's word on a file that was set aside: the office tells its sender itself
+                return None  # the library reports a file that was set aside; the office tells its sender itself
             raise NotAtHome(name=letter["from"]) if self._directory.readable else NoRegistry(root=self._tree.root)
         if letter["type"] == TASK_UPDATE:
             task, state, draft = to_update(letter)
             return Instruction(sender, msgspec.structs.replace(draft, settled=settled), task, state)
         draft = to_draft(letter, agent)
         if settled and draft.content is None and not draft.parts and draft.payload is msgspec.UNSET:
-            draft = msgspec.structs.replace(draft, content="")  # nothing was said, and has been delivered
+            draft = msgspec.structs.replace(draft, content="")  # an empty message between file agents has been delivered, so keep it
         return Instruction(sender, msgspec.structs.replace(draft, settled=settled))
 
     async def _meet(self, letters: list[dict[str, Any]]) -> None:
-        """Whoever is not known may have moved in just before it wrote."""
+        """Look around for an unknown sender: it may have moved in just before it wrote."""
         if any(self._directory.find(letter["from"]) is None for letter in letters):
             await self._sync()
 
     async def _speaker(self, name: str) -> Caller | None:
-        """The agent at home in the files whom we speak for; None for anybody else, and for a name that has a key by now."""
+        """The file agent we send for; None if it is not at home in the files, or its name has a key by now."""
         if (caller := self._directory.find(name)) is None:
             return None
         try:
@@ -160,14 +160,14 @@ class Collector:
             case MailError():
                 self.refused += 1
                 await self._tree.refuse(agent, letter["filename"], str(outcome), tell=not isinstance(outcome, NotAtHome))
-            case Exception():  # a bug that one file met must not keep the others
+            case Exception():  # a bug with one file must not hold up the others
                 _log.error("a file of %s to %s waits", letter["from"], agent, exc_info=outcome)
                 await self._tree.later(agent, letter["filename"], repr(outcome), next_try(letter["attempt"]).total_seconds())
             case _:
                 raise outcome
 
     async def _came_from_here(self, instruction: Instruction, agent: str, letter: dict[str, Any]) -> bool:
-        """Whether the office itself handed a file over: its sender may use other doors as well."""
+        """Whether the office handed this file over itself. Its sender may use other doors too."""
         ref = letter.get("message_id")
         proof = await self._proof(instruction.sender, ref) if isinstance(ref, str) else None
         return proof is not None and any(folded(at.recipient) == folded(agent) for at in proof.standings)
@@ -182,7 +182,7 @@ class Collector:
 
 
 def _told_apart(instructions: Iterable[Instruction | BaseException | None]) -> Iterator[Instruction | BaseException | None]:
-    """Two files with one id and different words, as seed 002's writers make within a second, are two messages in their order."""
+    """Make two files with one id and different words two messages, in their order: seed 002's writers repeat an id within a second."""
     first_by_id: dict[tuple[str, str | None], Instruction] = {}
     for instruction in instructions:
         if isinstance(instruction, Instruction) and instruction != first_by_id.setdefault(

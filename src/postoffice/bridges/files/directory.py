@@ -1,4 +1,4 @@
-"""Who is at home where, and the same cards and signs of life on both sides."""
+"""Who is at home where. Keeps cards and signs of life the same on both sides."""
 
 import asyncio
 import logging
@@ -16,22 +16,22 @@ from postoffice_files.clock import instant
 _log = logging.getLogger(__name__)
 _HOME = "office"
 _CARD = ("description", "capabilities", "allow_from", "max_concurrent_tasks")
-_SHOWN_AGAIN_SECONDS = 20.0  # seconds after which those who are there are shown to be there again
+_SHOWN_AGAIN_SECONDS = 20.0  # how often the heartbeat of present agents is written again
 _CARDLESS_SECONDS = 30.0
-"""How long an agent whose card is missing is still at home: writers of seed 002's own drop cards, and the next heartbeat enters them again."""
+"""How long an agent stays at home after its card went missing: seed 002's writers lose cards, and the next heartbeat enters them again."""
 
 
 class Directory:
-    """Keeps `_registry.json` and the office's directory alike. An agent with a card of its own there is at home there."""
+    """Keeps `_registry.json` and the office's directory the same. An agent that wrote its own card there is at home there."""
 
     def __init__(self, office: PostOffice, tree: Tree, allowed: frozenset[str] | None) -> None:
         self._office = office
         self._tree = tree
         self._allowed = None if allowed is None else frozenset(map(folded, allowed))
         self._cards: dict[str, dict[str, Any]] = {}
-        self._there: dict[str, float] = {}  # when each card was last in the registry
+        self._there: dict[str, float] = {}  # when each card was last seen in the registry
         self._shown: dict[str, dict[str, Any]] = {}
-        self._entered: frozenset[str] = frozenset()  # of those shown, who could be entered
+        self._entered: frozenset[str] = frozenset()  # those of the shown agents that could be entered
         self._shown_at = 0.0
         self._refused: set[str] = set()
         self._names: set[str] = set()
@@ -39,22 +39,22 @@ class Directory:
         self.at_home: dict[str, Caller] = {}
         self.readable = True
         self.complete = False
-        """Whether everybody whose card was missing has had the time to be back: whoever still is has moved out."""
+        """Whether every missing card has had time to come back. An agent whose card is still missing has moved out."""
 
     def find(self, name: str) -> Caller | None:
-        """The agent of that name, if it is at home in the files."""
+        """The agent with this name, if it is at home in the files."""
         return self.at_home.get(folded(name))
 
     def knows(self, name: str) -> bool:
-        """Whether an agent of that name is at home anywhere."""
+        """Whether any home has an agent with this name."""
         return folded(name) in self._names
 
     async def sync(self, *, everyone: bool) -> None:
-        """Look who is at home in the files, and at everyone in the office too, and carry over what differs."""
+        """Compare the agents in the files with those in the office, and carry over what differs."""
         cards = await self._tree.cards()
         self.readable = cards is not None
         if cards is None:
-            return  # spoilt just now; nobody has moved out for that
+            return  # unreadable for the moment; that does not mean that anybody moved out
         agents = {folded(agent.name): agent for agent in await self._everyone()} if everyone else {}
         now = asyncio.get_running_loop().time()
         self._begun = now if self._begun is None else self._begun
@@ -80,7 +80,7 @@ class Directory:
         if self._allowed is not None and key not in self._allowed:
             why = "it is not named in the setting file_agents"
         elif agent is not None and agent.has_key:
-            why = "the name has a key, and is used with it alone"
+            why = "the name has a key, and can only be used with it"
         elif (caller := self.at_home.get(key)) is not None:
             return caller
         else:
@@ -96,7 +96,7 @@ class Directory:
         return None
 
     async def _carry(self, caller: Caller, card: dict[str, Any]) -> None:
-        """A file agent's card and signs of life, as far as they are news."""
+        """Carry a file agent's card and signs of life to the office if they are new."""
         key, before = folded(caller.name), self._cards.get(folded(caller.name), {})
         said = {field: card[field] for field in _CARD if field in card}
         if said != {field: before[field] for field in _CARD if field in before}:
@@ -114,7 +114,7 @@ class Directory:
         self._cards[key] = card
 
     async def _show(self, agents: list[Agent], listed: set[str]) -> None:
-        """Everybody else, for the file agents to see."""
+        """Enter everybody else in the registry, for the file agents to see."""
         cards = {agent.name: _card(agent) for agent in agents}
         now = asyncio.get_running_loop().time()
         stale = now - self._shown_at > _SHOWN_AGAIN_SECONDS and any(card["status"] != Presence.OFFLINE for card in cards.values())
@@ -148,6 +148,6 @@ def _card(agent: Agent) -> dict[str, Any]:
 
 
 def _beat(agent: Agent) -> str:
-    """Somebody who is there is there now; of the others, when they were last seen."""
+    """The heartbeat to show: now for present agents, else when the agent was last seen."""
     seen = datetime.now(UTC) if agent.presence is not Presence.OFFLINE else agent.last_seen or agent.created_at
     return instant(micros(seen))

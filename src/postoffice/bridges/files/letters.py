@@ -1,4 +1,4 @@
-"""A message as seed 002 writes it into a file, and back."""
+"""Turns a message into a file as seed 002 has it, and back."""
 
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -15,11 +15,11 @@ from postoffice.core.task import TaskState
 from postoffice.core.text import read_parts
 
 _CARRIED = ("subject", "session_id", "correlation_id", "priority", "context", "ref_id", "ref_type")
-"""What the seed's files do not have and may carry all the same."""
+"""Fields that the seed's files do not have; a file may carry them all the same."""
 
 
 def to_file(message: Message, session_id: str | None, reply_to: str | None) -> dict[str, Any]:
-    """What goes into the file: every field of the seed, which knows no `canceled`, and what the office knows besides."""
+    """The content of a file: every field of the seed, and what else the office knows. The seed has no state `canceled`."""
     written: dict[str, Any] = {
         "id": message.client_id or message.id,
         "message_id": message.id,
@@ -73,11 +73,11 @@ def to_draft(letter: dict[str, Any], to: str) -> Draft:
 
 
 def to_update(letter: dict[str, Any]) -> tuple[str, TaskState, Draft]:
-    """The task a file reports on, where it stands now, and the report."""
+    """The task that a file reports on, its new state, and the report."""
     content, parts = _content(letter)
     report = Draft(
         to=letter["to"],
-        content="" if content is None and not parts else content,  # the state alone says something
+        content="" if content is None and not parts else content,  # a report may have no words: the state says enough
         parts=parts,
         payload=letter.get("payload", UNSET),
         metadata=letter["metadata"] or None,
@@ -89,13 +89,13 @@ def to_update(letter: dict[str, Any]) -> tuple[str, TaskState, Draft]:
 
 
 def another_id(draft: Draft, *said: str | None) -> Draft:
-    """The same with an id made of what it says: seed 002's ids come again within a second, with another body."""
+    """The same with an id made from its content: seed 002's writers use one id for different messages within a second."""
     print_ = sha256(msgspec.json.encode((msgspec.structs.replace(draft, client_id=None), said))).hexdigest()[:12]
     return msgspec.structs.replace(draft, client_id=f"{(draft.client_id or '')[:180]}~{print_}")
 
 
 def _parts(message: Message) -> list[dict[str, Any]]:
-    """All that a message says: a file has no other place for words that were sent beside parts. What a part says too stands there once."""
+    """A message's parts with its content among them, as a file has no other place for it. Text that a part repeats appears once."""
     if message.parts:
         said = any(part.get("text") == message.content for part in message.parts)
         return [*(() if said else read_parts(message.content or "")), *message.parts]
@@ -105,7 +105,7 @@ def _parts(message: Message) -> list[dict[str, Any]]:
 
 
 def _content(letter: dict[str, Any]) -> tuple[str | None, tuple[dict[str, Any], ...]]:
-    """A single text is what most doors call the content; anything richer stays in parts."""
+    """A single text becomes the content, as at most doors; anything richer stays in parts."""
     match letter["content"].get("parts", []):
         case []:
             return None, ()

@@ -1,4 +1,4 @@
-"""What lies in an agent's folders, as the bridge looks at it: without taking anything, and without following anything."""
+"""Looks at the files in an agent's folders, without taking any and without following links."""
 
 import os
 import time
@@ -20,56 +20,56 @@ _WEEK_SECONDS = 7 * 24 * 3600.0
 
 
 class File(NamedTuple):
-    """A file that lies in an agent's inbox, or among what it has handled."""
+    """A file in an agent's inbox, or among those it has handled."""
 
     agent: str
     name: str
     print: str
-    """What tells it from another that was put under the same name, and from itself while it was not whole."""
+    """Tells it from another file of the same name, and from itself while it was being written."""
 
 
 class Waiting(NamedTuple):
-    """What lies in an inbox."""
+    """The files in an inbox."""
 
     names: frozenset[str]
     folder: str
-    """Which folder that is: another may have been made in its place."""
+    """Identifies the folder, as another may have been made in its place."""
 
 
 def waiting(home: Home) -> Waiting | None:
-    """None if there is no inbox to look into."""
+    """The files in an inbox; None if there is no inbox."""
     room = _room(home, INBOX)
     return None if room is None else Waiting(_names(room), room.print_)
 
 
 def archived(home: Home) -> frozenset[str]:
-    """The names of the files that were handled."""
+    """The names of the handled files."""
     room = _room(home, PROCESSED)
     return frozenset() if room is None else _names(room)
 
 
 def reasons(home: Home, names: Iterable[str]) -> dict[str, str]:
-    """Of these files, those set aside, and why."""
+    """Which of these files were set aside, and why."""
     room = _room(home, BAD)
     return {} if room is None else {name: _reason(room, name) for name in names if room.lstat(name) is not None}
 
 
 def found(agent: str, home: Home, names: Iterable[str]) -> list[File]:
-    """Of these, those that lie in the inbox or among what was handled, and are not old."""
+    """Which of these files are in the inbox or among the handled ones, and are not too old."""
     rooms = [room for name in (INBOX, PROCESSED) if (room := _room(home, name)) is not None]
     at = ((name, next((status for room in rooms if (status := room.lstat(name)) is not None), None)) for name in names)
     return [File(agent, name, disk.print_of(status)) for name, status in at if status is not None and not _is_stale(name, status)]
 
 
 def lying(agent: str, home: Home, since: float) -> list[File]:
-    """Those that lie in the inbox, or were handled since a time, and are not old."""
-    # The inbox first: what is handled meanwhile is met twice, and never missed.
+    """The files in the inbox, and those handled since a time, that are not too old."""
+    # The inbox first: a file handled meanwhile is then seen twice instead of never.
     rooms = [(room, begin) for name, begin in ((INBOX, 0.0), (PROCESSED, since)) if (room := _room(home, name)) is not None]
     return list(dict.fromkeys(file for room, begin in rooms for file in _lying(agent, room, begin)))
 
 
 def read(home: Home, agent: str, name: str, settings: Settings) -> dict[str, Any] | None:
-    """The message in a file, without taking it; None if it is none, or old."""
+    """The message in a file, which stays there; None if the file holds none or is too old."""
     for kind in (INBOX, PROCESSED):
         if (room := _room(home, kind)) is not None:
             with suppress(FileNotFoundError, NoLetter):
@@ -79,7 +79,7 @@ def read(home: Home, agent: str, name: str, settings: Settings) -> dict[str, Any
 
 
 def _room(home: Home, name: str) -> Folder | None:
-    """One of an agent's folders; what stands there and is no folder holds nothing."""
+    """One of an agent's folders. Anything else of that name counts as empty."""
     with suppress(NotAMailbox):
         return home.room(name)
     return None
@@ -90,7 +90,7 @@ def _names(room: Folder) -> frozenset[str]:
 
 
 def _lying(agent: str, room: Folder, since: float) -> Iterator[File]:
-    """The message files that were put into a folder since a time. There may be very many, so each is asked for no more than that takes."""
+    """The message files put into a folder since a time. There may be very many, so each costs as few system calls as possible."""
     if _touched(room.status()) < since:
         return
     with room.scan() as entries:
@@ -102,7 +102,7 @@ def _lying(agent: str, room: Folder, since: float) -> Iterator[File]:
 
 
 def _touched(status: os.stat_result) -> float:
-    """When something was last put there, or into it."""
+    """When the file was last moved or written."""
     return max(status.st_mtime, status.st_ctime)
 
 
@@ -116,11 +116,11 @@ def _reason(room: Folder, name: str) -> str:
 
 
 def _is_old(*times: int | None) -> bool:
-    """Whether a message is older than the office may remember, by all that tells: a report bears the time of what it answers."""
+    """Whether a message is older than the office remembers. The latest of its times counts, as a report bears the time of what it answers."""
     latest = max((micros for micros in times if micros is not None), default=None)
     return latest is not None and time.time() - latest / SECOND > _WEEK_SECONDS
 
 
 def _is_stale(name: str, status: os.stat_result) -> bool:
-    """Whether that is so of a file before it is read."""
+    """Whether a file is too old, judged before it is read."""
     return _is_old(place(name).micros, status.st_mtime_ns // 1000)

@@ -1,4 +1,4 @@
-"""What the system tells of a tree of file mailboxes: where there may be something new."""
+"""The system's news of a tree of file mailboxes: where something may be new."""
 
 import stat
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -15,23 +15,23 @@ REGISTRY = "_registry.json"
 Place = tuple[str, str, str]
 """(agent, folder, file), with the registry as ("", "", its name)."""
 _FOLDERS = {INBOX, PROCESSED, BAD}
-_SETTLE_MS = 5  # how long the system's news is gathered before it is told
-_NEW_FOLDER_LOOK_MILLISECONDS = 200  # how long after folders have come to be watched they are looked into
+_SETTLE_MS = 5  # the system's news is gathered this long
+_NEW_FOLDER_LOOK_MILLISECONDS = 200  # new folders are looked into this long after we began to watch them
 
 
 class News:
-    """Of one root. What is said to have changed is a hint only: whoever looks opens the folders without following anything."""
+    """News of one root. It is only a hint: the look itself opens folders without following links."""
 
     def __init__(self, root: Path, do: Callable[[Callable[[], list[str]]], Awaitable[list[str]]]) -> None:
         self._root = root
         self._do = do
 
     async def changes(self) -> AsyncIterator[set[Place]]:
-        """What changed, as it is told."""
+        """The changes, as they are reported."""
         while True:
             folders = await self._do(self._watched)
             unseen = {("", "", REGISTRY)} | {at for path in folders if (at := self._place(path)) is not None}
-            # Each by itself: told to watch all below the root, the system would follow every link, and the office wait for that.
+            # Each folder by itself: if the system watched the whole tree, it would follow every link, and the office would wait for that.
             watching = awatch(
                 *folders,
                 watch_filter=None,
@@ -44,7 +44,7 @@ class News:
             )
             async with aclosing(watching) as news:
                 async for batch in news:
-                    # What was put there before it was watched nobody tells of, nor of a folder made meanwhile.
+                    # There is no news of what came before we began to watch, nor of a folder made meanwhile.
                     missed = bool(unseen) and await self._do(self._watched) != folders
                     places, unseen = {at for _, path in batch if (at := self._place(path)) is not None} | unseen, set()
                     if places:
@@ -53,16 +53,16 @@ class News:
                         break
 
     def _watched(self) -> list[str]:
-        """The root and every folder in which there may be news."""
+        """The root and every folder worth watching."""
         folders = [self._root]
         for path in self._root.iterdir():
-            with suppress(OSError):  # somebody may have closed it to us
+            with suppress(OSError):  # we may not be allowed to read it
                 if is_folder(path) and is_name(path.name):
                     folders += [path, *(path / folder for folder in _FOLDERS if is_folder(path / folder))]
         return sorted(map(str, folders))
 
     def _is_to_be_watched(self, path: Path) -> bool:
-        """Whether something new is a folder in which there may be news."""
+        """Whether something new is a folder worth watching."""
         match path.relative_to(self._root).parts:
             case (agent,):
                 return is_name(agent) and is_folder(path)
@@ -82,13 +82,13 @@ class News:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a real folder stands there: links are not followed."""
+    """Whether this is a real folder: links are not followed."""
     status = disk.lstat(path)
     return status is not None and stat.S_ISDIR(status.st_mode)
 
 
 def is_name(name: str) -> bool:
-    """Whether an agent may be called this."""
+    """Whether this can be an agent's name."""
     try:
         check_name(name)
     except FileMailError:

@@ -1,4 +1,4 @@
-"""An agent at home in the files: what the office has for it lies in its inbox until it is done with."""
+"""An agent at home in the files: its mail from the office lies in its inbox until it has handled it."""
 
 import asyncio
 import logging
@@ -29,23 +29,23 @@ class Handover(NamedTuple):
     message_id: str
     token: str
     folder: str
-    """Which inbox it was put into: what is missing from another has not been handled for that."""
+    """The very inbox it was put into: a file missing from another inbox was not handled."""
 
 
 class Resident:
-    """Lends, hands over, and settles by what becomes of the file: processed or gone is acked, set aside is dead."""
+    """Lends mail, writes it as files, and settles it by what becomes of them: processed or gone is acked, set aside is dead."""
 
     def __init__(self, office: PostOffice, tree: Tree, caller: Caller) -> None:
         self.caller = caller
         self._office = office
         self._tree = tree
         self._handed: dict[str, Handover] = {}
-        self._settled: dict[str, str] = {}  # by file: which inbox it had left
-        # A file must not be looked for before it is known to be ours.
+        self._settled: dict[str, str] = {}  # by file: the inbox it had left
+        # Only one at a time: a file must be recorded as ours before we look for it.
         self._turn = asyncio.Lock()
 
     async def run(self) -> None:
-        """Hand over what comes, until cancelled. What an earlier bridge left unfinished comes first."""
+        """Hand over what comes, until cancelled. First finish what an earlier bridge left."""
         await self._recover()
         await self.look()
         while True:
@@ -55,7 +55,7 @@ class Resident:
                 return
 
     async def look(self) -> None:
-        """Settle what has left the inbox. An inbox that is not there tells nothing."""
+        """Settle what has left the inbox. A missing inbox says nothing."""
         async with self._turn:
             if not (self._handed or self._settled) or (waiting := await self._tree.waiting(self.caller.name)) is None:
                 return
@@ -70,7 +70,7 @@ class Resident:
             await self._hand_over_again(lost)
 
     async def _take_note(self, waiting: Waiting) -> None:
-        """Of what lies in another inbox than it was put into, or than it was handled in: an old one is back, or was copied."""
+        """Record files that lie in another inbox than expected: an old inbox is back, or was copied."""
         moved = [name for name in self._handed if name in waiting.names and self._handed[name].folder != waiting.folder]
         for name in moved:
             self._handed[name] = self._handed[name]._replace(folder=waiting.folder)
@@ -79,42 +79,42 @@ class Resident:
         await self._tree.withdraw(self.caller.name, done)
 
     async def _hand_over_again(self, lost: set[str]) -> None:
-        """What lay in an inbox that another has taken the place of, and what nobody had handled."""
-        _log.warning("%s's inbox is another than before; %s of its files are written again", self.caller.name, len(lost))
+        """Write the unhandled mail again that lay in an inbox which another one has replaced."""
+        _log.warning("%s's inbox was replaced by another; %s of its files are written again", self.caller.name, len(lost))
         places: set[str | None] = set()
         async for page in self._lent():
             await self._hand_over([lent for lent in page if self._name_of(lent) in lost])
             places.update(map(self._name_of, page))
-        for name in lost - places:  # it is lent no more
+        for name in lost - places:  # it is no longer lent
             self._handed.pop(name, None)
 
     async def stop(self, running: asyncio.Task[None]) -> None:
-        """End what runs, but not in the middle of a handover."""
+        """Stop, but not in the middle of a handover."""
         async with self._turn:
             running.cancel()
         await asyncio.gather(running, return_exceptions=True)
 
     async def leave(self) -> None:
-        """It has moved out: what it has not handled waits in the office again."""
+        """The agent has moved out: what it has not handled waits in the office again."""
         unwritten = [lent async for page in self._elsewhere() for lent in page if lent.where is None]
         async with self._turn:
-            # Only what lies among the handled has been: where its folder went with it, an empty one may stand in its place.
+            # Only what lies in `processed` counts as handled: if the folder was removed, an empty one may stand in its place.
             reasons = await self._tree.reasons(self.caller.name, list(self._handed))
             handled = {*reasons, *await self._tree.archived(self.caller.name)}
             await self._settle([name for name in self._handed if name in handled], reasons)
-            # Given back before the file is taken away: killed in between, it is at worst there twice, and never nowhere.
+            # Give it back first and remove the file after: if we are killed in between, the mail is there twice rather than lost.
             await self._put([GiveBack(one.message_id, one.token) for one in self._handed.values()])
             await self._put([GiveBack(lent.message.id, lent.token) for lent in unwritten])
             await self._tree.withdraw(self.caller.name, list(self._handed))
             self._handed.clear()
 
     def has_handed(self, name: str) -> bool:
-        """Whether a file is one of ours, or was lately."""
+        """Whether the office wrote this file, or had it there lately."""
         return name in self._handed or name in self._settled
 
     @property
     def waiting(self) -> int:
-        """How many of our files it has still to handle."""
+        """How many of our files the agent has still to handle."""
         return len(self._handed)
 
     async def _recover(self) -> None:
@@ -122,7 +122,7 @@ class Resident:
             await self._hand_over(unwritten)
 
     async def _elsewhere(self) -> AsyncIterator[list[Lent]]:
-        """What is lent and does not lie in this tree, page by page; the rest is known as handed over from then on."""
+        """What is lent but not in this tree, page by page. The rest is recorded as handed over on the way."""
         async for page in self._lent():
             elsewhere = []
             async with self._turn:
@@ -143,24 +143,24 @@ class Resident:
                 return
 
     def _handed_as(self, name: str) -> Handed:
-        """How the office remembers where a file lies: the tree, the very inbox, the name."""
+        """What the office writes down of a file's place: the tree, the very inbox, and the name."""
         one = self._handed[name]
         return Handed(one.message_id, one.token, f"{self._tree.id}@{one.folder}/{name}")
 
     def _name_of(self, lent: Lent) -> str | None:
-        """The file that it is in this tree; None for what was never written here."""
+        """The file's name in this tree; None if it was not written here."""
         at, _, name = (lent.where or "").partition("/")
         return name if at.partition("@")[0] == self._tree.id else None
 
     def _folder_of(self, lent: Lent) -> str:
-        """The inbox it was put into; nothing where an older office did not say."""
+        """The inbox it was put into; empty if an older office did not write that down."""
         return (lent.where or "").partition("/")[0].partition("@")[2]
 
     async def _hand_over(self, lent: Iterable[Leased | Lent]) -> None:
         batch = list(lent)
         if not batch:
             return
-        await self._office.lending.guest(self.caller.name)  # refused if the name has got a key
+        await self._office.lending.guest(self.caller.name)  # refused if the name has a key by now
         answered = [await self._answered(one.message) for one in batch]
         async with self._turn:
             written = await self._tree.deliver(
@@ -170,7 +170,7 @@ class Resident:
                         one.message.sender,
                         to_file(one.message, one.session_id, reply_to),
                         micros(one.message.created_at),
-                        f"{one.message.id}:{one.token}",  # lent again, it is another file
+                        f"{one.message.id}:{one.token}",  # lent a second time, it is another file
                         one.number,
                     )
                     for one, reply_to in zip(batch, answered, strict=True)
@@ -186,7 +186,7 @@ class Resident:
             await self._put(settlements)
 
     async def _answered(self, message: Message) -> str | None:
-        """What is answered, by the name under which the agent itself sent it: it knows no other."""
+        """The id of the answered message as the agent itself gave it, as it knows no other."""
         if message.reply_to is None or not is_id(message.reply_to):
             return message.reply_to
         try:

@@ -1,4 +1,4 @@
-"""The inbox rebuilt from the topics alone, beside what the office has: what is missing, altered or forged is named."""
+"""The audit: rebuilds the inbox from the topics alone and compares it with the office's. It names what is missing, altered or forged."""
 
 from collections.abc import Callable
 from typing import Any
@@ -25,7 +25,7 @@ Tell = Callable[[str], None]
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that is not as it should be."""
+    """Something that is not right."""
 
     is_: str = msgspec.field(name="is")
     topic_id: str
@@ -46,14 +46,16 @@ class Audit:
         self._inbox: list[dict[str, Any]] = []
 
     async def verify(self, agents: frozenset[str] | None = None) -> dict[str, Any]:
-        """Every topic of these agents, or of all, and every other one that is watched."""
+        """Check every topic of these agents, or of all, and every other watched topic."""
         listed = (await self._wire.get("/ledger/accounts"))["accounts"]
         accounts = [msgspec.convert(one, Account) for one in listed]
         topics = [msgspec.convert(one, Topic) for one in (await self._wire.get("/ledger/topics"))["topics"]]
         book = Book(accounts, self._operator, topics)
         ours = [Topic(topic_id=one.inbound_topic_id, kind="inbound", agent=one.agent, about="") for one in accounts if not one.foreign]
         if agents is not None and (unknown := agents - {folded(one.agent or "") for one in ours}):
-            raise NoSuchAgent(name=min(unknown), hint="nobody of that name has topics here; `postoffice ledger status` tells who has")
+            raise NoSuchAgent(
+                name=min(unknown), hint="no agent of that name has topics here; `postoffice ledger status` shows those that have"
+            )
         own = {one.topic_id for one in ours}
         others = [one for one in topics if one.topic_id not in own]
         watched = [one for one in ours + others if agents is None or folded(one.agent or "") in agents]
@@ -70,14 +72,14 @@ class Audit:
         rows = await self._mirror.all_messages(topic.topic_id)
         records = await self._records(topic.topic_id)
         for sequence in broken_links(rows):
-            self._found(ALTERED, topic, sequence, "the mirror gives it with a running hash that does not fit it")
+            self._found(ALTERED, topic, sequence, "the mirror gives it a running hash that does not match")
         there = {int(row["sequence_number"]) for row in rows}
         for sequence in range(1, max(there, default=0) + 1):
             if sequence not in there:
-                self._found(MISSING, topic, sequence, "the mirror does not have it, but has later ones")
+                self._found(MISSING, topic, sequence, "the mirror lacks it, but has later ones")
         for sequence, record in records.items():
             if sequence not in there:
-                self._found(MISSING, topic, sequence, "the office has seen it, and the ledger does not have it", record.message_id)
+                self._found(MISSING, topic, sequence, "the office has seen it, but it is not on the ledger", record.message_id)
         for whole in all_whole(rows):
             await self._compare(topic, whole, _read(topic, whole, book), records.get(whole.sequence))
 
@@ -92,9 +94,9 @@ class Audit:
 
     async def _compare(self, topic: Topic, whole: Whole, seen: Sighting | None, record: Record | None) -> None:
         if record is None:
-            self._found(MISSING, topic, whole.sequence, "it is on the ledger, and the office has not taken it")
+            self._found(MISSING, topic, whole.sequence, "it is on the ledger, but the office has not taken it")
         elif (record.payer, record.at) != (whole.payer, whole.at) or record.body != shown(whole):
-            self._found(ALTERED, topic, whole.sequence, "the mirror tells it otherwise than the office has seen it", record.message_id)
+            self._found(ALTERED, topic, whole.sequence, "the mirror gives other content than the office has seen", record.message_id)
         if seen is None:
             return
         if seen.refusal is not None:
@@ -106,22 +108,22 @@ class Audit:
             await self._compare_mail(topic, whole, seen, record)
 
     async def _compare_mail(self, topic: Topic, whole: Whole, seen: Sighting, record: Record) -> None:
-        """What the office made of it, beside what it is."""
+        """Compare what the office made of it with what it is."""
         try:
             original = (await self._wire.get(f"/messages/{part(record.message_id or '')}/status"))["message"]
         except NotFound:
-            self._found(MISSING, topic, whole.sequence, "the office has taken it, and does not have it any more", record.message_id)
+            self._found(MISSING, topic, whole.sequence, "the office took it, but does not have it any more", record.message_id)
             return
         if original is None:
             return  # purged, as the office's retention asks
         message = msgspec.convert(original, Message)
         if not _same(topic, seen, record, message):
-            self._found(ALTERED, topic, whole.sequence, "what the office has is not what stands on the ledger", record.message_id)
+            self._found(ALTERED, topic, whole.sequence, "the office's copy differs from the ledger", record.message_id)
         elif topic.kind != ENTITY or is_note(message.type):
             self._rebuild(seen, whole, message)
 
     def _rebuild(self, seen: Sighting, whole: Whole, message: Message) -> None:
-        """A line of the inbox; where only a hash is on the ledger, what it says comes from the office, which it fits."""
+        """A line of the inbox. If the ledger has only a hash, the words come from the office, and the hash confirms them."""
         to = seen.mailbox or (message.to if isinstance(message.to, str) else ", ".join(message.to))
         self._inbox.append(
             {
@@ -138,7 +140,7 @@ class Audit:
 
 
 def _read(topic: Topic, whole: Whole, book: Book) -> Sighting | None:
-    """What the ledger alone says that it is."""
+    """What it is according to the ledger alone."""
     if topic.kind == ENTITY:
         return on_entity(whole, topic.topic_id, topic.about, book, _unrouted)
     if operation(whole) not in (None, "message"):
@@ -149,7 +151,7 @@ def _read(topic: Topic, whole: Whole, book: Book) -> Sighting | None:
 
 
 def _unrouted(*_: object, **__: object) -> list[Draft]:
-    """Who is told of an event is the office's own affair; that it happened is on the ledger."""
+    """An event without its recipients: the office decides who is told, and the ledger says only that it happened."""
     return []
 
 

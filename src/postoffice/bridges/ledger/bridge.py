@@ -1,4 +1,4 @@
-"""The bridge to the ledger: one process at a time submits and listens; whoever does is decided by a lease in the store."""
+"""The bridge to the ledger. One process at a time submits and listens; a lease in the store decides which."""
 
 import asyncio
 import logging
@@ -63,7 +63,7 @@ class LedgerBridge:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._submitter.close()
         await self._mirror.close()
-        await asyncio.to_thread(self._network.close)  # our own threads may all be waiting for it
+        await asyncio.to_thread(self._network.close)  # not one of our own threads: all of them may be waiting for the network
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def facts(self) -> dict[str, Any]:
@@ -75,16 +75,16 @@ class LedgerBridge:
             "speaking": self._speaking(),
             "posts": posts,
             "asked": self._mirror.asked,
-            # What waits for nothing any more has none: the listener may have seen it though its answer never came.
+            # A post that no longer waits has no trouble, even if its answer never came: the listener may have seen it.
             "trouble": (self._submitter.trouble if posts.get("waiting") else None) or self._listener.trouble,
         }
 
     async def _run(self, work: Any, *arguments: Any) -> Any:
-        """In a thread of the bridge's own: whatever the network does, nobody else waits for one."""
+        """Run in a thread of the bridge's own, so that a slow network never uses up other callers' threads."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work, *arguments)
 
     def _speaking(self) -> bool:
-        """Whether this process is the one, by a lease that has not run out."""
+        """Whether this process holds the lease."""
         return self._mine.is_set() and asyncio.get_running_loop().time() < self._mine_until
 
     async def _forever(self, what: str, act: Any) -> None:
@@ -92,9 +92,9 @@ class LedgerBridge:
             try:
                 await act()
             except MailError as error:
-                _log.warning("%s: %s; it goes on in a moment", what, error)
-            except Exception:  # noqa: BLE001 - one bug must not end the mail of everybody
-                _log.exception("%s failed; it goes on in a moment", what)
+                _log.warning("%s: %s; trying again in a moment", what, error)
+            except Exception:  # noqa: BLE001 - one bug must not stop everybody's mail
+                _log.exception("%s failed; trying again in a moment", what)
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def _hold(self) -> None:

@@ -1,4 +1,4 @@
-"""Finding an agent of other software: by the topic it is written to, or by its account, which leads to its profile."""
+"""Finds an agent of other software, by its inbound topic or by its account, which leads to its profile."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ _REFERENCE = "hcs-11:"
 
 
 async def find_inbound(mirror: Mirror, whom: str) -> tuple[str, str]:
-    """The account and the inbound topic of whoever this names."""
+    """The account and the inbound topic of the agent that this names."""
     check_ledger_id(whom, "agent")
     topic = await mirror.topic(whom)
     if topic is not None:
@@ -32,10 +32,10 @@ async def find_inbound(mirror: Mirror, whom: str) -> tuple[str, str]:
 
 
 async def _by_profile(mirror: Mirror, account: str, memo: str) -> str | None:
-    """The inbound topic in the profile that an account's memo leads to: on a topic as plain JSON, the newest counts."""
+    """The inbound topic in the profile that an account's memo leads to. The profile is plain JSON on a topic, and the newest counts."""
     reference = memo.removeprefix(_REFERENCE).rpartition("/")[2]
     if not memo.startswith(_REFERENCE) or not is_ledger_id(reference):
-        return None  # or a file somewhere else
+        return None  # or its profile is a file somewhere else
     inbound = None
     for whole in all_whole(await mirror.all_messages(reference)):
         try:

@@ -1,4 +1,4 @@
-"""Giving agents their places on the ledger: topics, profile, account memo. Whatever is there already stays as it is."""
+"""Gives agents their places on the ledger: topics, profile, account memo. What is there already is left alone."""
 
 import asyncio
 import time
@@ -20,10 +20,10 @@ from postoffice.core.ledger import OUTBOUND_MEMO, Account, inbound_memo
 from postoffice.core.profile import definition
 
 TOPIC_COST, MESSAGE_COST, MEMO_COST = 0.01, 0.0008, 0.00022
-"""Dollars, as the network lists them."""
+"""In dollars, from the network's price list."""
 DEFINITIONS_MEMO: Final = "postoffice:agent_definitions"
 PROFILE_MEMO: Final = "postoffice:agent_definition"
-_TOPICS_PER_SECOND = 4.0  # topics; the network makes five a second for all its users together
+_TOPICS_PER_SECOND = 4.0  # the network makes five a second for all its users together
 _TOPICS_AT_ONCE = 4
 _LIVES, _MIRROR_BEHIND = 180.0, 60.0
 _LONGEST_PAUSE_SECONDS = 30.0
@@ -41,7 +41,7 @@ class Place(msgspec.Struct, kw_only=True):
 
     @property
     def account(self) -> Account:
-        """The same, once it has both topics."""
+        """Its account at the office, once it has both topics."""
         assert self.inbound_topic_id is not None
         return Account(
             agent=self.agent,
@@ -52,7 +52,7 @@ class Place(msgspec.Struct, kw_only=True):
 
 
 async def places(wire: Wire, wanted: dict[str, str | None] | None, operator: str) -> list[Place]:
-    """The agents that are to have a place: those named, with accounts of their own or the operator's, or all that live here."""
+    """The agents that get a place: those named, or all that live here, with accounts of their own or the operator's."""
     accounts = {one["agent"].lower(): one for one in (await wire.get("/ledger/accounts"))["accounts"]}
     if wanted is None:
         listed = [one for one in await _everybody(wire) if accounts.get(one["name"].lower(), {}).get("outbound_topic_id", "") is not None]
@@ -83,7 +83,7 @@ def _place(listed: dict[str, Any], have: dict[str, Any], account: str) -> Place:
 
 
 class Founding:
-    """Makes what is missing. Each step is written down before it is taken, so that none is taken twice."""
+    """Makes what is missing. Each step is written down before it is taken, so that no step is taken twice."""
 
     def __init__(self, wire: Wire, network: LedgerNetwork, mirror: Mirror, journal: Journal, tell: Tell) -> None:
         self._wire = wire
@@ -96,7 +96,7 @@ class Founding:
         self.cost = 0.0
 
     async def found(self, wanted: list[Place], definitions: str | None) -> dict[str, Any]:
-        """Topics for everybody, then their profiles and what leads to them. Gives what there is now."""
+        """Make topics for everybody, then profiles and the memos that lead to them. Returns what there is now."""
         topic = definitions or await self.topic("definitions", DEFINITIONS_MEMO, self._network.operator, (self._network.operator,))
         published = await self._published(topic)
         results = await asyncio.gather(*(self._settle(place, number, len(wanted)) for number, place in enumerate(wanted, 1)))
@@ -123,15 +123,15 @@ class Founding:
             return {**msgspec.to_builtins(place.account), "topics": "made" if new else "kept"}
 
     async def entity(self, about: str) -> Any:
-        """A topic for an entity, watched from now on: a new one, unless one was paid for and never came to be watched."""
+        """Make a topic for an entity and watch it. One that was paid for earlier but is not watched yet is used first."""
         what = f"entity/{about}"
         made = await self.topic(what, f"postoffice:entity:{about}", self._network.operator, ())
         watched = await self._wire.put(f"/ledger/topics/{part(made)}", {"about": about})
-        self._journal.write(f"{self._network.name}/{what}")  # the next that is asked for is another
+        self._journal.write(f"{self._network.name}/{what}")  # asked again, this makes another topic
         return watched
 
     async def topic(self, what: str, memo: str, payer: str, writers: tuple[str, ...]) -> str:
-        """A topic, made once: bytes that were signed before and may have been submitted are asked after first."""
+        """Make a topic once: if signed bytes for it may have been submitted before, first find out what became of them."""
         name = f"{self._network.name}/{what}"
         earlier = self._journal.known(name)
         if earlier.get("memo") == memo and earlier.get("payer") == payer:
@@ -150,7 +150,7 @@ class Founding:
                 return made
 
     async def _finish(self, signed: str) -> str | None:
-        """The topic that signed bytes made, now or before; nothing where they never will."""
+        """The topic that signed bytes make or have made; None if they can no longer make one."""
         try:
             return str(await self._patiently(lambda: self._network.submit(signed)))
         except Spent:
@@ -164,11 +164,11 @@ class Founding:
                 return transaction.get("entity_id") if transaction.get("result") == "SUCCESS" else None
             if time.time() > until:
                 return None
-            self._tell("waiting for the mirror, which has to tell whether a topic was made before")
+            self._tell("waiting for the mirror to say whether a topic was made before")
             await asyncio.sleep(3)
 
     async def _patiently(self, work: Callable[[], Any]) -> Any:
-        """The ledger is busy now and then; whatever it refuses for good is raised."""
+        """Repeat a call while the ledger is busy. A refusal for good is raised."""
         pause = 1.0
         while True:
             try:
@@ -183,7 +183,7 @@ class Founding:
             await asyncio.sleep(1 / _TOPICS_PER_SECOND)
 
     async def _published(self, topic: str) -> dict[str, Any]:
-        """By agent: the profile that was published last."""
+        """The profile published last, by agent."""
         definitions: dict[str, Any] = {}
         for whole in all_whole(await self._mirror.all_messages(topic)):
             try:
@@ -206,7 +206,7 @@ class Founding:
         return "published"
 
     async def _lead(self, account: str, memo: str) -> str:
-        """Let an account say where profiles are."""
+        """Make an account's memo lead to its profile."""
         record = await self._mirror.account(account)
         if record is not None and record.get("memo") == memo:
             return "kept"
@@ -219,7 +219,7 @@ class Founding:
 
 
 def estimate(wanted: list[Place], definitions: str | None, network: str) -> float:
-    """Dollars that it costs at most."""
+    """What it costs at most, in dollars."""
     missing = sum(place.inbound_topic_id is None for place in wanted)
     topics = 2 * missing + (definitions is None)
     unknown = "0.0.00000000"

@@ -1,4 +1,4 @@
-"""HCS-10's handshake with agents of other software: asked, consented to by people as always, and answered with a topic to meet on."""
+"""HCS-10's handshake with agents of other software. People consent as always, and the answer names a topic on which the two meet."""
 
 import logging
 
@@ -16,11 +16,11 @@ from postoffice.office import PostOffice
 
 _log = logging.getLogger(__name__)
 ASKED, ANSWERED, CLOSED, NOTED = "asked", "answered", "closed", "noted"
-"""What an operation of the handshake is recorded as."""
+"""What each operation of the handshake is recorded as."""
 
 
 class Handshake:
-    """Every step can be done again: a crash between any two of them changes nothing."""
+    """Every step can be repeated, so a crash between any two does no harm."""
 
     def __init__(self, office: PostOffice, mirror: Mirror, network: LedgerNetwork) -> None:
         self._office = office
@@ -28,7 +28,7 @@ class Handshake:
         self._network = network
 
     async def on_inbound(self, whole: Whole, owner: Account, book: Book) -> Sighting:
-        """An operation other than a message on an agent's own topic."""
+        """Handle an operation on an agent's own topic that is not a message."""
         try:
             envelope = read_envelope(whole.data)
             if envelope.op != "connection_request":
@@ -41,7 +41,7 @@ class Handshake:
         return sighting(whole, sender=peer_account, verdict=ASKED)
 
     async def _meet(self, envelope: Envelope, payer: str) -> str:
-        """Somebody new. What it says of itself has to fit what the ledger says of its topic."""
+        """Take a request from somebody new. What it says of itself has to match what the ledger says of its topic."""
         topic_id, account = read_operator(envelope.operator_id)
         if account != payer:
             raise Forged(why=f"it says to be from {account}, but {payer} paid for it")
@@ -53,20 +53,20 @@ class Handshake:
 
     async def _ask(self, envelope: Envelope, peer: str, owner: Account, sequence: int) -> None:
         if not await self._office.foreign.asked(owner.agent, peer, envelope.m):
-            return  # it is told once somebody has consented
+            return  # the answer follows when somebody has consented
         if (topic_id := await self._meeting(owner.agent, peer)) is not None:
-            # The two meet already; whoever asks again is told again.
+            # The two have a topic already; answer the repeated request again.
             opening = Opening(agent=owner.agent, peer=peer, inbound_topic_id=owner.inbound_topic_id, connection_id=sequence)
             body, name = write_created(owner, opening, topic_id), f"{owner.inbound_topic_id}:{sequence}"
             await self._office.ledger.put_post(owner.inbound_topic_id, body, CREATED_MEMO, owner.account_id, id=name)
 
     async def _meeting(self, agent: str, peer: str) -> str | None:
-        """Where the two meet now."""
+        """The topic on which the two meet now."""
         topics = await self._office.ledger.topics()
         return next((one.topic_id for one in topics if (one.kind, one.agent, one.about) == (CONNECTION, folded(agent), peer)), None)
 
     async def open_due(self, book: Book) -> None:
-        """Have everybody told who was given consent, on a topic that is made for the two unless they have one."""
+        """Answer all requests that got consent. Make a topic for the two if they have none."""
         for id, opening in (await self._office.foreign.openings()).items():
             if (owner := book.of(opening.agent)) is not None:
                 _log.info("%s and %s are to meet on a topic of their own", opening.agent, opening.peer)
@@ -77,7 +77,7 @@ class Handshake:
                     await self._office.ledger.put_post(owner.inbound_topic_id, body, CREATED_MEMO, owner.account_id, id=id)
 
     async def writers(self, post: Post) -> tuple[str, ...]:
-        """Who may write where two meet: both, if the other one's key is known; else anybody can, and is looked at twice."""
+        """Who may write on their topic: both of them, if the other one's key is known. If not, anybody can, and we check each message's payer."""
         opening = msgspec.json.decode(post.body, type=Opening)
         account = await self._mirror.account(opening.peer)
         theirs = None if account is None else public_key(account.get("key"))
@@ -85,7 +85,7 @@ class Handshake:
         return () if theirs is None else (mine, theirs)
 
     async def on_asked(self, whole: Whole, topic_id: str, peer: str, book: Book, batch: dict[int, Whole]) -> Sighting | None:
-        """What happens on the topic of somebody that one of ours has asked. Nothing, where it is others' business."""
+        """Handle a message on the topic of somebody whom one of our agents has asked; None if it concerns others."""
         try:
             envelope = read_envelope(whole.data)
             if envelope.op == "connection_request" and (mine := book.known(envelope, whole.payer)) is not None:
@@ -106,7 +106,7 @@ class Handshake:
         return sighting(whole, sender=peer, verdict=ANSWERED)
 
     async def _asker(self, topic_id: str, envelope: Envelope, book: Book, batch: dict[int, Whole]) -> str | None:
-        """Whose request it answers: the one of that number on the same topic, if it was one of ours."""
+        """Which of our requests it answers: the one with that number on the same topic."""
         number = envelope.connection_id
         if number is None:
             return None
@@ -124,7 +124,7 @@ class Handshake:
             return None
 
     async def _answered(self, agent: str, topic_id: str, after: int, book: Book) -> bool:
-        """Whether an agent of ours has got an answer on a topic since it asked there: other software may say one again at any time."""
+        """Whether our agent's request on a topic is answered already: other software may repeat an answer at any time."""
         while records := await self._office.ledger.records(self._office.owner(), topic_id, after):
             for record in records:
                 envelope = read_envelope((record.body or "").encode()) if record.verdict == ANSWERED else None
@@ -134,7 +134,7 @@ class Handshake:
         return False
 
     async def on_close(self, whole: Whole, topic_id: str, agent: str, peer: str, book: Book) -> Sighting:
-        """One of the two says that it is over; of a topic which they have left, that is no news."""
+        """One of the two ends the connection. On a topic that they have left, that means nothing."""
 
         def read() -> Sighting:
             return sighting(whole, sender=book.signed_by(read_envelope(whole.data), whole.payer, peer).agent, verdict=CLOSED)

@@ -1,4 +1,4 @@
-"""From the ledger to the mailboxes: each topic polled by its own cursor, which is committed with the mail."""
+"""Brings messages from the ledger to the mailboxes. Each topic has its own cursor, which is committed with the mail."""
 
 import asyncio
 import logging
@@ -15,14 +15,14 @@ from postoffice.core.ledger import ASKED, CONNECTION, ENTITY, FORMER, Sighting
 from postoffice.office import PostOffice
 
 _log = logging.getLogger(__name__)
-_PIECES_SECONDS = 240.0  # seconds; what is not whole by then never will be: a piece can be submitted for three minutes
-_PAGES_TOGETHER = 20  # that are looked at together for the pieces of one message
+_PIECES_SECONDS = 240.0  # pieces can be submitted for three minutes, so what is not whole by then never will be
+_PAGES_TOGETHER = 20  # searched for the pieces of one message
 _TOPICS_AT_ONCE = 4
-_NEW_TOPIC_SECONDS = 5.0  # seconds until a topic that is watched from now on is noticed
+_NEW_TOPIC_SECONDS = 5.0  # until a newly watched topic is noticed
 
 
 class Watched(NamedTuple):
-    """A topic and whose it is."""
+    """A topic, and the agent or entity it belongs to."""
 
     topic_id: str
     kind: str
@@ -31,7 +31,7 @@ class Watched(NamedTuple):
 
 
 class Poll:
-    """When a topic is looked at next: often while something comes, ever less often while nothing does."""
+    """When to look at a topic next: often while messages come, less and less often while none do."""
 
     def __init__(self, least: float, most: float) -> None:
         self._least, self._most = least, most
@@ -39,18 +39,18 @@ class Poll:
         self.at = 0.0
 
     def after(self, now: float, *, busy: bool) -> None:
-        """Plan the next look."""
+        """Plan the next look after this one."""
         self.pause = self._least if busy else min(self.pause * 1.5, self._most)
         self.at = now + self.pause
 
     def expect(self, now: float) -> None:
-        """Something is about to come."""
+        """Look soon, as something is about to come."""
         self.pause = self._least
         self.at = min(self.at, now + self._least / 2)
 
 
 class Listener:
-    """Catches up after any time away: the cursor says where it stopped."""
+    """Polls all topics. After any time away it catches up from the cursors."""
 
     def __init__(self, office: PostOffice, mirror: Mirror, handshake: Handshake, operator: str, *, least: float, most: float) -> None:
         self._office = office
@@ -65,24 +65,24 @@ class Listener:
 
     @property
     def trouble(self) -> str | None:
-        """What is in the way, of some topic."""
+        """What is wrong, with one of the topics that have trouble."""
         return next(iter(self._troubles.values()), None)
 
     def expect(self, topic_id: str) -> None:
-        """Something was just put on a topic: look there soon, however quiet it was."""
+        """Look at a topic soon, however quiet it was: something was just submitted to it."""
         self._poll(topic_id).expect(asyncio.get_running_loop().time())
         self._woken.set()
 
     async def rest(self, pause: float) -> None:
-        """Until the next look is due, or something is expected."""
-        # Not by wait_for, which on Python 3.11 forgets that it was cancelled when it is woken in the same moment.
+        """Wait until the next look is due or something is expected."""
+        # Not wait_for: on Python 3.11 it loses a cancellation that comes at the moment it is woken.
         with suppress(TimeoutError):
             async with asyncio.timeout(min(pause, _NEW_TOPIC_SECONDS)):
                 await self._woken.wait()
         self._woken.clear()
 
     async def look(self) -> float:
-        """Look at every topic that is due, and say how long there is nothing to do."""
+        """Look at every topic that is due. Returns how long there is nothing to do."""
         now = asyncio.get_running_loop().time()
         book, watched = await self._who()
         await self._handshake.open_due(book)
@@ -98,7 +98,7 @@ class Listener:
         accounts = await self._office.ledger.accounts()
         topics = await self._office.ledger.topics()
         ours = [Watched(account.inbound_topic_id, "inbound", account.agent, "") for account in accounts if not account.foreign]
-        own = {one.topic_id for one in ours}  # which an agent may have had before, and has again
+        own = {one.topic_id for one in ours}  # an agent may have left a topic and returned to it
         others = [Watched(one.topic_id, one.kind, one.agent or "", one.about) for one in topics if one.topic_id not in own]
         return Book(accounts, self._operator, topics), ours + others
 
@@ -106,7 +106,7 @@ class Listener:
         return self._polls.setdefault(topic_id, Poll(self._least, self._most))
 
     async def _look_safely(self, topic: Watched, after: int, hands: asyncio.Semaphore) -> None:
-        """One topic's trouble is no other's; but where the mirror itself is away, all wait together."""
+        """Keep one topic's trouble from the others. If the mirror itself is away, all of them wait."""
         poll, more = self._poll(topic.topic_id), False
         async with hands:
             try:
@@ -115,10 +115,10 @@ class Listener:
                 if str(error) not in self._troubles.values():
                     _log.warning("topic %s: %s", topic.topic_id, error)
                 self._troubles[topic.topic_id] = str(error)
-                busy = isinstance(error, MirrorAway)  # the mirror's own pace slows all down
-            except Exception:  # noqa: BLE001 - what one topic holds must not end the mail of the others
-                _log.exception("topic %s cannot be taken; it is tried again", topic.topic_id)
-                self._troubles[topic.topic_id], busy = "a bug, told in the log", False
+                busy = isinstance(error, MirrorAway)  # the mirror's pacing slows all topics already
+            except Exception:  # noqa: BLE001 - a bug with one topic must not stop the mail of the others
+                _log.exception("topic %s cannot be read; trying again", topic.topic_id)
+                self._troubles[topic.topic_id], busy = "a bug; the log has it", False
             else:
                 self._troubles.pop(topic.topic_id, None)
         poll.after(asyncio.get_running_loop().time(), busy=busy)
@@ -126,7 +126,7 @@ class Listener:
             poll.at = 0.0
 
     async def _look_at(self, topic: Watched, after: int) -> tuple[bool, bool]:
-        """Whether there is more, and whether there was something."""
+        """Take one page. Returns whether there is more, and whether there was anything."""
         rows, more = await self._read(topic.topic_id, after)
         gathered = self._gather(topic.topic_id, rows, after)
         through, messages, given_up = gathered.through, (*gathered.whole, *gathered.ahead), gathered.torn
@@ -134,7 +134,7 @@ class Listener:
             taken = await self._office.ledger.taken_ahead(topic.topic_id, after)
             messages = tuple(whole for whole in messages if whole.sequence not in taken)
         if (before := _before_the_end(topic, messages)) and before != messages:
-            # What the two said before is taken first: afterwards it would be mail of two who are not connected.
+            # Take what the two said before the end first: after it they are not connected, and their mail would be refused.
             through, messages, given_up, more = after, before, (), True
         if not messages and through <= after:
             return False, bool(rows)
@@ -143,7 +143,7 @@ class Listener:
         return more, bool(rows)
 
     async def _read(self, topic_id: str, after: int) -> tuple[list[dict[str, Any]], bool]:
-        """A page; more of them, as long as nothing on them is whole: the missing pieces may be on the next."""
+        """Read a page, and further ones while no message is whole: the missing pieces may be on the next."""
         rows: list[dict[str, Any]] = []
         last = after
         for _ in range(_PAGES_TOGETHER):
@@ -164,7 +164,7 @@ class Listener:
         return gather(rows, after, give_up=given_up) if given_up else gathered
 
     async def _seen(self, topic: Watched, messages: tuple[Whole, ...]) -> list[Sighting]:
-        # Who is who is asked after what they said: whoever speaks after a change is not believed for who it was before.
+        # Read the accounts after the messages: who speaks after an account changed must not be taken for its former holder.
         book, watched = await self._who()
         topic = next((one for one in watched if one.topic_id == topic.topic_id), topic)
         batch = {whole.sequence: whole for whole in messages}
@@ -187,5 +187,5 @@ class Listener:
 
 
 def _before_the_end(topic: Watched, messages: tuple[Whole, ...]) -> tuple[Whole, ...]:
-    """What was said until one of two who meet on a topic says that it is over."""
+    """The messages up to the one with which one of the two ends the connection."""
     return tuple(takewhile(lambda whole: topic.kind != CONNECTION or operation(whole) != "close_connection", messages))

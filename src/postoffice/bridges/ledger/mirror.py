@@ -1,4 +1,4 @@
-"""A mirror of the ledger, asked by REST and never more often than it likes."""
+"""A mirror of the ledger, read over REST and never more often than it allows."""
 
 import asyncio
 from typing import Any, Final
@@ -8,16 +8,16 @@ import httpx2
 from postoffice.core.errors import BadSetting, LedgerBusy, MirrorAway
 
 PAGE: Final = 100
-"""Messages a page, at most."""
+"""Messages on a page at most."""
 _TOO_MANY_STATUS = 429
 _LONGEST_PAUSE_SECONDS = 30.0
-_LONGEST_QUIET_SECONDS = 600.0  # seconds of quiet that a mirror is granted; one that asks for years would end all mail
-_ANSWER_SECONDS = 60.0  # seconds for all of one; the client counts only those between two bytes of it
-_TOO_OFTEN = "it wants to be asked less often"
+_LONGEST_QUIET_SECONDS = 600.0  # the longest pause a mirror may ask for; without a bound, one could stop all mail for years
+_ANSWER_SECONDS = 60.0  # for a whole answer; the client's own timeout counts only the time between two bytes
+_TOO_OFTEN = "it asks for fewer requests"
 
 
 class Mirror:
-    """Reads topics. All who ask share one pace, and one patience when it does not answer."""
+    """Reads topics. All callers share one pace, and one pause when the mirror does not answer."""
 
     def __init__(self, url: str, per_second: float) -> None:
         self._http = httpx2.AsyncClient(base_url=_checked(url), timeout=20)
@@ -28,11 +28,11 @@ class Mirror:
         self.asked = 0
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         await self._http.aclose()
 
     async def messages(self, topic_id: str, after: int) -> list[dict[str, Any]]:
-        """The next messages of a topic, pieces as they are; an unknown topic has none yet."""
+        """The next messages of a topic, with pieces not yet joined. An unknown topic has none yet."""
         # Not `gt:`: mirrors refuse `gt:0`.
         query = f"sequencenumber=gte:{after + 1}&limit={PAGE}&order=asc"
         answer = await self._get(f"/api/v1/topics/{topic_id}/messages?{query}")
@@ -45,7 +45,7 @@ class Mirror:
             rows |= {int(row["sequence_number"]): row for row in page}
             last = max(rows)
             if last <= after:
-                break  # a page that was given before
+                break  # the mirror repeats a page
             after = last
         return [rows[sequence] for sequence in sorted(rows)]
 
@@ -58,13 +58,13 @@ class Mirror:
         return await self._get(f"/api/v1/topics/{topic_id}", made_up=True)
 
     async def transaction(self, name: str) -> dict[str, Any] | None:
-        """What became of a transaction; nothing where it is not known."""
+        """What became of a transaction; None if the mirror does not know it."""
         answer = await self._get(f"/api/v1/transactions/{name}")
         transactions = (answer or {}).get("transactions") or ()
         return next((one for one in transactions if isinstance(one, dict)), None)
 
     async def _get(self, path: str, *, made_up: bool = False) -> dict[str, Any] | None:
-        """What there is. An id that others gave us may be `made_up`: mirrors call one that nothing can have a bad request."""
+        """The object at an address; None if there is none. If others gave us the id it may be `made_up`, and mirrors answer an impossible id with 400."""
         await self._pace()
         self.asked += 1
         try:
@@ -81,15 +81,15 @@ class Mirror:
         except (httpx2.HTTPError, TimeoutError) as error:
             raise self._away(str(error) or type(error).__name__) from None
         except ValueError:
-            raise LedgerBusy(why="the mirror answers with no JSON") from None
+            raise LedgerBusy(why="the mirror's answer is not JSON") from None
         if not isinstance(page, dict):
-            raise LedgerBusy(why="the mirror answers with no object")
+            raise LedgerBusy(why="the mirror's answer is not a JSON object")
         return page
 
     def _away(self, why: str, retry_after: str = "") -> MirrorAway:
-        """Ask nothing more for a while, ever longer as long as it goes on."""
+        """Ask nothing for a while, longer each time."""
         now = asyncio.get_running_loop().time()
-        if now >= self._quiet_until:  # others that were under way tell nothing new
+        if now >= self._quiet_until:  # calls that were already under way fail for the same reason
             self._failures += 1
             wished = min(float(retry_after), _LONGEST_QUIET_SECONDS) if retry_after.isdecimal() else None
             pause = min(0.5 * 2**self._failures, _LONGEST_PAUSE_SECONDS) if wished is None else wished
@@ -97,16 +97,16 @@ class Mirror:
         return MirrorAway(why=why)
 
     async def _pace(self) -> None:
-        """Wait for one's turn."""
+        """Wait for this call's turn."""
         loop = asyncio.get_running_loop()
         at = max(loop.time(), self._next)
         self._next = at + self._gap
-        while (pause := max(at, self._quiet_until) - loop.time()) > 0:  # noqa: ASYNC110 - what is waited for is time
+        while (pause := max(at, self._quiet_until) - loop.time()) > 0:  # noqa: ASYNC110 - we wait for time to pass, and no event says so
             await asyncio.sleep(pause)
 
 
 def _checked(url: str) -> httpx2.URL:
-    """A mirror's address, if it is one."""
+    """Refuse what is not a mirror's address."""
     try:
         address = httpx2.URL(url.rstrip("/"))
     except httpx2.InvalidURL:

@@ -1,4 +1,4 @@
-"""The ledger's network through its SDK: sign, submit, create. Synchronous, as the SDK is: callers use threads of their own."""
+"""The ledger's network through its SDK: sign, submit, create. It blocks, as the SDK does, so callers use threads of their own."""
 
 import threading
 import time
@@ -29,12 +29,12 @@ from postoffice.bridges.ledger.pieces import PIECE_BYTES, PIECES, pieces
 from postoffice.core.errors import BadSetting, Expired, LedgerBusy, LedgerRefused, NeedsOwner, Spent
 from postoffice.core.ledger import is_ledger_id
 
-_CALL_SECONDS = 20.0  # seconds for one call
-_SIGNED_SECONDS = 180  # seconds that signed bytes can be submitted; more is not allowed
-_BEHIND_NANOSECONDS = 6 * 10**9  # nanoseconds; a machine's clock may be ahead of the ledger's
-_APART_NANOSECONDS = 1000  # nanoseconds between two messages' first pieces, whose other pieces take the next ones
+_CALL_SECONDS = 20.0  # for one call
+_SIGNED_SECONDS = 180  # how long signed bytes can be submitted; the network allows no more
+_BEHIND_NANOSECONDS = 6 * 10**9  # start a little in the past, as this machine's clock may be ahead of the ledger's
+_APART_NANOSECONDS = 1000  # between two messages' first pieces, as their other pieces take the nanoseconds after
 _ED25519 = "302a300506032b6570032100"
-"""What a public key of this kind begins with in DER."""
+"""The DER prefix of an Ed25519 public key."""
 _FOR_THE_OWNER = {
     "INSUFFICIENT_PAYER_BALANCE": "the account {payer} cannot pay; send it some hbar",
     "INSUFFICIENT_TX_FEE": "the fee offered is below the price; use a newer version of the SDK",
@@ -42,13 +42,13 @@ _FOR_THE_OWNER = {
     "INVALID_SIGNATURE": "the key is not that of the account {payer}; check ledger_key_file",
     "INVALID_TRANSACTION_START": "this machine's clock is ahead of the ledger's; set it right",
 }
-"""Refusals that no message is to blame for: it waits until its owner has done something."""
+"""Refusals that are not the message's fault: it waits until the owner has acted."""
 _PASSING = {"BUSY", "PLATFORM_NOT_ACTIVE", "PLATFORM_TRANSACTION_NOT_CREATED", "UNKNOWN", "RECEIPT_NOT_FOUND"}
 _FAILED_IN_PASSING = {"THROTTLED_AT_CONSENSUS", "TRANSACTION_EXPIRED", "INSUFFICIENT_PAYER_BALANCE", "BUSY"}
 
 
 class LedgerNetwork:
-    """One network, spoken to as one operator; other accounts may pay where their keys are known."""
+    """One network, used as one operator. Other accounts can pay if their keys are known."""
 
     def __init__(self, network: str, operator: str, keys: dict[str, str]) -> None:
         """The network's name, or its nodes as `host:port=0.0.3,…`; keys by account."""
@@ -65,7 +65,7 @@ class LedgerNetwork:
 
     @property
     def operator(self) -> str:
-        """Whose account pays for what names no other."""
+        """The account that pays unless another is named."""
         return self._operator
 
     def pays(self, account: str) -> bool:
@@ -73,11 +73,11 @@ class LedgerNetwork:
         return account in self._keys
 
     def mirror_url(self) -> str | None:
-        """Where the SDK knows this network's mirror to be."""
+        """The address of this network's mirror, from the SDK."""
         return mirror_of(self._network)
 
     def sign(self, topic_id: str, memo: str, body: str, payer: str | None) -> str:
-        """A message as signed bytes, piece by piece: submitted again they are known again."""
+        """Sign a message, piece by piece. The network recognises the bytes if they are submitted again."""
         data = body.encode()
         if len(data) > PIECES * PIECE_BYTES:
             raise LedgerRefused(
@@ -88,7 +88,7 @@ class LedgerNetwork:
         return self._signed(transaction, payer or self._operator)
 
     def sign_topic(self, memo: str, payer: str | None = None, writers: tuple[str, ...] = ()) -> str:
-        """A topic to be made, as signed bytes; only these may write there (public keys, or accounts whose keys are known here)."""
+        """Sign the creation of a topic. Only these may write there (public keys, or accounts whose keys are known here)."""
         transaction = TopicCreateTransaction(memo=memo)
         if writers:
             keys = [self._keys[one].public_key() if one in self._keys else PublicKey.from_string_der(one) for one in writers]
@@ -96,7 +96,7 @@ class LedgerNetwork:
         return self._signed(transaction, payer or self._operator)
 
     def submit(self, signed: str) -> str | None:
-        """Put signed bytes on the ledger, and wait for its word on each piece. What is there already is there. Gives the topic they made, if any."""
+        """Submit signed bytes and wait for each piece's receipt. Pieces that are there already count as done. Returns the topic they made, if any."""
         made = None
         for piece in signed.split(","):
             receipt = self._execute(Transaction.from_bytes(b64decode(piece)))
@@ -104,7 +104,7 @@ class LedgerNetwork:
         return made
 
     def set_account_memo(self, account: str, memo: str) -> None:
-        """Say on an account where its profile is."""
+        """Set the memo of an account, which says where its profile is."""
         transaction = AccountUpdateTransaction().set_account_id(AccountId.from_string(account)).set_account_memo(memo)
         self.submit(self._signed(transaction, account))
 
@@ -117,7 +117,7 @@ class LedgerNetwork:
 
     def _signed(self, transaction: Any, payer: str) -> str:
         if payer not in self._keys:
-            # Somebody else could pay, but whoever reads it would take it for forged.
+            # Another account could pay, but readers would then take the message for forged.
             raise NeedsOwner(why=f"the key of the account {payer} is not known; put it into ledger_key_file")
         transaction.set_transaction_id(TransactionId(AccountId.from_string(payer), self._start()))
         transaction.set_transaction_valid_duration(_SIGNED_SECONDS)
@@ -126,10 +126,10 @@ class LedgerNetwork:
         return ",".join(b64encode(piece).decode() for piece in pieces(transaction.to_bytes()))
 
     def _start(self) -> Timestamp:
-        """When the bytes become valid, which is also their name: never the same twice, or the second message would be taken for the first."""
+        """When the bytes become valid. This time is also their name, so it is never used twice: the network would take the second message for the first."""
         with self._lock:
             now, following = time.time_ns(), self._last_start + _APART_NANOSECONDS
-            # Later than now is what was signed before this machine's clock was set right: nobody takes it, nor what would follow it.
+            # A last time in the future was signed before this machine's clock was set right. The network refuses it, and all that would follow it.
             self._last_start = max(now - _BEHIND_NANOSECONDS, following if following <= now else 0)
             return Timestamp(seconds=self._last_start // 10**9, nanos=self._last_start % 10**9)
 
@@ -147,7 +147,7 @@ class LedgerNetwork:
             client = Client.for_network({address: AccountId.from_string(account) for address, account in self._nodes.items()})
         client.set_operator(AccountId.from_string(self._operator), self._keys[self._operator])
         client.set_max_attempts(3).set_grpc_deadline(_CALL_SECONDS / 2).set_request_timeout(_CALL_SECONDS)
-        client.logger.set_level(LogLevel.DISABLED)  # it writes to standard output
+        client.logger.set_level(LogLevel.DISABLED)  # its logger writes to standard output
         return client
 
     def _execute(self, transaction: Any) -> Any:
@@ -163,7 +163,7 @@ class LedgerNetwork:
             raise self._failure(error, str(name.account_id)) from None
 
     def _receipt(self, name: TransactionId) -> Any:
-        """What became of bytes that were submitted before: being known is not yet having succeeded."""
+        """The receipt of bytes that were submitted before: the network may know them although they failed."""
         try:
             receipt = TransactionGetReceiptQuery(name).execute(self._connected())
         except (PrecheckError, ReceiptStatusError, MaxAttemptsError, RuntimeError, OSError) as error:
@@ -179,12 +179,12 @@ class LedgerNetwork:
             return LedgerBusy(why=ResponseCode(error.status).name)
         if isinstance(error, MaxAttemptsError):
             return LedgerBusy(why=_name(error.last_error))
-        self.close()  # a client that lost its nodes does not look for them again for long
+        self.close()  # a client that has lost its nodes takes long to look for them again
         return LedgerBusy(why=str(error))
 
 
 def read_nodes(network: str) -> dict[str, str] | None:
-    """A network's nodes and their accounts by address, as `host:port=0.0.3,…`; nothing where the SDK knows it by its name."""
+    """A network's nodes, given as `host:port=0.0.3,…`: accounts by address. None for a name that the SDK knows."""
     if network in Nodes.MIRROR_NODE_URLS:
         return None
     nodes = {}
@@ -199,31 +199,31 @@ def read_nodes(network: str) -> dict[str, str] | None:
 
 
 def name_of(network: str) -> str:
-    """What a network is called; those that the SDK does not know are all one's own."""
+    """A network's name. A network that the SDK does not know is called by one common name."""
     return network if read_nodes(network) is None else "own"
 
 
 def mirror_of(network: str) -> str | None:
-    """Where the SDK knows a network's mirror to be."""
+    """The address of a network's mirror, from the SDK."""
     url = Nodes.MIRROR_NODE_URLS.get(network)
     return None if url is None else str(url)
 
 
 def read_key(account: str, key: str) -> PrivateKey:
-    """A private key, in whatever form wallets give it. Nothing of it is in the error."""
+    """A private key in any of the forms that wallets export. The error never contains any of it."""
     for read in (PrivateKey.from_string_der, PrivateKey.from_string_ecdsa if key.startswith("0x") else PrivateKey.from_string_ed25519):
         try:
             return read(key.strip())
-        except Exception:  # noqa: BLE001, S112 - the SDK's own words would show the key
+        except Exception:  # noqa: BLE001, S112 - the SDK's error would show the key
             continue
     raise BadSetting(name="ledger_key", why=f"the key of {account} cannot be read; give it as the wallet exports it (DER in hex)")
 
 
 def public_key(key: dict[str, Any] | None) -> str | None:
-    """An account's public key as its mirror tells it, if it is one that can be named as a writer."""
+    """An account's public key from the mirror, if it is of a kind that can be named as a writer."""
     try:
         if key is not None and key.get("_type") == "ED25519":
-            return str(PublicKey.from_string_der(_ED25519 + key["key"]).to_string_der())  # the SDK warns of bare ones
+            return str(PublicKey.from_string_der(_ED25519 + key["key"]).to_string_der())  # the SDK warns of keys without their prefix
         if key is not None and key.get("_type") == "ECDSA_SECP256K1":
             return str(PublicKey.from_string_ecdsa(key["key"]).to_string_der())
     except (ValueError, KeyError, TypeError):
@@ -232,7 +232,7 @@ def public_key(key: dict[str, Any] | None) -> str | None:
 
 
 def _refusal(status: str, payer: str) -> Exception:
-    """What a node said at once, having taken nothing."""
+    """The error for a node that refused at once and took nothing."""
     if status == "TRANSACTION_EXPIRED":
         return Expired()
     if status in _PASSING:
@@ -243,7 +243,7 @@ def _refusal(status: str, payer: str) -> Exception:
 
 
 def _failed(status: str, payer: str) -> Exception:
-    """What the receipt says: the bytes were taken, and are of no more use."""
+    """The error for a bad receipt: the bytes were taken and cannot be used again."""
     if status in _PASSING - {"BUSY"}:
         return LedgerBusy(why=status)
     if status in _FAILED_IN_PASSING:

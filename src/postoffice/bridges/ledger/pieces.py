@@ -1,4 +1,4 @@
-"""Signed bytes as the outbox keeps them: piece by piece, so that a message that broke off is finished where it broke off."""
+"""Signed bytes as the outbox keeps them, piece by piece, so that an interrupted message goes on where it stopped."""
 
 from base64 import b64decode
 from itertools import groupby
@@ -13,7 +13,7 @@ PIECE_BYTES: Final = 1024
 
 
 def pieces(signed: bytes) -> list[bytes]:
-    """The bytes of each piece, apart: there is one transaction for each node, and all of a piece have one name."""
+    """Split signed bytes into pieces. A piece has a transaction for each node, and all of them have the same name."""
     wires = TransactionList.FromString(signed).transaction_list
     return [
         bytes(TransactionList(transaction_list=list(same)).SerializeToString())
@@ -22,7 +22,7 @@ def pieces(signed: bytes) -> list[bytes]:
 
 
 def mirror_names(signed: str) -> list[str]:
-    """What the mirror calls the transactions of a post."""
+    """The mirror's names for the transactions of a post."""
     names = []
     for piece in signed.split(","):
         name = _name(TransactionList.FromString(b64decode(piece)).transaction_list[0])

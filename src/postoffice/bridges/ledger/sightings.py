@@ -1,4 +1,4 @@
-"""What a message on a topic is to us: mail coming back, mail of others, a note, an event, or something to be set aside."""
+"""What a message on a topic means to us: our own mail, others' mail, a note, an event, or something to set aside."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -21,7 +21,7 @@ Routed = Callable[..., list[Draft]]
 
 
 class Book:
-    """Who is who on the ledger, at one moment."""
+    """Who is who on the ledger at one moment."""
 
     def __init__(self, accounts: list[Account], operator: str, topics: Iterable[Topic] = ()) -> None:
         self.accounts = accounts
@@ -29,20 +29,22 @@ class Book:
         self._by_agent = {folded(account.agent): account for account in accounts}
         self._by_inbound: Mapping[str, Account] = {account.inbound_topic_id: account for account in accounts}
         self._by_account: dict[str, list[Account]] = {}
-        for account in (one for one in accounts if not one.foreign):  # whoever only asked speaks for nobody here
+        for account in (
+            one for one in accounts if not one.foreign
+        ):  # a foreign account that only asked for a connection speaks for no agent here
             self._by_account.setdefault(account.account_id, []).append(account)
         before = (self._before(topic) for topic in topics if topic.kind == FORMER)
         self._former = {account.operator_id: account for account in before if account is not None}
 
     def _before(self, topic: Topic) -> Account | None:
-        """An agent as it was when a topic was its own."""
+        """An agent as it was while a topic belonged to it."""
         now = self.of(topic.agent or "")
         return None if now is None else msgspec.structs.replace(now, account_id=topic.about, inbound_topic_id=topic.topic_id)
 
     def signed_by(self, envelope: Envelope, payer: str, peer: str | None = None) -> Account:
-        """The agent that wrote an operation: the one it names, if that one's account also paid for it.
+        """The agent that wrote an operation: the one it names, if that agent's account also paid.
 
-        A `peer` is met on a topic of its own, and known by its account: several of that office may share one, each with its inbound topic.
+        A `peer` has a topic with us and is known by its account. Several agents of its office may share an account, each with an inbound topic.
         """
         topic, account = read_operator(envelope.operator_id)
         if account != payer:
@@ -55,23 +57,23 @@ class Book:
         return signer
 
     def known(self, envelope: Envelope, payer: str) -> str | None:
-        """The agent that wrote an operation, if it is one that is known here."""
+        """The agent that wrote an operation, if we know it."""
         try:
             return self.signed_by(envelope, payer).agent
         except NotOurs:
             return None
 
     def of(self, agent: str) -> Account | None:
-        """Where an agent is on the ledger."""
+        """An agent's place on the ledger."""
         return self._by_agent.get(folded(agent))
 
     def check_payer(self, payer: str) -> None:
-        """Refuse what somebody paid for who has nothing to do with this office."""
+        """Refuse a message whose payer has nothing to do with this office."""
         if payer != self._operator and payer not in self._by_account:
             raise NotOurs(why=f"{payer}, who paid for it, is not known here")
 
     def named(self, agent: str, payer: str) -> Account:
-        """The agent of ours of that name, if its account paid."""
+        """Our agent of that name, if its account paid."""
         for account in self._by_account.get(payer, ()):
             if folded(account.agent) == folded(agent):
                 return account
@@ -79,7 +81,7 @@ class Book:
 
 
 def operation(whole: Whole) -> str | None:
-    """Which operation of HCS-10's it is; nothing where it is none."""
+    """The HCS-10 operation in a message; None if there is none."""
     try:
         return read_envelope(whole.data).op
     except NotOurs:
@@ -87,12 +89,12 @@ def operation(whole: Whole) -> str | None:
 
 
 def on_inbound(whole: Whole, topic_id: str, owner: str, book: Book, *, former: bool = False) -> Sighting:
-    """A message on an agent's own topic, or on one that was."""
+    """A message on a topic that is or was an agent's own."""
     return or_refused(whole, lambda: _message(whole, topic_id, book, lambda _: owner, former=former))
 
 
 def on_connection(whole: Whole, topic_id: str, agent: str, peer: str, book: Book) -> Sighting:
-    """A message where an agent of ours and one of other software meet: to whichever of the two did not write it."""
+    """A message on the topic of one of our agents and one of other software: it goes to the one who did not write it."""
 
     def other(sender: str) -> str:
         if folded(sender) not in (folded(agent), folded(peer)):
@@ -107,12 +109,12 @@ def _message(
 ) -> Sighting:
     envelope = _envelope(whole)
     if envelope.op != "message":
-        raise NotOurs(why=f"its operation {envelope.op[:40]!r} has no place here")
+        raise NotOurs(why=f"its operation {envelope.op[:40]!r} does not belong on this topic")
     sender = book.signed_by(envelope, whole.payer, peer)
     body, to = read_body(envelope), recipient(sender.agent)
     if sender.foreign and body.message_type == TASK:
-        raise NotOurs(why="a task needs somebody who can be told how it goes; send a message")
-    # Another office's message may stand there twice, signed anew when its mirror was long behind: by its id it is one.
+        raise NotOurs(why="a task's requester has to hear how it goes, and this one cannot; send a message")
+    # Another office may have signed a message a second time while its mirror was far behind: the same id makes both one.
     name = body.id if body.id is not None and is_id(body.id) else f"{topic_id}:{whole.sequence}"
     mail = () if body.hash is not None else (Delivery(sender=sender.agent, draft=_draft(body, to, name)),)
     former = former or sender != book.of(sender.agent)
@@ -120,7 +122,7 @@ def _message(
 
 
 def on_entity(whole: Whole, topic_id: str, entity_type: str, book: Book, routed: Routed) -> Sighting:
-    """A note or an event on an entity's topic."""
+    """A note or event on an entity's topic."""
 
     def read() -> Sighting:
         said = _object(whole)
@@ -169,7 +171,7 @@ def _draft(body: Body, to: str, client_id: str) -> Draft:
 
 
 def or_refused(whole: Whole, read: Callable[[], Sighting]) -> Sighting:
-    """What it is, or that it is set aside and why."""
+    """What a message means, or why it is set aside."""
     try:
         return read()
     except MailError as error:
@@ -177,12 +179,12 @@ def or_refused(whole: Whole, read: Callable[[], Sighting]) -> Sighting:
 
 
 def refused(whole: Whole, error: MailError) -> Sighting:
-    """Something to be set aside."""
+    """A message to set aside, and why."""
     return sighting(whole, refusal=str(error), verdict=error.code)
 
 
 def torn(whole: Whole) -> Sighting:
-    """What is there of a message whose other pieces never came."""
+    """Set aside a message some of whose pieces never came."""
     return refused(whole, NotOurs(why="some of its pieces never came"))
 
 
@@ -208,10 +210,10 @@ def _check_size(whole: Whole) -> None:
 
 
 def sighting(whole: Whole, **fields: Any) -> Sighting:
-    """A message on the ledger, with what we know of it."""
+    """A message on the ledger, with all we know of it."""
     return Sighting(sequence=whole.sequence, payer=whole.payer, at=whole.at, raw=shown(whole), **fields)
 
 
 def shown(whole: Whole) -> str:
-    """As much of it as is kept, as text."""
+    """The part of it that is kept, as text."""
     return whole.data[:_SHOWN_BYTES].decode(errors="backslashreplace").replace("\0", "\\0")

@@ -1,4 +1,4 @@
-"""From the outbox to the ledger: sign, keep the bytes, submit; the same bytes again after a crash make one message."""
+"""Brings posts from the outbox to the ledger: sign, keep the bytes, submit. After a crash the same bytes are submitted again, which makes one message."""
 
 import asyncio
 import logging
@@ -22,21 +22,21 @@ from postoffice.office import PostOffice
 _log = logging.getLogger(__name__)
 _POSTS_READ = 50
 _POSTS_AT_ONCE = 8
-_LOOK_SECONDS = 0.25  # seconds after which new mail is looked for, whatever is under way
-_TURN_SECONDS = 1.0  # seconds after which a topic lets others go first, and what has become due since
+_LOOK_SECONDS = 0.25  # how often to look for new mail, whatever is under way
+_TURN_SECONDS = 1.0  # after this a topic lets other topics go first
 _OWNERS_PAUSE = timedelta(minutes=1)
-_SIGNED_SECONDS = 180.0  # seconds that signed bytes can be submitted
-_MIRROR_BEHIND_SECONDS = 60.0  # seconds after which a mirror knows what happened
+_SIGNED_SECONDS = 180.0  # how long signed bytes can be submitted
+_MIRROR_BEHIND_SECONDS = 60.0  # after this a mirror knows what happened
 _RECEIPT_PAUSE = timedelta(seconds=15)
 _SUCCESS = "SUCCESS"
 Run = Callable[..., Awaitable[Any]]
 
 
 class Submitter:
-    """What goes to one topic goes in order; however much that is, other topics wait for little of it."""
+    """Submits each topic's posts in order. A topic with many posts does not hold up the others for long."""
 
     def __init__(self, office: PostOffice, network: LedgerNetwork, mirror: Mirror, handshake: Handshake, run: Run) -> None:
-        """`run` has threads of its own: whatever the network does, nobody else waits for one."""
+        """`run` has threads of its own, so that a slow network never uses up other callers' threads."""
         self._office = office
         self._network = network
         self._mirror = mirror
@@ -47,7 +47,7 @@ class Submitter:
         self.trouble: str | None = None
 
     async def submit_due(self, speaking: Callable[[], bool], sent: Callable[[str], None]) -> bool:
-        """Submit what waits, as long as this process is the one that speaks, until some topic is done. Gives whether anything waited."""
+        """Submit what waits while this process holds the lease, until some topic is done. Returns whether anything waited."""
         topics: defaultdict[str, list[Post]] = defaultdict(list)
         for post in await self._office.ledger.posts_due(_POSTS_READ):
             topics[post.topic_id or post.id].append(post)
@@ -56,14 +56,14 @@ class Submitter:
                 self._topics[topic] = asyncio.create_task(self._in_order(posts, speaking, sent))
         if not self._topics:
             return False
-        # Not all of them: a message in twenty pieces takes a minute, and what goes elsewhere has nothing to do with it.
+        # Do not wait for all: a message in twenty pieces takes a minute, and other topics need not wait for it.
         await asyncio.wait(self._topics.values(), timeout=_LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
         for topic in [topic for topic, task in self._topics.items() if task.done()]:
             self._topics.pop(topic).result()
         return True
 
     async def close(self) -> None:
-        """Leave what is under way as it is; its bytes are kept."""
+        """Leave what is under way; its bytes are kept."""
         for task in self._topics.values():
             task.cancel()
         await asyncio.gather(*self._topics.values(), return_exceptions=True)
@@ -80,13 +80,13 @@ class Submitter:
                     return
 
     async def _submit(self, post: Post) -> bool:
-        """Whether the next one of the topic may go."""
+        """Submit one post. Returns whether the topic's next post may go."""
         try:
             if post.signed is None:
                 signed = await self._sign(post)
-                # Kept before anybody can have seen them; what another process kept first is what counts.
+                # Keep the bytes before anybody can see them. If another process kept some first, those count.
                 if (kept := await self._office.ledger.sign_post(post, signed)) is None:
-                    return True  # it was put there meanwhile
+                    return True  # it got there meanwhile
                 post = msgspec.structs.replace(post, signed=kept)
             await self._done(post, await self._run(self._network.submit, post.signed))
         except Expired:
@@ -96,7 +96,7 @@ class Submitter:
             await self._wait(post, error, _OWNERS_PAUSE if "hbar" in str(error) else timedelta(seconds=1))
         except LedgerBusy as error:
             if post.signed is not None and _age(post.signed) > _SIGNED_SECONDS + _MIRROR_BEHIND_SECONDS:
-                await self._late(post)  # no node will ever say of them that they are too old
+                await self._late(post)  # no node will ever report that they are too old
             else:
                 await self._wait(post, error, next_try(post.attempts + 1, most=timedelta(minutes=1)))
         except NeedsOwner as error:
@@ -120,18 +120,18 @@ class Submitter:
         if post.topic_id != NEW_TOPIC:
             await self._office.ledger.settle_post(post)
         elif made is None:
-            raise LedgerBusy(why="it does not tell which topic was made")
+            raise LedgerBusy(why="the receipt does not name the topic that was made")
         else:
             await self._office.foreign.opened(post, made)
 
     async def _needs_owner(self, post: Post, error: NeedsOwner) -> None:
         ahead = post.signed is not None and _age(post.signed) < 0
-        if ahead:  # this machine's clock was, and is not any more: nobody has taken what was not valid yet
+        if ahead:  # this machine's clock was ahead and is right again; bytes that were not valid yet were never taken
             await self._office.ledger.sign_post(post, None)
         await self._wait(post, error, timedelta(0) if ahead else _OWNERS_PAUSE)
 
     async def _late(self, post: Post) -> None:
-        """Too old to be submitted: only the mirror knows whether they were taken before. If not, they are signed anew."""
+        """Handle bytes that are too old to submit. Only the mirror knows whether they were taken before; if not, sign the post again."""
         assert post.signed is not None
         try:
             transactions = [await self._mirror.transaction(name) for name in mirror_names(post.signed)]
@@ -159,6 +159,6 @@ class Submitter:
 
 
 def _age(signed: str) -> float:
-    """Seconds since the bytes became valid, by their name."""
+    """Seconds since the bytes became valid, read from their name."""
     _, seconds, _ = mirror_names(signed)[0].split("-")
     return time.time() - int(seconds)

@@ -1,4 +1,4 @@
-"""The messenger: each word to a notify address is taken there by a process of its own, which ends with it."""
+"""The messenger: takes each word to its notify address in a process of its own."""
 
 import asyncio
 import os
@@ -15,25 +15,25 @@ from postoffice.core.webhook import Network
 
 _ERRAND_SECONDS: Final = 45.0
 _KEPT = ("PATH", "SYSTEMROOT", "TZ", "LANG", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
-"""Of our environment only these: no proxies, no secrets."""
+"""The only variables that process gets: no proxies, no secrets."""
 _PROGRAM = ("-I", "-m", "postoffice.bridges.notify.word")
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """An word, and where besides public addresses it may lead."""
+    """A word, and the networks it may be sent to besides public addresses."""
 
     word: Word
     networks: tuple[str, ...]
 
 
 class Messenger:
-    """A service's own code may hang, print, or be led anywhere: in a process of its own it does us no harm."""
+    """A service's code may hang, print, or be redirected anywhere. In a process of its own it does the office no harm."""
 
     def __init__(self, networks: Sequence[Network]) -> None:
         self._networks = tuple(map(str, networks))
 
     async def carry(self, word: Word) -> Outcome:
-        """Do an word."""
+        """Take one word to its address."""
         if find_spec("apprise") is None:
             raise ExtraMissing(extra="notify")
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ} | {"NETRC": os.devnull}

@@ -1,4 +1,4 @@
-"""One word, as a process: what is read from standard input is said at an address by Apprise, and how it went is printed."""
+"""The process for one word: it reads the word from standard input, sends it through Apprise, and prints the outcome."""
 
 import logging
 import os
@@ -18,17 +18,17 @@ from postoffice.core.webhook import Network, is_allowed
 _CALLS_OUT = ("socket.connect", "socket.sendto", "socket.sendmsg")
 _ACTS_HERE = ("subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "syslog.", "ctypes.dlopen")
 _HERE_ONLY = frozenset({"dbus", "glib", "gnome", "kde", "macosx", "qt", "syslog", "windows"})
-"""Services that show or write it on the office's own machine, where nobody may sit."""
+"""Services that would show or write the word on the office's own machine, where perhaps nobody sits."""
 _STATUS = re.compile(r"error=(\d{3})\b")
-_MISTAKEN = "nothing that is known takes it there; docs/notify.md has examples"
+_MISTAKEN = "no known service has such an address; docs/notify.md has examples"
 
 
 class _NotAllowedError(OSError):
-    """The address is nobody's to be called."""
+    """The address may not be called."""
 
 
 class _Guard:
-    """Whatever name an address has and wherever an answer leads: what is called in the end is looked at."""
+    """Checks the address that is called in the end, whatever its name was and wherever a redirect leads."""
 
     def __init__(self, networks: Sequence[Network]) -> None:
         self._networks = networks
@@ -42,7 +42,7 @@ class _Guard:
 
     def _check(self, target: Any) -> None:
         if target is None:
-            return  # by a connection that was looked at when it was made
+            return  # its connection was checked when it was made
         host = target[0] if isinstance(target, tuple) else None
         with suppress(ValueError):
             if isinstance(host, str) and is_allowed(host, self._networks, encrypted=True):
@@ -52,7 +52,7 @@ class _Guard:
 
 
 class _Heard(logging.Handler):
-    """Of what the library logs only a status: the rest may hold secrets."""
+    """Keeps only the status from the library's log: the rest may hold secrets."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -64,15 +64,15 @@ class _Heard(logging.Handler):
 
 
 def main() -> None:
-    """Do it. Only the outcome is printed."""
+    """Send the word. Only the outcome is printed."""
     order = msgspec.json.decode(sys.stdin.buffer.read(), type=Order)
     out = os.dup(1)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # whatever a service's code prints is no outcome
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what a service's code prints must not mix with the outcome
     os.write(out, msgspec.json.encode(_done(order.word, [ip_network(network) for network in order.networks])))
 
 
 def _done(word: Word, networks: Sequence[Network]) -> Outcome:
-    import apprise  # noqa: PLC0415 - an install without the extra has none
+    import apprise  # noqa: PLC0415 - missing without the extra
     from apprise.logger import logger  # noqa: PLC0415 - as above
 
     asset = apprise.AppriseAsset(
@@ -82,7 +82,7 @@ def _done(word: Word, networks: Sequence[Network]) -> Outcome:
     logger.addHandler(heard)
     try:
         service = None if _scheme(word.address) in _HERE_ONLY else apprise.Apprise.instantiate(word.address, asset=asset)
-    except Exception:  # noqa: BLE001 - whatever a service's code makes of a wrong address
+    except Exception:  # noqa: BLE001 - a service's code may raise anything for a wrong address
         service = None
     if service is None:
         return Outcome(error=_MISTAKEN)

@@ -1,4 +1,4 @@
-"""The OpenClaw gateway: hand it a message, hear how that ended, and find a late reply in its history."""
+"""The OpenClaw gateway: hands it a message, learns how that ended, and finds a late reply in its history."""
 
 import json
 from http import HTTPStatus
@@ -16,14 +16,14 @@ from postoffice.core.hosts import is_loopback
 _CONFIG = "~/.openclaw/openclaw.json"
 NO_SESSION = "No session found"
 _PAGE_ENTRIES, _PAGES_READ = 100, 5
-_MARGIN_SECONDS = 15.0  # what the gateway may take beyond the wait it was asked for
+_MARGIN_SECONDS = 15.0  # what the gateway may take beyond the wait we asked for
 _CALL_SECONDS = 30.0
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 
 
 class _Answer(msgspec.Struct, frozen=True):
-    """What came back over HTTP: an object, if it was one."""
+    """An answer over HTTP, with its body if that was an object."""
 
     status: int
     body: dict[str, Any]
@@ -38,11 +38,11 @@ class _Answer(msgspec.Struct, frozen=True):
 
 
 class Gateway:
-    """One gateway, spoken to with its operator token."""
+    """One gateway, called with its operator token."""
 
     def __init__(self, settings: RelaySettings) -> None:
         self._settings = settings
-        # A proxy in the environment is for the world outside, and would be shown the token.
+        # A proxy in the environment is meant for the internet, and would see the token.
         by_proxy = not is_loopback(urlsplit(settings.gateway).hostname or "")
         headers = {"Authorization": f"Bearer {settings.token}", "Content-Type": "application/json"}
         self._http = httpx2.AsyncClient(base_url=settings.gateway, headers=headers, trust_env=by_proxy)
@@ -54,7 +54,7 @@ class Gateway:
         await self._http.aclose()
 
     async def probe(self) -> Away | None:
-        """Whether mail could be handed over: a call that lacks everything is refused for that only where the rest is right."""
+        """Why mail could not be handed over; None if it could. An empty call is refused as incomplete only if everything else is right."""
         chat = self._settings.mode == "chat"
         answer = await (self._chat(None, None) if chat else self._tool("sessions_send", {}, _CALL_SECONDS))
         if isinstance(answer, Unknown):
@@ -78,12 +78,12 @@ class Gateway:
             return Failed(self._clean(answer.message or f"the gateway answered {answer.status}"))
         outcome = self._outcome(answer.details)
         if isinstance(outcome, Failed) and NO_SESSION in outcome.why and self._settings.per_sender:
-            # Only the chat endpoint opens a session that is not there yet; afterwards sessions_send finds it.
+            # Only the chat endpoint opens a new session; afterwards sessions_send finds it.
             return await self._ask_chat(session, text)
         return outcome
 
     async def find(self, session: str, mark: str, run_id: str | None) -> Replied | Later | Away | Unknown | None:
-        """What the history says of a message: its reply, that it is there, or nothing. Away is a history we may not read."""
+        """What the history says of a message: its reply, Later if it is there without one, or None. Away means that we may not read it."""
         entries: list[Entry] = []
         pending: list[Any] = []
         offset: object = 0
@@ -121,9 +121,7 @@ class Gateway:
             return Failed(self._clean(answer.message or f"the gateway answered {answer.status}"))
         message = _object(choices[0]).get("message")
         return (
-            reply_or_silence(message.get("content"))
-            if isinstance(message, dict)
-            else Unknown("the gateway's answer has a form we do not know")
+            reply_or_silence(message.get("content")) if isinstance(message, dict) else Unknown("the gateway's answer has an unknown form")
         )
 
     def _outcome(self, details: dict[str, Any]) -> Outcome:
@@ -142,7 +140,7 @@ class Gateway:
                 return Failed(why)
 
     def _refusal(self, answer: _Answer, what: str) -> Away | None:
-        """Why nothing at all can be handed over, with the setting to change."""
+        """Why no message can be handed over, with the setting to change."""
         match answer.status:
             case HTTPStatus.UNAUTHORIZED:
                 why = f"the gateway refuses our token; set OPENCLAW_GATEWAY_TOKEN to gateway.auth.token of {_CONFIG}"
@@ -173,7 +171,7 @@ class Gateway:
         return await self._post("/tools/invoke", {"tool": tool, "sessionKey": self._settings.caller, "args": arguments}, {}, within)
 
     async def _chat(self, session: str | None, text: str | None) -> _Answer | Away | Unknown:
-        """One turn in a session. It has no time limit of its own: a late reply simply comes late."""
+        """One turn in a session. It has no time limit of its own, as a late reply is fine."""
         key = session or self._settings.target
         body = {"model": f"openclaw/{_agent(key)}", "messages": [] if text is None else [{"role": "user", "content": text}]}
         within = _CALL_SECONDS if text is None else self._settings.late_for
@@ -190,18 +188,18 @@ class Gateway:
         try:
             answer = _read(response.content)
         except (msgspec.DecodeError, ValueError, RecursionError):
-            if response.status_code == HTTPStatus.OK:  # whatever was asked for has been done
-                return Unknown(f"{self._settings.gateway} answers with what is no JSON; see OPENCLAW_GATEWAY_URL")
+            if response.status_code == HTTPStatus.OK:  # the gateway has done what we asked
+                return Unknown(f"the answer of {self._settings.gateway} is not JSON; see OPENCLAW_GATEWAY_URL")
             answer = None
         return _Answer(response.status_code, answer if isinstance(answer, dict) else {})
 
     def _clean(self, text: str) -> str:
-        """Words of the gateway's that may be logged and sent on."""
+        """Make the gateway's words safe to log and to send on."""
         return text.replace(self._settings.token, "…") if self._settings.token else text
 
 
 def _read(content: bytes) -> Any:
-    """JSON as gateways write it: text cut in the middle of an emoji has half of it left, which is no text for anybody else."""
+    """Read JSON as gateways write it: they may cut an emoji in half, which is not valid text elsewhere."""
     try:
         return _decode(content)
     except (msgspec.DecodeError, UnicodeDecodeError):
@@ -209,7 +207,7 @@ def _read(content: bytes) -> Any:
 
 
 def _object(value: object) -> dict[str, Any]:
-    """What should be an object: another version of the gateway may have something else there."""
+    """An object; empty if another version of the gateway has something else there."""
     return value if isinstance(value, dict) else {}
 
 

@@ -1,4 +1,4 @@
-"""The relay's journal: which conversation goes to which gateway session, and the handovers not yet done. It survives a crash."""
+"""The relay's journal: each conversation's gateway session, and the unfinished handovers. It survives a crash."""
 
 import asyncio
 import logging
@@ -19,52 +19,52 @@ _STANDBY_SECONDS = 1.0
 
 
 class Handover(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One message handed to the gateway, from just before that until its reply is posted."""
+    """One message on its way through the gateway, from just before it is handed over until its reply is posted."""
 
     message_id: str
     to: str
     session_id: str
     gateway_session: str
     mark: str
-    """Random, and in what the gateway was told: by it the message is found again in the gateway's history."""
+    """A random word in the text for the gateway, by which the message is found in the gateway's history."""
     asked_at: float
     correlation_id: str | None = None
     task: bool = False
-    """It asked for work: the reply is the result."""
+    """The message is a task, and the reply is its result."""
     run_id: str | None = None
     late: bool = False
-    """The gateway has it and answers later; the message itself is acked."""
+    """The gateway answers later; the message itself is acked."""
     reply: str | None = None
 
 
 class _Pages(msgspec.Struct, kw_only=True):
-    """What is written down."""
+    """The content of the journal."""
 
     sessions: dict[str, str] = {}
     handovers: dict[str, Handover] = msgspec.field(name="errands", default_factory=dict)
 
 
 class Journal:
-    """Written whole with every change, beside the old one and then in its place: there is always one to read."""
+    """Each change writes a whole new file and then puts it in the old one's place, so there is always one to read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._pages = self._read()
 
     def session(self, session_id: str) -> str | None:
-        """The gateway session of a conversation."""
+        """A conversation's gateway session."""
         return self._pages.sessions.get(session_id)
 
     def handover(self, message_id: str) -> Handover | None:
-        """What is known of a message that was handed over before."""
+        """The handover of a message, if it was handed over before."""
         return self._pages.handovers.get(message_id)
 
     def late(self) -> list[Handover]:
-        """The replies still owed for mail that is acked."""
+        """The handovers of acked mail whose replies are still owed."""
         return [handover for handover in self._pages.handovers.values() if handover.late]
 
     def keep(self, handover: Handover) -> None:
-        """Write a handover down, as it stands now."""
+        """Write a handover down as it is now."""
         self._pages.handovers[handover.message_id] = handover
         self._write()
 
@@ -74,7 +74,7 @@ class Journal:
             self._write()
 
     def place(self, session_id: str, gateway_session: str) -> None:
-        """Remember where a conversation goes."""
+        """Remember a conversation's gateway session."""
         sessions = self._pages.sessions
         if session_id and sessions.get(session_id) != gateway_session:
             sessions[session_id] = gateway_session
@@ -83,12 +83,12 @@ class Journal:
             self._write()
 
     def move(self, session_id: str) -> None:
-        """Forget where a conversation goes: its gateway session is gone."""
+        """Forget a conversation's gateway session, as it is gone."""
         if self._pages.sessions.pop(session_id, None) is not None:
             self._write()
 
     def tidy(self, before: float) -> None:
-        """Strike out what was asked so long ago that its mail has gone another way."""
+        """Strike out handovers so old that their mail has been settled in another way."""
         old = [handover.message_id for handover in self._pages.handovers.values() if not handover.late and handover.asked_at < before]
         for message_id in old:
             self.done(message_id)
@@ -101,14 +101,14 @@ class Journal:
         except msgspec.DecodeError as error:
             aside = self._path.with_suffix(".bad")
             self._path.replace(aside)
-            log.warning("the relay's book could not be read (%s); it is set aside as %s and a new one begun", error, aside)
+            log.warning("the relay's journal could not be read (%s); it is set aside as %s, and a new one begins", error, aside)
             return _Pages()
 
     def _write(self) -> None:
         try:
             self._replace(msgspec.json.encode(self._pages))
         except OSError as error:
-            raise BadSetting(name=str(self._path), why=f"the relay cannot keep its book there ({error.strerror})") from error
+            raise BadSetting(name=str(self._path), why=f"the relay cannot write its journal there ({error.strerror})") from error
 
     def _replace(self, text: bytes) -> None:
         fresh = self._path.with_suffix(".new")
@@ -121,16 +121,16 @@ class Journal:
         if os.name == "posix":
             folder = os.open(self._path.parent, os.O_RDONLY)
             try:
-                os.fsync(folder)  # the new name is on disk too
+                os.fsync(folder)  # so that the new name is on disk too
             finally:
                 os.close(folder)
 
 
 @asynccontextmanager
 async def only_reader(path: Path) -> AsyncIterator[Journal]:
-    """The journal, once no other process has it: agents start their tools more than once, and one relay a mailbox is enough."""
+    """The journal, once no other process has it. Agents may start their tools several times, but a mailbox needs only one relay."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with open(path.with_suffix(".lock"), "a+b", opener=private) as file:  # noqa: ASYNC230 - a path takes no opener
+    with open(path.with_suffix(".lock"), "a+b", opener=private) as file:  # noqa: ASYNC230 - Path.open takes no opener
         warned = False
         while not took(file):
             if not warned:

@@ -1,4 +1,4 @@
-"""The relay's listener: a WebSocket to the office that rings when mail has come, and comes back whenever it was cut off."""
+"""The relay's listener: a WebSocket to the office that reports new mail, and connects again whenever it is cut off."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ _PING = msgspec.json.encode({"type": "ping"}).decode()
 
 
 class Listener:
-    """What it hears is a hint: whoever is rung for looks for itself."""
+    """Listens for hints; the relay then looks itself."""
 
     def __init__(self, server: str, headers: Mapping[str, str], ring: Callable[[], None], *, ping_every: float = _PING_SECONDS) -> None:
         self._address = f"{server.replace('http', 'ws', 1)}/ws"
@@ -33,7 +33,7 @@ class Listener:
         self._ping_every = ping_every
         self._cursor: str | None = None
         self._heard = False
-        # A proxy in the environment is for the world outside.
+        # A proxy in the environment is meant for the internet.
         self._proxy: Literal[True] | None = None if is_loopback(urlsplit(server).hostname or "") else True
 
     async def listen(self) -> None:
@@ -43,7 +43,7 @@ class Listener:
             self._heard = False
             await self._hold()
             if self._heard:
-                pausing = pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)  # the socket was good
+                pausing = pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)  # that connection was good, so begin with short pauses again
             await asyncio.sleep(await anext(pausing))
 
     async def _hold(self) -> None:
@@ -51,7 +51,7 @@ class Listener:
         address = self._address if self._cursor is None else f"{self._address}?cursor={self._cursor}"
         try:
             async with connect(address, additional_headers=self._headers, proxy=self._proxy, open_timeout=_OPEN_SECONDS) as socket:
-                self._ring()  # something may have come while nobody listened
+                self._ring()  # something may have come while we were not listening
                 pinging = asyncio.create_task(self._ping(socket))
                 try:
                     await self._hear(socket)
@@ -61,15 +61,15 @@ class Listener:
         except ConnectionClosed as closed:
             code = closed.rcvd.code if closed.rcvd else None
             if code == _BAD_CURSOR:
-                self._cursor = None  # another office, or one begun anew
+                self._cursor = None  # another office, or an office that began again
             reason = closed.rcvd.reason if closed.rcvd else ""
-            log.info("the office hung up (%s); listening again soon", reason or code or "without a word")
+            log.info("the office closed the connection (%s); connecting again soon", reason or code or "without a word")
         except (OSError, TimeoutError, WebSocketException) as error:
-            log.debug("the office cannot be heard (%s); trying again", type(error).__name__)
+            log.debug("the office cannot be reached (%s); trying again", type(error).__name__)
 
     async def _hear(self, socket: ClientConnection) -> None:
         while True:
-            async with asyncio.timeout(2 * self._ping_every):  # a socket on which not even a pong comes is dead
+            async with asyncio.timeout(2 * self._ping_every):  # a socket on which not even a pong arrives is dead
                 text = await socket.recv()
             self._heard = True
             frame = self._frame(text)

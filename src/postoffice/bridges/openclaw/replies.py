@@ -1,4 +1,4 @@
-"""Replies on their way back: posted once each, at once or as late as the gateway has them."""
+"""Posts each reply once, at once or whenever the gateway has it."""
 
 import asyncio
 import logging
@@ -21,7 +21,7 @@ _SHORTEST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 1.0, 60.0
 
 
 class Replies:
-    """What is owed to senders. Everything is in the journal before it is promised."""
+    """The replies owed to senders. Each is in the journal before it is promised."""
 
     def __init__(self, box: Mailbox, gateway: Gateway, journal: Journal, late_for: float) -> None:
         self._box = box
@@ -33,23 +33,23 @@ class Replies:
         self._told: str | None = None
 
     def are_spent(self, session_id: str | None, *, automatic: bool) -> bool:
-        """Whether an answer there would be refused: only what a person or a plan wrote refills the budget."""
+        """Whether a reply would be refused because the budget is used up: only messages that are not automatic refill it."""
         if not automatic and session_id is not None:
             self._spent.discard(session_id)
         return session_id in self._spent
 
     async def post(self, message_id: str, text: str) -> None:
-        """Answer a message that is still in hand. Written down first: whatever happens now, its agent is not asked again."""
+        """Answer a message that is still in hand. The reply is written down first, so the agent is never asked twice."""
         handover = self._journal.handover(message_id)
         if handover is None or not (handover.session_id or handover.task):
-            return  # mail to oneself, or a note: nobody waits there
+            return  # mail to oneself, or a note: nobody waits for an answer
         handover = msgspec.structs.replace(handover, reply=text)
         self._journal.keep(handover)
         if not await self._send(handover, text):
             self.owe(message_id)
 
     def owe(self, message_id: str, run_id: str | None = None) -> None:
-        """Answer later. From here on the journal alone knows of it."""
+        """Answer later. From here on only the journal knows of it."""
         handover = self._journal.handover(message_id)
         if handover is None:
             return
@@ -60,7 +60,7 @@ class Replies:
         self._more.set()
 
     async def deliver_late(self) -> None:
-        """Look for the late ones until cancelled: the longer one takes, the less a moment matters."""
+        """Look for late replies until cancelled; the longer one takes, the longer the pauses."""
         due: dict[str, float] = {}
         while True:
             self._more.clear()
@@ -78,7 +78,7 @@ class Replies:
                 async with asyncio.timeout(rest):
                     await self._more.wait()
             except TimeoutError:
-                pass  # one is due
+                pass  # a reply is due
 
     async def _look(self, handover: Handover) -> None:
         if handover.reply is None:
@@ -93,18 +93,18 @@ class Replies:
             handover = msgspec.structs.replace(handover, reply=reply.text)
             self._journal.keep(handover)
         if await self._send(handover, handover.reply or ""):
-            # Not struck out yet: if its ack was lost the message comes again, and must not be handed over again.
+            # Do not strike it out yet: if its ack was lost, the message comes again and must not be handed over twice.
             self._journal.keep(msgspec.structs.replace(handover, late=False))
 
     async def _give_up(self, handover: Handover) -> None:
-        why = f"no reply came in {self._late_for:g} seconds; none is awaited any more"
+        why = f"no reply came in {self._late_for:g} seconds; the relay waits no longer"
         log.warning("message %s: %s", handover.message_id, why)
-        # Whoever asked for work counts on hearing how it ended.
+        # The requester of a task counts on hearing how it ended.
         if not handover.task or await self._send(handover, why, TaskState.FAILED):
             self._journal.done(handover.message_id)
 
     async def _send(self, handover: Handover, text: str, state: TaskState = TaskState.COMPLETED) -> bool:
-        """Whether that settles it: said now, said before, or not to be said at all. Otherwise it is said later."""
+        """Send a reply. True if it was sent now or before, or can never be; False to try again later."""
         try:
             await say(text, lambda body: self._say(handover, body, state))
         except IdConflict:

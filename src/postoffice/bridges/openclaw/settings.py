@@ -13,38 +13,38 @@ Mode = Literal["sessions_send", "chat"]
 
 
 class RelaySettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Read once, by the command; nothing here looks at the environment."""
+    """How a relay runs. The command reads this once; nothing here looks at the environment."""
 
     server: str
     token: str
-    """The gateway's. It is a full operator credential: it goes into one header and nowhere else."""
+    """The gateway's token. It gives an operator's full rights, so it goes into one header and nowhere else."""
     agent: str | None = None
-    """Whose mail; without a name, the key says."""
+    """Whose mail to relay; without a name, the key decides."""
     key: str | None = None
     gateway: str = GATEWAY
     target: str = "agent:main:main"
     """The session that gets the mail."""
     caller: str = "agent:main:mailbox"
-    """The session that hands it over. The gateway refuses a session that waits for itself, so it is another one."""
+    """The session that hands the mail over. The gateway refuses a session that waits for itself, so this is another one."""
     mode: Mode = "sessions_send"
     per_sender: bool = False
-    """A gateway session for each sender, instead of the target for all."""
+    """Whether each sender gets a gateway session, instead of one for all."""
     timeout: float = 120.0
-    """Seconds to wait for a reply before it is a late one."""
+    """Seconds to wait for a reply before it counts as late."""
     late_for: float = 86_400.0
-    """Seconds after which a late reply is no longer expected."""
+    """Seconds to wait for a late reply."""
     visible_for: float = 60.0
-    """Seconds after which mail in the hands of a relay that died is given out again."""
+    """Seconds after which mail that a dead relay held is given out again."""
     look: float = 20.0
-    """Seconds between two looks when nothing rings."""
+    """Seconds between two looks if there are no hints."""
     state: Path = user_state_path("postoffice")
 
     def __repr__(self) -> str:
-        """What a log or a traceback may show."""
+        """Without the tokens, as logs and tracebacks show this."""
         return f"RelaySettings(server={self.server!r}, agent={self.agent!r}, gateway={self.gateway!r}, target={self.target!r})"
 
     def journal(self, agent: str) -> Path:
-        """Where this relay's state lives: one file a mailbox."""
+        """The file for this relay's state, one a mailbox."""
         place = re.sub(r"[^A-Za-z0-9.-]", "_", urlsplit(self.server).netloc)
         return self.state / "openclaw" / place / f"{agent.lower()}.json"
 

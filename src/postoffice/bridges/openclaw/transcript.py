@@ -1,4 +1,4 @@
-"""A gateway session's transcript, and which of its entries answers which message."""
+"""Reads a gateway session's transcript: which entry answers which message."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -10,14 +10,14 @@ Entry = dict[str, Any]
 
 
 def reply_to(mark: str, run_id: str | None, entries: list[Entry]) -> Replied | Later | None:
-    """The reply to the message with this mark; Later where the message is there and its reply is not."""
+    """The reply to the message with this mark; Later if the message is there without a reply."""
     place = next((place for place, entry in enumerate(entries) if mark in _text(entry)), None)
     run = run_id
     if place is not None:
         run = str(entries[place].get("idempotencyKey") or "").removesuffix(":user") or run_id
     answers = [answer for entry in entries if run is not None and _run(entry) == run for answer in _answer(entry)]
     if not answers and place is not None:
-        # Runs of the chat endpoint are not named on both sides: there the next answer is it.
+        # Runs of the chat endpoint have no common name on both sides, so the next answer is the reply.
         answers = list(_next(entries[place + 1 :]))
     if answers:
         return answers[-1]
@@ -25,7 +25,7 @@ def reply_to(mark: str, run_id: str | None, entries: list[Entry]) -> Replied | L
 
 
 def _next(entries: list[Entry]) -> Iterator[Replied]:
-    """The first answer before anybody says something else."""
+    """The first answer, unless somebody else spoke before it."""
     for entry in entries:
         if entry.get("role") == "user" or "provenance" in entry:
             return
@@ -35,8 +35,8 @@ def _next(entries: list[Entry]) -> Iterator[Replied]:
 
 
 def _answer(entry: Entry) -> Iterator[Replied]:
-    """What an entry says if it ends a turn; what an agent says between two tools is not its answer."""
-    # Mail from another session has the role of an assistant too, and says where it came from.
+    """The text of an entry that ends a turn. What an agent says between two tool calls is not its answer."""
+    # Mail from another session also has the role of an assistant; its origin tells it apart.
     if entry.get("role") == "assistant" and "provenance" not in entry and entry.get("stopReason") in _ENDS:
         answer = reply_or_silence(_text(entry))
         if isinstance(answer, Replied):

@@ -1,4 +1,4 @@
-"""The bridge that tells addresses of the owner's what happens."""
+"""The bridge that tells the owner's webhooks what happens."""
 
 from postoffice.bridges.webhooks.bridge import WebhookBridge
 

@@ -1,4 +1,4 @@
-"""The bridge to webhooks: one process at a time takes events from the log and sends them; a lease in the store decides which."""
+"""The bridge to webhooks. One process at a time sends events from the log; a lease in the store decides which."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ _MICROS = 1_000_000
 
 
 class WebhookBridge:
-    """`async with` opens it. Each webhook has a task of its own: one that is slow holds up no other."""
+    """`async with` opens it. Each webhook has a task of its own, so a slow one does not hold up the others."""
 
     name = "webhooks"
 
@@ -39,7 +39,7 @@ class WebhookBridge:
         self._known = 0
         self._told = 0
         self._failures: dict[str, int] = {}
-        self._resting: dict[str, float] = {}  # until when, by the loop's time
+        self._resting: dict[str, float] = {}  # until when each rests, by the loop's clock
         self._telling: dict[str, asyncio.Task[None]] = {}
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -52,7 +52,7 @@ class WebhookBridge:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._mine_until = 0.0
-        if self._telling:  # what is just being taken is not to be sent again
+        if self._telling:  # let calls under way finish, so that they are not sent again
             await asyncio.wait(self._telling.values(), timeout=_PARTING_SECONDS)
         for task in self._telling.values():
             task.cancel()
@@ -60,7 +60,7 @@ class WebhookBridge:
         await self._sender.close()
 
     async def facts(self) -> dict[str, Any]:
-        """What an operator wants to know of it; nothing, where nobody is to be told."""
+        """What an operator wants to know of it; empty without webhooks."""
         if not self._known:
             return {}
         return {"webhooks": self._known, "telling": self._is_mine(), "told": self._told, "failing": len(self._failures)}
@@ -73,9 +73,9 @@ class WebhookBridge:
             try:
                 await act()
             except MailError as error:
-                _log.warning("webhooks: %s; it goes on in a moment", error)
-            except Exception:  # noqa: BLE001 - one bug must not end all telling
-                _log.exception("webhooks failed; it goes on in a moment")
+                _log.warning("webhooks: %s; trying again in a moment", error)
+            except Exception:  # noqa: BLE001 - one bug must not stop everything
+                _log.exception("webhooks failed; trying again in a moment")
             await asyncio.sleep(self._pause)
 
     async def _hold(self) -> None:
@@ -87,7 +87,7 @@ class WebhookBridge:
             await asyncio.sleep(lasts / 3)
 
     async def _look(self) -> None:
-        """Have every webhook told that is not being told already."""
+        """Start a task for every webhook that is due and has none."""
         while True:
             rows = await self._webhooks.active() if self._is_mine() else ()
             self._known = len(rows)
@@ -111,9 +111,9 @@ class WebhookBridge:
                     if row.id in self._failures:
                         return
         except MailError as error:
-            _log.warning("webhook %s: %s; it goes on in a moment", row.name, error)
-        except Exception:  # noqa: BLE001 - one bug must not end all telling
-            _log.exception("webhook %s failed; it goes on in a moment", row.name)
+            _log.warning("webhook %s: %s; trying again in a moment", row.name, error)
+        except Exception:  # noqa: BLE001 - one bug must not stop everything
+            _log.exception("webhook %s failed; trying again in a moment", row.name)
 
     async def _due(self, row: Target) -> Sequence[Outgoing]:
         if row.notify is not None:
@@ -137,7 +137,7 @@ class WebhookBridge:
             self._resting.pop(row.id, None)
             return
         if row.id not in self._failures:
-            _log.warning("webhook %s takes nothing: %s; it is tried again", row.name, failed[0].error)
+            _log.warning("webhook %s takes nothing: %s; trying again", row.name, failed[0].error)
         failures = self._failures[row.id] = self._failures.get(row.id, 0) + 1
-        # One that takes nothing is asked by one event only, and ever less often.
+        # A webhook that takes nothing is tried with one event only, less and less often.
         self._resting[row.id] = asyncio.get_running_loop().time() + self._pause * 2 ** min(failures, _MOST_DOUBLINGS)

@@ -1,4 +1,4 @@
-"""One attempt to tell an address: looked up once, and sent to exactly what was found and allowed."""
+"""One attempt to call a webhook: its name is looked up once, and the call goes to exactly the address that was checked."""
 
 import asyncio
 import functools
@@ -18,7 +18,7 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class Sender:
-    """No proxies, no redirects, no connection kept: the next attempt is looked up anew. Of an answer only its head is read."""
+    """No proxies, no redirects, no open connections: each attempt looks the name up again. Only the head of an answer is read."""
 
     def __init__(self, networks: Sequence[Network], trust: ssl.SSLContext | None = None) -> None:
         self._networks = networks
@@ -36,12 +36,12 @@ class Sender:
         )
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         if "_http" in vars(self):
             await self._http.aclose()
 
     async def post(self, url: str, outgoing: Outgoing, headers: dict[str, str]) -> Tried:
-        """How it went."""
+        """Send one event. Returns how that went."""
         attempts = outgoing.attempts + 1
         try:
             async with asyncio.timeout(_ATTEMPT_SECONDS):
@@ -59,10 +59,10 @@ class Sender:
     async def _post(self, url: httpx2.URL, body: str, headers: dict[str, str]) -> tuple[int, str]:
         pinned = url.copy_with(host=await self._address_of(url))
         host = {"Host": url.netloc.decode("ascii"), "Content-Type": "application/json", "User-Agent": "postoffice"}
-        # The certificate is still asked for in the name, and not in the address.
+        # The certificate is checked against the name, not the address.
         tls = {"sni_hostname": url.host}
         async with self._http.stream("POST", pinned, content=body.encode(), headers=headers | host, extensions=tls) as answer:
-            self._http.cookies.clear()  # nobody is known again
+            self._http.cookies.clear()  # no caller is recognised by a cookie
             return answer.status_code, answer.headers.get("retry-after", "")
 
     async def _address_of(self, url: httpx2.URL) -> str:
@@ -76,7 +76,7 @@ class Sender:
 
 
 class _NotAllowedError(Exception):
-    """The address is nobody's to be posted to."""
+    """The address may not be called."""
 
 
 def _why(error: Exception) -> str:

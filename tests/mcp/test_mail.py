@@ -431,7 +431,7 @@ class TestPeople:
     async def test_a_slip_in_a_name_is_told_with_the_name_that_may_be_meant_and_can_be_taken_back(self, alice: Mind, carol: Mind) -> None:
         await carol.send("alice", "I am here")
         said = await alice.say("mail_send", to="carrol", text="Hello")
-        assert "Nobody called carrol has been here yet; the message waits for its first call. There is carol, which may be meant." in said
+        assert "Nobody called carrol has been here yet; the message waits for its first call. Did you mean carol?" in said
         undo = re.search(r'task_update\(id="(\S+)", state="canceled"\)', said)
         assert undo is not None
         assert "is canceled" in await alice.say("task_update", id=undo[1], state="canceled")

@@ -69,7 +69,7 @@ def test_red_is_what_waits_beyond_its_own_custom(browser: Browser, tmp_path: Pat
             stuck = page.locator("#stuck li")
             expect(stuck).to_have_count(1)
             expect(stuck).to_contain_text("1 letter waits for quick")
-            expect(stuck).to_contain_text("longer than its mail waits as a rule")
+            expect(stuck).to_contain_text("longer than its mail usually waits")
 
 
 def test_what_is_stuck_stands_in_one_list_with_its_cause(lookout: Lookout, house: House) -> None:

@@ -1,4 +1,4 @@
-"""A request that waits for an answer, as either side sees it."""
+"""A waiting request for a connection, as either side sees it."""
 
 from datetime import datetime
 
@@ -10,7 +10,7 @@ from postoffice.core.names import folded
 
 
 class Pending(msgspec.Struct, frozen=True, kw_only=True):
-    """A request that waits for an answer. The code is masked for a target that must get it from a person."""
+    """A request that waits for an answer. Its code is masked for a target that has to get it from a person."""
 
     connection_id: str
     from_agent_name: str

@@ -1,4 +1,4 @@
-"""Who a request says it is, before anybody has checked it."""
+"""Who a request claims to come from, before that is checked."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The edge: what every request passes before a door sees it, and every answer on its way out."""
+"""The edge: every request passes it before a door sees it, and every answer on its way out."""
 
 import asyncio
 import itertools
@@ -26,7 +26,7 @@ _log = logging.getLogger("postoffice.requests")
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _HUNG_UP_STATUS = 499
 QUERY = "query_string"
-"""Where a socket's query is kept once it is out of the address."""
+"""The scope's key for a socket's query, which is taken out of the address."""
 _ONCE = frozenset(
     {
         b"authorization",
@@ -47,7 +47,7 @@ _ORIGIN = re.compile(r"https?://([^/]+)")
 
 
 class Refusal(HTTPException):
-    """A refusal in the middle of reading a request: frameworks let this one kind of exception pass."""
+    """A refusal while a request is being read. Frameworks let this one kind of exception pass."""
 
     def __init__(self, error: MailError) -> None:
         super().__init__(fault(error).status, str(error))
@@ -55,25 +55,25 @@ class Refusal(HTTPException):
 
 
 class Rules(msgspec.Struct, frozen=True, kw_only=True):
-    """Who may knock, and how much they may bring."""
+    """Which requests may come in, and how large they may be."""
 
     open: bool
     hosts: frozenset[str] = frozenset()
     origins: frozenset[str] = frozenset()
     body_bytes: int = 8 << 20
     stranger_bytes: int = 512 << 10
-    """Where keys are required, what is kept of those who have not proved who they are: a card with all its letters escaped is less."""
+    """If keys are required, the largest body of a caller without one. Even a card with every character escaped is smaller."""
     body_seconds: float = 30.0
     upload_bytes: int = 1 << 30
     """How much one brings to attachments, which are not kept in memory."""
 
     def check(self, scope: Scope) -> None:
-        """Refuse what comes by a wrong name, from a foreign page, or from beyond this machine to an open server."""
+        """Refuse a request for a wrong host name, from a foreign page, or from another machine to an open server."""
         headers: dict[bytes, bytes] = dict(scope["headers"])
         if len(headers) != len(scope["headers"]):
             _check_once(scope)
         server = scope.get("server")
-        # A Unix socket has no port: whoever may open the file is on this machine.
+        # A Unix socket has no port: who can open its file is on this machine.
         if self.open and server and server[1] is not None and not is_loopback(server[0]):
             raise BeyondLoopback
         host = headers.get(b"host", b"").decode("latin-1").lower()
@@ -87,14 +87,14 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
             raise TooLarge(what="body", size=f"{int(length)} bytes", limit=most)
 
     def lists(self, scope: Scope) -> bool:
-        """Whether it comes from a page of another origin that may call this server."""
+        """Whether the request comes from a page of another origin that is allowed here."""
         return bool(self.origins) and dict(scope["headers"]).get(b"origin", b"").decode("latin-1").lower() in self.origins
 
     def _answers_to(self, host: str) -> bool:
         name = host_name(host)
         if name in self.hosts:
             return True
-        # Addresses cannot be rebound by somebody's DNS; an open server answers to its own only.
+        # An attacker's DNS can rebind names but not addresses. An open server answers only to its own.
         return is_loopback(name) if self.open else is_loopback(name) or address_of(name) is not None
 
     def _check_origin(self, origin: str, host: str) -> None:
@@ -120,7 +120,7 @@ def host_name(host: str) -> str:
 
 
 def error_response(error: MailError, headers: Iterable[tuple[str, str]] = ()) -> Response:
-    """A refusal as HTTP says it: a sentence for people, a code for programs."""
+    """A refusal over HTTP: a sentence for people and a code for programs."""
     extra = dict(headers)
     status = fault(error).status
     if "allow" in error.facts:
@@ -133,7 +133,7 @@ def error_response(error: MailError, headers: Iterable[tuple[str, str]] = ()) ->
 
 
 class _Refused(Response):
-    """A refusal. Its code, which no caller can choose, is left where the log finds it."""
+    """A refusal, which leaves its code for the log. No caller can choose that code."""
 
     media_type = "application/json"
 
@@ -147,13 +147,13 @@ class _Refused(Response):
 
 
 class Answered:
-    """ASGI middleware: refusals become answers here already, for whatever stands between here and the edge and adds to answers."""
+    """ASGI middleware that turns refusals into answers below what adds headers to answers, so that refusals get those headers too."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handle one request."""
         try:
             await self._app(scope, receive, send)
         except (MailError, Refusal) as error:
@@ -168,7 +168,7 @@ class Edge:
     """ASGI middleware around all doors that speak HTTP."""
 
     def __init__(self, app: ASGIApp, rules: Rules, metrics: Metrics, shared: Callable[[ASGIApp], ASGIApp]) -> None:
-        """`shared` lets pages of other origins that may call this server read what an application answers."""
+        """`shared` adds the headers by which pages of allowed origins may read an application's answers."""
         self._app = app
         self._rules = rules
         self._shared = shared
@@ -177,7 +177,7 @@ class Edge:
         self._numbers = itertools.count(1)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request, from the door to the answer."""
+        """Handle one request, up to its answer."""
         match scope["type"]:
             case "http":
                 await self._request(scope, receive, send)
@@ -187,7 +187,7 @@ class Edge:
                 await self._app(scope, receive, send)
 
     async def _upgrade(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Servers log the address of a socket: from here on the key is not in it.
+        # Servers log a socket's address, so take the key out of it.
         scope.setdefault("state", {})[QUERY] = scope["query_string"]
         scope["query_string"] = b""
         try:
@@ -211,7 +211,7 @@ class Edge:
             await self._told(_refusal(error), scope)(scope, receive, answer.send)
         except ClientDisconnect:
             answer.status = _HUNG_UP_STATUS
-        except Exception as error:  # noqa: BLE001 - the last resort: whatever it was, the caller is told and the log has it
+        except Exception as error:  # noqa: BLE001 - the last resort: the caller gets an answer and the log the error
             report(error, request_id.decode())
             if not answer.begun:
                 await self._told(error_response(MailError()), scope)(scope, receive, answer.send)
@@ -221,12 +221,12 @@ class Edge:
         _tell(scope, route, answer.status, seconds, request_id.decode())
 
     def _told(self, response: Response, scope: Scope) -> ASGIApp:
-        """What is answered here, outside of what lets other pages read answers: to them it would be a network that failed."""
+        """Wrap a refusal of the edge itself: without these headers a page of another origin would see only a failed network."""
         return self._shared(response) if self._rules.lists(scope) else response
 
 
 class _Body:
-    """A request's body, as long as it is neither too large nor too slow. Once it is there, waiting for a hang-up is free."""
+    """A request's body, which must be neither too large nor too slow. Once it is here, waiting for a hang-up costs nothing."""
 
     def __init__(self, receive: Receive, rules: Rules, scope: Scope) -> None:
         self._has_arrived: Callable[[], bool] = scope.get("extensions", {}).get(ARRIVAL, lambda: False)
@@ -239,11 +239,11 @@ class _Body:
         self._upload = is_upload(scope)
 
     def unread(self) -> bool:
-        """Whether there is some of it that nobody has read."""
+        """Whether some of it has not been read."""
         return not self._whole and _has_body(self._scope)
 
     async def read(self) -> Message:
-        """The next of it."""
+        """The next piece of the body."""
         if self._whole:
             return await self._receive()
         rules = self._rules
@@ -275,7 +275,7 @@ def _has_body(scope: Scope) -> bool:
 
 
 def _tell(scope: Scope, route: str, status: int, seconds: float, request_id: str) -> None:
-    """A line for each request: never its query, its headers or its body."""
+    """Log one line for each request, never with its query, headers or body."""
     level = logging.DEBUG if status < 400 else logging.INFO if status < 500 else logging.ERROR  # noqa: PLR2004
     if _log.isEnabledFor(level):
         facts = {
@@ -291,6 +291,6 @@ def _tell(scope: Scope, route: str, status: int, seconds: float, request_id: str
 
 
 def report(error: Exception, request_id: str) -> None:
-    """Where it went wrong, without what was in hand: a driver's message may quote what people wrote."""
+    """Log where it went wrong but not the values: a driver's message may quote people's mail."""
     where = [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in traceback.extract_tb(error.__traceback__)[-12:]]
     _log.error("bug", extra={"facts": {"request_id": request_id, "error": type(error).__name__, "where": where}})

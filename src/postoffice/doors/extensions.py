@@ -1,34 +1,34 @@
-"""What our own server tells the doors beyond ASGI. `serve/protocols.py` sets each in a scope's `extensions`; under another server none is there.
+"""What our own server offers the doors beyond ASGI. `serve/protocols.py` puts each into a scope's `extensions`; other servers have none.
 
-Every reader does without: it asks ASGI where it can, and else takes the careful way.
+Every reader works without them: it uses ASGI if it can, or else takes the safer way.
 """
 
 RESET = "postoffice.reset"
-"""`() -> bool`: whether the connection broke, so that what was written last may not have arrived.
+"""`() -> bool`: whether the connection broke, so that the last words written may not have arrived.
 
-Read by `mcp/door.py`, which gives mail back that nobody got. ASGI tells that a caller is gone, not how."""
+Read by `mcp/door.py`, which gives back mail that did not arrive. ASGI says that a caller is gone, but not how."""
 UNREAD = "postoffice.unread"
-"""`(call) -> None`: takes a call, and makes it if the connection breaks soon after this answer, before another request comes by it.
+"""`(call) -> None`: takes a function, and calls it if the connection breaks soon after this answer and before its next request.
 
-Read by `hangup.py` behind an answer that carries leases: a caller that closes with bytes it has not read breaks the connection."""
+Read by `hangup.py` after an answer with leases: a caller that closes without reading all bytes breaks the connection."""
 ARRIVAL = "postoffice.arrival"
 """`() -> bool`: whether all of the request is here.
 
-Read by `edge.py`: then nobody has to be timed, and a timer costs as much as the rest of a small call."""
+Read by `edge.py`, which then needs no timer. A timer costs as much as the rest of a small call."""
 HANGUP = "postoffice.hangup"
 """`() -> bool`: whether the caller is known to have hung up.
 
-Read by `hangup.py` before an answer carries leases. ASGI says it only to whoever waits for it."""
+Read by `hangup.py` before an answer with leases. ASGI reports it only to a task that waits for it."""
 DEPARTURE = "postoffice.departure"
 """`(Future) -> None`: takes a future, and sets its result when the caller hangs up.
 
-Read by `hangup.py` while work goes on that a hang-up ends: otherwise every such call needs a task that waits for it."""
+Read by `hangup.py` during work that a hang-up ends. Without it every such call needs a task that waits."""
 WHOLE_ANSWER = "postoffice.whole_answer"
-"""`(status, headers, written, body) -> bool`: writes an answer in one piece, and says whether it did.
+"""`(status, headers, written, body) -> bool`: writes an answer in one piece. Returns whether it did.
 
-Read by `reply.py`, which gives the answer's own headers, and those of the edge as they are written. Head and body one after the other
-would be two calls of the system."""
+Read by `reply.py`, which passes the answer's own headers, and those of the edge as bytes. Head and body one after the other
+would be two system calls."""
 CUTOFF = "postoffice.cutoff"
-"""`(code, reason) -> None`: closes a socket although nobody reads from it.
+"""`(code, reason) -> None`: closes a socket even if its peer reads nothing.
 
-Read by `websocket.py`. ASGI's close waits until the peer has taken all that was written before."""
+Read by `websocket.py`. ASGI's own close waits until the peer has read everything written before."""

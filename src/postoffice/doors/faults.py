@@ -1,4 +1,4 @@
-"""The one table from errors to what each door says: an HTTP status, a WebSocket close code, a command's exit code."""
+"""The one table from errors to HTTP status, WebSocket close code and a command's exit code."""
 
 from http import HTTPStatus
 from typing import NamedTuple
@@ -7,14 +7,14 @@ from postoffice.core import errors as e
 
 
 class Fault(NamedTuple):
-    """What the doors make of one kind of error."""
+    """How the doors report one kind of error."""
 
     status: HTTPStatus
     close_code: int
     exit_code: int
 
 
-# Looked up along the tree: an error without a row of its own is its parent's.
+# Looked up along the tree of errors: an error without a row has its parent's.
 FAULTS: dict[type[e.MailError], Fault] = {
     e.MailError: Fault(HTTPStatus.INTERNAL_SERVER_ERROR, 1011, 70),
     e.Invalid: Fault(HTTPStatus.UNPROCESSABLE_ENTITY, 4022, 65),
@@ -40,5 +40,5 @@ FAULTS: dict[type[e.MailError], Fault] = {
 
 
 def fault(error: e.MailError) -> Fault:
-    """What the doors make of an error."""
+    """How the doors report an error."""
     return next(FAULTS[cls] for cls in type(error).__mro__ if cls in FAULTS)

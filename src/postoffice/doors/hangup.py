@@ -1,4 +1,4 @@
-"""Callers that hang up: work for them ends, and mail they never got goes back."""
+"""Callers that hang up: their work ends, and mail that did not reach them goes back."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
@@ -19,7 +19,7 @@ _UNDER_WAY: set[asyncio.Future[None]] = set()
 
 
 async def unless_hung_up(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """What the work gives; a caller that hangs up first cancels it."""
+    """The result of the work, which is cancelled if the caller hangs up first."""
     task = asyncio.ensure_future(work)
     try:
         with hanging_up(request) as leaving:
@@ -35,7 +35,7 @@ async def unless_hung_up(request: Request, work: Coroutine[Any, Any, T]) -> T:
 
 @contextmanager
 def hanging_up(request: Request) -> Iterator[asyncio.Future[None]]:
-    """What is done as soon as the caller hangs up, as long as the block lasts: for work that can be called off by it."""
+    """Call this as soon as the caller hangs up during the block, for work that can be called off."""
     tell: Callable[[asyncio.Future[None]], None] | None = request.scope.get("extensions", {}).get(DEPARTURE)
     if tell is None:
         leaving: asyncio.Future[None] = asyncio.ensure_future(_hang_up(request))
@@ -54,7 +54,7 @@ async def _hang_up(request: Request) -> None:
 
 
 def hung_up(scope: Scope, receive: Receive) -> bool:
-    """Whether the caller is known to be gone: asked once, without waiting for it."""
+    """Whether the caller is known to be gone. It asks once and does not wait."""
     gone: Callable[[], bool] | None = scope.get("extensions", {}).get(HANGUP)
     if gone is not None:
         return gone()
@@ -69,7 +69,7 @@ def hung_up(scope: Scope, receive: Receive) -> bool:
 
 
 def when_unread(scope: Scope, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Have this done if the answer that was just written turns out not to have been read."""
+    """Run this if the answer that was just written turns out to be unread."""
     tell: Callable[[Callable[[], None]], None] | None = scope.get("extensions", {}).get(UNREAD)
     if tell is not None:
         tell(lambda: _begin(work()))
@@ -77,12 +77,12 @@ def when_unread(scope: Scope, work: Callable[[], Coroutine[Any, Any, None]]) -> 
 
 def _begin(work: Coroutine[Any, Any, None]) -> None:
     task = asyncio.ensure_future(work)
-    _UNDER_WAY.add(task)  # or it might be collected before it ends
+    _UNDER_WAY.add(task)  # without a reference it might be collected before it ends
     task.add_done_callback(_UNDER_WAY.discard)
 
 
 class LeaseResponse(Response):
-    """An answer that carries leases: if nobody is there to get it, they go back and were no attempt."""
+    """An answer with leases. If the caller is gone they go back, and that was no attempt."""
 
     def __init__(self, content: bytes, office: PostOffice, caller: Caller, leased: Sequence[Leased]) -> None:
         super().__init__(content, media_type="application/json")
@@ -91,7 +91,7 @@ class LeaseResponse(Response):
         self._leased = leased
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send, unless the caller is gone."""
+        """Send the answer, unless the caller is gone."""
         if self._leased and hung_up(scope, receive):
             await self._give_back()
             return

@@ -1,4 +1,4 @@
-"""An agent as others see it: what it can do, and whether it is there."""
+"""An agent as others see it: what it can do, and whether it is present."""
 
 from datetime import datetime
 from typing import Any
@@ -19,12 +19,12 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     description: str
     capabilities: tuple[str, ...]
     capability_codes: tuple[int, ...]
-    """HCS-11's numbers for the same."""
+    """The same capabilities as HCS-11's numbers."""
     presence: Presence
     current_tasks: int
     max_concurrent_tasks: int
     person: bool
-    """A person, who answers questions: the owner, or whom the owner has marked so."""
+    """Whether it is a person, who answers questions: the owner, or an agent that the owner marked so."""
     display_name: str | None
     model: str | None
     has_key: bool
@@ -33,7 +33,7 @@ class Listing(msgspec.Struct, frozen=True, kw_only=True):
     reach: Reach | None
     """Whether it can take mail now."""
     paused: Pause | None
-    """Of an agent whose mail is held: since when, until when, by whom, and why in their words."""
+    """If its mail is held: since when, until when, by whom, and why in their words."""
 
 
 def listing(agent: Agent) -> Listing:
@@ -42,7 +42,7 @@ def listing(agent: Agent) -> Listing:
 
 
 def public(agent: Agent) -> dict[str, Any]:
-    """The part of an agent that is everybody's to see."""
+    """The part of an agent that everybody may see."""
     card = agent.card
     return {
         "id": agent.id,

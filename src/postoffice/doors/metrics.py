@@ -14,7 +14,7 @@ _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10,
 
 
 class Metrics:
-    """What one process counts, and what it shows of the whole office when asked."""
+    """The numbers of one process, and those of the whole office."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -30,12 +30,12 @@ class Metrics:
         self._answers[key].add(seconds)
 
     def show(self, numbers: Numbers | None, office: PostOffice) -> bytes:
-        """All of it, as Prometheus reads it; without the numbers of the whole office where the store does not tell them."""
+        """All numbers in Prometheus' format; without those of the whole office if the store does not answer."""
         return generate_latest(self._registry) + generate_latest(_Tallies(self._answers, office, numbers))
 
 
 class _Tallies(Collector):
-    """What is counted without the library, whose counters cost more than some of what they count."""
+    """The office's own tallies. The library's counters would cost more than some of what they count."""
 
     def __init__(self, answers: Mapping[tuple[str, str, int], Tally], office: PostOffice, numbers: Numbers | None) -> None:
         self._answers = answers
@@ -53,8 +53,8 @@ class _Tallies(Collector):
         yield from (requests, seconds)
         for name, text, tally in (
             ("postoffice_wait_seconds", "How long mail waited before it was taken.", tallies.waits),
-            ("postoffice_wake_seconds", "How long mail was on its way to somebody who was waiting for it.", tallies.wakes),
-            ("postoffice_commit_seconds", "How long a group of acts took to be on disk.", office.store.engine.commits),
+            ("postoffice_wake_seconds", "How long mail took to reach a caller who was waiting for it.", tallies.wakes),
+            ("postoffice_commit_seconds", "How long a group of acts took to reach the disk.", office.store.engine.commits),
         ):
             yield HistogramMetricFamily(name, text, buckets=tally.up_to(), sum_value=tally.sum)
         for name, text, count in (
@@ -64,9 +64,9 @@ class _Tallies(Collector):
             yield CounterMetricFamily(name, text, count)
         for name, text, now in (
             ("postoffice_waiters", "Calls that wait for mail in this process: long polls and MCP waits.", tallies.waiters.now),
-            ("postoffice_watchers", "Pages told by this process what happens, by server-sent events.", tallies.watchers.now),
+            ("postoffice_watchers", "Pages that get news from this process by server-sent events.", tallies.watchers.now),
             ("postoffice_hints_carried", "1 if hints come from other replicas, 0 if this one polls.", int(office.hints_carried)),
-            ("postoffice_upkeep_held", "1 if the sweeps are this process's to do now, 0 if another's.", int(office.upkeep.held)),
+            ("postoffice_upkeep_held", "1 if this process does the sweeps now, 0 if another does.", int(office.upkeep.held)),
             ("postoffice_database_answers", "1 if the database answers this process, 0 if not.", int(self._numbers is not None)),
         ):
             yield GaugeMetricFamily(name, text, now)
@@ -80,8 +80,8 @@ def _of_office(numbers: Numbers) -> Iterable[Metric]:
     yield GaugeMetricFamily("postoffice_oldest_seconds", "How long the oldest waiting message has waited.", numbers.oldest.total_seconds())
     mail = {"held": totals.held, "pending": totals.pending, "leased": totals.leased, "dead": totals.dead}
     for name, text, counts in (
-        ("postoffice_mail", "Messages that are not settled, by where they stand.", mail),
-        ("postoffice_ledger_posts", "What is put on the ledger, by how far it is.", numbers.posts),
+        ("postoffice_mail", "Messages that are not settled, by state.", mail),
+        ("postoffice_ledger_posts", "Posts to the ledger, by state.", numbers.posts),
     ):
         if counts:
             family = GaugeMetricFamily(name, text, labels=["state"])

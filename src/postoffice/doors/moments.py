@@ -1,4 +1,4 @@
-"""The present moment, for whoever tells a reader how long ago something was."""
+"""The present moment, for answers that say how long ago something was."""
 
 from datetime import datetime
 
@@ -8,5 +8,5 @@ _clock = Clock()
 
 
 def now() -> datetime:
-    """By a clock that never steps back."""
+    """Now, by a clock that never steps back."""
     return moment(_clock.now())

@@ -1,4 +1,4 @@
-"""News as it is pushed: one frame an event, by the names the first promise gave them."""
+"""News as the WebSocket pushes it: one frame for each event, with the names of seed 000."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ _REF = {
 
 
 async def frame_of(office: PostOffice, caller: Caller, event: Event) -> dict[str, Any] | None:
-    """An event as its agent is told of it; None where what it was about has been purged."""
+    """An event as its agent gets it; None if what it was about has been purged."""
     frame = {"type": event.kind, "cursor": event.cursor, "at": event.at}
     if event.kind is Kind.NEW_MESSAGE:
         return None if event.message is None else frame | _new_message(event.message, event.session_id)

@@ -1,4 +1,4 @@
-"""An answer on its way out: what every answer says to browsers, and head and body in one piece."""
+"""An answer on its way out: adds the headers for browsers, and sends head and body in one piece."""
 
 from collections.abc import Callable, Iterable
 
@@ -9,7 +9,7 @@ from postoffice.doors.extensions import WHOLE_ANSWER
 Headers = list[tuple[bytes, bytes]]
 _UNAVAILABLE_STATUS = 503
 _RETRY_AFTER = (b"retry-after", b"1")
-"""Whatever keeps the office from answering now is looked at again at least once a second."""
+"""The office checks at least once a second whether it can answer again."""
 _API_POLICY = b"default-src 'none'; frame-ancestors 'none'"
 _DOCS_POLICY = b"default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'"
 _PAGE_POLICY = (
@@ -26,7 +26,7 @@ _SAFETY = [
 
 
 class _Safety:
-    """What keeps a browser from being used against the one who uses it, as headers and as they are written."""
+    """Headers that keep a browser from being used against its user, as pairs and as bytes."""
 
     def __init__(self, headers: Iterable[tuple[bytes, bytes]]) -> None:
         self.headers = list(headers)
@@ -37,7 +37,7 @@ _API = _Safety([*_SAFETY, (b"content-security-policy", _API_POLICY)])
 _DOCS = _Safety([*_SAFETY, (b"content-security-policy", _DOCS_POLICY)])
 _PAGE = _Safety(
     [
-        # Without any referrer a browser does not say either from which page a form comes; to other sites nothing is said this way too.
+        # Not no-referrer: with that a browser does not say which page a form comes from. Other sites learn nothing this way either.
         *((name, b"same-origin" if name == b"referrer-policy" else value) for name, value in _SAFETY if name != b"cache-control"),
         (b"content-security-policy", _PAGE_POLICY),
         (b"cross-origin-opener-policy", b"same-origin"),
@@ -46,7 +46,7 @@ _PAGE = _Safety(
 
 
 class Reply:
-    """A request's answer on its way out."""
+    """One request's answer on its way out."""
 
     def __init__(self, scope: Scope, send: Send, request_id: bytes, unread: Callable[[], bool]) -> None:
         self._whole: Callable[[int, Headers, bytes, bytes], bool] | None = scope.get("extensions", {}).get(WHOLE_ANSWER)
@@ -55,16 +55,16 @@ class Reply:
         self._safety = _safety(scope["path"])
         self._request_id = request_id
         self._head: Message | None = None
-        """Kept until its body comes: whoever says how long that is has it at hand."""
+        """The head, kept until the body comes. An answer that states its length has the body ready."""
         self.status = 0
 
     @property
     def begun(self) -> bool:
-        """Whether the caller has heard any of it."""
+        """Whether any of the answer has been sent."""
         return self.status != 0 and self._head is None
 
     async def send(self, message: Message) -> None:
-        """The next of it."""
+        """Send the next message of the answer."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             more = self._more(message)
@@ -81,7 +81,7 @@ class Reply:
         await self._send(message)
 
     def _takes(self, head: Message, message: Message) -> bool:
-        """Whether the server took head and body in one piece."""
+        """Try to send head and body in one piece. Returns whether the server did."""
         if self._whole is None or message.get("more_body", False):
             return False
         ours = b"%bx-request-id: %b\r\n" % (self._safety.written, self._request_id)
@@ -91,14 +91,14 @@ class Reply:
         message["headers"] = [*message.get("headers", ()), *self._safety.headers, (b"x-request-id", self._request_id), *more]
 
     def _more(self, message: Message) -> Headers:
-        """What only some answers say."""
+        """Headers that only some answers have."""
         more = [_RETRY_AFTER] if self.status == _UNAVAILABLE_STATUS and not _says_when(message) else []
-        # Whoever is still sending what nobody reads is not waited for.
+        # Do not wait for a caller that is still sending what we do not read.
         return [*more, (b"connection", b"close")] if self._unread() else more
 
 
 def _safety(path: str) -> _Safety:
-    """By whom it is answered. The page says itself what may be kept."""
+    """The headers by door. The page decides itself what browsers may cache."""
     if path in ("/", "/page") or path.startswith("/page/"):
         return _PAGE
     return _DOCS if path.startswith("/docs") else _API

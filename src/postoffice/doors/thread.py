@@ -1,4 +1,4 @@
-"""A session as the doors show it: at a glance in the inbox, or its messages."""
+"""A session as the doors show it: as a summary in the inbox, or with its messages."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -14,7 +14,7 @@ from postoffice.doors.consent import Pending, pending_view
 
 
 class SessionLine(msgspec.Struct, frozen=True, kw_only=True):
-    """A message as it stands in a session. `content` is always text; `message` has what was sent, raw."""
+    """A message in a session. `content` is always text; `message` has the raw message."""
 
     id: str
     sender_name: str
@@ -53,7 +53,7 @@ class History(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def inbox_view(page: Page[Thread], waiting: Iterable[Connection], caller: Caller) -> Inbox:
-    """An inbox: its sessions, and of the requests that wait those for its agent to answer."""
+    """An inbox: its sessions, and the requests that its agent has to answer."""
     views = (pending_view(item, caller) for item in waiting)
     incoming = tuple(view for view in views if view.direction == "incoming")
     return Inbox(sessions=tuple(map(_summary, page.items)), pending_connections=incoming, cursor=page.cursor)

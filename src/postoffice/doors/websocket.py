@@ -24,7 +24,7 @@ SOCKET = "/ws"
 """Where sockets are opened."""
 _AUTH_SECONDS = 10.0
 _SEND_SECONDS = 10.0
-_SIGN_OF_LIFE_EVERY = timedelta(seconds=45)  # before an agent that was not heard of for a minute counts as away
+_SIGN_OF_LIFE_EVERY = timedelta(seconds=45)  # less than the minute after which a silent agent counts as away
 _BATCH_EVENTS = 100
 _REASON_BYTES = 123
 _CURSOR_DIGITS = 18
@@ -33,7 +33,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 async def websocket_door(socket: WebSocket) -> None:
-    """One socket, from its greeting to its end."""
+    """Serve one socket, from its greeting to its end."""
     state = socket.app.state
     metrics: Metrics = state.metrics
     metrics.sockets.inc()
@@ -48,7 +48,7 @@ async def websocket_door(socket: WebSocket) -> None:
 
 
 class _Line:
-    """One agent on one socket."""
+    """One agent's news on one socket."""
 
     def __init__(self, socket: WebSocket, office: PostOffice, metrics: Metrics) -> None:
         self._socket = socket
@@ -57,7 +57,7 @@ class _Line:
         self._credentials = Credentials(None, None)
 
     async def serve(self) -> None:
-        """Greet, then push and listen until either ends."""
+        """Greet the client, then push and listen until either side ends."""
         caller, after = await self._greet()
         try:
             with self._office.places.taken(caller.name):
@@ -70,14 +70,14 @@ class _Line:
     async def _greet(self) -> tuple[Caller, int]:
         query = QueryParams(self._socket.scope["state"].pop(QUERY, b""))
         key, name = credentials(self._socket.scope)
-        self._socket.scope["headers"] = []  # an idle socket keeps nothing it has no use for
+        self._socket.scope["headers"] = []  # an idle socket should hold as little memory as possible
         self._credentials = Credentials(query.get("api_key", key), query.get("agent", name))
         twice = next((field for field in _FIELDS if len(query.getlist(field)) > 1), None)
         if self._credentials != (None, None):
             try:
                 if twice is not None:
                     raise Repeated(what=f"In the address {twice}")
-                # The place is read before the client hears that it is connected: what is sent after that is news.
+                # Read the cursor before the client learns that it is connected: all mail sent after that moment is news.
                 start = await self._start(query.get("cursor"))
             except MailError:
                 await self._socket.accept()
@@ -102,7 +102,7 @@ class _Line:
         return frame
 
     async def _start(self, cursor: str | None) -> tuple[Caller, int]:
-        """Who it is, and after what it wants to hear: where it stopped last time, or now."""
+        """The caller, and the cursor after which it wants news: where it stopped last time, or now."""
         caller = await self._identify()
         latest = await self._office.latest(caller)
         if cursor is None:
@@ -113,26 +113,26 @@ class _Line:
 
     async def _identify(self) -> Caller:
         key, name = self._credentials
-        return await self._office.identify(key=key, name=name, looking=True)  # who only listens makes no agent
+        return await self._office.identify(key=key, name=name, looking=True)  # a client that only listens makes no agent
 
     async def _push(self, caller: Caller, after: int) -> None:
         follow = self._office.follow
         while not self._office.draining:
-            # Not all at once: thousands of sockets are opened within a moment of each other.
+            # Spread over time: thousands of sockets may open at the same moment.
             events = await follow(caller, after, _BATCH_EVENTS, within=_SIGN_OF_LIFE_EVERY * random.uniform(0.6, 1.0))  # noqa: S311
-            # Before anything is told: a key may have ended meanwhile, or a bare name have got one. One that holds is a sign of life.
+            # Check the caller before sending anything: its key may have ended, or a bare name may have a key now. This also counts as a sign of life.
             caller = await self._identify()
             for event in events:
                 if (frame := await frame_of(self._office, caller, event)) is not None:
                     await self._send(frame)
                     self._metrics.pushed.inc()
-                    caller = await self._identify()  # and while a slow reader took its time
+                    caller = await self._identify()  # and again after a slow reader
                 after = event.number
         raise Closed
 
     async def _listen(self) -> None:
         while True:
-            await asyncio.sleep(0)  # thousands of frames may have come at once, and others have their turn between two of them
+            await asyncio.sleep(0)  # thousands of frames may have come at once, so let others run in between
             try:
                 frame = await self._frame()
             except BadJson as error:
@@ -178,4 +178,4 @@ async def _close(socket: WebSocket, error: MailError) -> None:
         async with asyncio.timeout(_SEND_SECONDS):
             await socket.close(code, reason)
     except (TimeoutError, RuntimeError, WebSocketDisconnect):
-        return  # nobody reads there, or it is closed already; the server drops the connection
+        return  # the peer does not read, or it is closed already; the server drops the connection

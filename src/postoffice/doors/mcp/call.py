@@ -1,4 +1,4 @@
-"""A tool call, answered: the one way to it for quick calls, the SDK and the plain POST."""
+"""Answers a tool call. Quick calls, the SDK and the plain POST all come through here."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -12,11 +12,11 @@ from postoffice.doors.mcp.tools.result import Result
 from postoffice.doors.mcp.tools.work import refused_words
 
 Progress = Callable[[float, float], Awaitable[None]]
-"""Told how many seconds a call has waited, of how many."""
+"""Takes how many seconds a call has waited, and of how many."""
 PROGRESS = "waiting for mail"
 _PROGRESS_SECONDS = 10.0
 _TAKERS = frozenset({"check_mail", "mail_get", "mailbox_check", "mailbox_receive", "mailbox_wait"})
-"""Asking for mail is looking into a mailbox, too."""
+"""Tools that look into a mailbox: a name that nobody has used makes no agent there."""
 
 
 def waits(name: str) -> bool:
@@ -25,7 +25,7 @@ def waits(name: str) -> bool:
 
 
 async def call_tool(request: McpRequest, name: str, arguments: object, progress: Progress | None = None) -> Result:
-    """Run one tool; a refusal is a MailError that names the fix."""
+    """Run one tool. A refusal is raised as a MailError that says what to do."""
     verb = VERBS[request.tool(name).name]
     request.looking = verb.tool.reads_only or verb.tool.name in _TAKERS
     given = read_arguments(verb.tool, arguments)
@@ -36,23 +36,23 @@ async def call_tool(request: McpRequest, name: str, arguments: object, progress:
 
 
 async def answer_call(request: McpRequest, name: str, arguments: object, progress: Progress | None = None) -> Result | str:
-    """What the protocol carries: the tool's result, or the words of a refusal. A tool that is not there is for each way to tell."""
+    """The tool's result or the words of a refusal, as the protocol carries them. Each way reports an unknown tool itself."""
     try:
         result = await call_tool(request, name, arguments, progress)
     except NoSuchTool:
         raise
     except AlreadyReserved as error:
         refused, _, others = refused_words(error, Fence()).partition("\n")
-        return f"{refused} [{error.code}]\n{others}"  # nothing stands behind the mark that ends others' words
+        return f"{refused} [{error.code}]\n{others}"  # others' words come last, as nothing may follow the mark that ends them
     except MailError as error:
-        # It repeats what it was called with, which may be an id that another agent chose.
+        # The refusal repeats its arguments, and among them may be an id that another agent chose.
         return f"{one_line(str(error))} [{error.code}]"
     request.answering = True
     return result
 
 
 async def _with_progress(work: Awaitable[Result], progress: Progress, lasts: float) -> Result:
-    """Tell a waiting client now and then that it is still being served."""
+    """Report progress now and then, so that a waiting client does not give up."""
     task = asyncio.ensure_future(work)
     waited = 0.0
     try:

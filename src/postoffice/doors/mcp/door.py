@@ -1,4 +1,4 @@
-"""The addresses where MCP is spoken, and the plain POST beside it."""
+"""The addresses for MCP, and the plain POST to them."""
 
 import asyncio
 import re
@@ -33,7 +33,7 @@ _YES = frozenset({"1", "true", "yes"})
 
 
 class McpDoor:
-    """All MCP addresses of one application. Stands before the framework: most calls of most agents end here."""
+    """All MCP addresses of one application. It stands before the framework, as most agents' calls go no further."""
 
     def __init__(self, app: ASGIApp, office: Callable[[], PostOffice], protocol: Protocol) -> None:
         self._app = app
@@ -42,7 +42,7 @@ class McpDoor:
         self._waits = Waits()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A POST to one of our addresses, or somebody else's business."""
+        """Answer a POST to one of our addresses; pass everything else on."""
         match = _PATH.fullmatch(scope["path"]) if scope["type"] == "http" else None
         if match is None:
             await self._app(scope, receive, send)
@@ -52,7 +52,7 @@ class McpDoor:
             await self._post(_Address(scope["path"], match), scope, receive, send)
 
     async def _post(self, address: "_Address", scope: Scope, receive: Receive, send: Send) -> None:
-        """Who it is, then one tool by its name, one tool by the protocol, or whatever else the protocol has."""
+        """Identify the caller, then answer one tool by its name, one tool by the protocol, or the rest of the protocol."""
         http = Request(scope, receive)
         scope["state"]["route"] = address.route
         try:
@@ -70,7 +70,7 @@ class McpDoor:
             elif (plain := _plain_call(http, body)) is not None:
                 await exchange.answer(scope, await _run_plainly(request, plain, Request(scope, exchange.receive)))
             elif is_unanswerable(body):
-                nameless = Invalid(what="id", why="a call needs one, text or a whole number, to be answered; nothing was done")
+                nameless = Invalid(what="id", why="a call needs one (text or a whole number) to get an answer; nothing was done")
                 await _refuse_protocol(nameless)(scope, receive, send)
             elif (why := not_json(body)) is not None:
                 await _refuse_protocol(BadJson(why=why), _PARSE_ERROR)(scope, receive, send)
@@ -103,7 +103,7 @@ class McpDoor:
 
 
 class _Address:
-    """An address where MCP is spoken: whose it is, and which tools it lists unless asked."""
+    """An address for MCP: whose it is, and which tools it lists by default."""
 
     def __init__(self, path: str, match: re.Match[str]) -> None:
         self.agent: str | None = match["agent"] or match["mind"]
@@ -114,7 +114,7 @@ class _Address:
 
 
 def _refuse_protocol(error: MailError, number: int = _INVALID_REQUEST) -> Response:
-    """A refusal at the door, in the words of whoever speaks the protocol."""
+    """A refusal before any tool, in the form of the protocol."""
     response = error_response(error)
     what = {"code": number, "message": one_line(str(error)), "data": {"code": error.code}}
     response.body = _encode({"jsonrpc": "2.0", "id": None, "error": what})
@@ -123,20 +123,22 @@ def _refuse_protocol(error: MailError, number: int = _INVALID_REQUEST) -> Respon
 
 
 class _Call(msgspec.Struct, forbid_unknown_fields=True):
-    """One tool, asked for plainly."""
+    """One tool in a plain POST."""
 
     tool: str
     args: Any = None
 
 
 def _speaks_protocol(request: Request) -> bool:
-    """Whether the caller takes what every client of the protocol has to take."""
+    """Whether the caller accepts what every client of the protocol has to accept."""
     return "text/event-stream" in request.headers.get("accept", "")
 
 
 def _plain_call(request: Request, body: bytes) -> _Call | None:
-    """The tool a body asks for by name; None for everything else, which is the protocol's."""
-    shell = b'"jsonrpc"' not in body and not _speaks_protocol(request)  # whoever mistypes there is told what a tool's call is
+    """The tool that a plain POST asks for; None if the body is the protocol's."""
+    shell = b'"jsonrpc"' not in body and not _speaks_protocol(
+        request
+    )  # so a shell's typing mistake is answered with what a plain POST looks like
     if b'"tool"' not in body and not shell:
         return None
     try:
@@ -151,18 +153,18 @@ def _plain_call(request: Request, body: bytes) -> _Call | None:
 async def _run_plainly(request: McpRequest, call: _Call, http: Request) -> bytes:
     request.in_text = False
     answer = _encode((await unless_hung_up(http, call_tool(request, call.tool, call.args))).bare())
-    # A model reads what its shell prints.
+    # What a shell prints may be read by a model.
     return answer if answer.isascii() else visible_json(answer.decode()).encode()
 
 
 async def _turns(count: int) -> None:
-    """Let the loop hear of what has happened."""
+    """Let the loop handle events that have already arrived."""
     for _ in range(count):
         await asyncio.sleep(0)
 
 
 def _again(body: bytes, receive: Receive) -> Receive:
-    """A body that was read, for one who has still to read it."""
+    """Gives a body that was read already to a second reader."""
     unread = True
 
     async def read() -> Message:
@@ -176,7 +178,7 @@ def _again(body: bytes, receive: Receive) -> Receive:
 
 
 class _Exchange:
-    """Watches whether an answer went out before its caller hung up."""
+    """Watches whether an answer left before its caller hung up."""
 
     def __init__(self, request: McpRequest, scope: Scope, receive: Receive, send: Send) -> None:
         self._request = request
@@ -188,15 +190,15 @@ class _Exchange:
         self._written: asyncio.Task[bool] | None = None
 
     async def arrived(self) -> bool:
-        """Whether the answer went out before its caller was gone."""
+        """Whether the answer left before its caller was gone."""
         return self._written is not None and await self._written
 
     async def _went_out(self, *, gone: bool) -> bool:
-        await _turns(2)  # a connection that broke under these words says so by then
+        await _turns(2)  # by then a connection that broke during the write has reported it
         return not gone and not self._reset()
 
     async def answer(self, scope: Scope, body: bytes) -> None:
-        """Give a whole answer, unless there is mail in it and nobody left to take it."""
+        """Send a whole answer, unless it has mail in it and the caller is gone."""
         self._request.answering = True
         if self._request.leased and hung_up(scope, self.receive):
             raise ClientDisconnect
@@ -206,7 +208,7 @@ class _Exchange:
             await Response(body, media_type="application/json")(scope, self.receive, self.send)
 
     async def keep_open(self, kind: bytes, words: bytes) -> None:
-        """Say something before there is an answer, or somebody in between would take the line for dead."""
+        """Send something before the answer is ready, or a proxy would take the connection for dead."""
         if not self._begun:
             self._begun = True
             headers = [(b"content-type", kind), (b"x-accel-buffering", b"no")]
@@ -223,8 +225,8 @@ class _Exchange:
         if not (carries and self._request.leased):
             await self._send(message)
             return
-        await _turns(3)  # a hang-up that is already here is heard first: the socket's event, the transport's, the reader's
+        await _turns(3)  # enough for a hang-up that is already here: one turn each for socket, transport and reader
         gone = self._gone
         await self._send(message)
-        # A task of its own: the SDK may end this one as soon as it has spoken.
+        # A task of its own, as the SDK may end the present one once it has sent the answer.
         self._written = asyncio.create_task(self._went_out(gone=gone))

@@ -1,8 +1,8 @@
 """Quick calls: one tool, in either era of the protocol, answered without the SDK's machinery.
 
-That machinery (a task group, streams and a watcher for each call) is there for what talks back, and answers the earlier era by events
-alone, of which clients read none that is too large. What a call says beyond what it asks for means nothing to our tools and is let pass;
-whatever is not right about it is left to the SDK to refuse.
+That machinery (a task group, streams and a watcher for each call) serves what sends messages back. To the earlier era it answers by events
+only, and clients cannot read a large event. Our tools ignore whatever else a call says of itself;
+a call with anything wrong is left to the SDK to refuse.
 """
 
 import json
@@ -20,15 +20,15 @@ from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.result import Result
 
 KeepOpen = Callable[[bytes, bytes], Awaitable[None]]
-"""Takes what kind an answer will be of, and words that come before it."""
+"""Takes the kind of the answer to come, and bytes to send before it."""
 _ERA = "2026-07-28"
-_EARLIER = frozenset({None, b"2024-11-05", b"2025-03-26", b"2025-06-18", b"2025-11-25"})  # the first of them did not say
+_EARLIER = frozenset({None, b"2024-11-05", b"2025-03-26", b"2025-06-18", b"2025-11-25"})  # the earliest version sends no such header
 _META = "io.modelcontextprotocol"
 _HEADERS = frozenset({b"mcp-protocol-version", b"mcp-method", b"mcp-name", b"accept", b"content-type"})
 _JSON, _STREAM = b"application/json", b"text/event-stream"
-_EVENT_BYTES = 1_000_000  # the official client for Python reads none of more than a megabyte
+_EVENT_BYTES = 1_000_000  # the official client for Python reads no larger event
 _BREAKS = {mark.encode(): rb"\u%04x" % ord(mark) for mark in "\x85\u2028\u2029"}
-"""Ends of a line to some who read events by lines, and to JSON marks like any other."""
+"""Line ends for some readers of events, and ordinary characters in JSON."""
 _INFO = {f"{_META}/serverInfo": {"name": "postoffice", "title": "Postoffice", "version": __version__}}
 _Level = Literal["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"]
 _encode = msgspec.json.Encoder().encode
@@ -50,7 +50,7 @@ class _Capabilities(msgspec.Struct):
 
 
 class _Meta(msgspec.Struct, kw_only=True):
-    """What a call says of itself. It may say more."""
+    """What we read of a call's metadata."""
 
     progress: str | int | None = msgspec.field(name="progressToken", default=None)
 
@@ -68,7 +68,7 @@ class _Params(msgspec.Struct, kw_only=True):
     name: str
     meta: _Meta = msgspec.field(name="_meta", default_factory=_Meta)
     arguments: dict[str, Any] | None = None
-    # For servers that give out tasks, and for those that ask back. We do neither.
+    # For servers that return tasks or ask back. We do neither.
     task: dict[str, Any] | None = None
     responses: dict[str, Any] | None = msgspec.field(name="inputResponses", default=None)
     state: str | None = msgspec.field(name="requestState", default=None)
@@ -79,7 +79,7 @@ class _ParamsNow(_Params, kw_only=True):
 
 
 class QuickCall(msgspec.Struct):
-    """A tool call as the earlier era writes it."""
+    """A tool call in the form of the earlier era."""
 
     jsonrpc: str
     id: str | int
@@ -88,16 +88,16 @@ class QuickCall(msgspec.Struct):
 
     @property
     def waits(self) -> bool:
-        """Whether it may take long."""
+        """Whether the call may take long."""
         return waits(self.params.name)
 
     def result(self, **result: Any) -> bytes:
-        """Its answer."""
+        """The call's answer."""
         return _encode({"jsonrpc": "2.0", "id": self.id, "result": result})
 
 
 class _QuickCallNow(QuickCall):
-    """A tool call as the newest era writes it."""
+    """A tool call in the form of the newest era."""
 
     params: _ParamsNow
 
@@ -110,7 +110,7 @@ _decode_now = msgspec.json.Decoder(_QuickCallNow).decode
 
 
 def quick_call(scope: Scope, body: bytes) -> QuickCall | None:
-    """The call a request is, if nothing about it needs the SDK."""
+    """The call in a request; None if anything about it needs the SDK."""
     headers = _headers(scope)
     if headers is None or b'"tools/call"' not in body:
         return None
@@ -130,13 +130,13 @@ def quick_call(scope: Scope, body: bytes) -> QuickCall | None:
         return None
     if not _takes(takes, _STREAM):
         if isinstance(call, _QuickCallNow):
-            return None  # the newest era wants both kinds of answer taken
+            return None  # the newest era requires that both kinds are accepted
         call.params.meta.progress = None
     return call
 
 
 def wants_json(scope: Scope, body: bytes) -> bool:
-    """Whether the SDK is to answer in plain JSON: of the earlier era all but a call whose caller may be told progress before its answer."""
+    """Whether the SDK answers in plain JSON: in the earlier era, always but for a call that may report progress before its answer."""
     headers = _headers(scope)
     if headers is None or headers.get(b"mcp-protocol-version") not in _EARLIER:
         return False
@@ -152,7 +152,7 @@ _decode_nameless = msgspec.json.Decoder(_Nameless).decode
 
 
 def is_unanswerable(body: bytes) -> bool:
-    """Whether a tool is called under no id that an answer could name. The SDK takes that for news, drops it, and says that it was accepted."""
+    """Whether a tool call has no usable id. The SDK would take it for a notification, drop it, and answer that it was accepted."""
     if b'"tools/call"' not in body:
         return False
     try:
@@ -163,7 +163,7 @@ def is_unanswerable(body: bytes) -> bool:
 
 
 def not_json(body: bytes) -> str | None:
-    """Why a body is no JSON, if it is none: the SDK takes numbers that no double holds, and could not answer a call that has one for its id."""
+    """Why a body is not JSON; None if it is. The SDK accepts numbers too large for a double, but cannot answer a call with such an id."""
     try:
         msgspec.json.decode(body)
     except RecursionError:
@@ -174,7 +174,7 @@ def not_json(body: bytes) -> str | None:
 
 
 def _has_lone_surrogates(body: bytes) -> bool:
-    """Whether nothing but these is wrong with it. The tool that is called refuses them in words that say what to do."""
+    """Whether lone surrogates are all that is wrong. The tool itself refuses them, and says what to do."""
     try:
         json.loads(body.decode(), parse_int=_finite, parse_float=_finite, parse_constant=_finite)
     except (ValueError, RecursionError):
@@ -190,7 +190,7 @@ def _finite(number: str) -> float:
 
 
 def _read(headers: dict[bytes, bytes], body: bytes) -> QuickCall | None:
-    """The call of a body, as the era that its headers name writes it."""
+    """Read a call in the form of the era that its headers name."""
     era = headers.get(b"mcp-protocol-version")
     if era in _EARLIER:
         return _decode(body)
@@ -206,12 +206,12 @@ def _kinds(header: bytes) -> set[bytes]:
 
 
 def _takes(kinds: set[bytes], kind: bytes) -> bool:
-    """Whether an answer of this kind may be given."""
+    """Whether the caller accepts an answer of this kind."""
     return bool(kinds & {kind, kind.partition(b"/")[0] + b"/*", b"*/*"})
 
 
 def _headers(scope: Scope) -> dict[bytes, bytes] | None:
-    """The headers that route a call, each there once."""
+    """The headers that route a call; None if one comes twice."""
     headers: dict[bytes, bytes] = {}
     for name, value in scope["headers"]:
         if name.startswith(b"mcp-param-") or (name in _HEADERS and name in headers):
@@ -222,14 +222,14 @@ def _headers(scope: Scope) -> dict[bytes, bytes] | None:
 
 
 async def answer_quickly(request: McpRequest, call: QuickCall, keep_open: KeepOpen) -> bytes:
-    """The answer: plain JSON, however large, or the last event of a stream where progress had to be told."""
+    """Answer in plain JSON, however large, or with the last event of a stream if progress was reported."""
     token = call.params.meta.progress
     streams = False
 
     async def still(done: float, total: float) -> None:
         nonlocal streams
         streams = token is not None
-        # Where nobody asks for progress, blanks before the JSON say to whoever is in between that the connection is alive.
+        # If nobody asked for progress, blanks before the JSON show proxies that the connection is alive.
         await (keep_open(_STREAM, _event(_progress(token, done, total))) if streams else keep_open(_JSON, b" "))
 
     result = await answer_call(request, call.params.name, call.params.arguments, still if call.waits else None)
@@ -254,7 +254,7 @@ def _progress(token: str | int | None, done: float, total: float) -> bytes:
 
 
 def _event(message: bytes) -> bytes:
-    """A message of a stream."""
+    """One event of a stream."""
     for mark, escaped in _BREAKS.items():
         message = message.replace(mark, escaped)
     return b"event: message\r\ndata: " + message + b"\r\n\r\n"

@@ -1,4 +1,4 @@
-"""One MCP request: the office, who is calling, which tools it sees, and what mail it took."""
+"""One MCP request: the office, the caller, the tools it sees, and the mail it took."""
 
 import asyncio
 from collections.abc import Mapping
@@ -13,11 +13,11 @@ from postoffice.doors.credentials import Credentials
 from postoffice.office import Auth, PostOffice
 
 REQUEST = "mcp_request"
-"""Where an HTTP request carries it for the SDK."""
+"""The key under which an HTTP request carries it through the SDK."""
 
 
 class McpRequest:
-    """Somebody at the door. On an open server a shared address may not know who until a tool says so."""
+    """A request and its caller. At a shared address of an open server, only a tool's arguments may say who that is."""
 
     def __init__(
         self, office: PostOffice, credentials: Credentials, tools: Mapping[str, Tool] | None = None, *, structured: bool = False
@@ -25,38 +25,38 @@ class McpRequest:
         self.office = office
         self.credentials = credentials
         self.tools = TOOLS if tools is None else tools
-        """What this address lists. Every tool can be called everywhere."""
+        """The tools this address lists. Every tool can be called at every address."""
         self.structured = structured
-        """Whether a program calls, which takes raw values beside the text. Clients that give such an answer to a model drop the text."""
+        """Whether the caller is a program, which gets raw values beside the text. If a model gets such values, its client drops the text."""
         self.in_text = not structured
-        """Whether a model reads the answer: then it is no longer than a model can read, and calls messages by short ids."""
+        """Whether a model reads the answer. It is kept short then, and names messages by short ids."""
         self.leased: list[tuple[Caller, Leased]] = []
-        """Mail taken for an answer that is still to be given."""
+        """Mail taken for this answer, which has not been sent yet."""
         self.answering = False
-        """Whether the tool has done its work: what is written from now on is the answer."""
+        """Whether the tool is done, so that what is written from now on is the answer."""
         self.called_off: asyncio.Future[None] | None = None
-        """Done when the caller waits no longer."""
+        """Done when the caller calls the wait off."""
         self.looking = True
-        """Whether what is asked only looks for mail: then a name that nobody has had makes no agent."""
+        """Whether the call only looks for mail. An unknown name makes no agent then."""
         self.window: str | None = None
-        """From which window it calls, where it says so."""
+        """The window it calls from, if it says so."""
         self.project: str | None = None
-        """The project in whose folder it works, where it says so."""
+        """The project it works in, if it says so."""
         self._caller: Caller | None = None
 
     async def enter(self) -> None:
-        """Check what the address and the headers say before any tool is seen."""
+        """Check the address and the headers before any tool runs."""
         key, name = self.credentials
         if key is not None or name is not None or self.office.rules.auth is Auth.KEYS:
             self._caller = await self.office.identify(key=key, name=name, looking=self.looking)
 
     @property
     def name(self) -> str | None:
-        """The caller's name, as far as it is known yet."""
+        """The caller's name, if it is known yet."""
         return None if self._caller is None else self._caller.name
 
     async def caller(self, claimed: str | None = None) -> Caller:
-        """Who is calling, and from which window. A name that is not the caller's is refused, never rewritten."""
+        """The caller and its window. A name that is not the caller's is refused, never rewritten."""
         return await self.office.at_window(await self._who(claimed), self.window)
 
     async def _who(self, claimed: str | None) -> Caller:
@@ -74,24 +74,24 @@ class McpRequest:
         raise NotYou(claimed=claimed, name=self._caller.name)
 
     async def again(self, claimed: str | None = None) -> Caller:
-        """The same caller some time later: a key may have ended since."""
+        """Identify the same caller again later, as its key may have ended."""
         await self.enter()
         return await self.caller(claimed)
 
     @property
     def known(self) -> bool:
-        """Whether address or key says who calls, so that no argument has to. The owner may call as anybody."""
+        """Whether the address or key names the caller, so that no argument has to. The owner may call as anybody."""
         return self._caller is not None and not self._caller.owner
 
     def tool(self, name: str) -> Tool:
-        """A tool, whether listed here or not."""
+        """A tool by name, whether this address lists it or not."""
         if name not in TOOLS:
             raise NoSuchTool(name=name, known=", ".join(self.tools))
         return TOOLS[name]
 
     async def give_back(self, beyond: int = 0) -> None:
-        """The answer never arrived, or holds no more: the mail beyond was not taken."""
+        """Give back leased mail, from this position on: the answer did not arrive, or has no room for it."""
         leased = self.leased[beyond:]
         for caller in {caller for caller, _ in leased}:
             await self.office.give_back(caller, [item for taker, item in leased if taker == caller])
-        self.leased = self.leased[:beyond]  # not before it is back: whoever hangs up meanwhile is no reason to keep it
+        self.leased = self.leased[:beyond]  # only after it is back, so that a hang-up meanwhile cannot lose it

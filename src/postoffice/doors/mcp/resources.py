@@ -1,4 +1,4 @@
-"""Mailboxes as resources: an agent's inbox and its sessions, for that agent alone, and word when they change."""
+"""Mailboxes as resources: an agent's inbox and sessions, for that agent only, and notifications when they change."""
 
 import asyncio
 import re
@@ -29,7 +29,7 @@ Context = ServerRequestContext[Any, Any]
 
 
 class Address:
-    """What a resource's address names."""
+    """A resource's address, taken apart."""
 
     def __init__(self, uri: str) -> None:
         match = _URI.fullmatch(uri)
@@ -39,22 +39,22 @@ class Address:
 
 
 async def list_resources(request: McpRequest) -> types.ListResourcesResult:
-    """The caller's inbox, where it is known who calls."""
+    """List the caller's inbox, if the caller is known."""
     if request.name is None:
         return types.ListResourcesResult(resources=[])
     inbox = types.Resource(
         uri=f"mailbox://{request.name}/inbox",
         name="inbox",
-        description="Conversations, unread counts, who asks to connect.",
+        description="Conversations, unread counts, requests to connect.",
         mime_type=_JSON,
     )
     return types.ListResourcesResult(resources=[inbox])
 
 
 def templates() -> types.ListResourceTemplatesResult:
-    """The addresses there are."""
+    """The templates of all addresses."""
     shapes = {
-        "mailbox://{agent}/inbox": ("inbox", "Conversations of an agent, unread counts, who asks to connect."),
+        "mailbox://{agent}/inbox": ("inbox", "An agent's conversations, unread counts, requests to connect."),
         "mailbox://{agent}/sessions/{id}": ("session", "The messages of one conversation, newest first."),
     }
     return types.ListResourceTemplatesResult(
@@ -65,14 +65,14 @@ def templates() -> types.ListResourceTemplatesResult:
 
 
 async def read_resource(request: McpRequest, uri: str) -> types.ReadResourceResult:
-    """A mailbox or a session, looked at and not settled."""
+    """Read a mailbox or a session. That settles nothing."""
     address = Address(uri)
     me = await _admitted(request, address)
     if address.session is None:
         result: Result = await overview(request, me)
     else:
         result = Conversation(history=history_view(await request.office.history(me, address.session, peek=True)))
-    raw = visible_json(msgspec.json.encode(result.bare()).decode())  # a model reads it as it is
+    raw = visible_json(msgspec.json.encode(result.bare()).decode())  # a model reads it unfenced
     return types.ReadResourceResult(
         contents=[
             types.TextResourceContents(uri=uri, mime_type=_JSON, text=raw),
@@ -82,7 +82,7 @@ async def read_resource(request: McpRequest, uri: str) -> types.ReadResourceResu
 
 
 async def listen(request: McpRequest, ctx: Context, params: types.SubscriptionsListenRequestParams) -> types.SubscriptionsListenResult:
-    """Tell the caller when its own resources change, until it hangs up or the office closes."""
+    """Notify the caller when its resources change, until it hangs up or the office closes."""
     wanted = {uri: Address(uri) for uri in params.notifications.resource_subscriptions or ()}
     for address in wanted.values():
         await _admitted(request, address)
@@ -95,7 +95,7 @@ async def listen(request: McpRequest, ctx: Context, params: types.SubscriptionsL
     with nullcontext() if me is None else request.office.places.taken(me.name):
         while not request.office.draining:
             if me is None:
-                # Nothing that may change was asked for: the stream is only kept open.
+                # The caller subscribed to nothing that can change, so only keep the stream open.
                 await asyncio.sleep(1)
                 continue
             events = await request.office.follow(me, after, within=_LOOK_EVERY)
@@ -120,6 +120,6 @@ async def _admitted(request: McpRequest, address: Address) -> Caller:
 
 
 def as_mcp_error(error: MailError) -> MCPError:
-    """A refusal where MCP has no result to put it in."""
+    """A refusal as a protocol error, for requests whose result has no room for one."""
     missing = isinstance(error, NotFound)
     return MCPError(types.INVALID_PARAMS if missing else types.INVALID_REQUEST, one_line(str(error)), {"code": error.code})

@@ -27,12 +27,12 @@ _PROMPT = "How to work with a mailbox by the tools that this address lists."
 
 
 def create_server() -> Server[Any]:
-    """The server; each HTTP request brings the office, the caller and its tools."""
+    """Create the server. Each HTTP request brings its own office, caller and tools."""
     server: Server[Any] = Server(
         "postoffice",
         version=__version__,
         title="Postoffice",
-        get_tool_input_schema=lambda _: None,  # none of ours is called by header; looking through them costs every call
+        get_tool_input_schema=lambda _: None,  # our tools read no headers, and a look through their schemas would cost every call
         on_list_tools=_list_tools,
         on_call_tool=_call_tool,
         on_list_resources=_list_resources,
@@ -42,14 +42,14 @@ def create_server() -> Server[Any]:
         on_list_prompts=_list_prompts,
         on_get_prompt=_get_prompt,
     )
-    # In place of tracing, which nobody has asked for and which costs a fifth of a call.
+    # Without the SDK's tracing, which costs a fifth of a call.
     server.middleware[:] = [_with_instructions]
     return server
 
 
 @cache
 def describe(tool: Tool, limits: Limits, *, known: bool, structured: bool) -> types.Tool:
-    """A tool as MCP lists it where these limits hold, to a caller who is known or has to say who it is, to a model or a program."""
+    """A tool as MCP lists it. That depends on the limits, on whether the caller has to name itself, and on whether it is a program."""
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -61,7 +61,7 @@ def describe(tool: Tool, limits: Limits, *, known: bool, structured: bool) -> ty
 
 
 async def _with_instructions(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """What a model is told at first depends on the tools it is shown."""
+    """The first instructions of a model depend on the tools it is shown."""
     result = await call_next(ctx)
     if ctx.method in _GREETINGS and isinstance(result, dict):
         result["instructions"] = instructions(_request(ctx).tools)

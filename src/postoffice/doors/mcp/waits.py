@@ -1,4 +1,4 @@
-"""Waits that can be called off: a client of the earlier era says so in another request, and leaves the line open."""
+"""Waits that can be called off: a client of the earlier era does that by another request, and keeps the connection open."""
 
 import asyncio
 from collections.abc import Iterator
@@ -24,9 +24,9 @@ _decode = msgspec.json.Decoder(_Notice).decode
 
 
 class Waits:
-    """Those of one process, by who waits and the id of its request.
+    """The waits of one process, by caller and request id.
 
-    Clients that share a key may count alike. So a wait that is called off ends as if its time were over: nobody's is harmed by another's.
+    Clients that share a key may use the same ids. So a wait that is called off only ends early, as if its time were over, which harms no other client.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class Waits:
 
     @contextmanager
     def kept(self, request: McpRequest, id: str | int) -> Iterator[None]:
-        """Have a request's wait end when it is called off."""
+        """End a request's wait when it is called off."""
         key = (request.credentials, id)
         ends = request.called_off = asyncio.get_running_loop().create_future()
         self._waits.setdefault(key, set()).add(ends)
@@ -46,13 +46,13 @@ class Waits:
                 del self._waits[key]
 
     def heed(self, request: McpRequest, body: bytes) -> None:
-        """Call off what a body says is cancelled, if it says so."""
+        """Call off the wait that a body cancels, if it cancels one."""
         if _CANCELLED.encode() not in body:
             return
         try:
             notice = _decode(body)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            return  # the SDK has to say what is wrong with it
+            return  # left to the SDK, which says what is wrong with it
         if notice.method == _CANCELLED:
             for ends in self._waits.get((request.credentials, notice.params.id), ()):
                 if not ends.done():

@@ -1,4 +1,4 @@
-"""What the owner does with one agent: it is rung, its mail is held and goes on, its keys are taken back, a name that nobody used is forgotten."""
+"""What the owner can do with one agent: ring it, pause or resume its mail, revoke its keys, or forget a name that nobody used."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ _HOUR = timedelta(hours=1)
 
 
 async def conclude(look: Look) -> Response:
-    """Do one of these, and look at what became of it."""
+    """Do one of these, and show the agent afterwards."""
     name, form = look.part("name"), await look.form()
     match look.part("act"):
         case "pause":

@@ -1,4 +1,4 @@
-"""A link from a notification: it opens one question, without a login where the address it was told to is trusted."""
+"""A link from a notification: it opens one question. No login is needed if the notify address is trusted."""
 
 from starlette.responses import Response
 
@@ -7,7 +7,7 @@ from postoffice.doors.page.look import Look
 
 
 async def opened(look: Look) -> Response:
-    """The question, to be answered here or, once it is known who looks, on the page. To look consumes nothing."""
+    """The question, to be answered here or, after a login, on the page. Looking uses nothing up."""
     links, token = look.office.answer_links, look.part("token")
     link = await links.opened(token)
     if look.known is not None:

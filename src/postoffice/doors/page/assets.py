@@ -14,8 +14,8 @@ STATIC = "/page/static/"
 _FOLDER = Path(__file__).parent / "static"
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml", ".png": "image/png"}
 _FOR_GOOD = "public, max-age=31536000, immutable"
-# Nothing is painted before every style is there, so they come as one: what holds everywhere, each view's own, and last what a small
-# window and paper change.
+# A browser paints nothing before all styles have come, so they are one file: common styles, then each view's, then those for a small
+# window and for paper.
 _STYLES = ("page.css", "foryou.css", "mail.css", "views.css", "small.css")
 _BEST_LEVEL = 9
 
@@ -28,19 +28,19 @@ def _load() -> dict[str, bytes]:
 
 _FILES = _load()
 _PACKED = {name: packed for name, text in _FILES.items() if not name.endswith(".png") and (packed := pack(text, level=_BEST_LEVEL))}
-# One version for all: modules import each other by name, from the folder they came from.
+# One version for all files, as modules import each other by name from their own folder.
 _VERSION = hashlib.sha256(b"\0".join(name.encode() + b"\0" + text for name, text in _FILES.items())).hexdigest()[:16]
 
 
 def address(name: str) -> str:
-    """Where a file is served."""
+    """A file's address."""
     if name not in _FILES:
         raise NoSuchPath(path=name)
     return f"{STATIC}{_VERSION}/{name}"
 
 
 def asset(request: Request, version: str, name: str) -> Response:
-    """A file. One asked for by an older page's address is the present one, and not to be kept."""
+    """A file. An older page's address gets the present file, which must not be cached under it."""
     if name not in _FILES:
         raise NoSuchPath(path=f"{STATIC}{version}/{name}")
     headers = {"Cache-Control": _FOR_GOOD if version == _VERSION else "no-store", "Vary": "Accept-Encoding"}

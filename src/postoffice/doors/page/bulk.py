@@ -1,4 +1,4 @@
-"""Many letters at once, for the owner: counted, asked about, and done a group at a time."""
+"""Many letters at once, for the owner: counted, confirmed, and done group by group."""
 
 from datetime import datetime, timedelta
 
@@ -15,14 +15,14 @@ _GIVEN = ("act", "older", "agent", "sender", "type", "reason")
 
 
 async def bulk(look: Look) -> Response:
-    """How many fit what is asked for."""
+    """Show how many letters fit."""
     given = {name: (look.asked(name) or "").strip() for name in _GIVEN}
     counted = await look.office.bulk.count(look.caller, _act(given), _which(given)) if given["act"] else None
     return await look.show("bulk.html", given=given, counted=counted, ages=_AGES)
 
 
 async def conclude(look: Look) -> Response:
-    """Do it to a group of those that were counted, and show how many are left."""
+    """Do it to one group of the counted letters, and show how many are left."""
     form = await look.form()
     given = {name: form.get(name, "").strip() for name in _GIVEN}
     try:

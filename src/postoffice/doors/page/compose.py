@@ -23,11 +23,11 @@ from postoffice.doors.page.names import Known, doubts
 _DUE = {"1h": timedelta(hours=1), "4h": timedelta(hours=4), "1d": timedelta(days=1), "1w": timedelta(weeks=1)}
 _AGENTS = 200
 _FIELDS = ("to", "subject", "as", "kind", "due", "content", "deliver_at", "expires_at")
-_JOIN = ">"  # stands in no name
+_JOIN = ">"  # no name contains it
 
 
 class Way(NamedTuple):
-    """From whom to whom an answer may go."""
+    """One way that an answer may go: from whom, to whom."""
 
     sender: str
     recipient: str
@@ -36,12 +36,12 @@ class Way(NamedTuple):
 
     @property
     def value(self) -> str:
-        """The way as a form says it."""
+        """The way as a value in a form."""
         return f"{self.sender}{_JOIN}{self.recipient}"
 
 
 async def compose(look: Look) -> Response:
-    """A blank sheet."""
+    """An empty form."""
     return await _sheet(look, {name: look.asked(name) or "" for name in _FIELDS})
 
 
@@ -56,7 +56,7 @@ async def _sheet(look: Look, given: dict[str, str], status: int = HTTPStatus.OK,
 
 
 async def send(look: Look) -> Response:
-    """Send what was written, and show it. A name that nobody has is asked about first: it may be a slip."""
+    """Send a letter and show it. First ask about an unknown name, as it may be mistyped."""
     form = await look.form()
     to = _addressed(form.get("to", ""))
     doubtful = await doubts(look, (to,) if isinstance(to, str) else to)
@@ -77,7 +77,7 @@ async def send(look: Look) -> Response:
     )
     try:
         accepted = await look.office.send(voice, draft)
-    except IdConflict:  # the same form in the same words: only its deadline, which is counted from now, is another
+    except IdConflict:  # the same form was sent twice: only its deadline differs, which counts from now
         sent = await look.office.status(voice, draft.client_id or "")
         return look.to(f"/page/letter/{sent.message_id}", {"said": "sent"})
     if len(accepted.posted) == 1 and accepted.session_id is not None:
@@ -86,12 +86,12 @@ async def send(look: Look) -> Response:
 
 
 async def reply(look: Look) -> Response:
-    """Answer in a conversation; what the owner, who is not in it, says to one of its two is kept with that one under the same subject."""
+    """Answer in a conversation. The owner, who is not in it, writes to one of the two under the same subject, in a session of their own."""
     form = await look.form()
     thread = await look.office.history(look.caller, look.part("session"), limit=1, peek=True)
     way = next((way for way in await ways(look, thread) if way.value == form.get("way")), None)
     if way is None:
-        raise Invalid(what="way", why="nobody can answer from there to there; open the conversation again")
+        raise Invalid(what="way", why="no answer can go that way; open the conversation again")
     voice = await look.office.speak_as(look.caller, way.sender)
     answered = form.get("reply_to") or None
     accepted = await look.office.send(
@@ -109,13 +109,13 @@ async def reply(look: Look) -> Response:
     )
     if way.inside and folded(way.sender) == folded(look.caller.name):
         await done_by_answer(look.office, look.caller, await look.office.history(look.caller, thread.id, limit=_AGENTS, peek=True))
-    # What the owner says aside, under the same subject, is shown in the conversation it was said about.
+    # An owner's aside has the same subject and is shown in the conversation it is about.
     here = thread.id if thread.subject else accepted.session_id
     return look.to(f"/page/thread/{here}", {"said": "sent", "of": look.asked("of")}, "#latest")
 
 
 async def ways(look: Look, thread: Thread) -> list[Way]:
-    """The ways an answer may go in this conversation, the likeliest first."""
+    """The ways an answer can go in this conversation, the likeliest first."""
     members = [name for name in (thread.reader, thread.other) if name]
     if not look.caller.owner:
         return [] if folded(thread.other) == SYSTEM else [Way(look.caller.name, thread.other, inside=True)]
@@ -132,7 +132,7 @@ async def ways(look: Look, thread: Thread) -> list[Way]:
 
 
 async def _mark(look: Look, way: Way, answered: str | None) -> str | None:
-    """The mark of what is answered, however much was said since: whoever wrote it may be waiting for the answer that carries it."""
+    """The mark of the answered letter, even if more was said since: its writer may be waiting for an answer with that mark."""
     if answered is not None and way.inside:
         with suppress(NoSuchMessage):
             message = (await look.office.status(look.caller, answered)).message
@@ -146,7 +146,7 @@ def _joined(doubtful: Sequence[Known]) -> str:
 
 
 def _id(form: dict[str, str]) -> str | None:
-    """The id of what a form says: sent twice it is one letter, and what was changed after nobody answered is another."""
+    """An id made from the form's content: sent twice it is one letter; changed and sent again it is another."""
     if not form.get("once"):
         return None
     said = sorted((name, value) for name, value in form.items() if name != "new")
@@ -156,12 +156,12 @@ def _id(form: dict[str, str]) -> str | None:
 def _addressed(text: str) -> str | tuple[str, ...]:
     names = tuple(name for part in text.split(",") if (name := part.strip()))
     if not names:
-        raise Invalid(what="to", why="it names nobody; give an agent, several with commas between them, or ALL")
+        raise Invalid(what="to", why="it is empty; give an agent, several with commas between them, or ALL")
     return EVERYONE if names == (EVERYONE,) else names[0] if len(names) == 1 else names
 
 
 def _time(form: dict[str, str], name: str) -> datetime | None:
-    """A time as a form has it. Scripts say it in the world's time; without them it is meant on the office's clock."""
+    """A time in a form. Scripts send it in UTC; without scripts it is read by the office's clock."""
     try:
         return datetime.fromisoformat(form[name]).astimezone() if form.get(name) else None
     except ValueError:
@@ -170,5 +170,5 @@ def _time(form: dict[str, str], name: str) -> datetime | None:
 
 def _said(form: dict[str, str]) -> str:
     if not form.get("content", "").strip():
-        raise Invalid(what="message", why="it says nothing; write something")
+        raise Invalid(what="message", why="it is empty; write something")
     return form["content"].replace("\r\n", "\n")

@@ -1,4 +1,4 @@
-"""Connect an agent: what to paste where, and a light that turns green when it first calls."""
+"""Connect an agent: what to paste where, and a light that turns green with its first call."""
 
 import secrets
 from collections.abc import Callable, Sequence
@@ -20,42 +20,42 @@ _TEST = "This is a test letter. If you can read it, your mailbox works: please a
 
 
 class Snippet(msgspec.Struct, frozen=True, kw_only=True):
-    """What makes one kind of agent find its mailbox."""
+    """How one kind of client is connected to its mailbox."""
 
     key: str
     title: str
     command: str
-    """What to run; empty where there is only a file."""
+    """The command to run; empty if there is only a file."""
     file: str
-    """Which file to change by hand instead; empty where there is none."""
+    """The file to change by hand instead; empty if there is none."""
     text: str
-    """What to put there, or the program itself."""
+    """The text for that file, or the program itself."""
     language: str
     note: str = ""
 
 
 Snippets = Callable[[str, str, str | None], Sequence[Snippet]]
-"""For an office's address, an agent's name, and its key or a word in its place: how each client is connected."""
+"""Takes an office's address, an agent's name, and its key or a placeholder. Gives how each client is connected."""
 
 
 async def connect(look: Look) -> Response:
-    """The snippets with the real address and the chosen name."""
+    """The snippets, with the real address and the chosen name."""
     return await look.show("connect.html", **await introduction(look))
 
 
 async def register(look: Look) -> Response:
-    """Take a name for an agent and show its key, this once: nothing of it is kept but a hash."""
+    """Register an agent and show its key once: only its hash is stored."""
     if not look.caller.owner:
         raise OwnerOnly(what="register another agent here")
     form = await look.form()
     card = Card(description=form.get("description", ""), allow_from=(ANYONE,) if form.get("open") else ())
-    # The form brings the seed of the key: sent again, because its answer was lost, it shows the same key.
+    # The key is made from the form's id, so a form that is sent again after a lost answer shows the same key.
     _, name, key = await look.office.register(form.get("name", ""), card, by=look.caller, seed=form.get("seed") or None)
     return await look.show("connect.html", **await introduction(look, name, key))
 
 
 async def test_letter(look: Look) -> Response:
-    """Write a first letter to a name, whether or not anybody has come by it yet."""
+    """Write a first letter to a name, whether or not its agent has called yet."""
     form = await look.form()
     draft = Draft(to=check_free(form.get("name", "")), subject="Hello", content=_TEST, client_id=form.get("once") or None)
     sent = await look.office.send(look.caller, draft)
@@ -63,7 +63,7 @@ async def test_letter(look: Look) -> Response:
 
 
 async def introduction(look: Look, name: str | None = None, key: str | None = None) -> dict[str, Any]:
-    """Everything the connect page shows, which is also what a new server shows."""
+    """What the connect page shows, and also the first page of a new server."""
     name = check_free(name or look.asked("name") or EXAMPLE) if look.caller.owner else look.caller.name
     guarded = look.office.rules.auth is Auth.KEYS
     agent = await _known(look, name)

@@ -1,4 +1,4 @@
-"""Connections: who asks for consent, the code to pass on, and what it is worth."""
+"""Connections: requests, the code to pass on, and the assurance of each connection."""
 
 from starlette.responses import Response
 
@@ -13,7 +13,7 @@ _PATH = "/page/connections"
 
 
 async def connections(look: Look) -> Response:
-    """Requests that wait for a person, and the connections there are."""
+    """Requests that wait for a person, and all connections."""
     office, caller = look.office, look.caller
     waiting = await office.connections(caller, Status.PENDING, limit=_REQUESTS, everyone=caller.owner)
     active = await office.connections(caller, Status.ACTIVE, look.asked("cursor"), _CONNECTIONS_SHOWN, everyone=caller.owner)
@@ -36,13 +36,13 @@ async def request(look: Look) -> Response:
 
 
 async def approve_by_code(look: Look) -> Response:
-    """Give consent by the code that a person passed on."""
+    """Approve a request by the code that a person passed on."""
     await look.office.approve_connection(look.caller, (await look.form()).get("code", ""))
     return look.to(_PATH, {"said": "approved"})
 
 
 async def conclude(look: Look) -> Response:
-    """Approve as the owner, reject, or end."""
+    """Approve as the owner, reject, or end a connection."""
     id = look.part("id")
     match look.part("act"):
         case "approve":

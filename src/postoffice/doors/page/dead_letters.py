@@ -1,4 +1,4 @@
-"""Dead letters: why each could not be delivered, and another life or an end for it."""
+"""Dead letters: why each could not be delivered, and buttons to requeue or discard it."""
 
 from urllib.parse import urlencode
 
@@ -22,7 +22,7 @@ async def dead_letters(look: Look) -> Response:
 
 
 async def conclude(look: Look) -> Response:
-    """Requeue or discard."""
+    """Requeue or discard one."""
     of = (await look.form()).get("of") or None
     match look.part("act"):
         case "requeue":
@@ -37,11 +37,11 @@ async def conclude(look: Look) -> Response:
 
 
 async def conclude_many(look: Look) -> Response:
-    """The same for all that were picked, each by itself; what cannot be done harms none of the others."""
+    """The same for all picked letters, each by itself: one failure does not affect the others."""
     act, picked = (await look.form()).get("act"), await look.picked("pick")
     if not picked:
         raise Invalid(what="pick", why="pick at least one letter")
-    if act == "ask":  # without scripts the address asks
+    if act == "ask":  # without scripts the page asks for confirmation under this address
         return look.to(f"{_PATH}?{urlencode([('pick', key) for key in picked])}")
     if act not in ("requeue", "discard"):
         raise Invalid(what="act", why="that cannot be done to several at once")

@@ -1,4 +1,4 @@
-"""The page's door: who may come in, which view is at which address, and refusals as pages."""
+"""The page's door: who may come in, the address of each view, and refusals as pages."""
 
 import functools
 from collections.abc import Awaitable, Callable
@@ -158,7 +158,7 @@ def _answering(place: _Place) -> Callable[[Request], Awaitable[Response]]:
             response = await refusal(Look(request, office, caller), error)
         except ClientDisconnect:
             raise
-        except Exception as error:  # noqa: BLE001 - as at the edge, but whoever looks at a page is answered with one
+        except Exception as error:  # noqa: BLE001 - as at the edge, but the answer is a page
             report(error, request.scope["state"]["request_id"])
             response = await _told(Look(request, office, caller), MailError(), badges=False)
         response.headers.setdefault("Cache-Control", "no-store")
@@ -168,12 +168,12 @@ def _answering(place: _Place) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def refusal(look: Look, error: MailError) -> Response:
-    """A refusal in the page's look; whoever is not known is shown the way in."""
+    """A refusal as a page. A stranger is shown the login."""
     if isinstance(error, NoLogin | BadLink):
         return await login.form(look, fault(error).status, error)
     try:
         return await _told(look, error)
-    except MailError:  # what keeps the page from being shown keeps the numbers around it away, too
+    except MailError:  # the error may also affect the numbers around the page
         return await _told(look, error, badges=False)
 
 

@@ -1,4 +1,4 @@
-"""A conversation to take away: as Markdown to be read, or as JSON to be worked with."""
+"""Exports a conversation, as Markdown to read or as JSON for programs."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ from postoffice.doors.page.look import Look
 
 _KINDS = {"letters.md": "text/markdown; charset=utf-8", "letters.json": "application/json"}
 _LETTERS_EXPORTED = 5_000
-"""Letters of one conversation: of a longer one the newest are taken away."""
+"""The most letters of one conversation. Of a longer one, the newest are exported."""
 _LINES_READ = 200
 
 
 async def export(look: Look) -> Response:
-    """The whole of a conversation, the oldest letter first. Looking settles nothing."""
+    """A whole conversation, the oldest letter first. Looking settles nothing."""
     name = look.part("name")
     if name not in _KINDS:
         raise NoSuchPath(path=look.request.url.path)

@@ -1,4 +1,4 @@
-"""For you: the page's beginning, a list of what waits for whoever looks, with the act itself in each row."""
+"""For you: the first page. It lists what waits for its reader, each row with what can be done about it."""
 
 from starlette.responses import JSONResponse, Response
 
@@ -9,9 +9,9 @@ from postoffice.doors.page.needs import moves_of, needs
 
 
 async def for_you(look: Look) -> Response:
-    """The page's beginning; on an empty office a word of welcome."""
+    """The first page. On an empty office it is a welcome."""
     if look.caller.owner and not (await look.office.roster(look.caller, limit=1)).items:
-        # Whoever looks at the welcome of an empty office goes on asking for its light when the first agent is here.
+        # A browser that shows the welcome keeps asking for its light after the first agent has called.
         return await look.show("welcome.html", **await introduction(look))
     welcomed = await introduction(look) if look.caller.owner and "light" in look.fragments else {}
     listed, count = await needs(look.office, look.caller)
@@ -20,7 +20,7 @@ async def for_you(look: Look) -> Response:
 
 
 async def waiting(look: Look) -> Response:
-    """The same in few words, for a browser that tells of it: who and of what kind, never what is said."""
+    """The same in few words, for a browser's notification: who and what kind, never what is said."""
     listed, _ = await needs(look.office, look.caller)
     rows = [{"key": need.key, "kind": need.kind, "who": visible(need.matter.who), "href": need.href} for need in listed]
     return JSONResponse({"waiting": rows})

@@ -1,4 +1,4 @@
-"""Who talks to whom, drawn: agents on a circle, neighbours where they talk most, a curve for each direction."""
+"""A drawing of who talks to whom: agents on a circle, those that talk most side by side, with a curve for each direction."""
 
 import math
 from collections import Counter
@@ -23,13 +23,13 @@ class Node(NamedTuple):
     y: float
     r: float
     angle: float
-    """Of its label, so that it reads outwards."""
+    """The label's anchor, so that it reads outwards."""
     end: bool
     letters: int
 
 
 class Arc(NamedTuple):
-    """What one wrote to another."""
+    """What one agent wrote to another."""
 
     path: str
     weight: int
@@ -48,7 +48,7 @@ class Graph(NamedTuple):
 
 
 def draw(exchanges: Sequence[Exchange]) -> Graph:
-    """The agents with most mail, and what passed between them."""
+    """Draw the agents with the most mail, and what passed between them."""
     letters: Counter[str] = Counter()
     for item in exchanges:
         letters[item.sender] += item.letters
@@ -64,7 +64,7 @@ def draw(exchanges: Sequence[Exchange]) -> Graph:
 
 
 def _ordered(names: Sequence[str], between: Sequence[Exchange]) -> list[str]:
-    """Each next to the one it talks to most, as far as that goes."""
+    """Order agents so that each is next to the one it talks to most, as far as possible."""
     ties: Counter[tuple[str, str]] = Counter()
     for item in between:
         ties[item.sender, item.recipient] += item.letters
@@ -92,7 +92,7 @@ def _node(name: str, angle: float, letters: int, top: int) -> Node:
 
 
 def _path(start: float, end: float) -> str:
-    """A curve that leans to the right of its own way, so that the way back is another."""
+    """A curve that bends to the right of its direction, so that the two directions do not overlap."""
     (x1, y1), (x2, y2) = _point(start, SIZE / 2 - _MARGIN - _ARROW_GAP), _point(end, SIZE / 2 - _MARGIN - _ARROW_GAP)
     middle_x = (x1 + x2) / 2 * 0.5 + SIZE / 2 * 0.5 - (y2 - y1) * _LEAN
     middle_y = (y1 + y2) / 2 * 0.5 + SIZE / 2 * 0.5 + (x2 - x1) * _LEAN

@@ -1,4 +1,4 @@
-"""Code as agents quote it, coloured by classes; the colours themselves are the page's."""
+"""Colours the code that agents quote, by classes. The page's styles give the colours."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -18,14 +18,14 @@ Token = TypeVar("Token")
 
 _PREFIX = "hl-"
 _CODE_CHARACTERS = 20_000
-_LINE_CHARACTERS = 2_000  # of a longer line a lexer may try every beginning with every end, and cannot be stopped meanwhile
-# What agents write in. A lexer for every language ever is a way to keep the server busy.
+_LINE_CHARACTERS = 2_000  # a lexer may need quadratic time for a longer line, and cannot be stopped within one
+# The languages that agents write. With every lexer there is, a message could keep the server busy.
 # fmt: off
 _LANGUAGES = frozenset({
     "bash", "c", "console", "cpp", "cs", "css", "diff", "dockerfile", "go", "graphql", "html", "ini", "java", "javascript", "js", "json", "kotlin", "lua", "makefile", "markdown", "md", "nginx", "php", "powershell", "python", "py", "pycon", "rb", "ruby", "rust", "rs", "scala", "sh", "shell", "sql", "swift", "toml", "ts", "tsx", "typescript", "xml", "yaml", "yml", "zig",
 })
 # fmt: on
-# By the beginning of a token's short name, the longest that fits: the page's word for its colour.
+# The page's word for a colour, by the longest matching prefix of a token's short name.
 _INKS = {
     "k": "keyword",
     "kc": "number",
@@ -50,11 +50,11 @@ _INKS = {
 _formatter = HtmlFormatter(nowrap=True, classprefix=_PREFIX)
 
 CLASSES = frozenset(f"{_PREFIX}{short}" for short in STANDARD_TYPES.values() if short)
-"""Every class that coloured code may carry."""
+"""Every class that coloured code may have."""
 
 
 def highlighted(code: str, language: str, until: float = inf) -> str:
-    """Code as HTML, escaped; coloured where the language is one we know and it is done by then, by this thread's clock."""
+    """Code as escaped HTML. It is coloured if we know the language and are done in time, by this thread's CPU clock."""
     lexer = _lexer(language.lower())
     if lexer is None or len(code) > _CODE_CHARACTERS or max(map(len, code.split("\n"))) > _LINE_CHARACTERS:
         return escape(code)
@@ -67,7 +67,7 @@ def highlighted(code: str, language: str, until: float = inf) -> str:
 
 
 def stylesheet() -> str:
-    """The rules that give each class its colour, in the page's own words for colours."""
+    """The CSS rules that give each class its colour, by the page's variables."""
     rules = []
     for short in sorted(filter(None, STANDARD_TYPES.values())):
         fitting = [_INKS[short[:length]] for length in range(len(short), 0, -1) if short[:length] in _INKS]
@@ -77,7 +77,7 @@ def stylesheet() -> str:
 
 
 def _soon(tokens: Iterable[Token], until: float) -> Iterator[Token]:
-    """What a lexer finds, while there is time: a few thousand empty lines keep some for minutes."""
+    """The lexer's tokens, as long as there is time: a few thousand empty lines keep some lexers busy for minutes."""
     for token in tokens:
         if thread_time() > until:
             raise TimeoutError

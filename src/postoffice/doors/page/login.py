@@ -1,4 +1,4 @@
-"""The way in: a link that works once becomes a login."""
+"""The login: a link that works once becomes a login."""
 
 from http import HTTPStatus
 
@@ -15,18 +15,18 @@ PATH = "/page/login"
 
 
 async def login(look: Look) -> Response:
-    """Where a link leads. The code is behind the `#`, so that no log and no other site ever sees it."""
+    """The page a link leads to. The code is behind the `#`, so that no log and no other site sees it."""
     if look.office.rules.auth is Auth.OPEN:
         return look.to("/")
     return await form(look, HTTPStatus.OK)
 
 
 async def enter(look: Look) -> Response:
-    """Begin a login; in the place of another's only when that is wanted."""
+    """Begin a login. It replaces another person's login only if the user wants that."""
     given = await look.form()
     me, name = look.known, await look.office.whose_link(given.get("code", ""))
     if me is not None and folded(me.name) != folded(name) and given.get("as") != name:
-        # Somebody else may have made the link: whoever is in already says first that they want to be another.
+        # Somebody else may have made the link, so a user who is logged in first confirms the change.
         return await look.show("going_on.html", name=name, code=given["code"], next=_ours(given.get("next", "")))
     proof, lasts = await look.office.enter(given.get("code", ""))
     response = look.to(_ours(given.get("next", "")))
@@ -44,16 +44,16 @@ async def leave(look: Look) -> Response:
 
 
 async def form(look: Look, status: HTTPStatus, error: MailError | None = None) -> Response:
-    """The page that asks for a code, and afterwards leads on to where somebody wanted to go."""
+    """The page that asks for a code, and then leads to the address that the user wanted."""
     here = Look(look.request, look.office, None)
     wanted = await _wanted(look)
-    # A browser keeps our cookie to itself when it follows a link of another site: once it is here, it asks again with it.
+    # A browser sends no cookie when it follows another site's link. Once it is here, it asks again with the cookie.
     again = isinstance(error, NoLogin) and look.request.headers.get("sec-fetch-site") == "cross-site"
     return await here.show("login.html", status, error=error, next=wanted, again=_ours(wanted) if again else None)
 
 
 async def _wanted(look: Look) -> str:
-    """Where to go afterwards. A change cannot be looked at, but the page that it was made on can."""
+    """The address to go to afterwards. For a change, that is the page it was made on."""
     url, change = look.request.url, look.request.method == "POST"
     if url.path == PATH:
         return (await look.form()).get("next", "") if change else ""
@@ -61,10 +61,10 @@ async def _wanted(look: Look) -> str:
         url = URL(look.request.headers.get("referer", "/"))
     try:
         return url.path + (f"?{url.query}" if url.query else "")
-    except ValueError:  # no address at all
+    except ValueError:  # not an address
         return "/"
 
 
 def _ours(wanted: str) -> str:
-    """Only where the page itself has something to show."""
+    """Allow only addresses of our own page."""
     return wanted if wanted == "/" or (wanted.startswith("/page/") and "\\" not in wanted) else "/"

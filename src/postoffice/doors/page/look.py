@@ -1,4 +1,4 @@
-"""One look at the page: who looks, what they ask for, and how the answer is shown."""
+"""One request at the page: who looks, what they ask for, and how the answer is shown."""
 
 import secrets
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ _REQUESTS_COUNTED = 100
 
 
 class Look:
-    """A request at the page's door, with whoever makes it."""
+    """A request at the page's door, and its visitor."""
 
     def __init__(self, request: Request, office: PostOffice, caller: Caller | None) -> None:
         self.request = request
@@ -35,39 +35,39 @@ class Look:
 
     @property
     def caller(self) -> Caller:
-        """Who looks; views that strangers may see do not ask."""
+        """The visitor. Views that strangers may see do not use this."""
         assert self._caller is not None
         return self._caller
 
     @property
     def known(self) -> Caller | None:
-        """Who looks, if that is known."""
+        """The visitor; None for a stranger."""
         return self._caller
 
     def asked(self, name: str) -> str | None:
-        """A word of the address, if it says anything."""
+        """A value of the query; None if it is empty."""
         return (self.request.query_params.get(name) or "").strip() or None
 
     @property
     def fragments(self) -> list[str]:
-        """The fragments that are asked for; none for a whole page."""
+        """The fragments asked for; none means a whole page."""
         return [name for name in self.request.headers.get(FRAGMENT, "").split(",") if name]
 
     @property
     def have(self) -> frozenset[str]:
-        """Digests of the rows that whoever asks for fragments has already."""
+        """Digests of the rows that the browser already has."""
         return frozenset(self.request.headers.get(HAVE, "").split(","))
 
     def part(self, name: str) -> str:
-        """A part of the path."""
+        """A parameter of the path."""
         return str(self.request.path_params[name])
 
     async def form(self) -> dict[str, str]:
-        """What a form says; of a field given twice the last. Space around it says nothing, but it may around a message."""
+        """The form's fields; the last one counts if one comes twice. Outer spaces are removed, except from a message."""
         return {name: value if name == "content" else value.strip() for name, value in await self._fields()}
 
     async def picked(self, name: str) -> list[str]:
-        """All that a form says under one name."""
+        """All values of one field of a form."""
         return [value for field, value in await self._fields() if field == name]
 
     async def _fields(self) -> list[tuple[str, str]]:
@@ -78,11 +78,11 @@ class Look:
             raise Invalid(what="form", why="it cannot be read; open the page and try again") from None
 
     async def show(self, template: str, status: int = HTTPStatus.OK, *, badges: bool = True, **facts: Any) -> Response:
-        """A whole page, or the fragments of it that were asked for: from the same template either way."""
+        """A whole page, or the fragments asked for, from the same template."""
         wanted = self.fragments
         facts |= await self._around(badges=badges and (not wanted or "nav" in wanted))
         work = run_in_threadpool(render_blocks, template, wanted, facts) if wanted else run_in_threadpool(render, template, facts)
-        # All windows of a browser share one cookie: a fragment says for whom it is, and one for somebody else is not put into the page.
+        # All windows of a browser share a cookie. A fragment names its visitor, so that scripts do not put somebody else's into a page.
         headers = {"Vary": f"{FRAGMENT}, accept-encoding", VISITOR: facts["me"] or ""}
         body = (await work).encode()
         if unpacks(self.request) and (packed := pack(body)) is not None:
@@ -90,7 +90,7 @@ class Look:
         return HTMLResponse(body, status, headers)
 
     async def _around(self, *, badges: bool) -> dict[str, Any]:
-        """What every page shows besides itself."""
+        """What every page shows around its view."""
         facts: dict[str, Any] = {
             "look": self,
             "me": None if self._caller is None else self._caller.name,
@@ -111,20 +111,20 @@ class Look:
         return facts
 
     def to(self, path: str, query: Mapping[str, str | None] | None = None, anchor: str = "") -> Response:
-        """Go and look there: what a change is answered with."""
+        """Answer a change by a redirect."""
         return RedirectResponse(address(path, query) + anchor, HTTPStatus.SEE_OTHER)
 
     def back(self, path: str, query: Mapping[str, str | None]) -> Response:
-        """The same, or to the page's beginning, if that is where the change was made."""
+        """The same, or to the first page if the change was made there."""
         return self.to("/", {"said": query.get("said")}) if self.asked("back") == "/" else self.to(path, query)
 
     @staticmethod
     def once() -> str:
-        """An id for a form: sent twice, it is one message."""
+        """An id for a form, so that a form sent twice makes one message."""
         return f"page-{secrets.token_hex(12)}"
 
 
 def address(path: str, query: Mapping[str, str | None] | None = None) -> str:
-    """An address of ours, with what is given of a query."""
+    """An address of the page with a query; empty values are left out."""
     given = {name: value for name, value in (query or {}).items() if value}
     return f"{path}?{urlencode(given)}" if given else path

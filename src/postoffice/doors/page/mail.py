@@ -1,4 +1,4 @@
-"""Conversations: a list, and beside it what was said. Looking settles nothing."""
+"""Conversations: a list, with one conversation beside it. Looking settles nothing."""
 
 from typing import Any
 
@@ -21,24 +21,24 @@ from postoffice.doors.page.transcript import entries
 _THREADS_SHOWN = 40
 _LINES_SHOWN = 20
 _LETTERS_SHOWN = 60
-"""Letters that are shown of all that two agents said to each other."""
+"""The most letters shown of all that two agents said to each other."""
 _MAILBOXES_SHOWN = 200
 
 
 async def mail(look: Look) -> Response:
-    """A mailbox's threads; for the owner everyone's unless one mailbox is chosen."""
+    """A mailbox's threads. The owner sees everyone's unless they choose a mailbox."""
     return await _shown(look)
 
 
 async def thread(look: Look) -> Response:
-    """One conversation: the newest part of it, what came before a message, or a message and what came before it."""
+    """One conversation: its newest part, the part before a message, or the part that ends with a message."""
     before, at = look.asked("before"), look.asked("at")
-    # What a person opens in their own mailbox is seen; what a tab asks for that nobody looks at is not. Others' mail stays as it is.
+    # Mail that a person opens in their own mailbox becomes seen, unless the tab is in the background. Others' mail never changes.
     looked = not look.fragments or "thread" in look.fragments
     seen = looked and await look.office.is_person(look.caller)
     shown = await look.office.history(look.caller, look.part("session"), before=before, limit=_LINES_SHOWN, peek=not seen)
     if at is not None and at in [line.message.id for line in shown.lines]:
-        # By an address that stays with this letter, whoever looks would be left behind as soon as enough is said after it.
+        # Not this letter's own address: the reader would stay there and miss new letters once enough has followed.
         return look.to(look.request.url.path, {**look.request.query_params, "at": None}, f"#m-{at}")
     if at is not None:
         before, shown = at, await _up_to(look, at)
@@ -56,7 +56,7 @@ async def thread(look: Look) -> Response:
 
 
 async def between(look: Look) -> Response:
-    """All that two agents said to each other, whatever the subject."""
+    """All that two agents said to each other, on any subject."""
     one = (await look.office.agent(look.part("one"))).name
     other = (await look.office.agent(look.part("other"))).name
     said = await look.office.between(look.caller, one, other, limit=_LETTERS_SHOWN)
@@ -65,7 +65,7 @@ async def between(look: Look) -> Response:
 
 
 async def letter(look: Look) -> Response:
-    """One message, with where it stands with everyone it went to."""
+    """One message, with its standing with each recipient."""
     proof = await look.office.status(look.caller, look.part("id"))
     me = folded(look.caller.name)
     if any(folded(one.recipient) == me and one.state in WAITING for one in proof.standings) and await look.office.is_person(look.caller):
@@ -80,7 +80,7 @@ async def cancel(look: Look) -> Response:
 
 
 async def text(look: Look) -> Response:
-    """What a message says, whole and plain."""
+    """A message's whole text, plain."""
     proof = await look.office.status(look.caller, look.part("id"))
     return PlainTextResponse("" if proof.message is None else visible(text_of(proof.message)))
 
@@ -90,7 +90,7 @@ async def _shown(look: Look, **facts: Any) -> Response:
 
 
 async def _up_to(look: Look, id: str) -> Thread:
-    """A message that is not among the newest of its conversation, and what came before it."""
+    """The part of a conversation that ends with this message, if the newest part does not show it."""
     thread = await look.office.history(look.caller, look.part("session"), before=id, limit=_LINES_SHOWN - 1, peek=True)
     proof = await look.office.status(look.caller, id)
     standing = next((standing for standing in proof.standings if standing.session_id == thread.id), None)
@@ -102,7 +102,7 @@ async def _up_to(look: Look, id: str) -> Thread:
 
 
 async def _asides(look: Look, thread: Thread) -> tuple[Aside, ...]:
-    """What the owner, who is not in this conversation, said to its two about the same subject: read where it belongs."""
+    """The owner's asides to the two of this conversation, which are shown in it."""
     members = [name for name in (thread.reader, thread.other) if name]
     if not look.caller.owner or not thread.subject or OWNER in map(folded, members):
         return ()
@@ -137,11 +137,11 @@ async def _list(look: Look) -> dict[str, Any]:
 
 
 async def _keys(look: Look, name: str) -> list[Key]:
-    """Those of an agent that still open something."""
+    """An agent's keys that are still valid."""
     keys = await look.office.keys(look.caller, of=name) if folded(name) != OWNER else ()
     return [key for key in keys if key.revoked_at is None and (key.expires_at is None or key.expires_at > now())]
 
 
 def _sides(thread: Thread) -> dict[str, str]:
-    """The two names as they are written, by their folded form."""
+    """The two names as written, by their folded form."""
     return {folded(name): name for name in (thread.reader or OWNER, thread.other)}

@@ -1,4 +1,4 @@
-"""Several rows of what waits at once: each is done by itself, and what cannot be done harms none of the others."""
+"""Acts on several rows of *For you* at once, each by itself: one failure does not affect the others."""
 
 from collections.abc import Awaitable, Callable
 
@@ -31,11 +31,11 @@ _ACTS: dict[str, tuple[str, Act, str]] = {
     "requeue": ("dead", _requeue, "requeued"),
     "approve": ("consent", _approve, "approved"),
 }
-"""By the word of a button: what it is for, what it does, and what is said then."""
+"""By a button's name: which rows it is for, what it does, and what is said afterwards."""
 
 
 async def conclude(look: Look) -> Response:
-    """Do one thing to all the rows that were picked and that it can be done to."""
+    """Do one thing to all picked rows that allow it."""
     form, picked = await look.form(), set(await look.picked("pick"))
     if form.get("act") not in _ACTS:
         raise Invalid(what="act", why="that cannot be done to several at once")
@@ -43,7 +43,7 @@ async def conclude(look: Look) -> Response:
     listed, _ = await needs(look.office, look.caller)
     chosen = [need for need in listed if need.key in picked and need.matter.kind == kind]
     if not chosen:
-        raise Invalid(what="pick", why="none of the rows that were picked is one that this can be done to")
+        raise Invalid(what="pick", why="this can be done to none of the picked rows")
     refused: list[MailError] = []
     for need in chosen:
         try:

@@ -1,4 +1,4 @@
-"""What agents write, as Markdown made safe: nothing in it runs, styles, loads, or leads where it does not say."""
+"""Agents' Markdown made safe: nothing in it runs, styles or loads, and no link hides where it leads."""
 
 import re
 from collections.abc import MutableMapping, Sequence
@@ -19,11 +19,11 @@ from postoffice.core.invisible import visible
 from postoffice.doors.page.highlight import CLASSES, highlighted
 
 SHORT_CHARACTERS = 6_000
-"""Characters of a message shown in a conversation."""
+"""The most characters of a message shown in a conversation."""
 LONG_CHARACTERS = 20_000
-"""Characters shown where one message is all there is. What it takes grows with the square of them, if somebody means harm."""
+"""The most characters shown of a message on its own page. Hostile text costs time that grows with the square of its length."""
 _COLOURING_SECONDS = 0.25
-"""Seconds for colouring whatever code is in one text."""
+"""Seconds for colouring all code in one text."""
 _BOX = re.compile(r"\[([ xX])\]\s+")
 _SCHEMES = {"http", "https", "mailto"}
 # fmt: off
@@ -36,7 +36,7 @@ _REL = "noopener noreferrer nofollow"
 
 
 class _Renderer(RendererHTML):
-    """CommonMark's, but pictures are told and not shown, links show where they lead, and headings stay below ours."""
+    """CommonMark's renderer, but pictures are described instead of shown, links show where they lead, and headings come below ours."""
 
     def image(self, tokens: Sequence[Token], index: int, options: Any, env: MutableMapping[str, Any]) -> str:
         token = tokens[index]
@@ -54,7 +54,7 @@ class _Renderer(RendererHTML):
         return f'</a><span class="host">{escape(host)}</span>' if host else ""
 
     def text(self, tokens: Sequence[Token], index: int, *_: Any) -> str:
-        """A list's `[ ]` and `[x]` are boxes."""
+        """Show a list's `[ ]` and `[x]` as boxes."""
         token = tokens[index]
         box = _BOX.match(token.content) if index == 0 and token.meta.get("in_item") else None
         if box is None:
@@ -80,12 +80,12 @@ class _Renderer(RendererHTML):
 
 
 def _below(tag: str) -> str:
-    """The page's own headings come first: an agent's begin at the third."""
+    """An agent's headings begin at level three, below the page's own."""
     return f"h{min(int(tag[1]) + 2, 6)}"
 
 
 def _host(href: str) -> str:
-    """Where a link leads; nothing for one that leads to no other place, or by a way that we do not know."""
+    """The host a link leads to; empty if it has none or its scheme is unknown."""
     try:
         link = urlsplit(href)
     except ValueError:
@@ -101,7 +101,7 @@ _markdown = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting
 
 
 def _mark_items(state: StateCore) -> None:
-    """Say of the first words of each item that they begin one."""
+    """Mark the first text of each list item."""
     tokens = state.tokens
     for place, token in enumerate(tokens):
         if token.type == "inline" and place > 1 and tokens[place - 2].type == "list_item_open" and token.children:
@@ -113,7 +113,7 @@ _markdown.core.ruler.push("items", _mark_items)
 
 @lru_cache(512)
 def markdown(text: str, most: int = SHORT_CHARACTERS) -> Markup:
-    """Safe HTML for what somebody wrote. What they wrote never changes, so it is worth remembering."""
+    """Safe HTML for a text. It is cached, as messages never change."""
     made = _markdown.render(visible(text[:most].replace("\r\n", "\n")))
     clean = nh3.clean(
         made,
@@ -122,8 +122,8 @@ def markdown(text: str, most: int = SHORT_CHARACTERS) -> Markup:
         allowed_classes=_CLASSES,
         url_schemes=_SCHEMES,
         link_rel=_REL,
-        # What scrolls by itself can be reached by keys.
+        # A code block that scrolls has to be reachable by keyboard.
         set_tag_attribute_values={"a": {"target": "_blank"}, "pre": {"tabindex": "0"}, "table": {"tabindex": "0"}},
         strip_comments=True,
     )
-    return Markup(clean)  # noqa: S704 - what has just been cleaned
+    return Markup(clean)  # noqa: S704 - it has just been cleaned

@@ -1,4 +1,4 @@
-"""Who talks to whom where there are too many for a drawing: a row for each sender, a column for each recipient, a cell that leads to what was said."""
+"""Who talks to whom, as a table for too many agents to draw: a row for each sender, a column for each recipient, and links to the mail in the cells."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,21 +7,21 @@ from typing import NamedTuple
 from postoffice.core.traffic import Exchange
 
 MANY = 12
-"""Agents from which on lines in a circle cannot be told apart."""
+"""From so many agents on, the drawing's lines cannot be told apart."""
 _AGENTS_SHOWN = 40
 _SHADES = 5
 
 
 class Cell(NamedTuple):
-    """What one wrote to another."""
+    """What one agent wrote to another."""
 
     letters: int
     shade: int
-    """From nothing to the most of them all."""
+    """The shade, from none to the highest count."""
 
 
 class Matrix(NamedTuple):
-    """The agents with most mail, and what each wrote to each."""
+    """The agents with the most mail, and what each wrote to each."""
 
     names: list[str]
     rows: list[list[Cell]]
@@ -29,7 +29,7 @@ class Matrix(NamedTuple):
 
 
 def lay(exchanges: Sequence[Exchange]) -> Matrix:
-    """The table; whoever has most mail comes first."""
+    """Make the table; agents with the most mail come first."""
     letters: Counter[str] = Counter()
     for item in exchanges:
         letters[item.sender] += item.letters

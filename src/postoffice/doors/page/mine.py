@@ -1,4 +1,4 @@
-"""A person's own mail: opened is seen, and then it is answered, done, kept unread, or put off until later."""
+"""A person's own mail. Opened mail is seen; then it is answered, done, kept unread, or snoozed."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -22,17 +22,17 @@ _SAID = {"done": "done", "unread": "kept", "hour": "snoozed", "tomorrow": "snooz
 
 
 async def conclude(look: Look) -> Response:
-    """Be done with what waits for whoever looks in one of their threads, keep it unread, or put it off."""
+    """Finish what waits for the visitor in a thread, keep it unread, or snooze it."""
     act = look.part("act")
     thread = await look.office.history(look.caller, look.part("session"), limit=_LINES_READ, peek=True)
     for id in waiting_in(look.caller, thread):
         await finish_one(look, id, act)
-    # Not back into the thread: there it would be seen at once.
+    # Not back into the thread, where it would be seen again at once.
     return look.back("/page/mail", {"of": look.caller.name if look.caller.owner else None, "said": _SAID.get(act)})
 
 
 async def conclude_many(look: Look) -> Response:
-    """The same for several of their threads."""
+    """The same for several threads."""
     act = (await look.form()).get("act", "")
     ids = [
         id
@@ -47,14 +47,14 @@ async def conclude_many(look: Look) -> Response:
 
 
 async def conclude_one(look: Look) -> Response:
-    """The same for one letter, question or task, from the list of what waits."""
+    """The same for one letter, question or task in the list *For you*."""
     act = look.part("act")
     await finish_one(look, look.part("id"), act)
     return look.to("/", {"said": _SAID[act]})
 
 
 async def finish_one(look: Look, id: str, act: str) -> None:
-    """Do it."""
+    """Finish one matter."""
     match act:
         case "done":
             await look.office.done(look.caller, id)
@@ -69,25 +69,25 @@ async def finish_one(look: Look, id: str, act: str) -> None:
 
 
 async def answered(office: PostOffice, caller: Caller, thread: Thread) -> None:
-    """Whoever answers in a thread is done with what they were told there."""
+    """A person who answers in a thread has finished the letters in it."""
     if await office.is_person(caller):
         for id in waiting_in(caller, thread):
             await office.done(caller, id)
 
 
 def waiting_in(caller: Caller, thread: Thread) -> list[str]:
-    """What waits there for whoever looks."""
+    """The mail in a thread that waits for the visitor."""
     me = folded(caller.name)
     return [line.message.id for line in thread.lines if line.to == me and line.state in WAITING and plain(line.message)]
 
 
 def plain(message: Message) -> bool:
-    """Whether it is a letter and no more. Tasks and questions go their own way."""
+    """Whether it is a plain letter. Tasks and questions are finished in their own way."""
     return message.type != TASK and message.ask is None
 
 
 def morning(at: datetime, zone: str) -> datetime:
-    """The next morning where the reader is, by how many minutes their clock is before the world's; else where the office is."""
+    """The next morning at the reader's place, by their clock's offset from UTC in minutes; without one, at the office's."""
     minutes = int(zone) if zone.removeprefix("-").isdecimal() and zone.isascii() else None
     plausible = minutes is not None and abs(minutes) <= _WIDEST_MINUTES
     here = at.astimezone(timezone(timedelta(minutes=minutes or 0)) if plausible else None)

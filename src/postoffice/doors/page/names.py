@@ -1,4 +1,4 @@
-"""Names as people type them: whose they are, and who may have been meant."""
+"""Names as people type them: whether an agent has the name, and which one may have been meant."""
 
 import difflib
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ class Known(msgspec.Struct, frozen=True):
     name: str
     known: bool
     near: str | None = None
-    """Who may have been meant instead."""
+    """The agent that may have been meant instead."""
     why: str = ""
-    """What is wrong with it, if it can be nobody's name."""
+    """What is wrong with it, if no agent can have that name."""
 
 
 async def know(look: Look, typed: str) -> Known:
-    """Whose name it is."""
+    """Look a name up."""
     if typed == EVERYONE:
         return Known(typed, known=True)
     try:
@@ -38,15 +38,15 @@ async def know(look: Look, typed: str) -> Known:
     names = {*await look.office.names("", _NAMES_COMPARED), *await look.office.names(typed[:_HEAD_CHARACTERS], _NAMES_COMPARED)}
     by_fold = {folded(name): name for name in names}
     close = difflib.get_close_matches(folded(typed), by_fold, 1)
-    # Whoever types a part of a name means the whole of it.
+    # Somebody who types a part of a name means that whole name.
     parts = [name for fold, name in by_fold.items() if folded(typed) in fold] if not close else []
     near = by_fold[close[0]] if close else parts[0] if len(parts) == 1 else None
-    return Known(typed, known=False, near=near, why="nobody is called so yet")
+    return Known(typed, known=False, near=near, why="no agent has this name yet")
 
 
 async def doubts(look: Look, names: Sequence[str]) -> list[Known]:
-    """Names that on an open office would begin a mailbox for nobody: perhaps by a slip."""
+    """Names without an agent. An open office would begin a mailbox for each, and they may be mistyped."""
     if look.office.rules.auth is not Auth.OPEN:
-        return []  # elsewhere the office refuses them
+        return []  # otherwise the office refuses them
     checked = [await know(look, name) for name in names]
     return [one for one in checked if not one.known and one.why.startswith("nobody")]

@@ -1,4 +1,4 @@
-"""What waits for a person, as the page shows it: the office's ranked list, each with what its act needs to know."""
+"""What waits for a person, as the page shows it: the office's ranked list, with what each row's buttons need."""
 
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -13,21 +13,21 @@ from postoffice.doors.page.questions import talk_of
 from postoffice.office import PostOffice
 
 _MATTERS_READ = 100
-"""More than anybody looks through at once."""
+"""More than anybody reads at once."""
 _DUE_SOON_WITHIN = timedelta(hours=1)
 _ONE_LINE_CHARACTERS = 160
-"""A question that is no longer and has no subject is its own title."""
+"""A question up to this length without a subject is its own title."""
 _NEXT = {
     TaskState.PENDING: (TaskState.ACCEPTED, TaskState.REJECTED),
     TaskState.ACCEPTED: (TaskState.WORKING, TaskState.FAILED),
     TaskState.WORKING: (TaskState.COMPLETED, TaskState.FAILED),
 }
 _KINDS = {"held": "stuck", "webhook": "stuck", "notify": "stuck", "dead": "stuck", "silent": "stuck"}
-"""As they are told of: whatever is stuck is told of alike."""
+"""The kinds as notifications name them: all that is stuck is one kind."""
 
 
 _Behind = tuple[Any, str, str | None]
-"""The thing itself, its words, and the session it is about."""
+"""The thing itself, its text, and the session it is about."""
 _NOTHING: _Behind = (None, "", None)
 
 
@@ -40,11 +40,11 @@ class Need(NamedTuple):
     thing: Any = None
     """The question, task or request itself."""
     talk: str | None = None
-    """The session that a question of the office's own is about."""
+    """The session that the office's own question is about."""
 
     @property
     def key(self) -> str:
-        """Its name among the rows: a letter may be dead in several mailboxes."""
+        """The row's key. A message id is not enough, as a letter may be dead in several mailboxes."""
         return f"{self.matter.id}-{self.matter.whom}" if self.matter.kind is MatterKind.DEAD else self.matter.id
 
     @property
@@ -54,7 +54,7 @@ class Need(NamedTuple):
 
     @property
     def href(self) -> str:
-        """Where it is seen whole."""
+        """The address that shows it whole."""
         match self.matter:
             case Matter(kind=MatterKind.QUESTION):
                 return f"/page/question/{self.matter.id}"
@@ -71,36 +71,36 @@ class Need(NamedTuple):
 
     @property
     def due(self) -> datetime | None:
-        """By when; a request for consent merely ends."""
+        """Its deadline. A connection request merely expires, so it has none."""
         return None if self.matter.kind is MatterKind.CONSENT else self.matter.due
 
     @property
     def late(self) -> bool:
-        """Whether its time is over."""
+        """Whether its deadline has passed."""
         return self.due is not None and self.due <= now()
 
     @property
     def soon(self) -> bool:
-        """Whether its time is nearly over."""
+        """Whether its deadline is near."""
         return self.due is not None and self.due - now() < _DUE_SOON_WITHIN
 
 
 def moves_of(task: Task) -> tuple[TaskState, ...]:
-    """Where whoever was asked may move it."""
+    """The states its assignee may move it to."""
     return _NEXT.get(task.state, ())
 
 
 async def needs(office: PostOffice, caller: Caller) -> tuple[list[Need], int]:
-    """What waits for whoever looks, the most pressing first, and how much it is in all."""
+    """What waits for the visitor, the most pressing first, and its number in all."""
     waiting = await office.for_you(caller, _MATTERS_READ)
     things = await _things(office, caller, waiting.matters)
     shown = [_need(matter, *things.get((matter.kind, matter.id), _NOTHING)) for matter in waiting.matters]
-    # Of two alike in rank what has an end comes first.
+    # Among rows of one rank, those with an end come first.
     return sorted(shown, key=lambda need: (need.matter.rank, need.due is None, need.due or need.matter.since)), waiting.count
 
 
 async def _things(office: PostOffice, caller: Caller, matters: tuple[Matter, ...]) -> dict[tuple[MatterKind, str], _Behind]:
-    """What is behind them, where the row says or offers more than the list has."""
+    """Load what rows need and the list does not have."""
     kinds = {matter.kind for matter in matters}
     things: dict[tuple[MatterKind, str], _Behind] = {}
     if MatterKind.QUESTION in kinds:

@@ -1,4 +1,4 @@
-"""What happens, pushed: server-sent events that carry ids and kinds only. The page then asks for what changed."""
+"""News for the page: server-sent events with ids and kinds only. The page then asks for what changed."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -15,17 +15,17 @@ from postoffice.doors.page.visitor import visitor
 from postoffice.office.news import Pulse
 
 _GATHER_SECONDS = 0.15
-"""Seconds: what happens within them is told at once."""
+"""Seconds for which events are gathered and sent together."""
 _KEEPALIVE_SECONDS = 15.0
-"""Seconds of silence after which we say that we are still here."""
+"""Seconds of silence after which we send a sign of life."""
 _encode = msgspec.json.Encoder().encode
 
 
 async def news(look: Look) -> Response:
-    """Everything after the last thing this browser heard of, and then whatever comes."""
+    """Send everything after the last event this browser got, and then what comes."""
     after = look.request.headers.get("last-event-id") or look.asked("after")
     watched = look.office.watch(look.caller, after)
-    # A browser that is answered says that it is live: by then we have looked once, and whatever changes after that is told.
+    # Once answered, a page shows that it is live. So look first: every later change is then sent.
     first = await anext(watched, None)
     return StreamingResponse(_stream(look, first, watched), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
 
@@ -34,7 +34,7 @@ async def _stream(look: Look, pulse: Pulse | None, watched: AsyncIterator[Pulse]
     yield b"retry: 1000\n\n"
     loop = asyncio.get_running_loop()
     spoke = loop.time()
-    # The login may end meanwhile, or the database go away: then there is nothing more to tell, and the browser asks again by itself.
+    # The login may end meanwhile, or the database go away. End the stream then; the browser asks again by itself.
     with suppress(MailError):
         while pulse is not None:
             if not pulse.quiet or loop.time() - spoke >= _KEEPALIVE_SECONDS:

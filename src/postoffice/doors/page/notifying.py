@@ -1,4 +1,4 @@
-"""Where the owner is told away from the page: addresses and links, among the settings."""
+"""Notify addresses and answer links, a part of the settings view."""
 
 from starlette.responses import Response
 
@@ -10,7 +10,7 @@ _SETTINGS, _HERE = "/page/settings", "#away"
 
 
 async def add(look: Look) -> Response:
-    """Tell one more address."""
+    """Add a notify address."""
     form, kinds = await look.form(), await look.picked("kind")
     quiet = f"{form['from']}-{form['to']}" if form.get("from") and form.get("to") else None
     await look.office.notify.add(
@@ -27,7 +27,7 @@ async def add(look: Look) -> Response:
 
 
 async def conclude(look: Look) -> Response:
-    """Try it, go on with it, or remove it."""
+    """Test an address, resume it, or remove it."""
     name = look.part("name")
     match look.part("act"):
         case "try":
@@ -47,6 +47,6 @@ async def conclude(look: Look) -> Response:
 
 
 async def revoke(look: Look) -> Response:
-    """Have a link open nothing any more."""
+    """Revoke an answer link."""
     await look.office.answer_links.revoke(look.caller, look.part("id"))
     return look.to(_SETTINGS, {"said": "revoked"}, _HERE)

@@ -1,4 +1,4 @@
-"""Proof that a change comes from the page itself and not from somebody else's."""
+"""Checks that a change comes from the page itself and not from another site."""
 
 from urllib.parse import urlsplit
 
@@ -8,7 +8,7 @@ from postoffice.core.errors import ForeignForm
 
 
 def check_same_origin(request: Request) -> None:
-    """Refuse what the browser does not vouch for: other sites, and programs that say nothing, which have the REST door."""
+    """Refuse a change that the browser does not vouch for: from other sites, and from programs, which have the REST door."""
     said = request.headers.get("sec-fetch-site")
     if said is not None:
         if said != "same-origin":
@@ -21,6 +21,6 @@ def check_same_origin(request: Request) -> None:
 
 def _own(origin: str, request: Request) -> bool:
     parts = urlsplit(origin)
-    # A proxy may speak https before us and http to us; the other way round nobody does.
+    # A proxy may take https and speak http to us; nobody does the opposite.
     schemes = {"https"} if request.url.scheme == "https" else {"http", "https"}
     return parts.scheme in schemes and parts.netloc.lower() == request.headers.get("host", "").lower()

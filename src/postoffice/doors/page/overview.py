@@ -1,4 +1,4 @@
-"""The control room: who is at work, who has mail and is silent, who waits on whom, and what is stuck."""
+"""The control room: who is at work, who is silent despite mail, who waits on whom, and what is stuck."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -21,25 +21,25 @@ _AGENTS = 200
 _LETTERS = 8
 _LANES = 60
 _LETTERS_FOR_A_CUSTOM = 3
-"""Letters taken, from which on an agent has a custom."""
+"""An agent has a custom once it has taken so many letters."""
 _LATE_FACTOR = 3
-"""Times its custom: whoever leaves mail lying for longer does something else than usual."""
+"""Mail that waits longer than this many times the agent's custom is late."""
 _LEAST_LATE = timedelta(minutes=5)
 _FRESH_WITHIN = timedelta(minutes=1)
-"""Who was there a moment ago and got mail since is not silent yet, and who wrote a moment ago does not wait yet."""
+"""An agent is not silent, and does not wait, before this much time has passed."""
 
 
 class Post(NamedTuple):
-    """An agent in its place."""
+    """One agent in the control room."""
 
     seat: Seat
     late: bool
-    """Whether its mail has waited beyond its own custom."""
+    """Whether its mail waits longer than is its custom."""
     custom: timedelta | None
 
 
 class Group(NamedTuple):
-    """Agents of whom the same can be said."""
+    """Agents that do the same."""
 
     key: str
     title: str
@@ -47,7 +47,7 @@ class Group(NamedTuple):
 
 
 class Bridge(msgspec.Struct, frozen=True):
-    """A bridge that is in use, in its own words. `app.state.bridges` has whatever bridges the office was opened with."""
+    """A bridge in use, with its own facts. `app.state.bridges` has the bridges that the office was opened with."""
 
     name: str
     status: str
@@ -55,7 +55,7 @@ class Bridge(msgspec.Struct, frozen=True):
 
 
 async def overview(look: Look) -> Response:
-    """Everything at a glance, for the owner; for an agent its own mailbox and who else is there."""
+    """Everything at a glance for the owner; for an agent, its own mailbox and who else is there."""
     facts = await (_everyone(look) if look.caller.owner else _own(look))
     late = [(post.seat, post.custom) for group in facts.get("groups", ()) for post in group.posts if post.late]
     return await look.show("overview.html", stuck=await all_stuck(look, late), bridges=await _bridges(look), **facts)
@@ -109,7 +109,7 @@ async def _own(look: Look) -> dict[str, Any]:
 
 
 async def _bridges(look: Look) -> list[Bridge]:
-    """For the owner: each bridge's state, and what it has to tell, which some have to look up."""
+    """For the owner, each bridge's state and facts, which some bridges have to look up."""
     bridges = getattr(look.request.app.state, "bridges", ()) if look.caller.owner else ()
     shown = []
     for bridge in bridges:

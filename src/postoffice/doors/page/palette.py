@@ -1,4 +1,4 @@
-"""The command palette's answers, and whether somebody is called so: names in which what was typed stands."""
+"""Answers for the command palette, and for name fields: names that contain what was typed."""
 
 from starlette.responses import Response
 
@@ -19,5 +19,5 @@ async def palette(look: Look) -> Response:
 
 
 async def name(look: Look) -> Response:
-    """Whether an agent is called so, and if not, who may have been meant."""
+    """Whether an agent has this name, and if not, which one may have been meant."""
     return await look.show("name.html", known=await know(look, look.asked("q") or ""), badges=False)

@@ -1,4 +1,4 @@
-"""Plots over time, as SVG that needs no style of its own: numbers in, coordinates out."""
+"""Plots over time as SVG: turns numbers into coordinates. Styles are the page's."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -29,7 +29,7 @@ class Moment(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """One slot's bar."""
+    """The bar of one slot of time."""
 
     x: float
     y: float
@@ -46,13 +46,13 @@ class Plot(NamedTuple):
     summary: str
     bars: list[Bar]
     paths: list[tuple[str, str]]
-    """A word for the line, and its course."""
+    """Each line's name and path."""
     marks: list[tuple[str, float, float]]
-    """Points that no line joins."""
+    """Points that no line connects."""
     ticks: list[Tick]
     moments: list[Moment]
     rows: list[tuple[datetime, str]]
-    """The same as a table."""
+    """The same numbers as a table."""
     width: int = WIDTH
     height: int = HEIGHT
     left: int = _LEFT
@@ -60,7 +60,7 @@ class Plot(NamedTuple):
 
 
 def bars(title: str, what: str, traffic: Traffic, counts: Sequence[int]) -> Plot:
-    """How many in each slot."""
+    """A plot of counts, one bar a slot."""
     most = _round(max(counts, default=0))
     step = (WIDTH - _LEFT) / max(len(counts), 1)
     drawn = []
@@ -77,7 +77,7 @@ def bars(title: str, what: str, traffic: Traffic, counts: Sequence[int]) -> Plot
 
 
 def lines(title: str, what: str, traffic: Traffic, pairs: Sequence[Pair]) -> Plot:
-    """The middle, and the 95th of a hundred, in each slot."""
+    """A plot of the median and the 95th percentile of each slot."""
     seconds = [value.total_seconds() for pair in pairs for value in pair if value is not None]
     most = max(seconds, default=0.0) or 1.0
     paths: list[tuple[str, str]] = []
@@ -98,7 +98,7 @@ def lines(title: str, what: str, traffic: Traffic, pairs: Sequence[Pair]) -> Plo
 
 
 def _course(values: Sequence[timedelta | None], most: float) -> tuple[str, list[tuple[float, float]]]:
-    """A path that is broken where there is nothing to say, and the points that stand alone."""
+    """A path with gaps where there are no values, and the points that stand alone."""
     step = (WIDTH - _LEFT) / max(len(values), 1)
     runs: list[list[tuple[float, float]]] = [[]]
     for number, value in enumerate(values):
@@ -120,7 +120,7 @@ def _moment(traffic: Traffic, number: int) -> datetime:
 
 
 def _round(most: int) -> int:
-    """The next number that makes a good end of an axis."""
+    """The next round number for the end of an axis."""
     size = 1
     while size * 10 <= most:
         size *= 10

@@ -1,4 +1,4 @@
-"""One question to a person: what was asked, and the answer; the first one counts."""
+"""One question to a person, and its answer. The first answer counts."""
 
 from starlette.responses import Response
 
@@ -10,7 +10,7 @@ from postoffice.office import PostOffice
 
 
 async def question(look: Look) -> Response:
-    """The question as it stands. To look at it consumes nothing."""
+    """Show the question. Looking uses nothing up."""
     question = await look.office.question(look.caller, look.part("id"))
     mine = look.caller.owner or folded(question.person) == folded(look.caller.name)
     return await look.show(
@@ -23,7 +23,7 @@ async def question(look: Look) -> Response:
 
 
 async def answer(look: Look) -> Response:
-    """Answer it. Whoever comes second is told who was first, and what they said."""
+    """Answer the question. A second person is told who answered first, and what."""
     form = await look.form()
     id, once = look.part("id"), form.get("once")
     words = form.get("content", "").strip() or None
@@ -33,7 +33,7 @@ async def answer(look: Look) -> Response:
 
 
 async def talk_of(office: PostOffice, caller: Caller, asked: Question) -> str | None:
-    """The session that a question of the office's own is about."""
+    """The session that the office's own question is about."""
     if asked.asker != SYSTEM:
         return None
     message = (await office.status(caller, asked.id)).message
@@ -42,6 +42,6 @@ async def talk_of(office: PostOffice, caller: Caller, asked: Question) -> str | 
 
 
 async def go_on(look: Look) -> Response:
-    """Let two who are held go on."""
+    """Let two held agents go on."""
     await look.office.go_on(look.caller, look.part("session"))
     return look.to("/", {"said": "freed"})

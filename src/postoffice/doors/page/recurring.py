@@ -1,4 +1,4 @@
-"""Recurring letters: what the office sends again and again, and an end to it."""
+"""Recurring letters: lists them, and stops one."""
 
 from starlette.responses import Response
 
@@ -8,11 +8,11 @@ _PATH = "/page/recurring"
 
 
 async def recurring(look: Look) -> Response:
-    """What comes next, first; the owner sees everybody's."""
+    """All recurring letters, the next one first. The owner sees everybody's."""
     return await look.show("recurring.html", found=await look.office.recurring.all(look.caller, everyone=look.caller.owner))
 
 
 async def stop(look: Look) -> Response:
-    """Send it no more."""
+    """Stop a recurring letter."""
     await look.office.recurring.stop(look.caller, look.part("id"))
     return look.to(_PATH, {"said": "stopped"})

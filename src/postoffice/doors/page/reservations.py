@@ -1,4 +1,4 @@
-"""Reservations: which agent works on which files, and an end to it by the owner."""
+"""Reservations: which agent works on which files. The owner can end them."""
 
 from itertools import groupby
 from operator import attrgetter
@@ -12,7 +12,7 @@ _PATH = "/page/reservations"
 
 
 async def reservations(look: Look) -> Response:
-    """All that is reserved now, by project."""
+    """All present reservations, by project."""
     found = await look.office.reservations.all()
     projects = [(name, list(rows)) for name, rows in groupby(found, attrgetter("project"))]
     mine = {one.id for one in found if folded(one.holder) == folded(look.caller.name)}
@@ -20,6 +20,6 @@ async def reservations(look: Look) -> Response:
 
 
 async def end(look: Look) -> Response:
-    """End one: its holder's right, and the owner's."""
+    """End a reservation, as its holder or the owner."""
     await look.office.reservations.end(look.caller, look.part("id"))
     return look.to(_PATH, {"said": "unreserved"})

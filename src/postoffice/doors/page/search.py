@@ -1,4 +1,4 @@
-"""Search: words and filters, all of it in the address."""
+"""Search by words and filters. Everything is in the address."""
 
 import re
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from postoffice.doors.page.stationery import plainly
 FILTERS = ("q", "sender", "recipient", "type", "state", "since", "until")
 _HITS_SHOWN = 30
 _PAGES_READ = 20
-"""Of what is found by its words, so much is looked through for a state."""
+"""So many of the hits are searched for a state."""
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 _STATES = {
     "waiting": (State.PENDING, State.HELD),
@@ -30,13 +30,13 @@ _STATES = {
     "done": (State.ACKED,),
     "dead": (State.DEAD,),
 }
-"""What `is:` may say, besides `is:task`."""
+"""The states for `is:`, besides `is:task`."""
 _WORD = re.compile(r'(?<!\S)(is|type):("[^"]*"|\S+)', re.IGNORECASE)
 _RUN = re.compile(r"\S+")
 
 
 class Hit(NamedTuple):
-    """What was found, and where it stands."""
+    """A hit, and its state."""
 
     message: Message
     subject: Markup
@@ -47,7 +47,7 @@ class Hit(NamedTuple):
 
 
 async def search(look: Look) -> Response:
-    """What was found; without words and filters, the form alone."""
+    """The hits; without words and filters, only the form."""
     given = {name: look.asked(name) for name in FILTERS}
     text, typed = _apart(given["q"] or "")
     kind, state = given["type"] or typed.get("type"), given["state"] or typed.get("is")
@@ -60,7 +60,7 @@ async def search(look: Look) -> Response:
     people = (given["sender"], given["recipient"])
     since, until = _day("since", given["since"]), _day("until", given["until"], after=timedelta(days=1))
     if state is not None and not (text or kind or since or until or any(people)):
-        since = _EVER  # a state alone is looked for in everything
+        since = _EVER  # a state alone searches all mail
     hits: list[Hit] = []
     cursor = look.asked("cursor")
     for _ in range(_PAGES_READ if asked else 0):
@@ -93,13 +93,13 @@ async def search(look: Look) -> Response:
 
 
 def _apart(text: str) -> tuple[str, dict[str, str]]:
-    """The text without the filters that this page reads itself, and those."""
+    """Split a query into the part for the office and the filters that this page handles itself."""
     typed = {word[1].lower(): word[2].strip('"').lower() for word in _WORD.finditer(text)}
     return " ".join(_WORD.sub(" ", text).split()), typed
 
 
 async def _hit(look: Look, item: Found, terms: Sequence[Term], state: str | None) -> Hit | None:
-    """One of what was found, if it is in the state that is asked for."""
+    """A hit, if it is in the wanted state."""
     states = [standing.state for standing in (await look.office.status(look.caller, item.message.id)).standings]
     if state is not None and not any(one in _STATES[state] for one in states):
         return None
@@ -110,7 +110,7 @@ async def _hit(look: Look, item: Found, terms: Sequence[Term], state: str | None
 
 
 def marked(text: str, terms: Sequence[Term]) -> Markup:
-    """A text with what was looked for marked in it."""
+    """A text with the searched words marked."""
 
     def mark(run: re.Match[str]) -> str:
         shown = escape(run[0])

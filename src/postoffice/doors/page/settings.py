@@ -1,4 +1,4 @@
-"""What a person sets for their own browser: how the page looks, and what they are told of when it is not before them."""
+"""Settings of a person's own browser: how the page looks, and which notifications it shows."""
 
 from starlette.responses import JSONResponse, Response
 
@@ -19,7 +19,7 @@ _ICON = (
 
 
 async def settings(look: Look) -> Response:
-    """Everything there is to set."""
+    """Show all settings."""
     if not look.caller.owner:
         return await look.show("settings.html")
     told, answer_links = await look.office.notify.all(look.caller), look.office.answer_links
@@ -28,14 +28,14 @@ async def settings(look: Look) -> Response:
 
 
 async def theme(look: Look) -> Response:
-    """Choose how it looks."""
+    """Choose the page's theme."""
     response = look.to(_PATH, {"said": "themed"})
     choose(response, look.request, (await look.form()).get("theme", ""))
     return response
 
 
 async def icon(look: Look) -> Response:
-    """The page's picture with a number on it: what waits for whoever has the page open behind other windows."""
+    """The page's icon with the number of waiting matters, for a tab in the background."""
     text = look.part("count")
     if not (text.isascii() and text.isdecimal()) or len(text) > len("999999"):
         raise NoSuchPath(path=look.request.url.path)
@@ -45,7 +45,7 @@ async def icon(look: Look) -> Response:
 
 
 async def manifest(_: Look) -> Response:
-    """What a phone or a desktop needs to know to keep the page among its programs."""
+    """The manifest with which a phone or desktop installs the page as a program."""
     pictures = [
         {"src": address(f"icon-{size}.png"), "sizes": f"{size}x{size}", "type": "image/png", "purpose": "any"} for size in (192, 512)
     ]

@@ -1,4 +1,4 @@
-"""The templates: every word an agent wrote is escaped, and whatever hides in it made visible, without anybody asking."""
+"""The templates. Whatever an agent wrote is always escaped, with hidden characters made visible."""
 
 import functools
 import re
@@ -32,27 +32,27 @@ _EMPHASIS = re.compile(r"(\*{1,3}|`{1,2})([^\s*`](?:[^*`]*[^\s*`])?)\1")
 
 
 def _finalize(value: Any) -> Any:
-    """What is printed: HTML of ours as it is, everybody else's text with nothing hidden in it."""
+    """Print our own HTML as it is, and everybody else's text with hidden characters made visible."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _excerpt(message: Message) -> str:
-    """The beginning of what was said, on one line."""
+    """The beginning of a text, on one line."""
     return plainly(text_of(message)[: _EXCERPT_CHARACTERS * 2])[:_EXCERPT_CHARACTERS]
 
 
 def plainly(text: str) -> str:
-    """A text on one line, without the marks of Markdown around its words and before its points."""
+    """A text on one line, without Markdown's marks."""
     return _EMPHASIS.sub(r"\2", _BOX.sub(_boxed, " ".join(visible(text).split())))
 
 
 def _boxed(box: re.Match[str]) -> str:
-    """What a point of a list to be ticked off looks like in one line."""
+    """A checklist's box in such a line."""
     return "☐ " if box[1] == " " else "☑ "
 
 
 def _ink(name: str) -> int:
-    """Which of the page's colours stands for an agent: always the same one."""
+    """The colour for an agent, always the same."""
     return crc32(name.lower().encode()) % _INKS
 
 
@@ -109,7 +109,7 @@ def _environment() -> Environment:
 _HOMES = {
     name: page.name for page in sorted(_FOLDER.iterdir()) for name in re.findall(r"{%-? block (\w+)", page.read_text(encoding="utf-8"))
 }
-"""The template of each block: a page is put together from several. None is compiled before it is shown."""
+"""The template of each block, as a page consists of several. Each is compiled when it is first shown."""
 
 
 def render(template: str, facts: Mapping[str, Any]) -> str:
@@ -128,5 +128,5 @@ def render_blocks(template: str, names: Sequence[str], facts: Mapping[str, Any])
 def _block(home: Template, name: str, context: Context) -> str:
     try:
         return "".join(home.blocks[name](context))
-    except UndefinedError:  # a block of the page that was left just now: this one has nothing to say in it
+    except UndefinedError:  # the block belongs to the page the browser has just left; this view has no values for it
         return ""

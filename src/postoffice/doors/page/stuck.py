@@ -1,4 +1,4 @@
-"""What is stuck, with its cause: tasks past their time, mail that waits beyond its reader's custom, and dead letters."""
+"""What is stuck, and why: tasks past their deadline, mail that waits longer than is its reader's custom, and dead letters."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -18,7 +18,7 @@ _SHOWN = 8
 
 
 class Stuck(NamedTuple):
-    """One thing that does not go on by itself."""
+    """One thing that is stuck."""
 
     key: str
     href: str
@@ -28,17 +28,17 @@ class Stuck(NamedTuple):
 
 
 class AllStuck(NamedTuple):
-    """All of it, the most pressing first."""
+    """All that is stuck, the most pressing first."""
 
     shown: list[Stuck]
     left_out: int
     tasks: int
     more_tasks: bool
-    """Whether more tasks are open than were looked at."""
+    """Whether there are more open tasks than were read."""
 
 
 async def all_stuck(look: Look, late: Sequence[tuple[Seat, timedelta | None]]) -> AllStuck:
-    """What is past a deadline, then what waits too long, then what died, then what nobody has said a word about."""
+    """First what is past a deadline, then what waits too long, then what is dead, then tasks without any news."""
     cards, more = await _cards(look)
     dead = (await look.office.dead_letters(look.caller, None, _DEAD, everyone=look.caller.owner)).items
     found = [_task(one) for one in cards if one.late]
@@ -49,7 +49,7 @@ async def all_stuck(look: Look, late: Sequence[tuple[Seat, timedelta | None]]) -
 
 
 async def _cards(look: Look) -> tuple[list[Card], bool]:
-    """Those of the tasks that are open longest, and whether there are others."""
+    """The stuck ones among the longest open tasks, and whether there are more open tasks."""
     found: list[Card] = []
     more = False
     for state in (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING):
@@ -67,7 +67,7 @@ def _task(shown: Card) -> Stuck:
 
 def _late(seat: Seat, custom: timedelta | None) -> Stuck:
     letters = "1 letter waits" if seat.unread == 1 else f"{seat.unread:,} letters wait"
-    why = "longer than its mail waits as a rule" + ("" if custom is None else f" ({usual(custom)})")
+    why = "longer than its mail usually waits" + ("" if custom is None else f" ({usual(custom)})")
     return Stuck(f"late-{seat.name}", f"/page/mail?of={seat.name}", f"{letters} for {seat.name}", why, since(seat.oldest_waiting))
 
 

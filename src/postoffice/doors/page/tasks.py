@@ -1,4 +1,4 @@
-"""Tasks on a board, by state; what is stuck stands out, and nothing else does."""
+"""Tasks on a board, by state. Only stuck ones stand out."""
 
 from datetime import timedelta
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from postoffice.doors.page.times import span
 _TASKS_IN_A_COLUMN = 40
 _FINISHED_SHOWN = 30
 _SILENT = {TaskState.PENDING: timedelta(days=1), TaskState.ACCEPTED: timedelta(days=1), TaskState.WORKING: timedelta(hours=4)}
-"""For how long nothing need be heard of a task that has no deadline."""
+"""A task without a deadline may stay silent for this long."""
 _DUE_SOON_WITHIN = timedelta(hours=1)
 _OPEN = (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING)
 _ONLY = ("mine", "stuck")
@@ -29,11 +29,11 @@ _REMINDER_PRIORITY = 2
 
 
 class Card(NamedTuple):
-    """A task as it lies on the board."""
+    """A task on the board."""
 
     task: Task
     stuck: str
-    """Why somebody should look at it; empty if nobody need."""
+    """Why somebody should look at it; empty if there is no need."""
     late: bool
     soon: bool
     moves: tuple[TaskState, ...] = ()
@@ -49,10 +49,10 @@ class Column(NamedTuple):
 
 
 async def board(look: Look) -> Response:
-    """Every open task, the longest open first, and what was finished last."""
+    """Every open task, the longest open first, and the last finished ones."""
     only, of = look.asked("only"), look.asked("of")
     if only is not None and only not in _ONLY:
-        raise Invalid(what="only", why=f"{only!r} is nothing to choose by; there are {' and '.join(_ONLY)}")
+        raise Invalid(what="only", why=f"there is no choice {only!r}; there are {' and '.join(_ONLY)}")
     assignee = look.caller.name if only == "mine" else of
     columns = []
     for state in _OPEN:
@@ -74,21 +74,21 @@ async def _page(look: Look, state: TaskState, assignee: str | None) -> Page[Task
 
 
 async def move(look: Look) -> Response:
-    """Move a task that was asked of whoever looks."""
+    """Move one of the visitor's own tasks."""
     form = await look.form()
     try:
         wanted = TaskState(form.get("state", ""))
     except ValueError:
         raise Invalid(what="state", why="a task cannot be that") from None
     once = form.get("once")
-    # Moved again by a second click it is told once; and by the same form to another state it is another report.
+    # A second click on the same form reports once; the same form with another state makes another report.
     report = Draft(to=look.caller.name, content=form.get("content", ""), client_id=f"{once}-{wanted}" if once else None)
     await look.office.update_task(look.caller, look.part("id"), wanted, report)
     return look.back("/page/tasks", {"said": "moved"})
 
 
 async def remind(look: Look) -> Response:
-    """Ask how it stands, as whoever asked for it or as the owner: a letter that rings whoever can be rung."""
+    """Ask how a task stands, as its requester or the owner, by a letter of high priority."""
     task = await look.office.task(look.caller, look.part("id"))
     if task.state in FINAL:
         raise Forbidden(name=look.caller.name, why=f"the task is {task.state} already")
@@ -106,18 +106,18 @@ async def remind(look: Look) -> Response:
 
 
 async def cancel(look: Look) -> Response:
-    """End it, whoever works on it."""
+    """Cancel a task."""
     await look.office.cancel(look.caller, look.part("id"))
     return look.to("/page/tasks", {"said": "cancelled"})
 
 
 async def reassign(look: Look) -> Response:
-    """Ask somebody else for the same, in the words and the name of whoever asked, and take it back from the first."""
+    """Give a task to another agent, in its requester's name and words, and cancel it for the first."""
     form = await look.form()
     task = await look.office.task(look.caller, look.part("id"))
     message = (await look.office.status(look.caller, task.message_id)).message
     if message is None or not form.get("to"):
-        raise Invalid(what="to", why="say who shall do it instead")
+        raise Invalid(what="to", why="say who should do it instead")
     voice = await look.office.speak_as(look.caller, task.requester)
     doubtful = await doubts(look, (form["to"],))
     if doubtful:
@@ -143,7 +143,7 @@ async def reassign(look: Look) -> Response:
 
 
 def card(task: Task, me: str = "", *, owner: bool = False) -> Card:
-    """A task with what there is to say about it."""
+    """A task as a card."""
     at = now()
     moves = moves_of(task) if folded(me) == folded(task.assignee) else ()
     if task.state in FINAL:

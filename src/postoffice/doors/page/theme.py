@@ -1,4 +1,4 @@
-"""Light or dark, as somebody chose for their browser; without a choice it follows the system."""
+"""Light or dark, by choice for each browser; without a choice it follows the system."""
 
 from datetime import timedelta
 
@@ -17,7 +17,7 @@ def theme_of(request: Request) -> str:
 
 
 def choose(response: Response, request: Request, theme: str) -> None:
-    """Keep the choice in the browser, or the absence of one."""
+    """Store the choice in the browser, or remove it."""
     if theme in THEMES:
         secure = request.url.scheme == "https"
         response.set_cookie(

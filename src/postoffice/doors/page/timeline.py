@@ -1,4 +1,4 @@
-"""Work over time: a lane for each agent, and in it each letter from when it was taken to when it was settled."""
+"""Work over time: a lane for each agent, with a bar for each letter from when it was taken until it was settled."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ _NAME_CHARACTERS = 18
 
 
 class Bar(NamedTuple):
-    """A letter in an agent's hands, and before that the time it waited."""
+    """One letter: the time it waited, and the time its agent had it."""
 
     x: float
     width: float
@@ -26,7 +26,7 @@ class Bar(NamedTuple):
     """Where it arrived."""
     y: float
     kind: str
-    """`acked`, `leased`, `dead`, or `again` where it took more than one try."""
+    """`acked`, `leased`, `dead`, or `again` if it took more than one attempt."""
     title: str
     href: str
 
@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
 
 class Tick(NamedTuple):
-    """A moment on the axis."""
+    """A mark on the axis."""
 
     x: float
     at: datetime
@@ -60,7 +60,7 @@ class Timeline(NamedTuple):
 
 
 def draw(deeds: Sequence[Deed], begun: datetime, lasts: timedelta) -> Timeline:
-    """The agents that did most, each letter where it belongs."""
+    """Draw the agents that did most, with their letters."""
     by_agent: dict[str, list[Deed]] = {}
     for deed in deeds:
         by_agent.setdefault(deed.recipient, []).append(deed)

@@ -1,4 +1,4 @@
-"""Letters as they are read one after another: those of one sender under one head, and what was said aside among them."""
+"""A conversation's letters in order: consecutive ones of one sender under one heading, with asides among them."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -9,23 +9,23 @@ from postoffice.core.session import Line
 from postoffice.core.talk import Aside
 
 _TOGETHER_WITHIN = timedelta(hours=1)
-"""Letters of one sender stand under one head when no more than this is between them."""
+"""One sender's letters share a heading if no more than this time is between them."""
 
 
 class Entry(NamedTuple):
-    """One letter among others."""
+    """One letter in the list."""
 
     line: Line
     goes_on: bool
-    """Whether it stands under the head of the one before."""
+    """Whether it shares the heading of the letter before."""
     session_id: str | None = None
-    """Where it was said aside, or where several conversations are shown together: which one it stands in."""
+    """The session it is in, for an aside or if several conversations are shown together."""
     subject: str | None = None
-    """The subject that begins here, where several conversations are shown together."""
+    """The subject that begins here, if several conversations are shown together."""
 
 
 def entries(lines: Sequence[Line], asides: Sequence[Aside], *, newest: bool = True) -> list[Entry]:
-    """The oldest first. Without lines the asides are all there is, and each change of subject is told."""
+    """All letters, the oldest first. Without lines there are only asides, and each change of subject is marked."""
     first = lines[-1].message.id if lines else ""
     last = None if newest or not lines else lines[0].message.id
     said: list[tuple[Line, Aside | None]] = [(line, None) for line in lines]

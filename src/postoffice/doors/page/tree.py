@@ -1,4 +1,4 @@
-"""JSON as a tree that opens and closes, however large or deep it is."""
+"""JSON as a tree that opens and closes, of any size and depth."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ def tree(value: Any) -> Markup:
 
 
 class _Walk:
-    """One value's rendering; it stops where nobody would read on."""
+    """Renders one value, up to a bound that nobody would read beyond."""
 
     def __init__(self) -> None:
         self._left = _NODES

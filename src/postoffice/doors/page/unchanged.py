@@ -1,4 +1,4 @@
-"""Rows that a browser already has: of those only the name is sent again, so that a busy office does not flood whoever looks."""
+"""Rows that a browser already has are sent by key only, which keeps the traffic of a busy office small."""
 
 import re
 from collections.abc import Container
@@ -13,11 +13,11 @@ _DIGEST_BYTES = 6
 
 
 def unchanged(row: str, have: Container[str]) -> Markup:
-    """An element with a `data-key`, marked with a digest of what it says; empty if whoever asks has just that already."""
+    """An element with a `data-key`, marked with a digest of its content; empty if the browser already has that content."""
     head = _HEAD.match(row)
     if head is None:
         return Markup(row)  # noqa: S704 - it comes from a template, which escaped what is in it
-    # How long ago something was goes on by itself in the browser, and a form's id is as good as the one that it would have now.
+    # Two differences do not count: scripts keep ages up to date, and a form's older id is as good as a new one.
     said = _ONCE.sub("", _TIME.sub(r"\1", row))
     digest = blake2b(said.encode(), digest_size=_DIGEST_BYTES).hexdigest()
     name, key = head[1], head[3]

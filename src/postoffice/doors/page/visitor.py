@@ -1,4 +1,4 @@
-"""Who is looking: on an open server the owner, elsewhere whoever a link let in."""
+"""Who is looking: on an open server the owner, otherwise the agent or person of the login."""
 
 from datetime import timedelta
 
@@ -10,7 +10,7 @@ from postoffice.office import Auth, PostOffice
 
 
 async def visitor(request: Request, office: PostOffice) -> Caller:
-    """The caller, or a refusal."""
+    """The caller; refuses strangers."""
     if office.rules.auth is Auth.OPEN:
         return office.owner()
     caller = await office.visitor(proof_of(request))
@@ -19,12 +19,12 @@ async def visitor(request: Request, office: PostOffice) -> Caller:
 
 
 def proof_of(request: Request) -> str | None:
-    """What proves a login."""
+    """The secret that proves a login."""
     return request.cookies.get(_cookie(request))
 
 
 def remember(response: Response, request: Request, proof: str, lasts: timedelta) -> None:
-    """Give the browser what proves the login, where neither scripts nor other sites can get at it."""
+    """Store the login's secret in the browser, where neither scripts nor other sites can read it."""
     response.set_cookie(
         _cookie(request),
         proof,
@@ -37,10 +37,10 @@ def remember(response: Response, request: Request, proof: str, lasts: timedelta)
 
 
 def forget(response: Response, request: Request) -> None:
-    """Have the browser forget the login."""
+    """Remove the login from the browser."""
     response.delete_cookie(_cookie(request), path="/", secure=request.url.scheme == "https", httponly=True, samesite="strict")
 
 
 def _cookie(request: Request) -> str:
-    """Cookies do not tell ports apart, and one machine may have several offices."""
+    """The cookie's name. It has the port in it, as cookies ignore ports and one machine may run several offices."""
     return f"postoffice_{request.url.port}" if request.url.port else "postoffice"

@@ -1,4 +1,4 @@
-"""Who waits on whom, drawn from what is not taken and not done: a lane for each who is waited for, and circles in which nobody can go on."""
+"""Who waits on whom, from mail that is not taken and tasks that are not done: a lane for each agent waited on, and circles of agents that wait for each other."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from postoffice.core.talk import Waiting
 
 
 class Lane(NamedTuple):
-    """Everyone who waits on one agent, the longest wait first."""
+    """All that wait on one agent, the longest wait first."""
 
     name: str
     waits: list[Waiting]
@@ -16,7 +16,7 @@ class Lane(NamedTuple):
 
 
 class Circle(NamedTuple):
-    """Agents of whom each waits on the next, and the last on the first."""
+    """Agents each of which waits on the next, and the last on the first."""
 
     names: tuple[str, ...]
     stuck: bool
@@ -24,7 +24,7 @@ class Circle(NamedTuple):
 
 
 def lanes(waits: Sequence[Waiting], working: Collection[str]) -> list[Lane]:
-    """In the order of their longest waits."""
+    """The lanes, in the order of their longest waits."""
     by_name: dict[str, list[Waiting]] = {}
     for item in waits:
         by_name.setdefault(item.waited_on, []).append(item)
@@ -32,7 +32,7 @@ def lanes(waits: Sequence[Waiting], working: Collection[str]) -> list[Lane]:
 
 
 def circles(waits: Sequence[Waiting], working: Collection[str]) -> list[Circle]:
-    """Each once, the shortest way around from where it was found; those that are stuck first."""
+    """Each circle once, in its shortest form. Stuck ones come first."""
     ways: dict[str, list[str]] = {}
     for item in waits:
         ways.setdefault(item.waiter, []).append(item.waited_on)
@@ -46,7 +46,7 @@ def circles(waits: Sequence[Waiting], working: Collection[str]) -> list[Circle]:
 
 
 def _around(start: str, ways: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """The shortest way from an agent back to it; empty if there is none."""
+    """The shortest way from an agent back to itself; empty if there is none."""
     reached: dict[str, str] = {}
     front = [start]
     while front:

@@ -1,4 +1,4 @@
-"""Webhooks: which addresses are told what happens and how each does, and at which addresses letters are left."""
+"""Webhooks: the addresses that are told of events and how each does, and the incoming ones."""
 
 from urllib.parse import urlsplit
 
@@ -13,14 +13,14 @@ _PATH = "/page/webhooks"
 
 
 async def webhooks(look: Look) -> Response:
-    """All of both kinds, for the owner."""
+    """All webhooks and incoming webhooks, for the owner."""
     told: tuple[Webhook, ...] = await look.office.webhooks.all(look.caller)
     left: tuple[Hook, ...] = await look.office.hooks.all(look.caller)
     return await look.show("webhooks.html", told=told, left=left, host=_host)
 
 
 async def conclude(look: Look) -> Response:
-    """Hold what goes out, tell again, or be done with a webhook."""
+    """Pause, resume or remove a webhook."""
     name, kept = look.part("name"), look.office.webhooks
     match look.part("act"):
         case "pause":
@@ -38,11 +38,11 @@ async def conclude(look: Look) -> Response:
 
 
 async def close(look: Look) -> Response:
-    """Have nothing left at an address any more."""
+    """Revoke an incoming webhook."""
     await look.office.hooks.revoke(look.caller, look.part("name"))
     return look.to(_PATH, {"said": "closed"})
 
 
 def _host(url: str) -> str:
-    """Where it goes; the rest of an address may be a secret."""
+    """The host of an address, as the rest of it may be a secret."""
     return urlsplit(url).netloc

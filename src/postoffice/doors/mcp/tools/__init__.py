@@ -1,4 +1,4 @@
-"""The tools at work, by set: each module answers those that the module of the same name in `core/tools/` lists."""
+"""What the tools do: each module here answers the tools that the module of the same name in `core/tools/` lists."""
 
 from postoffice.doors.mcp.tools import directory, fifo, inbox, ledger, mail, messages, queue, tasks, work
 from postoffice.doors.mcp.tools.verb import Verb

@@ -1,4 +1,4 @@
-"""The directory at work: who is there."""
+"""The directory's tool: who is there."""
 
 from typing import ClassVar
 
@@ -13,7 +13,7 @@ from postoffice.doors.mcp.tools.result import more
 from postoffice.doors.mcp.tools.verb import Verb
 
 _AGENTS_READ = 50
-"""So many at most a model is told of at once."""
+"""A model is shown at most so many agents at once."""
 _CARD_TOKENS = 80
 
 

@@ -1,4 +1,4 @@
-"""The first two tools at work: send by name, and pop the oldest."""
+"""The first two tools: send by name, and pop the oldest message."""
 
 from typing import Any, ClassVar
 
@@ -23,9 +23,9 @@ class SentId(Result, frozen=True, kw_only=True):
     wraps: ClassVar = {"type": "string"}
     id: str
     unseen: str | None = None
-    """The recipient, if nobody of that name has been here yet."""
+    """The recipient, if no agent of that name has called yet."""
     near: str | None = None
-    """The nearest name of those who have."""
+    """The nearest name among agents that have."""
     reach: str | None = None
     """Whether the recipient can take it now."""
 
@@ -58,7 +58,7 @@ class PoppedMail(msgspec.Struct, frozen=True, kw_only=True, rename={"sender": "f
     """Always text."""
     parts: tuple[dict[str, Any], ...] | UnsetType = UNSET
     payload: Any | UnsetType = UNSET
-    """As sent: it will not be given out again."""
+    """The message as sent. It will not be given out again."""
 
 
 class Popped(Readable, frozen=True, kw_only=True):
@@ -67,10 +67,10 @@ class Popped(Readable, frozen=True, kw_only=True):
     wraps: ClassVar = {"anyOf": [{"type": "object", "additionalProperties": True}, {"type": "null"}]}
     message: PoppedMail | None
     letter: Letter | None = None
-    """The same with all that was sent, for whoever reads it out."""
+    """The same message with all its fields, for the text."""
 
     def fence(self) -> Fence:
-        # Who has these two tools alone can do nothing with sessions and marks.
+        # An agent with only these two tools has no use for sessions and marks.
         return Fence(now(), self.id, brief=self.in_text)
 
     def text(self) -> str:

@@ -1,4 +1,4 @@
-"""The inbox at work: look into the mailbox, connect, and read conversations. What it sends goes by the queue's tool."""
+"""The inbox's tools: look into the mailbox, connect, and read conversations. Sending is the queue's tool."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -18,14 +18,14 @@ from postoffice.doors.thread import History, Inbox, history_view, inbox_view
 
 _PENDING_SHOWN = 200
 _SESSIONS_READ, _NOTES_READ, _REQUESTS_READ = 8, 5, 10
-"""Of each a model is shown so many at once: with all that is said of them about as much as one answer may cost."""
+"""A model is shown at most so many of each at once. With their descriptions they cost about as much as one answer may."""
 _GLANCE_TOKENS, _NOTE_TOKENS = 80, 60
 _HEAD_TOKENS = 300
-"""Room for what stands around a conversation."""
+"""Room for the text around a conversation."""
 
 
 class WholeInbox(Inbox, frozen=True, kw_only=True):
-    """An inbox, and what waits outside of its sessions: notes, and mail to oneself."""
+    """An inbox, and the mail that has no session: notes, and mail to oneself."""
 
     notes: tuple[Letter, ...]
 
@@ -36,7 +36,7 @@ class Overview(Readable, frozen=True, kw_only=True):
     shape: ClassVar = WholeInbox
     inbox: WholeInbox
     unread_only: bool = False
-    """Whether what was read is left out of it."""
+    """Whether sessions without unread mail are left out."""
 
     def text(self) -> str:
         inbox, fence = self.inbox, self.fence()
@@ -64,7 +64,7 @@ class Overview(Readable, frozen=True, kw_only=True):
         return "\n".join(lines)
 
     def _begin(self, marks: Fence, letters: Sequence[Letter]) -> list[str]:
-        """To a model the beginnings, which will do to choose what to read."""
+        """Only beginnings for a model: they are enough to choose what to read."""
         return [beginning(marks, item, _GLANCE_TOKENS) for item in letters] if self.in_text else [marks.around(letters)]
 
     def bare(self) -> WholeInbox:
@@ -80,7 +80,7 @@ async def check(request: McpRequest, given: inbox.Check) -> Overview:
 async def overview(
     request: McpRequest, me: Caller, cursor: str | None = None, *, unread_only: bool = False, in_text: bool = False
 ) -> Overview:
-    """A mailbox at a glance, or where its sessions go on."""
+    """A mailbox at a glance, or the next page of its sessions."""
     page = await request.office.inbox(me, cursor, _SESSIONS_READ if in_text else None, unread_only=unread_only)
     pending = await request.office.connections(me, Status.PENDING, limit=_PENDING_SHOWN)
     notes = await request.office.waiting(me, outside=True)
@@ -103,7 +103,7 @@ class Requested(Result, frozen=True, kw_only=True):
     def text(self) -> str:
         return (
             f"Asked {self.target_agent_name} for a connection. Give your person the code {self.verification_code}: "
-            f"they pass it to {self.target_agent_name}'s person, who has it approved within the hour, or else ask again. Then send your mail."
+            f"they pass it to {self.target_agent_name}'s person, who has it approved within the hour; after that, ask again. Once connected, send your mail."
         )
 
 
@@ -138,7 +138,7 @@ class Conversation(Readable, frozen=True, kw_only=True):
     shape: ClassVar = History
     history: History
     older: bool = False
-    """Whether there is more of what was asked for than one answer may cost."""
+    """Whether there is more than one answer has room for."""
 
     def text(self) -> str:
         history = self.history
@@ -160,7 +160,7 @@ async def read(request: McpRequest, given: inbox.Read) -> Conversation:
     """Read a conversation."""
     me = await request.caller(given.agent_id)
     limit, office = given.limit, request.office
-    if request.in_text:  # what does not fit must not count as read
+    if request.in_text:  # mail that does not fit must not count as read
         looked = await office.history(me, given.session_id, before=given.before, limit=limit, peek=True)
         limit = max(1, fitting([letter(line.message) for line in looked.lines], ANSWER_TOKENS - _HEAD_TOKENS))
     thread = await office.history(me, given.session_id, before=given.before, limit=limit)

@@ -1,4 +1,4 @@
-"""Messages and notes about entities at work, by the ledger where there is one."""
+"""The ledger's tools: messages and notes about entities, over the ledger if there is one."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Single messages at work: where one stands, finding one, and passing one on."""
+"""The tools for single messages: where one stands, finding one, and passing one on."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -16,9 +16,9 @@ from postoffice.doors.mcp.tools.receipt import Confirmed, confirmed
 from postoffice.doors.mcp.tools.verb import Verb
 
 _STANDINGS_READ = 60
-"""Of so many recipients at most a model is told at once."""
+"""A model is shown at most so many recipients at once."""
 _FOUND_TOKENS, _GIST_TOKENS, _HEADING_TOKENS = 600, 12, 70
-"""So much of a message that was found is shown at most and at least, and what stands around it."""
+"""The most and the least tokens shown of a message, and the room for the text around it."""
 
 
 class Place(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,7 +58,7 @@ class Whereabouts(Readable, frozen=True, kw_only=True):
 
 
 def _rung(item: Standing) -> str:
-    """Rung, turn begun and taken are three things."""
+    """How often it was rung for. Rung, turn begun and taken are three things."""
     rings = item.rung
     if not isinstance(rings, Rings):
         return ""
@@ -85,7 +85,7 @@ async def status(request: McpRequest, given: messages.Status) -> Whereabouts:
 
 
 class Hits(msgspec.Struct, frozen=True, kw_only=True):
-    """The messages that a search has met."""
+    """The messages that a search returned."""
 
     messages: tuple[Letter, ...]
 

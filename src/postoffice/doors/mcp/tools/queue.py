@@ -1,4 +1,4 @@
-"""The queue at work: send, take, wait, ack, nack."""
+"""The queue's tools: send, take, wait, ack, nack."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -28,13 +28,13 @@ from postoffice.doors.moments import now
 
 _MILLISECOND = timedelta(milliseconds=1)
 _HEAD_TOKENS = 300
-"""Room for what stands before the messages."""
+"""Room for the text before the messages."""
 _BECAME = {str(State.PENDING): "waits again", str(State.HELD): "comes again later"}
-"""What is said of mail that was given back. In a mailbox `held` means something else to whoever holds it."""
+"""The word for mail that was given back: a holder would misread `held`."""
 
 
 async def send(request: McpRequest, given: queue.Send) -> Confirmed:
-    """Send whatever shape was given."""
+    """Send a message, in any of the forms the arguments allow."""
     me = await request.caller(given.sender)
     kind = given.type or "message"
     if given.deadline is not None and kind != TASK:
@@ -64,7 +64,7 @@ def _instant(text: str | None) -> datetime | None:
 
 
 class HeldLetter(Letter, frozen=True, kw_only=True, rename={"sender": "from"}):
-    """A message in its taker's hands."""
+    """A message that its taker holds."""
 
     status: str
     attempt: int
@@ -77,9 +77,9 @@ class Taken(msgspec.Struct, frozen=True, kw_only=True):
     messages: tuple[HeldLetter, ...]
     acked: tuple[dict[str, Any], ...]
     more: bool | UnsetType = UNSET
-    """True where more came than the answer could hold: it waits for the next call."""
+    """True if more came than the answer has room for. The rest waits for the next call."""
     others: int | UnsetType = UNSET
-    """How much other mail waits, where some was asked for and none came."""
+    """How much other mail waits, if certain mail was asked for and none came."""
 
 
 class Mail(Readable, frozen=True, kw_only=True):
@@ -88,7 +88,7 @@ class Mail(Readable, frozen=True, kw_only=True):
     shape: ClassVar = Taken
     mail: Taken
     waiting: int = 0
-    """How much more waits, as far as that was asked."""
+    """How many more messages wait, if that was looked up."""
 
     def bare(self) -> Taken:
         return self.mail
@@ -97,7 +97,7 @@ class Mail(Readable, frozen=True, kw_only=True):
         messages = self.mail.messages
         lines = _outcome_lines(self.mail.acked)
         if self.mail.more is True:
-            lines.append("More has come than this answer can hold, and waits: call again to take it.")
+            lines.append("There is more mail than fits into this answer: call again to take it.")
             if not messages:
                 return "\n".join(lines)
         if not messages:
@@ -116,7 +116,7 @@ class Mail(Readable, frozen=True, kw_only=True):
         return f"None of the messages asked for is waiting; {others or 'no'} other{' is' if others == 1 else 's are'}."
 
     async def smaller(self, request: McpRequest) -> Self | None:
-        """Half of the mail, or none of it where that was one message. The rest goes back and waits for the next call."""
+        """The same with half of the mail, or with none if it was one message. The rest goes back and waits for the next call."""
         if not self.mail.messages:
             return None
         kept = len(self.mail.messages) // 2
@@ -133,7 +133,7 @@ async def receive(request: McpRequest, given: queue.Receive) -> Mail:
 
 
 async def wait(request: McpRequest, given: queue.Wait) -> Mail:
-    """Wait for something to take."""
+    """Wait for mail to take."""
     me = await request.caller(given.agent_id)
     acks = [Ack(ref) for ref in given.ack]
     turned = await request.office.wait(
@@ -152,7 +152,7 @@ def _longest_wait(request: McpRequest, given: queue.Wait) -> timedelta:
 
 
 def _within(request: McpRequest, given: queue.Wait) -> timedelta | None:
-    """How long to wait; None is as long as the office is set to. What is too long is told in the caller's own word and unit."""
+    """How long to wait; None means the office's default. A refusal uses the caller's own argument and unit."""
     if given.timeout_ms is None:
         return None
     return bounded("timeout_ms", given.timeout_ms, 0, 0, request.office.rules.limits.wait_most // _MILLISECOND) * _MILLISECOND
@@ -186,7 +186,7 @@ def _held(leased: Leased) -> HeldLetter:
 
 
 class Became(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a message stands after it was settled; of several, each by itself."""
+    """The state of a settled message, or of each of several."""
 
     message_id: str | UnsetType = UNSET
     status: str | UnsetType = UNSET
@@ -194,7 +194,7 @@ class Became(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Settled(Result, frozen=True, kw_only=True):
-    """The same to be read, by the ids they were called by."""
+    """The same as text, with the ids that the caller used."""
 
     shape: ClassVar = Became
     became: Became
@@ -211,12 +211,12 @@ class Settled(Result, frozen=True, kw_only=True):
 
 
 async def ack(request: McpRequest, given: queue.Ack) -> Settled:
-    """Done with it."""
+    """Ack mail."""
     return await _settle(request, given.agent_id, [Ack(ref) for ref in _refs(given.message_id)], given.message_id)
 
 
 async def nack(request: McpRequest, given: queue.Nack) -> Settled:
-    """Not done with it."""
+    """Nack mail."""
     delay = timedelta(milliseconds=given.delay_ms)
     back = [Nack(ref, delay=delay, reason=given.reason) for ref in _refs(given.message_id)]
     return await _settle(request, given.agent_id, back, given.message_id)
@@ -248,7 +248,7 @@ def _outcomes(asked: Sequence[Settlement], outcomes: Sequence[Outcome | Exceptio
 
 
 def _outcome_lines(settled: Iterable[dict[str, Any]]) -> list[str]:
-    """One line for each: what was not settled is told by the id it was called by, which its sender may have chosen."""
+    """One line for each message. A refused one is named by the id that was given, which another agent may have chosen."""
     return [one_line(f"{item['message_id']}: {item.get('problem') or item['status']}") for item in settled]
 
 

@@ -1,4 +1,4 @@
-"""Letters as a model reads them: fenced, dated, and no more of them than one answer may cost."""
+"""Letters as a model reads them: fenced, dated, and cut to what one answer may cost."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
@@ -16,19 +16,19 @@ from postoffice.doors.mcp.tools.result import Result
 from postoffice.doors.moments import now
 
 ANSWER_TOKENS = 8_000
-"""About so much one answer costs at most."""
+"""About the most tokens one answer may cost."""
 _LETTER_TOKENS = 7_000
-"""So much of one letter is shown at once, so that its heading and the rest of the answer have room."""
+"""The most tokens shown of one letter at once. The rest of the answer needs room too."""
 _HEADING_TOKENS = 60
 
 
 class ForMind(Result, frozen=True, kw_only=True):
-    """An answer in which messages are called by the shortest ends of their ids that tell them from the reader's others."""
+    """An answer that names messages by short ids."""
 
     short: Mapping[str, str] = {}
 
     def id(self, id: str) -> str:
-        """How a message is called in this answer."""
+        """A message's id in this answer."""
         return self.short.get(id, id)
 
     def fence(self) -> Fence:
@@ -37,16 +37,16 @@ class ForMind(Result, frozen=True, kw_only=True):
 
 
 class Readable(ForMind, frozen=True, kw_only=True):
-    """An answer that programs take as well, whose text is then whole, with whole ids."""
+    """An answer that programs read too. Its text is whole for them, with whole ids."""
 
     in_text: bool = False
-    """Whether a model reads it."""
+    """Whether a model reads the text."""
 
     def fence(self) -> Fence:
         return Fence(now(), self.id)
 
     def letters(self, letters: Sequence[Letter]) -> list[str]:
-        """Letters, to a model each as much as one answer may cost."""
+        """Letters as text; each is cut for a model."""
         marks = self.fence()
         if not self.in_text:
             return [marks.around(letters)]
@@ -54,22 +54,22 @@ class Readable(ForMind, frozen=True, kw_only=True):
 
 
 def ids_in(letters: Iterable[Letter]) -> list[object]:
-    """The ids that are told of letters."""
+    """The ids that letters mention."""
     return [id for letter in letters for id in (letter.id, letter.reply_to)]
 
 
 async def shorten(request: McpRequest, me: Caller, ids: Iterable[object]) -> Mapping[str, str]:
-    """The short ids of these messages; what is no id of the office's stays as it is."""
+    """The short ids of these messages. Other ids than the office's stay as they are."""
     return await request.office.short_ids.shorten(me, [id for id in ids if isinstance(id, str) and is_id(id)])
 
 
 def cost(letter: Letter) -> int:
-    """About what it costs to show one letter, whole or its first part."""
+    """About how many tokens one letter costs, whole or its first part."""
     return _HEADING_TOKENS + about_tokens(next(parts(visible(said_in(letter)), _LETTER_TOKENS)))
 
 
 def fitting(letters: Sequence[Letter], tokens: int) -> int:
-    """How many of these, in their order, one answer can show."""
+    """How many of these letters, from the first on, fit into one answer."""
     for count, letter in enumerate(letters):
         tokens -= cost(letter)
         if tokens < 0:
@@ -78,7 +78,7 @@ def fitting(letters: Sequence[Letter], tokens: int) -> int:
 
 
 def whole(marks: Fence, letter: Letter, id: str, *facts: str, part: int = 1, listed: bool = True) -> str:
-    """A letter, or a part of one that is too long for one answer, and how to read on, also where the tool for it is not `listed`."""
+    """A letter, or a part of one that is too long, with how to read on, even if the tool for that is not `listed`."""
     this, *more = islice(parts(visible(said_in(letter)), _LETTER_TOKENS), part - 1, part + 1)
     if part == 1 and not more:
         return marks.letter(letter, this, *facts)
@@ -91,21 +91,21 @@ def whole(marks: Fence, letter: Letter, id: str, *facts: str, part: int = 1, lis
 
 
 def fits(letter: Letter, tokens: int) -> bool:
-    """Whether its beginning is all of it."""
+    """Whether the beginning shows the whole letter."""
     return len(list(islice(parts(visible(said_in(letter)), tokens), 2))) == 1
 
 
 def beginning(marks: Fence, letter: Letter, tokens: int, *facts: str) -> str:
-    """A letter whose beginning will do."""
+    """The beginning of a letter."""
     this, *more = islice(parts(visible(said_in(letter)), tokens), 2)
     return marks.letter(letter, f"{this} …" if more else this, *(("only its beginning",) if more else ()), *facts)
 
 
 def lease(request: McpRequest) -> timedelta:
-    """How long a mind keeps what it takes here."""
+    """For how long a mind leases what it takes here."""
     return min(timedelta(minutes=LEASE_MINUTES), request.office.rules.limits.visibility_most)
 
 
 async def keep(request: McpRequest, me: Caller, *refs: str) -> None:
-    """A call about a message is a sign that somebody works on it."""
+    """Extend the lease of a message: a call about it shows that somebody works on it."""
     await request.office.keep(me, refs, lease(request))

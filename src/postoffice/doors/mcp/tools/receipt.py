@@ -14,11 +14,11 @@ from postoffice.doors.mcp.tools.reading import Readable, shorten
 
 _WAYS_TO_REACH = 5
 _RECIPIENTS_WITH_REACH = 20
-"""In no more ways, and of no more recipients, it is told how they can be reached."""
+"""The most ways, and the most recipients, for which the receipt says how they can be reached."""
 
 
 class Receipt(msgspec.Struct, frozen=True, kw_only=True):
-    """A message accepted: stored for good."""
+    """An accepted message, which is stored for good."""
 
     id: str
     message_id: str
@@ -29,10 +29,10 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     duplicate: bool
     deliver_at: datetime | UnsetType = UNSET
     ledger: str | UnsetType = UNSET
-    """Of a note: `awaiting` where its entity's topic will tell of it, else `direct`."""
+    """For a note: `awaiting` if it comes back over its entity's topic, else `direct`."""
 
     def told(self) -> list[str]:
-        """What its sender has to know of it besides."""
+        """What else its sender has to know."""
         lines, alike = [], dict[str, list[str]]()
         for to in self.recipients:
             if to.get("unseen"):
@@ -47,13 +47,13 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
         if isinstance(self.deliver_at, datetime):
             lines.append(f"It is delivered at {self.deliver_at:%Y-%m-%d %H:%M} UTC.")
         if self.duplicate:
-            lines.append("It had been sent before under this id; nothing was sent twice.")
+            lines.append("It was sent before under this id, and not sent again.")
         return lines
 
     def _ways(self) -> list[str]:
-        """How it goes, where the ledger was asked for."""
+        """The way to each recipient, if the ledger was asked for."""
         by = {way: [to["recipient"] for to in self.recipients if to.get("ledger") == way] for way in ("awaiting", "direct")}
-        lines = [f"To {', '.join(by['awaiting'])} by the ledger; mailbox_status tells when it is there."] if by["awaiting"] else []
+        lines = [f"To {', '.join(by['awaiting'])} by the ledger; mailbox_status shows when it is there."] if by["awaiting"] else []
         lines += [f"To {', '.join(by['direct'])} directly, not over the ledger."] if by["direct"] else []
         if self.ledger == "awaiting":
             lines.append("The note is on its way to its entity's topic on the ledger.")
@@ -98,6 +98,6 @@ def receipt(accepted: Accepted) -> Receipt:
 
 
 def unseen(name: str, near: str | None) -> str:
-    """What is said of a recipient that may be a slip of the pen."""
-    meant = f" There is {near}, which may be meant." if near else ""
+    """The warning about a recipient whose name may be mistyped."""
+    meant = f" Did you mean {near}?" if near else ""
     return f"Nobody called {name} has been here yet; the message waits for its first call.{meant}"

@@ -1,4 +1,4 @@
-"""What a tool answers with: a text for a model, and raw values for programs."""
+"""A tool's answer: text for a model, and raw values for programs."""
 
 from typing import Any, ClassVar, Self
 
@@ -12,16 +12,16 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """One tool's answer."""
 
     shape: ClassVar[type[msgspec.Struct] | None] = None
-    """What programs get of it, where that is not all."""
+    """The fields that programs get, if not all."""
     wraps: ClassVar[dict[str, Any] | None] = None
-    """The schema of a bare answer that is no object: MCP carries it as the one property of one, as FastMCP does."""
+    """The schema of a bare answer that is not an object. MCP wraps it as an object's only property, as FastMCP does."""
 
     def text(self) -> str:
-        """As a model reads it: plain sentences of ours, and others' words behind a fence."""
+        """The text for a model: plain sentences of ours, and others' words inside a fence."""
         raise NotImplementedError
 
     def bare(self) -> object:
-        """What a shell script wants of it."""
+        """The answer for a shell script."""
         return self
 
     def structured(self) -> Any:
@@ -29,13 +29,13 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
         bare = msgspec.to_builtins(self.bare())
         return bare if self.wraps is None else {"result": bare}
 
-    async def smaller(self, request: McpRequest) -> Self | None:  # noqa: ARG002 - most can do nothing for it
-        """The same with less in it; None where it cannot be less."""
+    async def smaller(self, request: McpRequest) -> Self | None:  # noqa: ARG002 - most answers cannot become smaller
+        """The same answer with less in it; None if it cannot be smaller."""
         return None
 
 
 def output_schema(result: type[Result]) -> dict[str, Any]:
-    """The shape of an answer as JSON schema, one level deep: whoever wants more looks at the answer."""
+    """An answer's JSON schema, one level deep: the answer itself shows the rest."""
     if result.wraps is not None:
         return {"type": "object", "properties": {"result": result.wraps}, "required": ["result"], "x-fastmcp-wrap-result": True}
     carried = result.shape or result
@@ -55,5 +55,5 @@ def _shallow(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def more(cursor: str) -> str:
-    """How a list goes on."""
+    """The line that says how to get the rest of a list."""
     return f"There are more: cursor {one_line(cursor)}."

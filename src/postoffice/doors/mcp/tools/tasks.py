@@ -1,4 +1,4 @@
-"""Tasks at work: lists of them, and reports."""
+"""The tools for tasks: lists and reports."""
 
 from datetime import timedelta
 from typing import ClassVar
@@ -18,12 +18,12 @@ from postoffice.doors.mcp.tools.verb import Verb
 from postoffice.doors.moments import now
 
 _TASKS_READ = 50
-"""So many at most a model is told of at once."""
+"""A model is shown at most so many tasks at once."""
 _SUBJECT_TOKENS = 60
 
 
 class TaskResult(Readable, frozen=True, kw_only=True):
-    """A task as it stands."""
+    """A task in its present state."""
 
     shape: ClassVar = Task
     task: Task
@@ -74,7 +74,7 @@ class TaskList(Readable, frozen=True, kw_only=True):
 
 
 async def list_tasks(request: McpRequest, given: tasks.Tasks) -> TaskList:
-    """Tasks of the caller's."""
+    """List the caller's tasks."""
     me = await request.caller(given.agent_id)
     state = None if given.state is None else _state(given.state)
     asked_by, asked_of = (me.name, None) if given.asked_by_me else (None, me.name)

@@ -1,4 +1,4 @@
-"""A tool at work: which verb of the office it calls, and what it answers with."""
+"""What a tool does: which verb of the office it calls, and what it answers."""
 
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -10,11 +10,11 @@ from postoffice.doors.mcp.tools.result import Result
 
 
 class Verb(NamedTuple):
-    """One tool at work."""
+    """What one tool does."""
 
     tool: Tool
     run: Callable[[McpRequest, Any], Awaitable[Result]]
-    """Takes who calls and the arguments, as `tool.arguments` has them."""
+    """Takes the request and the arguments, an instance of `tool.arguments`."""
     result: type[Result]
     lasts: Callable[[McpRequest, Any], timedelta] | None = None
-    """The longest a call may wait; none where it is answered at once."""
+    """How long a call may wait at most; None if it is answered at once."""

@@ -1,4 +1,4 @@
-"""Work, at work: an agent holds its mail and goes on, and reserves files and releases them."""
+"""The tools for work: an agent pauses and resumes its mail, and reserves and releases files."""
 
 from datetime import timedelta
 
@@ -13,7 +13,7 @@ from postoffice.doors.mcp.tools.verb import Verb
 
 
 class Paused(Result, frozen=True, kw_only=True):
-    """How its mail stands now."""
+    """Whether its mail is paused now."""
 
     paused: Pause | None
 
@@ -22,7 +22,7 @@ class Paused(Result, frozen=True, kw_only=True):
 
 
 class Reserved(Result, frozen=True, kw_only=True):
-    """What is the caller's now."""
+    """What the caller has reserved."""
 
     reservation: Reservation
 
@@ -37,17 +37,17 @@ class Released(Result, frozen=True, kw_only=True):
     released: tuple[Reservation, ...]
 
     def text(self) -> str:
-        return "Released." if self.released else "Nothing of that was reserved by you."
+        return "Released." if self.released else "You had reserved none of that."
 
 
 def paused_words(pause: Pause, marks: Fence) -> str:
-    """A pause as a model reads it. Why is somebody's words."""
+    """A pause as a model reads it. The reason is fenced, as it is an agent's words."""
     said = f"Your mail is {until_words(pause.until)}; mail_pause(resume=true) ends that."
     return f"{said}\n{marks.words(pause.by, pause.reason)}" if pause.reason else said
 
 
 def refused_words(refusal: AlreadyReserved, marks: Fence) -> str:
-    """Who has it, as a model reads it: which files and why are the holder's words."""
+    """A refused reservation as a model reads it. The files and the reason are fenced, as they are the holder's words."""
     held = refusal.facts["reservation"]
     assert isinstance(held, Reservation)
     said = "\n".join(filter(None, [", ".join(held.paths), held.why]))
@@ -56,7 +56,7 @@ def refused_words(refusal: AlreadyReserved, marks: Fence) -> str:
 
 
 async def pause(request: McpRequest, given: work.Pause) -> Paused:
-    """Hold its mail, or go on."""
+    """Pause or resume the caller's mail."""
     me = await request.caller(given.agent_id)
     if given.resume:
         await request.office.resume(me)
@@ -66,11 +66,11 @@ async def pause(request: McpRequest, given: work.Pause) -> Paused:
 
 
 async def reserve(request: McpRequest, given: work.Reserve) -> Reserved:
-    """Have files to itself for a while."""
+    """Reserve files for a while."""
     me = await request.caller(given.agent_id)
     project = given.project or request.project
     if project is None:
-        raise Invalid(what="project", why="say which: the path of its folder")
+        raise Invalid(what="project", why="say which project: the path of its folder")
     lasts = timedelta(minutes=given.minutes)
     held = await request.office.reservations.reserve(
         me, project, given.paths, lasts, given.why, exclusive=not given.shared, tell=given.tell
@@ -79,7 +79,7 @@ async def reserve(request: McpRequest, given: work.Reserve) -> Reserved:
 
 
 async def release(request: McpRequest, given: work.Release) -> Released:
-    """Give them up."""
+    """Release files."""
     me = await request.caller(given.agent_id)
     project = given.project or (request.project if given.paths else None)
     return Released(released=await request.office.reservations.release(me, project, given.paths))

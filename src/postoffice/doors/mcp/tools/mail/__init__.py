@@ -1,4 +1,4 @@
-"""Mail for minds at work: each file answers one or two tools of `core/tools/mail.py`."""
+"""The mail tools for minds: each file answers one or two tools of `core/tools/mail.py`."""
 
 from postoffice.doors.mcp.tools.mail import finding, people, settling, taking, tasks, writing
 

@@ -1,4 +1,4 @@
-"""Waiting for the answer to one message: whose it is, what counts as it, and what stands in its way."""
+"""Waiting for the answer to one message: which message that is, what counts as its answer, and what prevents it."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -17,19 +17,19 @@ from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.reading import shorten
 
 _RECIPIENTS_SHOWN = 3
-"""Of so many recipients at most it is told whether they can be reached."""
+"""For at most so many recipients the answer says whether they can be reached."""
 
 
 async def awaited_by(request: McpRequest, me: Caller, ref: str) -> Proof:
-    """The message whose answer is waited for."""
+    """The caller's message whose answer it waits for."""
     proof = await request.office.status(me, ref)
     if proof.message is None or folded(proof.message.sender) != folded(me.name):
-        raise Invalid(what="answer_to", why=f"{ref!r} is no message you sent; mail_find shows those that are")
+        raise Invalid(what="answer_to", why=f"{ref!r} is not a message you sent; mail_find shows yours")
     return proof
 
 
 def _wish(awaited: Proof) -> dict[str, Any]:
-    """What tells its answers from other mail. Where it went to several, any of theirs will do that carries its mark on."""
+    """The wish that takes only its answers. If it went to several agents, the first answer with its mark will do."""
     if awaited.message is None:
         return {}
     if len(awaited.standings) == 1:
@@ -39,7 +39,7 @@ def _wish(awaited: Proof) -> dict[str, Any]:
 
 
 async def wait_for(request: McpRequest, me: Caller, given: mail.Get, awaited: Proof, **wish: Any) -> tuple[Leased, ...]:
-    """Wait for it alone."""
+    """Wait for that answer only."""
     wish |= _wish(awaited)
     try:
         turned = await request.office.wait(
@@ -51,7 +51,7 @@ async def wait_for(request: McpRequest, me: Caller, given: mail.Get, awaited: Pr
 
 
 async def _way_out(request: McpRequest, me: Caller, error: Deadlock) -> MailError:
-    """The same, with the message that whoever is told can answer."""
+    """The deadlock's error, with the message that this reader can answer to end it."""
     names = str(error.facts["names"])
     others = {folded(name) for name in names.split(" and ")} - {folded(me.name)}
     waiting = (await request.office.waiting(me)).items
@@ -63,28 +63,28 @@ async def _way_out(request: McpRequest, me: Caller, error: Deadlock) -> MailErro
     takes = ": mail_get() takes it" if question in waiting else ""
     return told(
         error.code,
-        f"Deadlock: {names} wait for each other's answer, so that none comes. {question.sender} waits for your answer to {short}{takes}. "
+        f"Deadlock: {names} wait for each other's answers, so none will come. {question.sender} waits for your answer to {short}{takes}. "
         f'Next: answer it by mail_send(reply_to="{short}", text=…), then wait again.',
     )
 
 
 async def is_here(request: McpRequest, me: Caller, awaited: Proof) -> bool:
-    """Whether its answer has been taken already, and is still held. A report that a task goes on is none."""
+    """Whether its answer was taken already and is still held. A report that a task goes on does not count."""
     held = [item.leased.message for item in await request.office.in_hand(me)]
     return any(one.reply_to == awaited.message_id and not goes_on(one.task) for one in held)
 
 
 def goes_on(task: object) -> bool:
-    """Whether what reports of a task says that it is under way."""
+    """Whether a report says that its task is still under way."""
     return isinstance(task, TaskRef) and task.state in UNDER_WAY
 
 
 async def reached(request: McpRequest, me: Caller, awaited: Proof) -> Mapping[str, str]:
-    """By name, whether those can take mail now who have not taken it yet."""
+    """The reach of each recipient that has not taken it yet."""
     asked = [one.recipient for one in awaited.standings if one.state in UNREAD][:_RECIPIENTS_SHOWN]
     texts = {}
     for name in asked:
         reach = (await request.office.agent(name, me)).reach
-        if reach is not None and reach.way is not Way.PAUSED:  # of a pause its standing tells
+        if reach is not None and reach.way is not Way.PAUSED:  # the standing already says that it is paused
             texts[name] = reach.text
     return texts

@@ -24,7 +24,7 @@ from postoffice.doors.mcp.tools.verb import Verb
 from postoffice.doors.moments import now
 
 _LETTERS_SHOWN = 10
-"""So many at most, and of each so much as all of them fit into one answer."""
+"""At most so many messages, and so much of each that all fit into one answer."""
 _FOUND_TOKENS = 600
 _RECENT_SESSIONS = 20
 _PAGES_READ = 5
@@ -32,19 +32,19 @@ _PART = re.compile(r"(.+)#([1-9][0-9]{0,3})")
 
 
 class Placed(Letter, frozen=True, kw_only=True, rename={"sender": "from"}):
-    """A message, and how it stands with those it went to, as far as the reader may know."""
+    """A message, and its standing with each recipient that the reader may know of."""
 
     standings: tuple[Standing, ...]
     mine: bool
     """Whether the reader wrote it."""
     task_state: TaskState | None
-    """How far the task is now that it asks for."""
+    """The state of the task it asks for."""
     task_said: str | None
-    """What was said when it came so far."""
+    """What was said with that state."""
 
 
 class Hits(msgspec.Struct, frozen=True, kw_only=True):
-    """What was found."""
+    """The messages that fit."""
 
     messages: tuple[Placed, ...]
     more: bool
@@ -56,7 +56,7 @@ class Found(ForMind, frozen=True, kw_only=True):
     shape: ClassVar = Hits
     hits: Hits
     only: bool
-    """Whether one message was asked for, by its id."""
+    """Whether one message was asked for by its id."""
     part: int = 1
 
     def bare(self) -> Hits:
@@ -82,7 +82,7 @@ class Found(ForMind, frozen=True, kw_only=True):
 
 
 def _summary(item: Placed) -> str:
-    """How it stands, in few words."""
+    """Its standing in few words."""
     if not item.mine:
         return f"you got it: {_yours(item.standings[0])}" if item.standings else "you got it"
     if len(item.standings) == 1:
@@ -93,7 +93,7 @@ def _summary(item: Placed) -> str:
 
 
 def _at_length(marks: Fence, item: Placed) -> list[str]:
-    """Each recipient of what went to several, and why, where somebody said why."""
+    """A line for each recipient of a message to several, with the reason if there is one."""
     lines = []
     for one in item.standings if item.mine else ():
         if len(item.standings) > 1:
@@ -113,7 +113,7 @@ def _yours(one: Standing) -> str:
 
 
 async def find(request: McpRequest, given: mail.Find) -> Found:
-    """One message, or those that fit."""
+    """Find one message by id, or all that fit."""
     me = await request.caller(given.agent_id)
     if given.id is not None:
         return await _one(request, me, given.id)
@@ -126,9 +126,9 @@ async def find(request: McpRequest, given: mail.Find) -> Found:
 
 
 async def _searched(request: McpRequest, me: Caller, words: str, other: str | None) -> tuple[list[Message], bool]:
-    """Mail by its words, of everybody or of one agent, whichever of the two wrote it."""
+    """Find mail by its words: all mail, or what was written to or by one agent."""
     cursor, hits = None, list[Message]()
-    for _ in range(_PAGES_READ):  # without words a page goes through so much of everybody's mail, and may hold nothing
+    for _ in range(_PAGES_READ):  # without words a page covers only part of everybody's mail, and may be empty
         page = await request.office.search(me, words, other=other, cursor=cursor, limit=_LETTERS_SHOWN)
         hits += [hit.message for hit in page.items]
         cursor = page.cursor
@@ -136,14 +136,14 @@ async def _searched(request: McpRequest, me: Caller, words: str, other: str | No
             break
     if other is None or words:
         return hits, cursor is not None
-    # However long ago they wrote to each other: that is known without a search.
+    # Their sessions are known without a search, however old they are.
     lately = (aside.line.message for aside in await request.office.between(me, me.name, other, limit=_LETTERS_SHOWN))
     newest = {message.id: message for message in (*hits, *lately)}
     return [newest[id] for id in sorted(newest, reverse=True)], cursor is not None
 
 
 async def _latest(request: McpRequest, me: Caller) -> tuple[list[Message], bool]:
-    """The newest mail of all conversations, and what waits outside of them."""
+    """The newest mail of all conversations, and what waits outside any conversation."""
     page = await request.office.inbox(me, limit=_RECENT_SESSIONS, lines=_LETTERS_SHOWN)
     notes = (await request.office.waiting(me, outside=True)).items
     lines = [line.message for thread in page.items for line in thread.lines]
@@ -174,7 +174,7 @@ async def _found(request: McpRequest, me: Caller, proofs: list[Proof], *, more: 
 async def _placed(request: McpRequest, me: Caller, message: Message, standings: tuple[Standing, ...]) -> Placed:
     task_state = task_said = None
     if message.type == TASK:
-        with suppress(MailError):  # it went to several, or never became a task
+        with suppress(MailError):  # the message went to several, or never became a task
             task = await request.office.task(me, message.id)
             task_state, task_said = task.state, task.steps[-1].text if task.steps else None
     shown = msgspec.structs.asdict(letter(message))

@@ -1,4 +1,4 @@
-"""Who is there, and getting connected with them."""
+"""Who is there, and connecting with them."""
 
 import msgspec
 
@@ -21,7 +21,7 @@ _CARD_TOKENS = 120
 
 
 class Present(Result, frozen=True, kw_only=True):
-    """Who can get mail, whoever is there now first."""
+    """Who can get mail; those that are present come first."""
 
     agents: tuple[Listing, ...]
     me: str
@@ -44,7 +44,7 @@ class Present(Result, frozen=True, kw_only=True):
 
 
 def _presence(agent: Listing, me: str) -> str:
-    """One agent in a line of ours."""
+    """One agent on one line, in our own words."""
     if agent.name == me:
         return f"{agent.name}: you."
     if agent.person:
@@ -62,14 +62,14 @@ async def agents(request: McpRequest, given: mail.Agents) -> Present:
 
 
 class Connections(msgspec.Struct, frozen=True, kw_only=True):
-    """Who asks, who was asked, and with whom there is consent."""
+    """Requests from others, own requests, and connections."""
 
     asking: tuple[Pending, ...]
     asked: tuple[Pending, ...]
     connected: tuple[str, ...]
 
     def text(self) -> str:
-        """As a model reads it."""
+        """The text for a model."""
         marks, lines = Fence(), []
         for one in self.asking:
             lines.append(f"{one.from_agent_name} asks to connect; code {one.verification_code}.")
@@ -81,7 +81,7 @@ class Connections(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Connected(Result, frozen=True, kw_only=True):
-    """What came of it: a request, a connection, or those there are."""
+    """The result: a request, a connection, or a list of both."""
 
     request: Requested | None = None
     connection: Approved | None = None

@@ -1,4 +1,4 @@
-"""Being done with mail: handled, put off, or refused."""
+"""Settling mail: done, put off, or refused."""
 
 from datetime import timedelta
 from typing import ClassVar
@@ -18,7 +18,7 @@ from postoffice.doors.mcp.tools.reading import ForMind, shorten
 from postoffice.doors.mcp.tools.verb import Verb
 
 _MESSAGES_TOLD_SINGLY = 3
-"""Of more messages it is told together what became of them."""
+"""Beyond so many messages, one sentence says what became of all."""
 
 
 class Ended(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,7 +28,7 @@ class Ended(msgspec.Struct, frozen=True, kw_only=True):
     state: State | None = None
     problem: str | None = None
     task: TaskState | None = None
-    """How far the task is that it asks for."""
+    """The state of the task it asks for."""
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class Done(ForMind, frozen=True, kw_only=True):
         return "\n".join(lines + [f"{one_line(item.id)}: {one_line(item.problem)}" for item in self.ended if item.problem is not None])
 
     def _became(self, item: Ended) -> tuple[str, str]:
-        """What is said of one message, and of many of which the same is true."""
+        """The sentence for one message, and for several with the same outcome."""
         if self.later_minutes is not None:
             again = f"again in {span(timedelta(minutes=self.later_minutes))}, unless mail_done ends"
             return f"comes {again} it before.", f"come {again} them before."
@@ -68,12 +68,12 @@ class Done(ForMind, frozen=True, kw_only=True):
             return f"is {state}; its sender is told.", f"are {state}; their senders are told."
         if item.task is None or item.task in FINAL:
             return "is done; its sender sees that it was read, and gets no letter.", "are done; their senders see that, and get no letter."
-        ends = f"still {item.task}, which is all that its sender hears: task_update says how it ends."
+        ends = f"still {item.task}, and its sender hears no more than that: task_update says how it ends."
         return f"is done. The task it asks for is {ends}", f"are done. The task each asks for is {ends}"
 
 
 async def done(request: McpRequest, given: mail.Done) -> Done:
-    """Say what became of mail."""
+    """Settle mail."""
     me = await request.caller(given.agent_id)
     ids = [given.ids] if isinstance(given.ids, str) else given.ids
     if not ids:
@@ -104,15 +104,15 @@ async def _ended(request: McpRequest, me: Caller, id: str, outcome: Settled | Ma
 
 
 async def _task(request: McpRequest, me: Caller, id: str) -> Task | None:
-    """The task that a message asks this agent for, if it does."""
+    """The task that a message asks of this agent; None if it asks for none."""
     try:
         return await request.office.task(me, id)
     except MailError:
-        return None  # what else is wrong with the id, its settlement says
+        return None  # if the id itself is wrong, settling it will say so
 
 
 async def _reject(request: McpRequest, me: Caller, task: Task, reason: str) -> Ended:
-    """A task is refused as a task, so that whoever asked for it sees it end. One that was begun has failed."""
+    """Refuse a task as a task, so that its requester sees it end. One that was begun fails."""
     state = TaskState.REJECTED if task.state is TaskState.PENDING else TaskState.FAILED
     try:
         moved = await request.office.update_task(me, task.message_id, state, Draft(to=me.name, content=reason))

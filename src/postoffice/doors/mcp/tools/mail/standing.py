@@ -1,4 +1,4 @@
-"""How mail stands with its recipient, as a mind that sent it reads it."""
+"""A recipient's standing, in words for the mind that sent the mail."""
 
 from datetime import datetime
 
@@ -10,11 +10,11 @@ from postoffice.core.span import ago, span
 from postoffice.doors.moments import now
 
 ANSWERED = "answered"
-"""What the office notes where an answer settled a message; all else in that place is the recipient's words."""
+"""The reason the office writes when an answer settles a message. Any other reason is in the recipient's words."""
 
 
 def theirs(one: Standing) -> str:
-    """What its sender wants to know: whether it was read."""
+    """What the sender wants to know: whether the mail was read."""
     match one.state:
         case State.ACKED:
             return f"read and {'answered' if one.reason == ANSWERED else 'done'}{_when(one.settled_at)}"
@@ -27,7 +27,7 @@ def theirs(one: Standing) -> str:
 
 
 def _of_waiting(one: Standing) -> str:
-    """The same of what nobody has in hand."""
+    """The same for mail that nobody has in hand."""
     if one.due_at is not None and one.leased_at is not None:
         return f"taken{_when(one.leased_at)}, and put off: it comes again in {span(one.due_at - now())}"
     if one.attempts:

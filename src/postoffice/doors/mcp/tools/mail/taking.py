@@ -1,4 +1,4 @@
-"""Getting mail: what is still held, then what is new, as much as one answer can show."""
+"""Getting mail: first what is still held, then what is new, as much as one answer can show."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -28,7 +28,7 @@ from postoffice.doors.mcp.tools.work import paused_words
 _SECOND = timedelta(seconds=1)
 _HELD_TOKENS = 150
 _GIST_TOKENS = 12
-"""So much is shown again of what is held, where that is little and where it is much."""
+"""So many tokens of each held letter are shown again, if few are held and if many are."""
 _HELD_SHOWN = 10
 _HELD_SHOWN_AT_LENGTH = 3
 _NO_ANSWER = frozenset({TASK_UPDATE, NOTICE})
@@ -36,20 +36,20 @@ _NO_ANSWER = frozenset({TASK_UPDATE, NOTICE})
 
 
 class Given(Letter, frozen=True, kw_only=True, rename={"sender": "from"}):
-    """A message in its taker's hands, and for how long."""
+    """A message that its taker holds, and for how long."""
 
     attempt: int
     seconds_left: int
 
 
 class Held(msgspec.Struct, frozen=True, kw_only=True):
-    """What a mind holds, what is new, and how much more waits."""
+    """What a mind holds, what is new, and how many letters still wait."""
 
     held: tuple[Given, ...]
     messages: tuple[Given, ...]
     waiting: int
     tasks: tuple[Task, ...]
-    """Those it has begun and not finished."""
+    """The tasks it has begun and not finished."""
 
 
 class Mail(ForMind, frozen=True, kw_only=True):
@@ -58,12 +58,12 @@ class Mail(ForMind, frozen=True, kw_only=True):
     shape: ClassVar = Held
     mail: Held
     waited: int
-    """How many seconds the call has waited for mail at most."""
+    """For how many seconds the call was to wait for mail."""
     paused: Pause | None
     awaited: Proof | None
-    """The message whose answer alone was asked for, and how it stands."""
+    """The message whose answer was asked for, with its standing."""
     reach: Mapping[str, str] = {}
-    """Whether those can be reached who have not taken it yet."""
+    """Whether the recipients that have not taken it can be reached."""
 
     def bare(self) -> Held:
         return self.mail
@@ -84,7 +84,7 @@ class Mail(ForMind, frozen=True, kw_only=True):
         return "\n".join([*lines, *self._next()])
 
     def _still_held(self, marks: Fence) -> list[str]:
-        """What was taken before: of little the beginnings, of much what it is about."""
+        """Mail taken earlier: its beginnings if there is little, only subjects if there is much."""
         held = self.mail.held
         if not held:
             return []
@@ -94,7 +94,7 @@ class Mail(ForMind, frozen=True, kw_only=True):
         return [f"You still hold {_messages(len(held))}:", *shown, *([f"And {', '.join(more)}."] if more else [])]
 
     def _answer(self, marks: Fence, asked: str) -> list[str]:
-        """The answer that alone was asked for, or how the question stands."""
+        """The answer that was asked for, or else how the question stands."""
         came = self.mail.messages or tuple(item for item in self.mail.held if _answers(item, asked))[:1]
         if came:
             letters = [whole(marks, item, self.id(item.id)) for item in came]
@@ -110,7 +110,7 @@ class Mail(ForMind, frozen=True, kw_only=True):
         return f", {self.reach[name]}" if name in self.reach else ""
 
     def _others(self) -> list[str]:
-        """What else there is, which an answer leaves alone."""
+        """How much other mail there is, which this call left alone."""
         asked = None if self.awaited is None else self.awaited.message_id
         held = sum(not _answers(item, asked) for item in self.mail.held)
         said = [f"you hold {held} other{'' if held == 1 else 's'}"] if held else []
@@ -128,7 +128,7 @@ class Mail(ForMind, frozen=True, kw_only=True):
         return f"; {waiting} more wait{'' if waiting > 1 else 's'}" if waiting else ""
 
     def _next(self) -> list[str]:
-        """What to do, with what is new before what is held."""
+        """The next step; new mail goes before held mail."""
         letters = (*self.mail.messages, *self.mail.held)
         plain = next((self.id(item.id) for item in letters if item.type not in _NO_ANSWER and item.type != TASK), None)
         task = next((self.id(item.id) for item in letters if item.type == TASK), None)
@@ -155,7 +155,7 @@ class Mail(ForMind, frozen=True, kw_only=True):
 
 
 def _answers(item: Given, asked: str | None) -> bool:
-    """Whether it is the answer, and not a report that a task goes on."""
+    """Whether a letter is the answer, and not a report that a task goes on."""
     return item.reply_to == asked and not goes_on(item.task)
 
 
@@ -164,7 +164,7 @@ def _messages(count: int) -> str:
 
 
 async def get(request: McpRequest, given: mail.Get) -> Mail:
-    """Take what waits, or wait for it."""
+    """Take what waits, or wait for mail."""
     me = await request.caller(given.agent_id)
     office, within = request.office, _within(request, given)
     awaited = None if given.answer_to is None else await awaited_by(request, me, given.answer_to)
@@ -189,7 +189,7 @@ async def get(request: McpRequest, given: mail.Get) -> Mail:
     ids = [*(item.id for item in letters), *(item.reply_to for item in letters), *(task.message_id for task in tasks)]
     reach: Mapping[str, str] = {}
     if awaited is not None:
-        awaited = await office.status(me, awaited.message_id)  # as it stands after the wait
+        awaited = await office.status(me, awaited.message_id)  # its standing after the wait
         reach = {} if leased else await reached(request, me, awaited)
         ids.append(awaited.message_id)
     short = await shorten(request, me, ids)
@@ -202,7 +202,7 @@ def _within(request: McpRequest, given: mail.Get) -> timedelta:
 
 
 async def _held(request: McpRequest, me: Caller, new: Sequence[Leased]) -> tuple[Given, ...]:
-    """What was taken before this call."""
+    """The mail taken before this call."""
     taken = {item.message.id for item in new}
     return tuple(_in_hand(item) for item in await request.office.in_hand(me) if item.leased.message.id not in taken)
 
@@ -217,7 +217,7 @@ def _given(item: Leased, left: timedelta) -> Given:
 
 
 async def _under_way(request: McpRequest, me: Caller, shown: set[str]) -> tuple[Task, ...]:
-    """Tasks begun whose mail is no longer held: a mind that has forgotten them finds them here."""
+    """Tasks that were begun and whose mail is no longer held. They are listed so that a mind that forgot them finds them."""
     page = await request.office.tasks(me, assignee=me.name)
     return tuple(task for task in page.items if task.state in UNDER_WAY and task.message_id not in shown)
 

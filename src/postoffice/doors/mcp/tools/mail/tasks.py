@@ -1,4 +1,4 @@
-"""Reporting on a task, or taking back what was sent."""
+"""Reporting on a task, or taking back sent mail."""
 
 from collections.abc import Iterable
 from typing import ClassVar
@@ -17,7 +17,7 @@ from postoffice.doors.mcp.tools.verb import Verb
 
 
 class Outcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of it: a task as it stands now, or each recipient of what was taken back."""
+    """The result: a task's new state, or what became of the mail with each recipient."""
 
     id: str
     task: Task | None = None
@@ -51,7 +51,7 @@ def _names(some: Iterable[Recalled]) -> str:
 
 
 async def update(request: McpRequest, given: mail.Update) -> Reported:
-    """Move a task, or take it back."""
+    """Move a task, or cancel it."""
     me = await request.caller(given.agent_id)
     try:
         state = TaskState(given.state)
@@ -63,7 +63,7 @@ async def update(request: McpRequest, given: mail.Update) -> Reported:
 
 
 async def _cancel(request: McpRequest, me: Caller, given: mail.Update, state: TaskState, report: Draft) -> Outcome:
-    """A task, also one that was taken; of other mail what nobody has taken."""
+    """Cancel a task, even if it was taken; of other mail, only what nobody has taken."""
     try:
         task = await request.office.update_task(me, given.id, state, report)
     except NoSuchTask:
@@ -74,7 +74,7 @@ async def _cancel(request: McpRequest, me: Caller, given: mail.Update, state: Ta
 
 
 async def _move(request: McpRequest, me: Caller, given: mail.Update, state: TaskState, report: Draft) -> Outcome:
-    """One that has ended is done with as mail, too; one under way stays with whoever works on it."""
+    """Move a task. One that ends is also settled as mail; one under way stays with its assignee."""
     task = await request.office.update_task(me, given.id, state, report, percent=given.percent)
     if task.state in FINAL:
         await request.office.settle(me, [Ack(task.message_id)])

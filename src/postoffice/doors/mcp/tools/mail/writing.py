@@ -1,4 +1,4 @@
-"""Sending mail: a message, a reply, a task, or something passed on."""
+"""Sending mail: a message, a reply, a task, or a forward."""
 
 from datetime import datetime, timedelta
 from typing import Any, ClassVar
@@ -25,22 +25,22 @@ from postoffice.doors.moments import now
 
 _URGENT_PRIORITY = 1
 _HEARS = frozenset({Way.WINDOW, Way.PROGRAM})
-"""How somebody can be reached who may answer while it is waited for."""
+"""The ways of agents that may answer while the sender waits."""
 
 
 class Sent(ForMind, frozen=True, kw_only=True):
-    """A message of a mind's, accepted."""
+    """An accepted message of a mind."""
 
     shape: ClassVar = Receipt
     receipt: Receipt
     answers: Message | None
-    """What it answers, if that was known before."""
+    """The message it answers, if that was known before."""
     mine: bool
-    """Whether that was the sender's own."""
+    """Whether the answered message was the sender's own."""
     awaits: str | None
-    """What is to come of it, if anything."""
+    """What the sender may wait for, if anything."""
     asks: bool
-    """Whether it asks a person, who may take as long as people do."""
+    """Whether it asks a person, who may take long."""
 
     def bare(self) -> Receipt:
         return self.receipt
@@ -60,20 +60,20 @@ class Sent(ForMind, frozen=True, kw_only=True):
         return "\n".join(lines)
 
     def _next(self, id: str) -> str:
-        """Wait where somebody can take it now; where nobody can, go on."""
+        """The next step: to wait if somebody can take it now, otherwise to go on with other work."""
         ways = [to["reach"]["way"] for to in self.receipt.recipients if to.get("reach")]
         if self.asks:
-            return f'Next: go on with other work, it stays open; mail_get(answer_to="{id}") later shows {self.awaits}.'
+            return f'Next: go on with other work, the question stays open; mail_get(answer_to="{id}") later shows {self.awaits}.'
         if not any(way in _HEARS for way in ways):
             return f'Next: go on with other work, nobody can take it now; mail_get(answer_to="{id}") later shows {self.awaits}.'
         return f'Next: mail_get(wait_seconds=…, answer_to="{id}") waits for {self.awaits}.'
 
 
 async def send(request: McpRequest, given: mail.Send) -> Sent:
-    """Send what was written."""
+    """Send a message."""
     me = await request.caller(given.agent_id)
     if given.text is None and given.data is UNSET and given.forward is None:
-        raise Invalid(what="text", why="a message has to say something; give text, data, or forward")
+        raise Invalid(what="text", why="the message is empty; give text, data, or forward")
     answers = None if given.reply_to is None else await _answered(request, me, given.reply_to)
     text = given.text if given.forward is None else await _commented(request, me, given.forward, given.text)
     draft = Draft(
@@ -85,7 +85,7 @@ async def send(request: McpRequest, given: mail.Send) -> Sent:
         reply_to=given.reply_to,
         correlation_id=(given.id or sender_id())
         if given.reply_to is None
-        else None,  # which answers carry on, so that they can be waited for
+        else None,  # answers carry this mark, so that the sender can wait for them
         forward_of=given.forward,
         priority=_URGENT_PRIORITY if given.urgent else None,
         task=_work(given.task),
@@ -108,21 +108,21 @@ async def send(request: McpRequest, given: mail.Send) -> Sent:
 
 
 def _awaits(draft: Draft) -> str | None:
-    """A reply, a forward and an announcement need no answer."""
+    """What to wait for. A reply, a forward and an announcement need no answer."""
     if draft.reply_to or draft.forward_of or not isinstance(draft.to, str) or draft.to == EVERYONE:
         return None
     return "the result" if draft.task else "the answer"
 
 
 def _shut(error: NotAdmitted) -> MailError:
-    """The same, with what a mind can do about it."""
+    """The same refusal, with what a mind can do about it."""
     name = error.facts["recipient"]
     why = f'Not sent and not kept: {name} takes mail only after consent. Next: mail_connect(agent="{name}"), then send again.'
     return told(error.code, why)
 
 
 def _when(field: str, given: float | str | None) -> When | None:
-    """Minutes from now, or a time."""
+    """A time, given as minutes from now or as a date."""
     try:
         return None if given is None else timedelta(minutes=float(given))
     except (ValueError, OverflowError):
@@ -146,11 +146,11 @@ async def _answered(request: McpRequest, me: Caller, ref: str) -> Message | None
     try:
         return (await request.office.status(me, ref)).message
     except MailError:
-        return None  # the send says what is wrong with it
+        return None  # sending it will say what is wrong
 
 
 async def _commented(request: McpRequest, me: Caller, ref: str, comment: str | None) -> str | None:
-    """A comment, and below it what it is about: a forward with words of its own carries nothing else."""
+    """A comment with the forwarded message below it: a forward with words of its own carries nothing else."""
     if not comment:
         return None
     original = (await request.office.status(me, ref)).message
@@ -158,21 +158,21 @@ async def _commented(request: McpRequest, me: Caller, ref: str, comment: str | N
 
 
 def _work(asked: bool | mail.Linked) -> TaskRef | None:  # noqa: FBT001 - as the tool takes it
-    """What is asked for, and what it belongs to."""
+    """The task that is asked for, and what it belongs to."""
     if isinstance(asked, mail.Linked):
         return TaskRef(parent=asked.parent or None, blocked_by=tuple(filter(None, asked.blocked_by)))
     return TaskRef() if asked else None
 
 
 def _recipients(me: Caller, given: mail.Send, answers: Message | None) -> str | tuple[str, ...]:
-    """Whom it goes to: those named, or whoever wrote what it answers."""
+    """The recipients: those named, or else the sender of the answered message."""
     if given.to is not None:
         names = [name.strip() for name in (given.to.split(",") if isinstance(given.to, str) else given.to) if name.strip()]
         return names[0] if len(names) == 1 else tuple(names)
     if given.reply_to is None:
-        raise Invalid(what="to", why=f"it says who gets the message: a name, names separated by commas, or {EVERYONE}")
+        raise Invalid(what="to", why=f"give a name, names separated by commas, or {EVERYONE}")
     if answers is None:
-        raise Invalid(what="reply_to", why=f"{given.reply_to!r} is no message you sent or got; mail_find looks for it")
+        raise Invalid(what="reply_to", why=f"{given.reply_to!r} is not a message you sent or got; mail_find looks for it")
     return answers.to if folded(answers.sender) == folded(me.name) else answers.sender
 
 

@@ -177,7 +177,7 @@ class TestOnTheWay:
 
     def test_a_name_the_server_does_not_answer_to(self, home: Home) -> None:
         found, fix = examined(home, "--server", f"http://0.0.0.0:{home.office.port}")["server"]
-        assert "does not answer to this name" in found
+        assert "does not accept this name" in found
         assert "POSTOFFICE_ALLOWED_HOSTS" in fix
 
 

@@ -151,7 +151,7 @@ class TestKeys:
         (coder,) = home.names("coder")
         home.ask("register", coder)
         words = ("key", "revoke", whose, coder)
-        question = f"Revoke every key of {coder}? Whoever uses one of them is locked out. [y/N] "
+        question = f"Revoke every key of {coder}? Every program that uses one is locked out. [y/N] "
         for answer in (b"\n", b"n\n", b"\x04"):
             assert plain(seen(home, *words, until=question, typed=answer)).endswith("Nothing was revoked.\n")
         assert "Traceback" not in seen(home, *words, until=question, code=130)

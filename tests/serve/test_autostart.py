@@ -138,7 +138,7 @@ class TestOnce:
         assert os.getpgid(home.pid()) == home.pid()  # a group of its own: no Ctrl-C of a terminal reaches it
         assert home.run("close") == (0, f"Postoffice on {home.address} is closed.\n", "")
         assert not answers(home.port)
-        assert home.run("close") == (0, f"No office of this machine's own is open on {home.address}.\n", "")
+        assert home.run("close") == (0, f"No office that a program of this machine started is open on {home.address}.\n", "")
         assert home.run("send", "--to", "bob", "Dinner?", "--as", "ann")[0] == 0  # with the mail that was there
 
     def test_serve_says_that_it_is_open_already_and_where(self, home: Home) -> None:

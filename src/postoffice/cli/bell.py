@@ -18,15 +18,15 @@ def add(commands: Any) -> None:
     ringing = commands.add_parser(
         "bell",
         help="ring open windows when mail comes; it starts and ends by itself",
-        description="Keep this machine's open windows known to the office, and ring them when mail comes. Hooks start it; it ends a minute after the last window.",
+        description="Tell the office which windows are open on this machine, and ring them when mail comes. Hooks start it; it ends a minute after the last window.",
         epilog=examples("postoffice bell"),
         formatter_class=plain,
     )
     ringing.set_defaults(command=_bell)
     telling = commands.add_parser(
         "hook",
-        help="what a client's hooks run: it tells the bell of the session, and the agent of its mail",
-        description="Run by a client's hooks, with the event on standard input. Prints what the agent is to be told: that mail waits, never what it says.",
+        help="run by a client's hooks: reports the session to the bell, and mail to the agent",
+        description="Run by a client's hooks, with the event on standard input. Prints for the agent that mail waits, never what it says.",
         epilog=examples("postoffice hook --client claude", "postoffice hook --client codex --as coder"),
         formatter_class=plain,
     )
@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
     quieting = commands.add_parser(
         "quiet",
         help="do not ring an agent's windows for a while, or at certain hours",
-        description="Have an agent's windows left alone. Mail waits meanwhile, and is told of with the next turn. Without more, shows what was asked for.",
+        description="Do not ring an agent's windows for a while. Mail waits meanwhile, and the next turn is told of it. Without options, shows what is set.",
         epilog=examples("postoffice quiet coder --for 1h", "postoffice quiet coder --hours 22:00-07:00", "postoffice quiet coder --off"),
         formatter_class=plain,
     )
@@ -47,12 +47,12 @@ def add(commands: Any) -> None:
 
 
 def run_hook() -> int:
-    """What `postoffice hook` does, with nothing else of the command."""
+    """Run `postoffice hook` without loading the rest of the command."""
     parser = argparse.ArgumentParser(prog="postoffice hook")
     _add_hook_options(parser)
     try:
         return _hook(vars(parser.parse_args(sys.argv[2:])))
-    except (MailError, OSError) as error:  # no turn fails for us
+    except (MailError, OSError) as error:  # a turn must not fail because of us
         print(f"postoffice: {error}", file=sys.stderr)
         return 0
 
@@ -61,20 +61,20 @@ def _add_hook_options(telling: argparse.ArgumentParser) -> None:
     telling.add_argument("--client", choices=_CLIENTS, default="claude", help="who runs it (claude)")
     telling.add_argument("--as", dest="agent", metavar="AGENT", help="a name of your choice for the window (its folder's)")
     telling.add_argument("--shared", action="store_true", help="let several windows serve that one mailbox")
-    telling.add_argument("--tmux", action="store_true", help="type rings into its tmux pane, where nothing else wakes it")
+    telling.add_argument("--tmux", action="store_true", help="type rings into its tmux pane if nothing else wakes it")
     telling.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
     telling.add_argument("--wait", action="store_true", help="stay until mail comes, and wake the client by the exit code")
 
 
 def _bell(_: Options) -> int:
-    import asyncio  # noqa: PLC0415 - help does without
+    import asyncio  # noqa: PLC0415 - not needed for help
 
     from postoffice.bridges.bell.calls import keep_bell  # noqa: PLC0415
     from postoffice.serve.logs import set_up_logs  # noqa: PLC0415
 
     set_up_logs("info", "console")
     if not asyncio.run(keep_bell()):
-        print("A bell is there already.")
+        print("A bell is running already.")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""Commands that join an agent to its mailbox: MCP over standard input and output, and the runner."""
+"""Commands that connect an agent to its mailbox: MCP over standard input and output, and the runner."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
     mailbox.add_argument("--as", dest="agent", metavar="NAME", help="the agent, on an open server without a key (POSTOFFICE_AGENT)")
     mailbox.add_argument("--tools", help="toolsets or tools, separated by commas (mail)")
     mailbox.add_argument("--structured", action="store_true", help="raw values beside the text, for a program instead of a model")
-    mailbox.add_argument("--window", choices=CLIENTS, help="serve the window of this client that starts it, by the window's own name")
+    mailbox.add_argument("--window", choices=CLIENTS, help="serve the window of this client that starts it, under that window's name")
     mailbox.add_argument("--shared", action="store_true", help="with --window and --as: several windows serve that one mailbox")
     mailbox.set_defaults(command=_mcp)
     running = commands.add_parser(
@@ -53,13 +53,11 @@ def add(commands: Any) -> None:
     running.add_argument("--with", dest="preset", choices=["claude", "codex", "gemini", "opencode"], help="a CLI we know how to run")
     running.add_argument("--jobs", type=_count, help="messages worked on at once (as many as the agent's card allows)")
     running.add_argument("--timeout", type=seconds, default=900.0, metavar="SECONDS", help="for one message (900)")
-    running.add_argument(
-        "--env", action="append", default=[], metavar="NAME", help="what else of the environment it gets; 'AWS_*' for all of those"
-    )
+    running.add_argument("--env", action="append", default=[], metavar="NAME", help="variables it gets too; 'AWS_*' for all that begin so")
     running.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
     running.add_argument("--cwd", metavar="FOLDER", help="where it works (here)")
     running.add_argument("--install", action="store_true", help="keep it running as a service of yours, by systemd or launchd")
-    running.add_argument("--uninstall", action="store_true", help="end that service and remove it")
+    running.add_argument("--uninstall", action="store_true", help="stop that service and remove it")
     running.add_argument("words", nargs="*", metavar="COMMAND", help="your own command, or with --with more options for that CLI, after --")
     running.set_defaults(command=_run)
 
@@ -90,13 +88,13 @@ def _mcp(options: Options) -> None:
         listed=beside and beside.listed,
         rename=beside and beside.rename,
     )
-    # Nobody can be called away from waiting for the next line of our input, so that an interrupt has to end the process itself.
+    # A read of standard input cannot be cancelled, so an interrupt has to end the process itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     asyncio.run(_serve_stdio(mailbox))
 
 
 def _beside(server: str, agent: str | None, options: Options) -> Any:
-    """What ties us to the window that we serve, if we serve one."""
+    """The link to the window we serve, if we serve one."""
     if options["window"] is None:
         return None
     from postoffice.bridges.bell.beside import Beside  # noqa: PLC0415
@@ -108,7 +106,7 @@ def _beside(server: str, agent: str | None, options: Options) -> Any:
 
 
 async def _serve_stdio(mailbox: Any) -> None:
-    """The tools, and beside them the relay to a gateway where one is named."""
+    """Serve the tools, and beside them the relay if a gateway is named."""
     from postoffice.bridges.stdio import serve_stdio  # noqa: PLC0415
     from postoffice.cli.openclaw import relay_settings  # noqa: PLC0415
 
@@ -121,9 +119,9 @@ async def _serve_stdio(mailbox: Any) -> None:
 
     set_up_logs("info", "console")
     relay, tools = asyncio.create_task(keep_relay(settings)), asyncio.create_task(serve_stdio(mailbox))
-    when_told_to_end(relay.cancel, signal.SIGINT, signal.SIGTERM)  # what it has in hand goes back first
+    when_told_to_end(relay.cancel, signal.SIGINT, signal.SIGTERM)  # it first gives back what it has in hand
     await asyncio.wait({relay, tools}, return_when=asyncio.FIRST_COMPLETED)
-    if not tools.done():  # we were told: as above, only the signal itself ends the wait for a line
+    if not tools.done():  # we were told to end: as above, only the signal itself ends the read
         asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
         signal.raise_signal(signal.SIGTERM)
     relay.cancel()
@@ -140,10 +138,10 @@ def _run(options: Options) -> None:
 
     if options["preset"] is None and not options["words"]:
         raise BadSetting(name="command", why="give --with CLI, or -- COMMAND")
-    if options["cwd"] is not None and not os.path.isdir(options["cwd"]):  # noqa: PTH112 - as it was given
+    if options["cwd"] is not None and not os.path.isdir(options["cwd"]):  # noqa: PTH112 - exactly as it was given
         raise BadSetting(name="--cwd", why=f"there is no folder {options['cwd']}")
     preset = with_options(PRESETS[options["preset"]], options["words"]) if options["preset"] else own_command(options["words"])
-    # Told now: each message would be tried in vain until it is dead.
+    # Fail now: otherwise each message would be tried in vain until it is dead.
     if "{" not in (program := preset.first[0]) and shutil.which(program) is None:
         raise BadSetting(name="command", why=f"{program} cannot be run here; install it, or name another after --")
     environment = chosen(os.environ, preset.names, options["env"])
@@ -165,7 +163,7 @@ async def _keep_running(job: Any) -> None:
     def say(text: str) -> None:
         from postoffice.core.fence import one_line  # noqa: PLC0415
 
-        with suppress(OSError):  # mail is answered also where nobody listens any more, or the log's disk is full
+        with suppress(OSError):  # go on answering mail even if nobody reads our output, or the log's disk is full
             print(f"{datetime.now().astimezone():%H:%M:%S} {job.agent}: {one_line(text)}", file=sys.stderr, flush=True)
 
     await starter.ensure_open(job.server)

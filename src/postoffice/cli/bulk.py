@@ -17,7 +17,7 @@ _FILTERS = {"agent": "of", "sender": "sender", "type": "type", "reason": "reason
 
 
 async def bulk(wire: "Wire", options: Options) -> Any:
-    """Count them; do it only where that is said."""
+    """Count the letters; act on them only with --yes."""
     path, which = f"/bulk/{options['act']}", {field: options[name] for field, name in _FILTERS.items() if options[name] is not None}
     if options["older"] is not None:
         which["older_than"] = span_of(options["older"], "--older").total_seconds()
@@ -39,7 +39,7 @@ def _told(console: "Console", answer: Any) -> None:
     if not answer["done"] and not answer["refused"]:
         say(console, f"{answer['left']} letters fit. Nothing is done yet: add --yes to {answer['act']} them.")
         return
-    refused = f", {answer['refused']} could not be" if answer["refused"] else ""
+    refused = f", {answer['refused']} could not be done" if answer["refused"] else ""
     say(console, f"Done to {answer['done']} letters{refused}; {answer['left']} left.")
 
 
@@ -59,9 +59,9 @@ COMMANDS = (
             argument("--of", metavar="AGENT", help="only in this agent's mailbox"),
             argument("--sender", metavar="AGENT", help="only what this agent sent"),
             argument("--type", help="only this kind of message"),
-            argument("--reason", help="only where these words stand in the reason"),
-            argument("--older", metavar="TIME", help="only what died, or came to wait, so long ago: 2h, 7d"),
-            argument("--yes", action="store_true", help="do it; else they are counted"),
+            argument("--reason", help="only if the reason contains these words"),
+            argument("--older", metavar="TIME", help="only what died, or began to wait, at least so long ago: 2h, 7d"),
+            argument("--yes", action="store_true", help="do it; without this they are only counted"),
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""Who the command speaks as, and to which office."""
+"""Who the command speaks as, and at which office."""
 
 import os
 from collections.abc import AsyncIterator, Mapping
@@ -35,7 +35,7 @@ def agent_of(options: Mapping[str, Any]) -> str | None:
 
 @asynccontextmanager
 async def asking(options: Mapping[str, Any]) -> AsyncIterator["Wire"]:
-    """A wire for as long as a command runs; why the office does not know who speaks is told as what can be done about it here."""
+    """A wire for one command. If the office does not know the caller, the error says what to do about that here."""
     async with open_wire(options) as wire:
         try:
             yield wire
@@ -50,7 +50,7 @@ async def asking(options: Mapping[str, Any]) -> AsyncIterator["Wire"]:
 
 
 class Speaker(NamedTuple):
-    """As whom a command speaks, and how that was decided."""
+    """Who a command speaks as, and how that was decided."""
 
     agent: str | None
     key: str | None
@@ -58,20 +58,20 @@ class Speaker(NamedTuple):
 
 
 def open_wire(options: Mapping[str, Any]) -> "Wire":
-    """A wire as whoever the command speaks as."""
-    from postoffice.client.wire import Wire  # noqa: PLC0415 - help and mistakes need no HTTP
+    """A wire that calls as the command's speaker."""
+    from postoffice.client.wire import Wire  # noqa: PLC0415 - not needed for help or mistakes
 
     caller = speaker(options)
     return Wire(server_of(options), key=caller.key, agent=None if caller.agent == OWNER else caller.agent)
 
 
 def speaker(options: Mapping[str, Any]) -> Speaker:
-    """The agent that was named, or chosen by `use`; else the owner where their key is; else the only one with a key here."""
+    """The agent that was named, or chosen by `use`; else the owner if their key is here; else the only agent with a key here."""
     server, named = server_of(options), options.get("agent")
     if key := key_in(os.environ, "POSTOFFICE_KEY"):
         return Speaker(agent_of(options), key, "by POSTOFFICE_KEY")
     if named is None and (options.get("everyone") or options.get("of")):
-        return _speaking(server, OWNER, "as only the owner may ask that", options)
+        return _speaking(server, OWNER, "as only the owner may do that", options)
     named_by = {
         "by --as": named,
         "by POSTOFFICE_AGENT": os.environ.get("POSTOFFICE_AGENT"),
@@ -84,23 +84,23 @@ def speaker(options: Mapping[str, Any]) -> Speaker:
 
 
 def _speaker_here(server: str, options: Mapping[str, Any]) -> Speaker:
-    """Who speaks where nobody is named."""
+    """The speaker if none is named."""
     if (key := owner_key(server, options)) is not None:
         return Speaker(OWNER, key, "as the office is kept here")
     stored = [kept for kept in credentials.known(server) if kept.agent != OWNER]
     if len(stored) == 1:
         return Speaker(stored[0].agent, stored[0].key, "as its key is the only one here")
     owner = _speaking(server, OWNER, "as no other key is here", options)
-    return owner if owner.key else Speaker(None, None, "as nobody was named and no key is here")
+    return owner if owner.key else Speaker(None, None, "as no agent was named and no key is here")
 
 
 def _window_here(server: str) -> Speaker | None:
-    """The agent of the window in which this is run, by whatever ran it there."""
-    from postoffice.bridges.bell.place import cards  # noqa: PLC0415 - most commands never ask
+    """The agent of the window in which the command runs, directly or through other programs."""
+    from postoffice.bridges.bell.place import cards  # noqa: PLC0415 - most commands do not need it
     from postoffice.client.process import is_below  # noqa: PLC0415
 
     windows = [one for one in cards() if one.agent is not None and one.server == server and one.process.alive]
-    session = os.environ.get(_CODEX_SESSION)  # a shell of Codex's comes from a daemon that all windows share
+    session = os.environ.get(_CODEX_SESSION)  # Codex starts shells from a daemon that all windows share
     agent = next(
         (one.agent for one in windows if is_below(os.getpid(), one.process.pid) or (session is not None and one.session == session)), None
     )
@@ -108,7 +108,7 @@ def _window_here(server: str) -> Speaker | None:
 
 
 def _speaking(server: str, agent: str, why: str, options: Mapping[str, Any]) -> Speaker:
-    """With the key kept for that name; the owner's is also the office's own, where that is kept here."""
+    """A speaker with the key kept for its name. The owner's key may also be in the office's data directory."""
     kept = credentials.load(server, agent)
     key = kept.key if kept else None
     if agent.lower() == OWNER:
@@ -117,12 +117,12 @@ def _speaking(server: str, agent: str, why: str, options: Mapping[str, Any]) -> 
 
 
 def key_in(environ: Mapping[str, str], *names: str) -> str | None:
-    """A key from the environment, by the first of these names; the end of a line that came with it from a file is no part of it."""
+    """A key from the first of these variables that is set, without a line end that came with it from a file."""
     return next(filter(None, (environ.get(name, "").strip() for name in names)), None)
 
 
 def owner_key(server: str, options: Mapping[str, Any] = _NOTHING_SAID) -> str | None:
-    """The owner's key, on the machine where the office keeps it."""
+    """The owner's key from the office's data directory, if that is on this machine."""
     path = data_folder(options) / OWNER_KEY
     host = server.partition("://")[2].rpartition(":")[0].strip("[]") or server.partition("://")[2]
     try:
@@ -132,7 +132,7 @@ def owner_key(server: str, options: Mapping[str, Any] = _NOTHING_SAID) -> str | 
 
 
 def replace_owner_key(key: str) -> Path:
-    """Put a new key where the office keeps the owner's."""
+    """Replace the owner's key in the office's data directory."""
     from postoffice.setup.change import write_text  # noqa: PLC0415
 
     path = (data_folder() / OWNER_KEY).resolve()
@@ -141,12 +141,12 @@ def replace_owner_key(key: str) -> Path:
 
 
 def found_here(wire: "Wire", options: Mapping[str, Any] = _NOTHING_SAID) -> bool:
-    """Whether a key was taken from this machine's data directory, which may be another office's, rather than given."""
+    """Whether a key was not given but taken from this machine's data directory, which may be another office's."""
     return not key_in(os.environ, "POSTOFFICE_KEY") and wire.key is not None and wire.key == owner_key(wire.server, options)
 
 
 def data_folder(options: Mapping[str, Any] = _NOTHING_SAID) -> Path:
-    """Where a server on this machine keeps its data: as the command was told, or read in the server's settings; environment, or default."""
+    """Where a server on this machine keeps its data: from the command's options, the server's settings, the environment, or by default."""
     if folder := options.get("data"):
         return Path(folder)
     return own_office.data_folder()

@@ -1,4 +1,4 @@
-"""A command: what it is called, what it takes, what it does, and how a person sees its answer."""
+"""A command: its name, its arguments, what it does, and how its answer is shown to a person."""
 
 import argparse
 import math
@@ -28,7 +28,7 @@ def argument(*flags: str, **settings: Any) -> Argument:
 
 
 CLIENTS = {"claude": "claude-code"} | {name: name for name in ("codex", "copilot", "gemini", "kilo", "omp", "opencode", "pi", "qwen")}
-"""Clients whose windows we know, and what they are called at the office."""
+"""The clients whose windows we know, with their names at the office."""
 
 
 class Command(NamedTuple):
@@ -41,14 +41,14 @@ class Command(NamedTuple):
     render: Render
     arguments: tuple[Argument, ...] = ()
     in_window: bool = False
-    """Whether it speaks as the agent in whose window it is run, where nobody is named."""
+    """Whether it speaks by default as the agent of the window it runs in."""
 
 
 Commands = "argparse._SubParsersAction[Any]"
 
 
 def add_commands(commands: Any, wanted: Sequence[Command], do: Callable[[Command], Callable[[Options], None]]) -> None:
-    """Add commands to a parser, each with its examples and with who is asking."""
+    """Add commands to a parser, each with its examples and the options for its caller."""
     for command in wanted:
         parser = add_parser(commands, command.name, command.help, command.examples, command.arguments)
         add_caller(parser)
@@ -56,7 +56,7 @@ def add_commands(commands: Any, wanted: Sequence[Command], do: Callable[[Command
 
 
 def add_parser(commands: Any, name: str, help: str, shown: Sequence[str], arguments: Sequence[Argument]) -> argparse.ArgumentParser:
-    """A command's own parser, with examples."""
+    """Add a command's parser, with examples."""
     parser: argparse.ArgumentParser = commands.add_parser(
         name,
         help=help,
@@ -70,7 +70,7 @@ def add_parser(commands: Any, name: str, help: str, shown: Sequence[str], argume
 
 
 def add_caller(parser: argparse.ArgumentParser) -> None:
-    """Who asks, where, and how the answer is wanted."""
+    """Add the options for the caller, the office, and the form of the answer."""
     group = parser.add_argument_group("who and where")
     group.add_argument("--server", metavar="URL", help="the office (POSTOFFICE_SERVER, or http://127.0.0.1:8787)")
     group.add_argument("--as", dest="agent", metavar="AGENT", help="speak as this agent (POSTOFFICE_AGENT)")
@@ -78,12 +78,12 @@ def add_caller(parser: argparse.ArgumentParser) -> None:
 
 
 def seconds(text: str) -> float:
-    """A while: more than none, and not for ever."""
+    """Parse a number of seconds, above 0 and with a bound."""
     if not 0 < (given := float(text)) < math.inf:
         raise ValueError
     return given
 
 
 def examples(*lines: str) -> str:
-    """Examples for the end of a help text."""
+    """The examples at the end of a help text."""
     return "examples:\n" + "\n".join(f"  {line}" for line in lines)

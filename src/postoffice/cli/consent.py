@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def connect(wire: "Wire", options: Options) -> Any:
-    """Ask."""
+    """Ask for a connection."""
     return await wire.post("/connections/request", {"target_agent_name": options["target"], "message": options["message"]})
 
 
@@ -25,7 +25,7 @@ def _requested(console: "Console", answer: Any) -> None:
 
 
 async def approve(wire: "Wire", options: Options) -> Any:
-    """Give consent: by a code, or as the owner by the request's id."""
+    """Approve a request: by a code, or as the owner by its id."""
     if len(options["code"]) == len("XX-NNN"):
         return await wire.post("/connections/approve", {"verification_code": options["code"]})
     return await wire.post(f"/connections/{part(await ids.connection_id(wire, options['code']))}/approve")
@@ -46,7 +46,7 @@ def _concluded(console: "Console", answer: Any) -> None:
 
 
 async def connections(wire: "Wire", options: Options) -> Any:
-    """Requests and connections."""
+    """List requests and connections."""
     wanted = {"status": options["status"], "everyone": options["everyone"]}
     return await gathered(wire, "/connections", "connections", options["limit"], **wanted)
 
@@ -80,7 +80,7 @@ COMMANDS = (
     ),
     Command(
         "reject",
-        "refuse a request, take one's own back, or end a connection",
+        "refuse a request, withdraw your own, or end a connection",
         ("postoffice reject CONNECTION --as bob-agent", "postoffice reject CONNECTION --end --as bob-agent"),
         reject,
         _concluded,

@@ -1,4 +1,4 @@
-"""Moments as people write them: `tomorrow`, `friday 17:00`, `in 2h`, or a date."""
+"""Times as people write them: `tomorrow`, `friday 17:00`, `in 2h`, or a date."""
 
 import re
 from contextlib import suppress
@@ -25,21 +25,21 @@ _NOON_HOUR = 12
 
 
 def moment_of(text: str, now: datetime, setting: str = "--deadline", *, begins: bool = False) -> datetime:
-    """The moment that is meant, on the clock of whoever writes. A day alone means its end, or its beginning; an hour alone the next time it comes."""
+    """The time that a text means, by this machine's clock. A day alone means its end or beginning; an hour alone means its next occurrence."""
     words = " ".join(text.lower().split())
     with suppress(ValueError, OverflowError):
         moment = _ahead(words, now) or _day(words, now, _DAY_BEGINS if begins else _END_OF_DAY) or _hour(words, now) or _written(text, now)
         if moment is not None:
             return moment
-    why = f"{text!r} is no time; write it like tomorrow, friday 17:00, in 2h, 2026-12-31 or 2026-12-31T18:00Z"
+    why = f"{text!r} is not a time; write it like tomorrow, friday 17:00, in 2h, 2026-12-31 or 2026-12-31T18:00Z"
     raise BadSetting(name=setting, why=why)
 
 
 def span_of(text: str, setting: str) -> timedelta:
-    """A while: `30m`, `2h`, `1d`."""
+    """A duration: `30m`, `2h`, `1d`."""
     span = _AHEAD.fullmatch(text.strip().lower())
     if span is None or span[1] is None or (unit := _UNITS.get(span[2])) is None:
-        raise BadSetting(name=setting, why=f"{text!r} is no time; say 30m, 1h or 2d")
+        raise BadSetting(name=setting, why=f"{text!r} is not a duration; write 30m, 1h or 2d")
     return timedelta(**{unit: int(span[1])})
 
 
@@ -51,7 +51,7 @@ def _ahead(words: str, now: datetime) -> datetime | None:
 
 
 def _day(words: str, now: datetime, alone: time) -> datetime | None:
-    """`today`, `tomorrow`, `friday`, a date; each perhaps with an hour."""
+    """`today`, `tomorrow`, `friday` or a date, with or without an hour."""
     first, _, rest = words.partition(" ")
     if first in ("today", "tonight"):
         day = now.date()
@@ -68,7 +68,7 @@ def _day(words: str, now: datetime, alone: time) -> datetime | None:
 
 
 def _hour(words: str, now: datetime) -> datetime | None:
-    """`18:00`, `6pm`: today, or tomorrow if that is over."""
+    """`18:00`, `6pm`: today, or tomorrow if that has passed."""
     if (":" not in words and not words.endswith(("am", "pm"))) or (at := _time(words)) is None:
         return None
     moment = datetime.combine(now.date(), at).astimezone()
@@ -85,6 +85,6 @@ def _time(words: str) -> time | None:
 
 
 def _written(text: str, now: datetime) -> datetime | None:
-    """As programs write it; without a zone it is meant on this machine's clock."""
+    """A time as programs write it. Without a zone it is by this machine's clock."""
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo).astimezone()

@@ -1,4 +1,4 @@
-"""What may be wrong between here and the office, and what to do about it."""
+"""Finds what may be wrong between here and the office, and says what to do."""
 
 import os
 import shutil
@@ -32,7 +32,7 @@ _FULL_SHARE = 0.8
 
 
 async def examine(options: dict[str, Any]) -> list[Finding]:
-    """Every check, in the order in which one would look."""
+    """Run every check, in the order in which a person would look."""
     findings = [*_environment(), *_folders(options), *_clients(), *_windows()]
     try:
         server = server_of(options)
@@ -42,13 +42,13 @@ async def examine(options: dict[str, Any]) -> list[Finding]:
 
 
 def render(console: "Console", answer: Any) -> None:
-    """Findings as a person reads them."""
+    """Show findings to a person."""
     rows = [(finding["is"], finding["what"], finding["found"], finding.get("fix", "")) for finding in answer["findings"]]
     table(console, ("is", "what", "found", "what to do"), rows, "Nothing was looked at.")
 
 
 def _environment() -> list[Finding]:
-    """Variables that look like ours and are not."""
+    """Find variables that look like ours but are not."""
     from postoffice.config import slips  # noqa: PLC0415
 
     return [
@@ -62,7 +62,7 @@ def _environment() -> list[Finding]:
 
 
 def _clients() -> list[Finding]:
-    """What an earlier setup wrote into clients' files."""
+    """Find entries of an earlier setup in clients' files."""
     from postoffice.setup.home import my_home  # noqa: PLC0415
     from postoffice.setup.outdated import outdated  # noqa: PLC0415
 
@@ -78,7 +78,7 @@ def _clients() -> list[Finding]:
 
 
 def _windows() -> list[Finding]:
-    """Open windows that nothing wakes, or not as it should."""
+    """Find open windows that nothing wakes, or not in the best way."""
     from postoffice.cli.ways import unreached  # noqa: PLC0415
 
     fix = "run `postoffice setup` for it again, with --hook (and --let-in where it holds rings); docs/bell.md lists the ways"
@@ -89,7 +89,7 @@ def _folders(options: dict[str, Any]) -> list[Finding]:
     data = data_folder(options)
     findings = [_credential_modes()]
     if not data.exists():
-        return [*findings, _fine("data", f"{data} is not there; no server has run here")]
+        return [*findings, _fine("data", f"{data} does not exist; no server has run here")]
     if not data.is_dir():
         return [*findings, _wrong("data", f"{data} is no directory", "name one with --data, or in POSTOFFICE_DATA")]
     if not os.access(data, os.W_OK | os.X_OK):
@@ -125,7 +125,7 @@ def _mode(what: str, path: Path, fix: str) -> Finding:
 
 
 def _database(path: Path) -> Finding:
-    """Whether the file is whole. Reading it disturbs no server."""
+    """Check that the database file is whole. Reading it does not disturb a server."""
     import sqlite3  # noqa: PLC0415
 
     if not path.exists():
@@ -180,13 +180,13 @@ async def _office(server: str, options: dict[str, Any]) -> AsyncIterator[Finding
 
 
 def _no_answer(server: str, why: str) -> Finding:
-    """What to make of silence. Where TLS is not what is spoken there, something does answer."""
+    """The finding if there is no answer. If only TLS failed, something does answer there."""
     if "WRONG_VERSION_NUMBER" in why:
         plain = server.replace("https://", "http://", 1)
         return _wrong("server", f"no TLS is spoken at {server} ({why})", f"write {plain}, or the address of the proxy with TLS before it")
     if "CERTIFICATE_VERIFY_FAILED" in why:
-        fix = "have it show one for that name, by an authority this machine trusts"
-        return _wrong("server", f"the certificate of {server} is not to be trusted ({why})", fix)
+        fix = "give it a certificate for that name, from an authority this machine trusts"
+        return _wrong("server", f"the certificate of {server} cannot be trusted ({why})", fix)
     return _wrong("server", f"nothing answers at {server} ({why})", "start it: postoffice serve; or say where it is with --server")
 
 
@@ -199,14 +199,14 @@ def _said(answer: httpx2.Response) -> dict[str, Any]:
 
 
 def _no_office(server: str, status: int, said: dict[str, Any]) -> Finding:
-    """What to make of an answer that is not the office's."""
+    """The finding for an answer that is not the office's."""
     if status == 421:  # noqa: PLR2004 - a misdirected request
         host = httpx2.URL(server).host
-        return _wrong("server", f"{server} does not answer to this name", f"set POSTOFFICE_ALLOWED_HOSTS={host} for the server")
+        return _wrong("server", f"{server} does not accept this name", f"set POSTOFFICE_ALLOWED_HOSTS={host} for the server")
     if said.keys() == {"detail", "code"}:
-        return _wrong("server", f"{server} says: {said['detail']}", "if a proxy is there, start the office behind it: postoffice serve")
-    trouble = f"something else answers at {server}"
-    return _wrong("server", trouble, "another program has the port; choose another with --port, or stop it")
+        return _wrong("server", f"{server} says: {said['detail']}", "if this is a proxy, start the office behind it: postoffice serve")
+    trouble = f"another program answers at {server}"
+    return _wrong("server", trouble, "stop that program, or choose another port with --port")
 
 
 async def _agent(wire: "Wire", options: dict[str, Any]) -> AsyncIterator[Finding]:
@@ -228,7 +228,7 @@ async def _agent(wire: "Wire", options: dict[str, Any]) -> AsyncIterator[Finding
         waiting = me["unread"] + me["leased"]
         yield _wrong(
             "mailbox",
-            f"{waiting} messages wait, and {Limits().depth} are the limit",
+            f"{waiting} messages wait, and the limit is {Limits().depth}",
             f"run something that reads them: postoffice run {me['name']} -- CMD",
         )
     if me["dead"]:
@@ -236,10 +236,10 @@ async def _agent(wire: "Wire", options: dict[str, Any]) -> AsyncIterator[Finding
 
 
 def _stranger(wire: "Wire", options: dict[str, Any], error: MailError) -> Finding:
-    """Why the office does not know us."""
+    """The finding if the office does not know the caller."""
     if isinstance(error, BadKey) and found_here(wire, options):
         trouble = f"the owner's key in {data_folder(options) / OWNER_KEY} is another office's"
-        return _wrong("you", trouble, "say in POSTOFFICE_DATA where this office keeps its data, or speak as an agent with --as")
+        return _wrong("you", trouble, "set POSTOFFICE_DATA to where this office keeps its data, or speak as an agent with --as")
     name = agent_of(options) or "NAME"
     return _wrong("you", str(error), f"get a new key for {name}: postoffice login, or postoffice key rotate --of {name} as the owner")
 
@@ -248,7 +248,7 @@ def _skew(date: str | None) -> int:
     try:
         return 0 if date is None else abs(int(time.time() - parsedate_to_datetime(date).timestamp()))
     except (TypeError, ValueError):
-        return 0  # what is no date says nothing about a clock
+        return 0  # without a valid date there is nothing to compare
 
 
 def _fine(what: str, fact: str) -> Finding:

@@ -1,4 +1,4 @@
-"""How a command is told to end: by a signal, or by its terminal, which was closed."""
+"""How a command is told to end: by a signal, or by closing its terminal."""
 
 import asyncio
 import signal
@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 
 
 def when_told_to_end(act: Callable[[], object], *signals: signal.Signals) -> None:
-    """Have something done at the first of these signals. Told again, it goes on ending: what it has in hand is being given back."""
+    """Call this at the first of these signals. Later ones are ignored, as what is in hand is being given back."""
     loop = asyncio.get_running_loop()
     signal_numbers = (*signals, *_closing())
 
@@ -17,14 +17,14 @@ def when_told_to_end(act: Callable[[], object], *signals: signal.Signals) -> Non
             loop.add_signal_handler(one, lambda: None)
         act()
 
-    with suppress(NotImplementedError):  # Windows: there a signal ends the process
+    with suppress(NotImplementedError):  # on Windows a signal ends the process
         for one in signal_numbers:
             loop.add_signal_handler(one, end)
 
 
 @contextmanager
 def ending_what_was_begun() -> Iterator[None]:
-    """Be ended as by an interrupt, by any signal: what is half done is taken away, and no program started for it goes on without us."""
+    """Let every signal end the block like an interrupt: half-done work is cleaned up, and programs started for it end too."""
 
     def end(number: int, _: object) -> None:
         sys.exit(128 + number)
@@ -39,7 +39,7 @@ def ending_what_was_begun() -> Iterator[None]:
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """While input is read that may never come: a loop takes note of the first interrupt and goes on, and here it would go on reading."""
+    """Let an interrupt end a read of input that may never come. An event loop would only note the first interrupt and read on."""
     noting = signal.getsignal(signal.SIGINT)
     if noting is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -50,6 +50,6 @@ def interruptible() -> Iterator[None]:
 
 
 def _closing() -> tuple[signal.Signals, ...]:
-    """What a terminal that is closed sends, where it ends anything: what was started with nohup outlives its terminal."""
+    """The signal of a closed terminal, if it is in force: a command under nohup ignores it."""
     closed = getattr(signal, "SIGHUP", None)  # not on every platform
     return () if closed is None or signal.getsignal(closed) is signal.SIG_IGN else (closed,)

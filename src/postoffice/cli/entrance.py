@@ -1,4 +1,4 @@
-"""Where the program begins: an interrupt while it is still being loaded ends it without a word."""
+"""The program's first file: an interrupt while the rest is loading ends it without a traceback."""
 
 import sys
 
@@ -6,15 +6,15 @@ _INTERRUPTED = 130
 
 
 def enter() -> int:
-    """Run the command. Loading it takes long enough for somebody to change their mind."""
+    """Run the command. Loading takes long enough for a person to press Ctrl-C."""
     try:
         if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(
             sys.argv
-        ):  # a client's turn waits for it: nothing is loaded that it does not need
+        ):  # a client's turn waits for a hook, so load only what it needs
             from postoffice.cli.bell import run_hook  # noqa: PLC0415
 
             return run_hook()
-        from postoffice.cli.main import main  # noqa: PLC0415 - what is loaded here is what may be interrupted
+        from postoffice.cli.main import main  # noqa: PLC0415 - loaded here, so that an interrupt meanwhile is caught
 
         return main()
     except KeyboardInterrupt:

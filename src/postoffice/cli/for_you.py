@@ -1,4 +1,4 @@
-"""Commands about all that waits for a person: see it, and let two models that are held go on."""
+"""Commands about what waits for a person: list it, and let two held models go on."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +42,7 @@ _COMMANDS = {
 
 
 async def for_you(wire: "Wire", options: Options) -> Any:
-    """All that waits, the most pressing first."""
+    """List all that waits, the most pressing first."""
     return await wire.get("/for-you", limit=bounded("--limit", options["limit"], _MATTERS_READ, 1, _MATTERS_READ))
 
 
@@ -66,7 +66,7 @@ def _who(matter: Any) -> str:
 
 
 async def go_on(wire: "Wire", options: Options) -> Any:
-    """Free two who are held, or answer the question whether they may go on."""
+    """Let two held agents go on, or answer the question whether they may."""
     held = {
         matter["id"]: (f"{matter['who']} and {matter['whom']}", f"/sessions/{part(matter['id'])}/go-on", None)
         for matter in (await wire.get("/for-you", limit=_MATTERS_READ))["matters"]

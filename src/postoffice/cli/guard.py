@@ -1,4 +1,4 @@
-"""The guard of a git repository: a commit of what another agent has reserved is refused, whatever edited the files."""
+"""The guard of a git repository: it refuses a commit of files that another agent has reserved, whatever edited them."""
 
 import asyncio
 import shlex
@@ -20,17 +20,17 @@ _EXECUTABLE = 0o755
 
 def add(commands: Any) -> None:
     """Add guard."""
-    import argparse  # noqa: PLC0415 - loaded by whoever calls
+    import argparse  # noqa: PLC0415 - the caller has loaded it already
 
     guarding = commands.add_parser(
         "guard",
         help="refuse git commits of files that another agent has reserved",
-        description="Refuse a commit of files that another agent has reserved: what git runs before each commit once it is installed. "
-        "Where no office can be asked the commit goes on, with a warning.",
+        description="Refuse a commit of files that another agent has reserved. Once installed, git runs this before each commit. "
+        "If no office answers, the commit goes on with a warning.",
         epilog=examples("postoffice guard --install", "postoffice guard --undo"),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    guarding.add_argument("--install", action="store_true", help="have git run it before each commit in this repository and its worktrees")
+    guarding.add_argument("--install", action="store_true", help="make git run it before each commit in this repository and its worktrees")
     guarding.add_argument("--undo", action="store_true", help="no longer")
     add_caller(guarding)
     guarding.set_defaults(command=_guard)
@@ -44,17 +44,19 @@ def _guard(options: Options) -> int:
     try:
         found = asyncio.run(_reserved(staged, options)) if staged else []
     except (MailError, TimeoutError) as error:
-        print(f"postoffice: nobody can say whether somebody has reserved these files ({error}); the commit goes on.", file=sys.stderr)
+        print(f"postoffice: no office can say whether these files are reserved ({error}); the commit goes on.", file=sys.stderr)
         return 0
     for name in found:
         print(f"postoffice: {name} is reserved by another agent.", file=sys.stderr)
     if found:
-        print("`postoffice reservations` says by whom, until when and why; leave it out of this commit until then.", file=sys.stderr)
+        print(
+            "`postoffice reservations` shows by whom, until when and why. Leave these files out of this commit until then.", file=sys.stderr
+        )
     return _REFUSED_EXIT if found else 0
 
 
 async def _reserved(staged: list[str], options: Options) -> list[str]:
-    """Those of these files that others have reserved."""
+    """Which of these files others have reserved."""
     from postoffice.client.project import places_of  # noqa: PLC0415 - help does without
     from postoffice.core.globs import path_of  # noqa: PLC0415
     from postoffice.core.reservation import Claim  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""Ids as people see and type them: by their ends, as long as tells them apart."""
+"""Ids as people see and type them: by their last characters, as many as needed."""
 
 import re
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from postoffice.core.errors import Invalid
 if TYPE_CHECKING:
     from postoffice.client.wire import Wire
 
-_SHOWN_CHARACTERS = 6  # at least: the end of an id is chance, and its beginning only the time
+_SHOWN_CHARACTERS = 6  # at least; the end of an id is random, while its beginning is only the time
 _LEAST_CHARACTERS = 4
 _WHOLE = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 _PART = re.compile(rf"[0-9a-f-]{{{_LEAST_CHARACTERS},35}}", re.IGNORECASE)
@@ -17,7 +17,7 @@ _IDS_READ = 200
 
 
 def short(id: str, among: Iterable[str] = ()) -> str:
-    """The end of an id of the office's, long enough that no other one ends so; ids that senders made stay whole."""
+    """The end of an office's id, long enough to be unique among these. Ids that senders made stay whole."""
     if not _WHOLE.fullmatch(id):
         return id
     others = [other for other in among if other != id]
@@ -28,13 +28,13 @@ def short(id: str, among: Iterable[str] = ()) -> str:
 
 
 def all_short(ids: Iterable[str]) -> list[str]:
-    """Each of them by its end."""
+    """The short forms of several ids."""
     whole_ids = list(ids)
     return [short(id, whole_ids) for id in whole_ids]
 
 
 async def session_id(wire: "Wire", given: str) -> str:
-    """A conversation's whole id. Of messages and tasks the office takes the end by itself."""
+    """A conversation's whole id. For messages and tasks the office itself accepts the end."""
     return await _found(wire, "/inbox", "sessions", "session_id", given)
 
 
@@ -44,14 +44,14 @@ async def connection_id(wire: "Wire", given: str) -> str:
 
 
 async def _found(wire: "Wire", path: str, items: str, name: str, given: str) -> str:
-    """The only id that ends or begins so. What is none of these the office is asked for as it stands."""
+    """The only id that ends or begins so. Anything else goes to the office unchanged."""
     if _WHOLE.fullmatch(given) or not _PART.fullmatch(given):
         return given
     return only(given, [item[name] for item in (await wire.get(path, limit=_IDS_READ))[items]])
 
 
 def only(given: str, ids: Iterable[str]) -> str:
-    """The only one of these ids that is, ends or begins so; what is none of them stays as it is."""
+    """The only one of these ids that is, ends with or begins with this. Anything else is returned unchanged."""
     among, part = set(ids), given.lower()
     if given in among or not _PART.fullmatch(given):
         return given

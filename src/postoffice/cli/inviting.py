@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 async def invite(wire: "Wire", options: Options) -> Any:
-    """A line to paste on another machine."""
+    """Print a line to paste on another machine."""
     body = {"name": options["name"], "description": options["description"], "allow_from": options["allow"]}
     made = await wire.post("/invites", {name: value for name, value in body.items() if value})
     server = read_address(options["at"], "--at") if options["at"] else made["server"]
@@ -22,15 +22,18 @@ async def invite(wire: "Wire", options: Options) -> Any:
 
 
 def _invited(console: "Console", answer: Any) -> None:
-    say(console, f"Paste this where {answer['name']} is to live. It works once, within an hour:")
+    say(console, f"Paste this on the machine where {answer['name']} will run. It works once, within an hour:")
     say(console, f"  {answer['command']}")
     host = answer["server"].partition("://")[2].rpartition(":")[0].strip("[]")
     if is_loopback(host):
-        say(console, f"{answer['server']} is this machine only. Where others reach the office by another address, say it with --at.")
+        say(
+            console,
+            f"{answer['server']} can be reached from this machine only. If others reach the office at another address, give it with --at.",
+        )
 
 
 async def join(_: "Wire", options: Options) -> Any:
-    """Use the code there, and keep the key."""
+    """Use the code on the other machine, and keep the key."""
     from postoffice.client import credentials  # noqa: PLC0415
     from postoffice.client.wire import Wire as NewWire  # noqa: PLC0415
 
@@ -45,7 +48,7 @@ async def join(_: "Wire", options: Options) -> Any:
 
 def _joined(console: "Console", answer: Any) -> None:
     say(console, f"You are {answer['name']} at {answer['server']}; its key is kept in {answer['kept_in']}.")
-    say(console, "Commands here go to that office from now on, as long as none is named: postoffice inbox")
+    say(console, "From now on, commands here go to that office unless another is named: postoffice inbox")
 
 
 COMMANDS = (

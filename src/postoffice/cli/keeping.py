@@ -1,4 +1,4 @@
-"""Commands that keep and mend: backup, restore, doctor."""
+"""Commands that keep mail safe and find faults: backup, restore, doctor."""
 
 import sys
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def add(commands: Any) -> None:
         )
         parser.add_argument("file", type=Path)
         if run is _restore:
-            parser.add_argument("--replace", action="store_true", help="in place of the mail there, also while it is served")
+            parser.add_argument("--replace", action="store_true", help="replace the mail there, even while it is served")
         add_store(parser)
         parser.set_defaults(command=run)
     checking = commands.add_parser(
@@ -61,7 +61,7 @@ def _restore(options: Options) -> None:
 
 
 def _progress() -> Callable[[int, int], None]:
-    """Tells a person how far it is; that all is done, once."""
+    """Shows a person the progress, and the end once."""
     last_percent = -1
 
     def tell(done: int, total: int) -> None:

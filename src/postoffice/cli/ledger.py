@@ -1,4 +1,4 @@
-"""`postoffice ledger`: places on the ledger, mail by it, and whether office and ledger agree."""
+"""`postoffice ledger`: places on the ledger, mail over it, and whether office and ledger agree."""
 
 import argparse
 from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def add(commands: Any, asking: Callable[[Command], Callable[[Options], None]]) -> None:
-    """Add the command and all that it can do."""
+    """Add the command and its subcommands."""
     ledger = commands.add_parser(
         "ledger",
         help="mail over a public ledger (HCS-10): setup, status, verify and more",
@@ -32,7 +32,7 @@ def add(commands: Any, asking: Callable[[Command], Callable[[Options], None]]) -
 
 
 async def status(wire: "Wire", _: Options) -> Any:
-    """The ledger in numbers."""
+    """Show the ledger in numbers."""
     answer = await wire.get("/ledger/status")
     answer["accounts"] = (await wire.get("/ledger/accounts"))["accounts"]
     try:
@@ -45,12 +45,12 @@ async def status(wire: "Wire", _: Options) -> Any:
 def _status(console: "Console", answer: Any) -> None:
     status, bridge = answer["status"], answer["bridge"]
     if not status["kept"]:
-        say(console, "No ledger is kept here; mail goes directly. Start the office with --ledger NETWORK.")
+        say(console, "This office uses no ledger; mail goes directly. Start it with --ledger NETWORK.")
         return
     where = "" if bridge is None else f" on {bridge['network']}, paid by {bridge['operator']}"
     say(console, f"Mail goes by the ledger{where}; privacy {status['privacy']}, public logs {'on' if status['log'] else 'off'}.")
     if bridge is not None and not bridge["speaking"]:
-        say(console, "Another process of this office speaks with the ledger.")
+        say(console, "Another process of this office does the work on the ledger.")
     say(console, "Posts: " + (", ".join(f"{count} {state}" for state, count in sorted(status["posts"].items())) or "none") + ".")
     for why, count in status["troubles"].items():
         say(console, f"{count} in trouble: {why}")
@@ -65,7 +65,7 @@ def _status(console: "Console", answer: Any) -> None:
 
 
 async def watch(wire: "Wire", options: Options) -> Any:
-    """Have an entity's topic watched."""
+    """Watch an entity's topic."""
     return await wire.put(f"/ledger/topics/{part(options['topic'])}", {"about": options["type"]})
 
 
@@ -99,11 +99,11 @@ async def note(wire: "Wire", options: Options) -> Any:
 
 def _noted(console: "Console", answer: Any) -> None:
     notified = f" {', '.join(answer['notified'])} got it at once." if answer["notified"] else ""
-    say(console, f"Noted; {'its topic will tell of it' if answer['ledger'] == 'awaiting' else 'kept here only'}.{notified}")
+    say(console, f"Noted; {'on its way to the topic' if answer['ledger'] == 'awaiting' else 'kept here only'}.{notified}")
 
 
 async def quarantine(wire: "Wire", options: Options) -> Any:
-    """What was set aside."""
+    """List what was set aside."""
     return await wire.get("/ledger/quarantine", cursor=options["cursor"], limit=options["limit"])
 
 

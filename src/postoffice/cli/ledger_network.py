@@ -1,4 +1,4 @@
-"""Commands that speak with the ledger themselves: topics for agents and entities, whether office and ledger agree, others' agents."""
+"""Commands that use the ledger directly: topics for agents and entities, the comparison of office and ledger, agents of other software."""
 
 import sys
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from postoffice.cli.which_ledger import add_network, ledger_settings, open_found
 
 
 class NetworkCommand(NamedTuple):
-    """A command that needs to know which ledger, besides which office."""
+    """A command that needs a ledger besides an office."""
 
     name: str
     help: str
@@ -27,7 +27,7 @@ class NetworkCommand(NamedTuple):
 
 
 def add(acts: Any) -> None:
-    """Add them, each with which ledger and which office."""
+    """Add the commands, each with the options for its ledger and office."""
     for command in COMMANDS:
         parser = add_parser(acts, command.name, command.help, command.examples, command.arguments)
         add_network(parser)
@@ -66,7 +66,7 @@ def _setup(options: Options) -> None:
 
 
 def _named(text: str) -> dict[str, str | None]:
-    """Agents, each once however it is written, with the accounts that were given: an agent named twice would be paid for twice."""
+    """The named agents with their given accounts, each agent once however it is written: named twice, it would be paid for twice."""
     from postoffice.core.ledger import check_ledger_id  # noqa: PLC0415
     from postoffice.core.names import check_name, folded  # noqa: PLC0415
 
@@ -76,7 +76,7 @@ def _named(text: str) -> dict[str, str | None]:
         agent = folded(check_name(name))
         named[agent] = check_ledger_id(account, "--agents") if account else named.get(agent)
     if not named:
-        raise BadSetting(name="--agents", why="it names nobody; leave it out for everybody")
+        raise BadSetting(name="--agents", why="it is empty; leave it out for all agents")
     return named
 
 
@@ -101,7 +101,7 @@ def _topic(options: Options) -> None:
 
 
 def show_watched(console: "Console", answer: Any) -> None:
-    """That a topic is watched."""
+    """Say that a topic is watched."""
     say(console, f"Topic {answer['topic_id']} ({answer['about']}) is watched: notes and events there become mail.")
 
 
@@ -138,7 +138,7 @@ def _verified(console: "Console", answer: Any) -> None:
         console,
         ("is", "topic", "message", "why", "id"),
         rows,
-        f"{answer['topics']} topics hold {count} messages, and the office has them all as they are there.",
+        f"{answer['topics']} topics hold {count} messages, and the office has exactly the same.",
     )
 
 
@@ -171,7 +171,7 @@ _AGENTS = argument("--agents", metavar="NAMES", help="only these, by commas; qui
 COMMANDS = (
     NetworkCommand(
         "setup",
-        "give agents their topics, publish their profiles, and let accounts lead to them; whatever is there stays",
+        "give agents their topics, publish their profiles, and make accounts lead to them; what is there already stays",
         _setup,
         (_AGENTS, argument("--dry-run", action="store_true", help="only say what would be done, and what it costs")),
         (
@@ -181,7 +181,7 @@ COMMANDS = (
     ),
     NetworkCommand(
         "verify",
-        "rebuild the inbox from the topics alone and compare: what is missing, altered or forged is named (exit code 1)",
+        "rebuild the inbox from the topics alone, and list what is missing, altered or forged (exit code 1)",
         _verify,
         (
             argument("--agents", metavar="NAMES", help="only these agents' topics, by commas (all)"),

@@ -1,4 +1,4 @@
-"""Commands about who one is here: keys that came from elsewhere, the page, and the name one goes by."""
+"""Commands about who you are here: keys from elsewhere, the page, and the name that commands speak as."""
 
 import getpass
 import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 async def login(wire: "Wire", options: Options) -> Any:
-    """Keep a key that was made elsewhere, and give a link to the page; for whoever has a key here and gives no other, only the link."""
+    """Keep a key that was made elsewhere, and print a link to the page. With a key here already and no other given, only print the link."""
     from postoffice.client import credentials  # noqa: PLC0415
     from postoffice.client.wire import Wire as NewWire  # noqa: PLC0415
 
@@ -31,7 +31,7 @@ async def login(wire: "Wire", options: Options) -> Any:
     if own and key is None:
         try:
             return await _link(wire)
-        except BadKey:  # what was kept is good no more
+        except BadKey:  # the kept key is no longer valid
             if found_here(wire) or not ((key := given_key()) or _person()):
                 raise
     if not (key := key or _asked_key(wire.server)):
@@ -56,7 +56,7 @@ def given_key() -> str | None:
 
 
 def _asked_key(server: str) -> str | None:
-    """A key that somebody typed."""
+    """Ask a person for a key."""
     if not _person():
         return None
     print(
@@ -70,7 +70,7 @@ def _asked_key(server: str) -> str | None:
 
 
 def _person() -> bool:
-    """Whether there is somebody to ask."""
+    """Whether there is a person to ask."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
@@ -88,7 +88,7 @@ def _logged_in(console: "Console", answer: Any) -> None:
 
 
 async def open_page(wire: "Wire", options: Options) -> Any:
-    """A link to the page, opened where there is somebody to see it."""
+    """Open the page in a browser, or print the link if there is nobody to see it."""
     import webbrowser  # noqa: PLC0415
 
     answer = await _link(wire)
@@ -106,7 +106,7 @@ def _opened(console: "Console", answer: Any) -> None:
 
 
 async def whoami(wire: "Wire", options: Options) -> Any:
-    """Who the office takes this command for, and why."""
+    """Show who the office takes this command for, and why."""
     caller = speaker(options)
     me = await wire.get("/agents/me")
     return {"name": me["name"], "server": wire.server, "key": caller.key is not None, "why": caller.why}
@@ -119,7 +119,7 @@ def _is(console: "Console", answer: Any) -> None:
 
 
 async def use(wire: "Wire", options: Options) -> Any:
-    """Go by a name from now on, wherever none is given."""
+    """Choose the name that commands speak as by default."""
     from postoffice.client import credentials  # noqa: PLC0415
 
     name = None if options["none"] else options["name"] and check_name(options["name"])
@@ -133,7 +133,7 @@ async def use(wire: "Wire", options: Options) -> Any:
 
 
 async def _doubt(wire: "Wire", name: str) -> str | None:
-    """What the office says where nobody is called so; nothing where it cannot be asked."""
+    """What the office says if no agent has this name; empty if it cannot be asked."""
     try:
         await wire.get(f"/agents/{part(name)}")
     except NoSuchAgent as error:
@@ -151,7 +151,7 @@ def _uses(console: "Console", answer: Any) -> None:
     if "doubt" in answer:
         say(console, answer["doubt"])
     elif not answer["key"]:
-        say(console, f"No key of {answer['name']} is kept here: that is enough on an open office only.")
+        say(console, f"No key of {answer['name']} is kept here, which is enough only at an open office.")
 
 
 COMMANDS = (
@@ -171,8 +171,8 @@ COMMANDS = (
         use,
         _uses,
         (
-            argument("name", nargs="?", metavar="NAME", help="an agent, or owner; without it the one now is shown"),
-            argument("--none", action="store_true", help="nobody in particular: the owner where their key is"),
+            argument("name", nargs="?", metavar="NAME", help="an agent, or owner; without it the present one is shown"),
+            argument("--none", action="store_true", help="choose nobody: the owner if their key is here"),
         ),
     ),
 )

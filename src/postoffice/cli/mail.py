@@ -20,7 +20,7 @@ _MESSAGE = argument("message", metavar="MESSAGE", help="a message's id, or the e
 
 
 async def inbox(wire: "Wire", options: Options) -> Any:
-    """Conversations, newest first, and what belongs to none: notes, and mail to oneself."""
+    """Show conversations, newest first, and mail that belongs to none: notes, and mail to oneself."""
     answer = await gathered(wire, "/inbox", "sessions", options["limit"], unread_only=options["unread"])
     waiting = await gathered(wire, "/messages/waiting", "messages", options["limit"], outside=True)
     return answer | {"notes": waiting["messages"]}
@@ -28,7 +28,7 @@ async def inbox(wire: "Wire", options: Options) -> Any:
 
 def _inbox(console: "Console", answer: Any) -> None:
     kinds = [_kind(s["recent_messages"][0]["message"]) if s["recent_messages"] else "" for s in answer["sessions"]]
-    what = any(kinds)  # among plain letters nobody misses the column
+    what = any(kinds)  # if all are plain letters, the column is left out
     shown = ids.all_short(s["session_id"] for s in answer["sessions"])
     rows = [
         (
@@ -58,7 +58,7 @@ def _inbox(console: "Console", answer: Any) -> None:
 
 
 def _kind(letter: Any) -> str:
-    """What a message is, how urgent, and what it is about; nothing of a plain letter."""
+    """A message's kind, priority and subject; empty for a plain letter."""
     if (letter["type"], letter["priority"]) == ("message", 3) and "ref_id" not in letter:
         return ""
     about = f", about {letter['ref_id']}" if "ref_id" in letter else ""
@@ -75,7 +75,7 @@ def _on_one_line(text: str) -> str:
 
 
 async def read(wire: "Wire", options: Options) -> Any:
-    """One conversation."""
+    """Show one conversation."""
     session = await ids.session_id(wire, options["session"])
     return await wire.get(f"/sessions/{part(session)}/history", limit=options["limit"], peek=options["peek"])
 
@@ -88,18 +88,18 @@ def _history(console: "Console", answer: Any) -> None:
 
 
 async def ack(wire: "Wire", options: Options) -> Any:
-    """Done with it."""
+    """Ack a message."""
     return await wire.post(f"/messages/{part(options['message'])}/ack", {"token": options["token"]})
 
 
 async def done(wire: "Wire", options: Options) -> Any:
-    """Done with some letters, opened or not; what an agent has in hand is acked."""
+    """Mark letters as done, opened or not. For an agent, ack what it has in hand."""
     settled = []
     for given in options["messages"]:
         ref = part(given)
         try:
             settled.append({"message_id": given, "state": (await wire.post(f"/messages/{ref}/done"))["state"]})
-        except Forbidden:  # a person's word; whoever is none says it of what they hold
+        except Forbidden:  # only a person may do this; anybody else acks what they hold
             settled.append(await wire.post(f"/messages/{ref}/ack", {}))
     return {"done": settled}
 
@@ -110,7 +110,7 @@ def _done(console: "Console", answer: Any) -> None:
 
 
 async def nack(wire: "Wire", options: Options) -> Any:
-    """Give it back."""
+    """Nack a message."""
     body = {"token": options["token"], "delay": options["delay"], "reason": options["reason"]}
     return await wire.post(f"/messages/{part(options['message'])}/nack", body)
 
@@ -120,7 +120,7 @@ def _settled(console: "Console", answer: Any) -> None:
 
 
 async def status(wire: "Wire", options: Options) -> Any:
-    """Where it stands."""
+    """Show where a message stands."""
     return await wire.get(f"/messages/{part(options['message'])}/status")
 
 
@@ -128,11 +128,11 @@ def _status(console: "Console", answer: Any) -> None:
     rows = [
         (s["recipient"], _state(s), s["attempts"], _rung(s), ago(s["settled_at"]), s["reason"] or _ledger(s)) for s in answer["standings"]
     ]
-    table(console, ("to", "state", "tries", "rung", "settled", "why"), rows, "It was kept as a note and sent to nobody.")
+    table(console, ("to", "state", "tries", "rung", "settled", "why"), rows, "It was kept as a note and not sent to anybody.")
 
 
 def _rung(standing: Any) -> str:
-    """How often a window was rung for it, and whether that began a turn."""
+    """How often a window was rung for it, and whether a turn began."""
     if (rings := standing.get("rung")) is None:
         return ""
     often = "once" if rings["times"] == 1 else f"{rings['times']} times"
@@ -146,7 +146,7 @@ def _state(standing: Any) -> str:
 
 
 def _ledger(standing: Any) -> str:
-    """What the ledger knows of it."""
+    """Its place on the ledger."""
     ledger = standing.get("ledger")
     if ledger is None:
         return ""
@@ -156,7 +156,7 @@ def _ledger(standing: Any) -> str:
 
 
 async def search(wire: "Wire", options: Options) -> Any:
-    """Messages by their words."""
+    """Search messages by their words."""
     wanted = {"q": " ".join(options["words"]), "everyone": options["everyone"]}
     return await gathered(wire, "/search", "results", options["limit"], **wanted)
 
@@ -198,10 +198,10 @@ COMMANDS = (
             argument("--peek", action="store_true", help="look without settling anything"),
         ),
     ),
-    Command("ack", "say that a message is handled", ("postoffice ack MESSAGE --token TOKEN",), ack, _settled, (_MESSAGE, _TOKEN)),
+    Command("ack", "mark a message as handled", ("postoffice ack MESSAGE --token TOKEN",), ack, _settled, (_MESSAGE, _TOKEN)),
     Command(
         "done",
-        "be done with letters, without an answer",
+        "mark letters as done, without an answer",
         ("postoffice done 3fe348", "postoffice done 3fe348 a1c2d3 --as coder"),
         done,
         _done,

@@ -1,4 +1,4 @@
-"""The command's entrance: parse, run one command, and tell any failure in one line."""
+"""The command: parse, run one command, and report any failure in one line."""
 
 import argparse
 import errno
@@ -63,11 +63,11 @@ _OPENING = frozenset(
         "upload",
     )
 )
-"""Commands that open the office of this machine where nobody has: what only reads starts nothing."""
+"""Commands that start this machine's office if it is not running. Commands that only read start nothing."""
 _WRONG_INPUT, _NO_IO = 65, 74
 _NO_CHOICE = re.compile(r"argument (.+?): invalid choice: '(.*?)' \(choose from (.*)\)", re.DOTALL)
 _LEAST_LIKENESS = 0.5
-"""How much of a mistyped word has to be right; `sned` is half of `send`."""
+"""How similar a mistyped word has to be; `sned` is half of `send`."""
 _CHOICES_NAMED = 9
 
 
@@ -78,7 +78,7 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"{self.prog}: {_printable(_meant(message))}; see `{self.prog} --help`\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """What a command does not know is its own mistake, and its own help explains it."""
+        """Report an unknown argument by the command's own parser, whose help explains it."""
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -86,11 +86,11 @@ class Parser(argparse.ArgumentParser):
 
 
 def _meant(message: str) -> str:
-    """Of a word that is none of those to choose from, the nearest that is; all of them where they are few."""
+    """An error for a wrong choice: names the nearest choice, or all if they are few."""
     wrong_choice = _NO_CHOICE.fullmatch(message)
     if wrong_choice is None:
         return message
-    import difflib  # noqa: PLC0415 - only a mistake needs it
+    import difflib  # noqa: PLC0415 - needed only for mistakes
 
     what, given, choices = wrong_choice[1], wrong_choice[2], re.findall(r"[^\s,']+", wrong_choice[3])
     near = difflib.get_close_matches(given, choices, 1, _LEAST_LIKENESS)
@@ -102,10 +102,10 @@ def _meant(message: str) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and give its exit code."""
-    if sys.stderr is None:  # closed before we began: what is meant for it would come out among the answers
-        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 - for as long as we are there
+    if sys.stderr is None:  # closed before we started: errors would come out among the answers
+        sys.stderr = open(os.devnull, "w")  # noqa: PTH123, SIM115 - until the process ends
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # JSON is UTF-8 wherever it goes; a terminal shows a mark for what it has no sign for.
+        # JSON is UTF-8 everywhere; a terminal shows a mark for characters it cannot show.
         sys.stdout.reconfigure(encoding=None if sys.stdout.isatty() else "utf-8", errors="replace")
     options = _read(list(sys.argv[1:] if arguments is None else arguments))
     command = options.pop("command")
@@ -120,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # Whoever was reading has gone; keep Python from complaining about it at exit.
+        # The reader of our output has gone; keep Python from complaining about that at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except UnicodeError as error:
@@ -133,13 +133,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _read(arguments: list[str]) -> Options:
-    """The options. What comes after `--` is somebody else's command, wherever our own flags stand before it."""
+    """The options. What comes after `--` is another program's command line."""
     if arguments[:1] != ["run"] or "--" not in arguments:
         return vars(parser().parse_args(arguments))
     at = arguments.index("--")
     options = vars(parser().parse_args(arguments[:at]))
     begun = options["words"]
-    options["words"] = begun + arguments[at:] if begun else arguments[at + 1 :]  # in the midst of a command it belongs to it
+    options["words"] = begun + arguments[at:] if begun else arguments[at + 1 :]  # inside a command, `--` belongs to that command
     return options
 
 
@@ -149,7 +149,7 @@ def _tell(why: str, code: int) -> int:
 
 
 def _printable(why: str) -> str:
-    """What went wrong may repeat an id that another agent chose."""
+    """Make an error safe to print: it may repeat an id that another agent chose."""
     from postoffice.core.fence import one_line  # noqa: PLC0415 - only a failure needs it
 
     return one_line(why)
@@ -195,11 +195,11 @@ def parser() -> Parser:
 
 
 def _asking(command: Command) -> Callable[[Options], None]:
-    """What running a command that asks the office comes to."""
+    """Run a command that asks the office, and return its exit code."""
 
     async def ask(options: Options) -> Any:
         if command.name in _OPENING:
-            from postoffice.client import starter  # noqa: PLC0415 - what only reads starts nothing
+            from postoffice.client import starter  # noqa: PLC0415 - needed only by commands that may start an office
 
             await starter.ensure_open(server_of(options))
         async with asking(options | {"in_window": command.in_window}) as wire:

@@ -1,4 +1,4 @@
-"""The command about notify addresses: where the owner is told what waits for them."""
+"""The command about notify addresses, where the owner is told what waits for them."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from postoffice.client.wire import Wire
 
 _LISTS = {"list": "/notify", "links": "/answer-links"}
-_NO_LINKS = "They are sent no links: the setting public_url says at which address people reach this office."
+_NO_LINKS = "They get no links until the setting public_url says at which address people reach this office."
 
 
 async def notify(wire: "Wire", options: Options) -> Any:
-    """List, add, remove, resume or try; links, and one taken back."""
+    """List, add, remove, resume or test addresses; list links, or revoke one."""
     act, name = options["act"], options["name"]
     if options["try"] is not None:
         return await _try(wire, options["try"])
@@ -38,7 +38,7 @@ def _asked(options: Options) -> dict[str, Any]:
 
 
 async def _try(wire: "Wire", name: str) -> Any:
-    """One address, or all of them."""
+    """Test one address, or all of them."""
     names = [name] if name else [one["name"] for one in (await wire.get("/notify"))["notify"]]
     tried = [{"name": one, **await wire.post(f"/notify/{part(one)}/try", {})} for one in names]
     if failed := [one for one in tried if one["error"]]:
@@ -48,18 +48,18 @@ async def _try(wire: "Wire", name: str) -> Any:
 
 def _shown(console: "Console", answer: Any) -> None:
     if "removed" in answer:
-        say(console, f"{answer['removed']} is told nothing more, and its links open nothing.")
+        say(console, f"{answer['removed']} is removed, and its links open nothing any more.")
     elif "revoked" in answer:
         say(console, "That link opens nothing any more.")
     elif "tried" in answer:
         names = ", ".join(one["name"] for one in answer["tried"])
-        say(console, f"Told: {names}." if names else "There is nothing to try: `postoffice notify add NAME ADDRESS`.")
+        say(console, f"Told: {names}." if names else "There is no address to test: `postoffice notify add NAME ADDRESS`.")
     elif "links" in answer:
         rows = [(one["id"], one["name"], one["question"], ahead(one["expires_at"]), _login(one)) for one in answer["links"]]
         table(console, ("link", "told to", "question", "ends", "asks for"), rows, "No links.")
     else:
         rows = [(one["name"], one["service"], ", ".join(one["kinds"]) or "all", one["state"], _standing(one)) for one in answer["notify"]]
-        table(console, ("address", "by", "kinds", "is", "stands"), rows, "Nobody is told away from the page.")
+        table(console, ("address", "by", "kinds", "is", "stands"), rows, "There are no notify addresses.")
         if rows and answer["public_url"] is None:
             say(console, _NO_LINKS)
 
@@ -69,7 +69,7 @@ def _login(link: Any) -> str:
 
 
 def _standing(one: Any) -> str:
-    """What there is to tell besides."""
+    """The remarks on an address."""
     told = f"told {ago(one['told_at'])}" if one["told_at"] else "told nothing yet"
     quiet = f"quiet {one['quiet']} {one['zone']}".rstrip() if one["quiet"] else None
     waiting = f"{one['waiting']} to tell" if one["waiting"] else None
@@ -83,7 +83,7 @@ def _trust(one: Any) -> str | None:
 COMMANDS = (
     Command(
         "notify",
-        "be told away from the page what waits for you: ntfy, Slack, e-mail and more",
+        "be notified of what waits for you by ntfy, Slack, e-mail and more",
         (
             "postoffice notify add phone ntfys://ntfy.sh/my-topic --kind question --quiet 22:00-07:00",
             "postoffice notify --try",
@@ -94,12 +94,12 @@ COMMANDS = (
         (
             argument("act", nargs="?", default="list", choices=["list", "add", "remove", "resume", "links", "revoke"]),
             argument("name", nargs="?", help="what you call it; with revoke: which link"),
-            argument("address", nargs="?", help="with add: where, as Apprise writes it"),
-            argument("--try", metavar="NAME", nargs="?", const="", help="say a word there now (everywhere)"),
+            argument("address", nargs="?", help="with add: the address, as Apprise writes it"),
+            argument("--try", metavar="NAME", nargs="?", const="", help="send a test there now (everywhere)"),
             argument("--kind", action="append", choices=[str(kind) for kind in NotifyKind], help="with add: only of these (all)"),
-            argument("--quiet", metavar="FROM-TO", help="with add: not at these hours, as 22:00-07:00"),
-            argument("--zone", default="", help="with add: their time zone, as Europe/Berlin (the office's own)"),
-            argument("--bodies", action="store_true", help="with add: tell also what letters say"),
+            argument("--quiet", metavar="FROM-TO", help="with add: not at these hours, such as 22:00-07:00"),
+            argument("--zone", default="", help="with add: their time zone, such as Europe/Berlin (the office's own)"),
+            argument("--bodies", action="store_true", help="with add: include what letters say"),
             argument("--trusted", action="store_true", help="with add: its links open a question without a login"),
         ),
     ),

@@ -43,13 +43,13 @@ def add(commands: Any) -> None:
     relay.add_argument("--from-session", metavar="KEY", help="the gateway session that hands it over (agent:main:mailbox)")
     relay.add_argument("--per-sender", action="store_true", help="a gateway session for each sender")
     relay.add_argument("--chat", action="store_true", help="use /v1/chat/completions: one turn a message, in the agent's own name")
-    relay.add_argument("--timeout", type=seconds, metavar="SECONDS", help="to wait for a reply before it is a late one (120)")
+    relay.add_argument("--timeout", type=seconds, metavar="SECONDS", help="how long to wait for a reply before it counts as late (120)")
     relay.set_defaults(command=run)
 
 
 def run(options: Mapping[str, Any]) -> None:
     """Relay until stopped."""
-    from postoffice.bridges.openclaw.relay import run_relay  # noqa: PLC0415 - help and mistakes need no HTTP
+    from postoffice.bridges.openclaw.relay import run_relay  # noqa: PLC0415 - not needed for help or mistakes
     from postoffice.serve.logs import set_up_logs  # noqa: PLC0415
 
     settings = relay_settings(options, os.environ)
@@ -85,7 +85,7 @@ def relay_settings(options: Mapping[str, Any], environ: Mapping[str, str]) -> "R
 
 
 async def _until_stopped(relay: Any) -> None:
-    """Stop cleanly when told to: what is in hand goes back to the office."""
+    """Stop when told to: mail in hand goes back to the office first."""
     task = asyncio.ensure_future(relay)
     when_told_to_end(task.cancel, signal.SIGTERM, signal.SIGINT)
     try:

@@ -1,4 +1,4 @@
-"""Commands that hold an agent's mail for a while."""
+"""Commands that pause and resume an agent's mail."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def pause(wire: "Wire", options: Options) -> Any:
-    """Hold its mail."""
+    """Pause an agent's mail."""
     body = {} if options["reason"] is None else {"reason": options["reason"]}
     if options["until"] is not None:
         body["until"] = moment_of(options["until"], datetime.now().astimezone(), "--until").isoformat()
@@ -28,7 +28,7 @@ def _paused(console: "Console", answer: Any) -> None:
 
 
 async def resume(wire: "Wire", options: Options) -> Any:
-    """Go on."""
+    """Resume it."""
     return await wire.post(f"/agents/{part(options['name'])}/resume")
 
 
@@ -47,13 +47,13 @@ COMMANDS = (
         _paused,
         (
             _NAME,
-            argument("--until", metavar="WHEN", help="when it goes on by itself, like 17:00 or 'in 2h' (when it is resumed)"),
+            argument("--until", metavar="WHEN", help="when it resumes by itself, such as 17:00 or 'in 2h' (when you resume it)"),
             argument("--reason", help="why, for whoever asks"),
         ),
     ),
     Command(
         "resume",
-        "have an agent get its mail again, at once and in order",
+        "give an agent its mail again, at once and in order",
         ("postoffice resume coder",),
         resume,
         _resumed,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 async def register(wire: "Wire", options: Options) -> Any:
-    """Take a name and keep its key at home."""
+    """Register a name and keep its key here."""
     from postoffice.client import credentials  # noqa: PLC0415
     from postoffice.client.wire import Wire as NewWire  # noqa: PLC0415
 
@@ -37,10 +37,10 @@ async def register(wire: "Wire", options: Options) -> Any:
         except BadKey:
             if not found_here(wire):
                 raise
-            async with NewWire(wire.server) as stranger:  # a name can be taken without being the owner
+            async with NewWire(wire.server) as stranger:  # anybody may register a name, so no key is sent
                 made = await stranger.post("/agents/register", body)
         path = keep(credentials.Credential(server=wire.server, agent=made["name"], key=made["api_key"]))
-    # The key itself is in the file; what is printed may be seen or logged.
+    # The key is in the file only: others may see what is printed.
     return {"id": made["id"], "name": made["name"], "key_prefix": made["api_key"][:8], "kept_in": str(path)}
 
 
@@ -50,7 +50,7 @@ def _registered(console: "Console", answer: Any) -> None:
 
 
 async def agents(wire: "Wire", options: Options) -> Any:
-    """Who is there."""
+    """List the agents."""
     return await gathered(wire, "/agents", "agents", options["limit"])
 
 
@@ -71,12 +71,12 @@ def _agents(console: "Console", answer: Any) -> None:
 
 
 def _does(card: Any) -> str:
-    """What an agent says of itself, and what it can do."""
+    """An agent's description and abilities."""
     return "; ".join(filter(None, (card["description"], ", ".join(card["capabilities"]))))
 
 
 async def forget(wire: "Wire", options: Options) -> Any:
-    """Have a name that nobody ever used out of the way."""
+    """Forget a name that nobody ever used."""
     return await wire.call("DELETE", f"/agents/{part(options['name'])}")
 
 
@@ -89,7 +89,7 @@ def _forgotten(console: "Console", answer: Any) -> None:
 
 
 async def key(wire: "Wire", options: Options) -> Any:
-    """Change or take back keys."""
+    """List, rotate or revoke keys."""
     of = options["of"]
     if options["act"] == "machine":
         return await _machine(wire, options)
@@ -103,7 +103,7 @@ async def key(wire: "Wire", options: Options) -> Any:
 
 
 async def _machine(wire: "Wire", options: Options) -> Any:
-    """A key for a machine, shown once or kept here. Without a name, which machines have one, or one from elsewhere is kept."""
+    """Make a machine's key, which is shown once or kept here. Without a prefix, list machines with keys, or keep a key from elsewhere."""
     if options["name"] is None and options["here"]:
         return {"kept_in": str(await _kept(wire, given_key() or ""))}
     if options["name"] is None:
@@ -115,7 +115,7 @@ async def _machine(wire: "Wire", options: Options) -> Any:
 
 
 async def _kept(wire: "Wire", key: str) -> "Path":
-    """Have this machine's windows use a key that its office knows."""
+    """Keep a key for this machine's windows, if the office knows it."""
     from postoffice.client import credentials  # noqa: PLC0415
     from postoffice.client.wire import Wire as NewWire  # noqa: PLC0415
 
@@ -130,13 +130,13 @@ async def _kept(wire: "Wire", key: str) -> "Path":
 
 
 async def _meant(wire: "Wire", options: Options) -> bool:
-    """Whether all of an agent's keys are to go: without a beginning all do, and whoever has one of them is locked out."""
+    """Ask whether really all of an agent's keys should be revoked: without a prefix they are, and every program with one is locked out."""
     if options["prefix"] is not None or options["yes"] or for_programs(options) or not somebody_there():
         return True
     keys = (await wire.get("/agents/me/keys", of=options["of"]))["keys"]
     holder = next((one["agent"] for one in keys if one["revoked_at"] is None), None)
-    # Where there is none, the office says so.
-    return holder is None or agreed(f"Revoke every key of {holder}? Whoever uses one of them is locked out.")
+    # If the agent has no key, the office says so.
+    return holder is None or agreed(f"Revoke every key of {holder}? Every program that uses one is locked out.")
 
 
 async def _rotated(wire: "Wire", overlap: float | None, of: str | None) -> Any:
@@ -185,7 +185,7 @@ def _keys(console: "Console", answer: Any) -> None:
 COMMANDS = (
     Command(
         "register",
-        "take a name, with a key that is kept for you",
+        "register a name, with a key that is kept for you",
         ("postoffice register coder --description 'writes code' --allow '*'",),
         register,
         _registered,
@@ -209,11 +209,11 @@ COMMANDS = (
     ),
     Command(
         "forget",
-        "have a name that nobody ever used out of the way",
+        "forget a name that nobody ever used",
         ("postoffice forget bbo",),
         forget,
         _forgotten,
-        (argument("name", help="an agent that never acted: a slip in a name, say"),),
+        (argument("name", help="an agent that never acted, for example a mistyped name"),),
     ),
     Command(
         "key",
@@ -223,14 +223,14 @@ COMMANDS = (
         _keys,
         (
             argument("act", choices=["list", "rotate", "revoke", "machine"]),
-            argument("name", nargs="?", metavar="PREFIX", help="with `machine`: how its windows' names begin"),
-            argument("--revoke", action="store_true", help="with `machine PREFIX`: take its keys back"),
+            argument("name", nargs="?", metavar="PREFIX", help="with `machine`: the beginning of its windows' names"),
+            argument("--revoke", action="store_true", help="with `machine PREFIX`: revoke its keys"),
             argument(
                 "--here",
                 action="store_true",
                 help="with `machine`: keep the key for this machine's windows (with no PREFIX: one that is given)",
             ),
-            argument("--overlap", type=float, help="seconds the older keys go on working (a day)"),
+            argument("--overlap", type=float, help="how many seconds the older keys still work (a day)"),
             argument("--prefix", help="only keys that begin so (all)"),
             argument("--of", metavar="AGENT", help="another agent's, for the owner"),
             argument("--yes", action="store_true", help="do not ask before all keys are revoked"),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 async def ask(wire: "Wire", options: Options) -> Any:
-    """Ask a person something that stays open until it is answered; and wait for the answer, if that is wanted."""
+    """Ask a person a question that stays open until it is answered; wait for the answer if asked to."""
     if not options["text"].strip():
         raise BadSetting(name="text", why="say what you ask: postoffice ask 'Ship 1.4 today?' --choice yes --choice no")
     seconds = options["wait"]
@@ -59,7 +59,7 @@ def _asked(console: "Console", answer: Any) -> None:
 
 
 async def questions(wire: "Wire", options: Options) -> Any:
-    """What is open: put to the caller, or asked by it."""
+    """List open questions to the caller, or by it."""
     wanted = {"asked_by_me": options["asked"], "everyone": options["everyone"], "any_state": options["all"]}
     return await gathered(wire, "/questions", "questions", options["limit"], **wanted)
 
@@ -88,7 +88,7 @@ def _stands(question: Any) -> str:
 
 
 async def answer(wire: "Wire", options: Options) -> Any:
-    """Give the answer: one of the choices, or words."""
+    """Answer a question: by a choice, or in words."""
     listed = (await wire.get("/questions", limit=200, any_state=True))["questions"]
     id = ids.only(options["question"], [question["id"] for question in listed])
     choices: list[str] = next((question["choices"] for question in listed if question["id"] == id), [])
@@ -121,9 +121,9 @@ COMMANDS = (
             argument("--to", default=OWNER, metavar="PERSON", help="whom to ask (owner)"),
             argument("--subject", default="", help="what it is about"),
             argument("--choice", action="append", help="an answer to choose; more than once, up to ten"),
-            argument("--only-choices", action="store_true", help="no words of the person's own"),
+            argument("--only-choices", action="store_true", help="allow only the choices as an answer"),
             argument("--default", help="what counts if nobody answers by the deadline"),
-            argument("--deadline", metavar="TIME", help="until when: tomorrow, friday 17:00, in 2h, 2026-12-31T18:00"),
+            argument("--deadline", metavar="TIME", help="how long it stays open: tomorrow, friday 17:00, in 2h, 2026-12-31T18:00"),
             argument("--wait", type=float, metavar="SECONDS", help="wait for the answer"),
         ),
     ),
@@ -135,7 +135,7 @@ COMMANDS = (
         _questions,
         (
             argument("--asked", action="store_true", help="those one has asked"),
-            argument("--all", action="store_true", help="also those that are over"),
+            argument("--all", action="store_true", help="also those that are closed"),
             argument("--everyone", action="store_true", help="of all agents, for the owner"),
             LIMIT,
         ),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 async def recurring(wire: "Wire", options: Options) -> Any:
-    """List them, begin one, or stop one."""
+    """List recurring letters, begin one, or stop one."""
     act, what, to = options["act"], options["what"], options["to"]
     if act == "list":
         return await wire.get("/recurring", everyone=options["everyone"])
@@ -57,7 +57,7 @@ def _recurring(console: "Console", answer: Any) -> None:
         console,
         ("next", "every", "zone", "from", "to", "sent", "trouble", "id"),
         rows,
-        "Nothing recurs. Begin: postoffice recurring add '0 9 * * 1-5' --to bob 'Stand-up?'",
+        "There are no recurring letters. Begin one: postoffice recurring add '0 9 * * 1-5' --to bob 'Stand-up?'",
     )
 
 
@@ -69,7 +69,7 @@ def _to(one: Any) -> str:
 COMMANDS = (
     Command(
         "recurring",
-        "send a letter again and again; list those there are, or stop one",
+        "send a letter again and again; list such letters, or stop one",
         (
             "postoffice recurring add '0 9 * * 1-5' --zone Europe/Berlin --to coder 'Where are we?' --as boss",
             "postoffice recurring list --everyone",
@@ -80,20 +80,20 @@ COMMANDS = (
         (
             argument("act", nargs="?", default="list", choices=["list", "add", "stop"]),
             argument(
-                "what", nargs="?", metavar="WHEN|ID", help="minute, hour, day, month and weekday as cron has them; or which one to stop"
+                "what", nargs="?", metavar="WHEN|ID", help="minute, hour, day, month and weekday as in cron; or the id of the one to stop"
             ),
             argument("text", nargs="?", help="what to say"),
             argument("--to", action="append", metavar="AGENT", help="an agent, or ALL; more than once for several"),
             argument("--subject", default="", help="the conversation's topic"),
-            argument("--zone", help="by whose clocks, like Europe/Berlin (UTC)"),
+            argument("--zone", help="the time zone, such as Europe/Berlin (UTC)"),
             argument(
                 "--missed",
                 default="once",
                 choices=[str(one) for one in Missed],
-                help="what nobody could send in time: once afterwards, or skip",
+                help="if the office could not send one in time: send it once afterwards, or skip it",
             ),
             argument("--task", action="store_true", help="ask for work"),
-            argument("--expires", metavar="TIME", help="whoever has not taken one after so long does not get it: 1d"),
+            argument("--expires", metavar="TIME", help="each expires if it is not taken within this time: 1d"),
             argument("--everyone", action="store_true", help="of all agents, for the owner"),
         ),
     ),

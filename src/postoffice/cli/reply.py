@@ -1,4 +1,4 @@
-"""Waiting for an answer, and telling meanwhile what becomes of the question."""
+"""Waits for an answer, and reports meanwhile what becomes of the question."""
 
 import asyncio
 import sys
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 WAIT_SECONDS, LONGEST_WAIT_SECONDS = 120.0, 240.0
 _SETTLE_SECONDS = 10.0
-_LOOK_SECONDS = 3.0  # between two looks at what became of the question
+_LOOK_SECONDS = 3.0  # between two looks at the question's standing
 
 
 async def awaited(wire: "Wire", sent: Any, to: str, mark: str, seconds: float) -> Any:
-    """The answer with this mark; of a task, the last word and not its progress. An office that goes away meanwhile has what was sent."""
+    """Wait for the answer with this mark; for a task, its end and not its progress. The office may go away meanwhile: it has what was sent."""
     watch = _Watch(wire, sent["id"])
     watching = asyncio.create_task(watch.run())
     waiting = asyncio.create_task(_answer(wire, mark, seconds))
@@ -30,7 +30,7 @@ async def awaited(wire: "Wire", sent: Any, to: str, mark: str, seconds: float) -
         if not waiting.done():
             raise Undelivered(to=to, why=watch.reason)
         letter = waiting.result()
-        if letter is not None and letter["type"] == NOTICE:  # the office's own word instead of an answer
+        if letter is not None and letter["type"] == NOTICE:  # a notice from the office instead of an answer
             raise Undelivered(to=to, why=(letter.get("payload") or {}).get("reason") or watch.reason)
         if letter is not None:
             return letter
@@ -42,7 +42,7 @@ async def awaited(wire: "Wire", sent: Any, to: str, mark: str, seconds: float) -
 
 
 async def _answer(wire: "Wire", mark: str, seconds: float) -> Any:
-    """The answer, once it is there; None if it does not come in time."""
+    """The answer; None if it does not come in time."""
     from postoffice.client.wire import until_answered  # noqa: PLC0415
 
     until = time.monotonic() + seconds
@@ -62,7 +62,7 @@ async def _answer(wire: "Wire", mark: str, seconds: float) -> Any:
 
 
 class _Watch:
-    """What becomes of a message that waits for its answer. A person at a terminal is told of each step."""
+    """Follows a message that waits for its answer, and reports each step to a person at a terminal."""
 
     def __init__(self, wire: "Wire", id: str) -> None:
         self._wire = wire
@@ -71,7 +71,7 @@ class _Watch:
         self.reason = ""
 
     async def run(self) -> None:
-        """Look again and again; ends when it can no longer be delivered."""
+        """Look again and again, until it can no longer be delivered."""
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
             with suppress(MailError):

@@ -33,7 +33,7 @@ def _reserved(console: "Console", answer: Any) -> None:
 
 
 async def release(wire: "Wire", options: Options) -> Any:
-    """Give up what was reserved."""
+    """Release reserved files."""
     if options["id"] is not None:
         held = (await wire.get("/reservations"))["reservations"]
         found = [one["id"] for one in held if one["id"].endswith(options["id"].lower())]
@@ -50,7 +50,7 @@ def _released(console: "Console", answer: Any) -> None:
 
 
 async def reservations(wire: "Wire", options: Options) -> Any:
-    """What is reserved now."""
+    """List what is reserved now."""
     return await wire.get("/reservations", project=None if options["everything"] else _project(options).name)
 
 
@@ -65,13 +65,13 @@ def _reservations(console: "Console", answer: Any) -> None:
 
 
 def _project(options: Options) -> "Project":
-    from postoffice.client.project import project_at  # noqa: PLC0415 - help does without
+    from postoffice.client.project import project_at  # noqa: PLC0415 - not needed for help
 
     return project_at(Path(options["project"] or "."))
 
 
 def _paths(project: "Project", paths: list[str]) -> list[str]:
-    """As the project has them: the command is told them from where it is run, or from the folder it is told of."""
+    """Paths counted from the project's root. They are given relative to the working folder, or to the folder in --project."""
     here = Path(os.path.realpath("."))
     return [project.path(path, here if here.is_relative_to(project.root) else project.root) for path in paths]
 
@@ -88,8 +88,8 @@ COMMANDS = (
         (
             argument("paths", nargs="+", metavar="PATH", help="files, folders or globs, from here on"),
             argument("--for", dest="span", metavar="TIME", help="how long: 30m, 2h (1h; at most 12h)"),
-            argument("--why", help="what you do there, for whoever is refused"),
-            argument("--shared", action="store_true", help="together with others who say so, but with nobody who wants it alone"),
+            argument("--why", help="what you do there, shown to agents that are refused"),
+            argument("--shared", action="store_true", help="share with others who also share; nobody can then reserve it alone"),
             argument("--tell", action="store_true", help="if it is refused: get a letter once it is free"),
             _PROJECT,
         ),
@@ -97,12 +97,12 @@ COMMANDS = (
     ),
     Command(
         "release",
-        "give up files that were reserved; the owner may end anybody's by its id",
+        "release reserved files; the owner may end any reservation by its id",
         ("postoffice release 'src/pay/**'", "postoffice release --everything --as coder", "postoffice release --id 3f2a"),
         release,
         _released,
         (
-            argument("paths", nargs="*", metavar="PATH", help="as they were reserved (all of this project)"),
+            argument("paths", nargs="*", metavar="PATH", help="the paths as they were reserved (all of this project)"),
             argument("--id", metavar="RESERVATION", help="one reservation by its id, or the end of it"),
             argument("--everything", action="store_true", help="in all projects"),
             _PROJECT,

@@ -1,4 +1,4 @@
-"""Commands that say something: send, reply."""
+"""Commands that write letters: send, reply."""
 
 import sys
 from contextlib import suppress
@@ -50,7 +50,7 @@ async def send(wire: "Wire", options: Options) -> Any:
 
 
 def _seconds(options: Options) -> float | None:
-    """How long to wait for the answer. What stands there and is no number is the text."""
+    """How long to wait for the answer. If the word after the option is not a number, it is the letter's text."""
     given = options["wait_reply"]
     if given is None:
         return None
@@ -66,16 +66,16 @@ def _seconds(options: Options) -> float | None:
 
 
 def _asked(options: Options) -> dict[str, Any]:
-    """What kind of message it is, and by when work has to be done."""
+    """The type of the message, and the deadline of a task."""
     kind, deadline = "task" if options["task"] else options["type"], options["deadline"]
     if options["type"] not in (None, kind):
-        raise BadSetting(name="--type", why=f"a task is no {options['type']}; give --task or --type, not both")
+        raise BadSetting(name="--type", why=f"a task cannot also be of type {options['type']}; give --task or --type, not both")
     links = {name: options[name] for name in ("parent", "blocked_by") if options[name]}
     if deadline is None and not links:
         return {"type": kind}
     if kind != "task":
         flag = "--deadline" if deadline is not None else "--parent" if "parent" in links else "--after"
-        raise BadSetting(name=flag, why="only work has one; ask for some with --task")
+        raise BadSetting(name=flag, why="only a task has one; ask for work with --task")
     if deadline is None:
         return {"type": kind, "task": links}
     now = datetime.now().astimezone()
@@ -85,7 +85,7 @@ def _asked(options: Options) -> dict[str, Any]:
 
 
 def _times(options: Options) -> dict[str, Any]:
-    """When it is delivered, and until when it may be taken."""
+    """When it is delivered, and when it expires."""
     if options["at"] is not None and options["in"] is not None:
         raise BadSetting(name="--in", why="give --at or --in, not both")
     given = (("--at", "deliver", options["at"]), ("--in", "deliver", options["in"]), ("--expires", "expires", options["expires"]))
@@ -93,7 +93,7 @@ def _times(options: Options) -> dict[str, Any]:
 
 
 def _time(option: str, field: str, text: str) -> tuple[str, Any]:
-    """So long from now is said as such: a retry says the same again."""
+    """One time. `in 2h` is sent as a duration, so that a retry has the same body."""
     with suppress(BadSetting):
         return f"{field}_in", span_of(text.lower().strip().removeprefix("in "), option).total_seconds()
     return f"{field}_at", moment_of(text, datetime.now().astimezone(), option, begins=option == "--at").isoformat()
@@ -111,9 +111,9 @@ def _content(options: Options, example: str) -> str:
 
 
 def _something(text: str, source: str) -> str:
-    """What is to be said. Nothing at all is what a command that failed leaves in a pipe or a variable, and no letter."""
+    """The text of a letter. An empty one is refused: it usually comes from a failed command in a pipe or variable."""
     if not text.strip():
-        raise Invalid(what=source, why="there is nothing in it, and nothing was sent")
+        raise Invalid(what=source, why="it is empty, so nothing was sent")
     return text
 
 
@@ -136,7 +136,7 @@ def _sent(console: "Console", answer: Any) -> None:
 
 
 async def reply(wire: "Wire", options: Options) -> Any:
-    """Answer a letter, which is done with that; or the last one of a conversation."""
+    """Answer a letter, which settles it, or the last letter of a conversation."""
     content = _content(options, "postoffice reply MESSAGE 'Yes'")
     letter, sender = await _answered(wire, options["message"])
     carried = await uploaded(wire, options["file"])
@@ -145,7 +145,7 @@ async def reply(wire: "Wire", options: Options) -> Any:
 
 
 async def _answered(wire: "Wire", given: str) -> tuple[str, str]:
-    """Which letter is meant, and whose it is."""
+    """The letter to answer, and its sender."""
     waiting = (await wire.get("/messages/waiting", limit=_ITEMS_READ))["messages"]
     in_hand = [item["message"] for item in (await wire.get("/messages/in-hand", limit=_ITEMS_READ))["messages"]]
     sessions = (await wire.get("/inbox", limit=_ITEMS_READ))["sessions"]
@@ -159,10 +159,10 @@ async def _answered(wire: "Wire", given: str) -> tuple[str, str]:
     id = ids.only(given, [*letters, *theirs])
     if id in theirs:
         if not theirs[id]:
-            raise NotFound(what="letter here that could be answered, by the id", ref=given)
+            raise NotFound(what="letter here to answer, by the id", ref=given)
         id = theirs[id][0]["id"]
     if id not in letters:
-        raise NotFound(what="letter here that could be answered, by the id", ref=given)
+        raise NotFound(what="letter here to answer, by the id", ref=given)
     return id, letters[id]
 
 
@@ -192,10 +192,10 @@ COMMANDS = (
             argument("--session", help="go on with this conversation"),
             FILE,
             argument("--task", action="store_true", help="ask for work"),
-            argument("--deadline", metavar="TIME", help="by when: tomorrow, friday 17:00, in 2h, 2026-12-31T18:00"),
-            argument("--at", metavar="TIME", help="deliver it then: 9:00, monday 8am, 2026-12-31T18:00"),
-            argument("--in", metavar="TIME", help="deliver it so much later: 2h, 30m"),
-            argument("--expires", metavar="TIME", help="whoever has not taken it by then does not get it: tomorrow, 18:00, in 1d"),
+            argument("--deadline", metavar="TIME", help="the deadline: tomorrow, friday 17:00, in 2h, 2026-12-31T18:00"),
+            argument("--at", metavar="TIME", help="deliver it at this time: 9:00, monday 8am, 2026-12-31T18:00"),
+            argument("--in", metavar="TIME", help="deliver it after this time: 2h, 30m"),
+            argument("--expires", metavar="TIME", help="it expires if it is not taken by then: tomorrow, 18:00, in 1d"),
             argument("--parent", metavar="TASK", help="the task it is part of"),
             argument(
                 "--after",
@@ -212,7 +212,7 @@ COMMANDS = (
     ),
     Command(
         "reply",
-        "answer a letter, which is then done with",
+        "answer a letter, which marks it as done",
         ("postoffice reply 3fe348 'Yes, at noon' --as bob", "make report | postoffice reply 3fe348"),
         reply,
         _replied,

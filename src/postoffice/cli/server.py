@@ -1,4 +1,4 @@
-"""Commands for whoever runs a server: serve, migrate."""
+"""Commands for people who run a server: serve, close, migrate."""
 
 import sys
 from pathlib import Path
@@ -33,19 +33,19 @@ def add(commands: Any) -> None:
         "--open-to-others",
         action="store_true",
         default=None,
-        help="open also to allowed_hosts and cors_origins, all of whom are then the owner",
+        help="open also to allowed_hosts and cors_origins; all callers are then the owner",
     )
-    serving.add_argument("--handshake", choices=["visible", "human"], help="whether a target sees the code (visible when open)")
+    serving.add_argument("--handshake", choices=["visible", "human"], help="who sees a connection's code (visible on an open office)")
     serving.add_argument(
         "--files", type=Path, metavar="ROOT", help="serve the file mailboxes in this folder too, such as ~/.nanobot/mailboxes"
     )
     serving.add_argument("--file-agents", metavar="NAMES", help="with --auth keys: the agents, by commas, that may be at home in the files")
-    serving.add_argument("--ledger", metavar="NETWORK", help="have mail go by a ledger: testnet, mainnet, previewnet, or host:port=0.0.3")
+    serving.add_argument("--ledger", metavar="NETWORK", help="send mail over a ledger: testnet, mainnet, previewnet, or host:port=0.0.3")
     serving.add_argument("--ledger-mirror", metavar="URL", help="its mirror's REST API (the network's own)")
     serving.add_argument("--ledger-account", metavar="ID", help="the account that pays")
     serving.add_argument("--ledger-key-file", type=Path, metavar="FILE", help="the account's key (or POSTOFFICE_LEDGER_KEY)")
-    serving.add_argument("--traces", metavar="URL", help="an OTLP collector to tell of every message's way, such as http://127.0.0.1:4318")
-    serving.add_argument("--log-level", choices=["debug", "info", "warning", "error"], help="how much to tell (info)")
+    serving.add_argument("--traces", metavar="URL", help="an OTLP collector for a trace of every message, such as http://127.0.0.1:4318")
+    serving.add_argument("--log-level", choices=["debug", "info", "warning", "error"], help="how much to log (info)")
     serving.add_argument("--log-format", choices=["console", "json"], help="for people or for machines (console)")
     serving.add_argument("--by-itself", action="store_true", help=argparse.SUPPRESS)  # a program starts it, and no person
     serving.set_defaults(command=_serve)
@@ -73,14 +73,14 @@ def add(commands: Any) -> None:
 
 
 def add_store(parser: Any) -> None:
-    """Where mail is kept."""
+    """Add the options for where mail is kept."""
     parser.add_argument("--data", type=Path, help="directory for everything kept (the platform's user data directory)")
     parser.add_argument("--database", metavar="URL", help="a PostgreSQL address (an SQLite file in the data directory)")
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings in TOML (postoffice.toml, if there is one)")
 
 
 def _serve(options: Options) -> None:
-    # Imported here: other commands start without the weight of a server.
+    # Imported here, so that other commands start without loading a server.
     from postoffice.config import read_settings  # noqa: PLC0415
     from postoffice.serve.run import serve  # noqa: PLC0415
 
@@ -97,7 +97,7 @@ def _close(options: Options) -> None:
     print(
         f"Postoffice on {server} is closed."
         if asyncio.run(starter.close(server))
-        else f"No office of this machine's own is open on {server}."
+        else f"No office that a program of this machine started is open on {server}."
     )
 
 
@@ -108,7 +108,7 @@ def _migrate(options: Options) -> None:
 
 
 def settings_of(options: Options) -> "Settings":
-    """The settings of a command that has no log; what looks like one and is none is told, since mail elsewhere may be meant."""
+    """The settings of a command without a log. It warns of mistyped variables, as they may have named other mail."""
     from postoffice.config import read_settings  # noqa: PLC0415
 
     settings = read_settings(options)

@@ -1,4 +1,4 @@
-"""A runner that goes on after a reboot: a systemd unit or a launchd agent of the person's own."""
+"""A runner as a service that survives a reboot: a systemd unit or a launchd agent of the user."""
 
 import os
 import plistlib
@@ -13,11 +13,11 @@ from postoffice.core.errors import BadSetting
 from postoffice.core.names import check_name
 
 _PASSED_ON = ("PATH", "POSTOFFICE_SERVER", "POSTOFFICE_CREDENTIALS", "POSTOFFICE_DATA", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
-"""What the service needs of the environment. A key is in none of it: the one kept for the agent is used."""
+"""The variables that the service needs. None holds a key, as the service uses the one kept for the agent."""
 
 
 def change_service(options: Options) -> None:
-    """Put the service there and begin it, or end it and take it away."""
+    """Install and start the service, or stop and remove it."""
     name = f"postoffice-run-{check_name(options['runs']).lower()}"
     path, begin, end = _place(name)
     if options["uninstall"]:
@@ -39,23 +39,23 @@ def change_service(options: Options) -> None:
         if sys.platform != "darwin":
             print("To have it run while you are not logged in, too: loginctl enable-linger")
     else:
-        print(f"Begin it: {' && '.join(' '.join(command) for command in begin)}")
+        print(f"Start it: {' && '.join(' '.join(command) for command in begin)}")
 
 
 def _place(name: str) -> tuple[Path, list[list[str]], list[list[str]]]:
-    """Where its file is, and the commands that begin and end it."""
+    """The path of its file, and the commands that start and stop it."""
     if sys.platform == "darwin":
         path = Path.home() / "Library" / "LaunchAgents" / f"{name}.plist"
         return path, [["launchctl", "load", "-w", str(path)]], [["launchctl", "unload", "-w", str(path)]]
     if not sys.platform.startswith("linux"):
-        raise BadSetting(name="--install", why="there is neither systemd nor launchd here; have your system start `postoffice run` itself")
+        raise BadSetting(name="--install", why="there is neither systemd nor launchd here; let your own system start `postoffice run`")
     path = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "systemd" / "user" / f"{name}.service"
     control = ["systemctl", "--user"]
     return path, [[*control, "daemon-reload"], [*control, "enable", "--now", path.name]], [[*control, "disable", "--now", path.name]]
 
 
 def _do(commands: Sequence[Sequence[str]]) -> bool:
-    """Whether all of them could be run."""
+    """Run these commands; False if one failed."""
     return all(
         shutil.which(command[0]) is not None and subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603
         for command in commands
@@ -63,7 +63,7 @@ def _do(commands: Sequence[Sequence[str]]) -> bool:
 
 
 def _words(options: Options) -> list[str]:
-    """The same command without what installs it."""
+    """The same command line without the installing options."""
     words = [sys.executable, "-m", "postoffice", "run", options["runs"]]
     for flag in ("with", "jobs", "timeout", "server"):
         given = options["preset" if flag == "with" else flag]
@@ -74,7 +74,7 @@ def _words(options: Options) -> list[str]:
 
 
 def unit(agent: str, words: Sequence[str], folder: str, environment: Mapping[str, str]) -> str:
-    """A systemd unit. What the command needs besides, such as a model's key, goes into the file it names."""
+    """A systemd unit. Other variables that the command needs, such as a model's key, go into the file it names."""
     lines = [
         "[Unit]",
         f"Description=Postoffice: answers the mail of {agent}",
@@ -95,7 +95,7 @@ def unit(agent: str, words: Sequence[str], folder: str, environment: Mapping[str
 
 
 def _quoted(word: str) -> str:
-    """One word, with nothing in it that systemd would fill in."""
+    """One word, escaped so that systemd replaces nothing in it."""
     escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%").replace("\n", "\\n")
     return f'"{escaped}"'
 

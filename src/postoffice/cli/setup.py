@@ -1,4 +1,4 @@
-"""Setting up other programs: the change shown, asked about, made, and tried."""
+"""`postoffice setup`: shows a change to another program's files, asks, makes it, and tries it."""
 
 import argparse
 import asyncio
@@ -42,9 +42,7 @@ def add(commands: Any) -> None:
         help="give each window a name, and ring it when mail comes (claude, codex, gemini, opencode, kilo, copilot, qwen)",
     )
     setting.add_argument("--shared", action="store_true", help="with --hook and --agent: several windows serve that one mailbox")
-    setting.add_argument(
-        "--tmux", action="store_true", help="with --hook: type rings into its tmux pane, where nothing else wakes a window"
-    )
+    setting.add_argument("--tmux", action="store_true", help="with --hook: type rings into its tmux pane if nothing else wakes a window")
     setting.add_argument(
         "--let-in", action="store_true", help="with --hook: ring windows too that bypass permission prompts (claude; asked otherwise)"
     )
@@ -55,8 +53,8 @@ def add(commands: Any) -> None:
 
 
 def run(options: dict[str, Any]) -> None:
-    """Set up, or take back."""
-    from msgspec.structs import replace  # noqa: PLC0415 - help and completions need none of it
+    """Set up, or undo it."""
+    from msgspec.structs import replace  # noqa: PLC0415 - not needed for help or completions
 
     from postoffice.client.address import DEFAULT  # noqa: PLC0415
     from postoffice.core.names import check_free  # noqa: PLC0415
@@ -85,9 +83,7 @@ def run(options: dict[str, Any]) -> None:
             change.make()
             print(_done(home.short(change.path), home.short(change.backup) if change.backup.exists() else None, gone=change.after is None))
             for what in change.left:
-                print(
-                    f"In {home.short(change.path)} {what}: nothing tells whether it was there before; take it out by hand if you do not need it."
-                )
+                print(f"In {home.short(change.path)} {what}: it may have been there before, so remove it by hand if you do not need it.")
     if not options.get("undo"):
         _try(wish, changed=bool(changes), shared=home.project is not None)
 
@@ -108,21 +104,21 @@ def _wish(options: dict[str, Any]) -> Any:
 
     client = options.get("client")
     if client is None:
-        raise Invalid(what="setup", why=f"it has to know which client; name one of {', '.join(_CLIENTS)}, or use --prompt")
+        raise Invalid(what="setup", why=f"name a client: {', '.join(_CLIENTS)}; or use --prompt")
     for flag in ("project", "let_in"):
         if options.get(flag) and client != "claude":
-            raise Invalid(what=f"--{flag.replace('_', '-')}", why="only Claude Code has such a thing; leave it out")
+            raise Invalid(what=f"--{flag.replace('_', '-')}", why="only Claude Code has this; leave it out")
     if options.get("hook") and CLIENTS[client].own is None:
-        raise Invalid(what="--hook", why=f"nothing is known that begins a turn in {CLIENTS[client].title}; leave it out")
+        raise Invalid(what="--hook", why=f"there is no known way to begin a turn in {CLIENTS[client].title}; leave it out")
     if options.get("tmux") and (not options.get("hook") or CLIENTS[client].hooks is None):
-        raise Invalid(what="--tmux", why="rings are typed for clients with hooks, with --hook")
+        raise Invalid(what="--tmux", why="rings are typed only for clients with hooks; add --hook")
     name = str(options.get("name") or "mail")
     if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
-        raise Invalid(what="--name", why="letters, digits, '-' and '_' are what every client takes")
+        raise Invalid(what="--name", why="use letters, digits, '-' and '_', which every client accepts")
     chosen, server = options.get("agent") or os.environ.get("POSTOFFICE_AGENT"), _server(options)
     agent = check_free(chosen or client)
     if options.get("tools"):
-        toolset(options["tools"])  # a wrong name is told before anything is written
+        toolset(options["tools"])  # fail on a wrong name before anything is written
     kept = credentials.load(server, agent)
     named = chosen is not None or not options.get("hook")
     key = kept.key if kept and named else None
@@ -132,7 +128,7 @@ def _wish(options: dict[str, Any]) -> Any:
 
 
 def _let_in(home: Any, wish: Any, options: dict[str, Any]) -> bool:
-    """Whether rings are to be accepted by windows that bypass permission prompts: asked, never taken for granted."""
+    """Whether windows that bypass permission prompts should accept rings. A person is asked; it is never assumed."""
     from postoffice.setup.plan import lets_in  # noqa: PLC0415
 
     if not wish.hook or wish.client != "claude" or options.get("let_in") or lets_in(home):

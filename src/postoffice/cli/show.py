@@ -1,4 +1,4 @@
-"""How answers are shown: tables and colour to people, JSON to programs."""
+"""How answers are shown: tables and colours for people, JSON for programs."""
 
 import os
 import sys
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 _COLOURS = {"idle": "green", "busy": "yellow", "offline": "dim", "acked": "green", "dead": "red", "pending": "cyan", "leased": "yellow"}
 _PROSE = {"subject", "last", "what", "words", "does", "says", "reached"}
-"""Columns whose beginning is enough: what does not fit is cut. All others are shown whole."""
+"""Columns that may be cut if they do not fit. All others are shown whole."""
 _GAP_CHARACTERS, _PROSE_CHARACTERS = 2, 8
-"""What parts two columns, and what prose keeps at least."""
+"""The space between two columns, and the least width of a column of prose."""
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
 
 
@@ -29,18 +29,18 @@ def for_programs(options: dict[str, Any]) -> bool:
 
 
 def show(options: dict[str, Any], value: Any, render: Callable[["Console", Any], None]) -> None:
-    """Show an answer to whoever is there."""
+    """Show an answer, to a person or a program."""
     if for_programs(options):
         print(visible_json(msgspec.json.encode(value).decode()), flush=sys.stdout is not None)
         return
-    from rich.console import Console  # noqa: PLC0415 - programs do without
+    from rich.console import Console  # noqa: PLC0415 - not needed for programs
 
-    # Without colours there is nothing bold either, nor anything else that a terminal has to understand.
+    # Without colours there is no bold either, nor any other code for a terminal.
     render(Console(highlight=False, color_system=None if os.environ.get("NO_COLOR") else "auto"), value)
 
 
 def table(console: "Console", columns: Sequence[str], rows: Iterable[Sequence[object]], empty: str) -> None:
-    """Rows under headings, or what to do where there are none."""
+    """Rows under headings, or if there are none, what to do."""
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
@@ -50,7 +50,7 @@ def table(console: "Console", columns: Sequence[str], rows: Iterable[Sequence[ob
     for column, width in zip(columns, widths, strict=True):
         shown.add_column(column, overflow="ellipsis" if column in _PROSE else "fold", no_wrap=column in _PROSE, max_width=width)
     for line in lines:
-        # Text and not markup: what agents wrote colours nothing.
+        # Text, not markup: what agents wrote must not set colours.
         shown.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in line))
     if shown.row_count:
         console.print(shown)
@@ -59,7 +59,7 @@ def table(console: "Console", columns: Sequence[str], rows: Iterable[Sequence[ob
 
 
 def _widths(columns: Sequence[str], lines: list[list[str]], width: int) -> list[int]:
-    """How wide each column is: where all do not fit side by side, the widest prose gives way."""
+    """The width of each column. If all do not fit, the widest column of prose gets narrower."""
     from rich.cells import cell_len  # noqa: PLC0415
 
     widths = [max(map(cell_len, cells)) for cells in zip(columns, *lines, strict=True)]
@@ -74,12 +74,12 @@ def _widths(columns: Sequence[str], lines: list[list[str]], width: int) -> list[
 
 
 def say(console: "Console", text: str) -> None:
-    """A sentence of ours."""
+    """Print a sentence of ours."""
     console.print(visible(text), markup=False, soft_wrap=True)
 
 
 def quote(console: "Console", who: str, when: str, text: str, id: str = "") -> None:
-    """What somebody said, and the id to answer it by."""
+    """Print what somebody said, and the id to answer it by."""
     from rich.text import Text  # noqa: PLC0415
 
     console.print(Text.assemble((one_line(who), "bold"), "  ", (ago(when), "dim"), (f"  {id}" if id else "", "dim")))
@@ -87,7 +87,7 @@ def quote(console: "Console", who: str, when: str, text: str, id: str = "") -> N
 
 
 def text_of(letter: Any) -> str:
-    """What a letter says, whatever it carries: long answers come in parts, and results as a payload. Of a report without any, what it reports."""
+    """A letter's text, from whatever it carries: long answers come in parts, results as a payload. For an empty report, the state it reports."""
     said = as_text(letter["content"], letter.get("parts", ()), letter.get("payload"))
     return said or (f"(the task is {letter['task']['state']})" if letter["type"] == "task_update" else "")
 
@@ -99,7 +99,7 @@ def carried(letter: Any) -> str:
 
 
 def ago(when: str | None) -> str:
-    """How long since, as people say it."""
+    """How long ago, as people say it."""
     if when is None:
         return "never"
     span = _span(datetime.now(UTC) - datetime.fromisoformat(when))
@@ -107,12 +107,12 @@ def ago(when: str | None) -> str:
 
 
 def ahead(when: str) -> str:
-    """How long until, as people say it."""
+    """How long until then, as people say it."""
     span = _span(datetime.fromisoformat(when) - datetime.now(UTC))
     return f"in {span}" if span else "now"
 
 
 def _span(length: timedelta) -> str:
-    """A while in its largest unit; nothing where it is less than a minute."""
+    """A duration in its largest unit; empty if it is under a minute."""
     seconds = int(length.total_seconds())
     return next((f"{seconds // size} {unit}" for size, unit in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")) if seconds >= size), "")

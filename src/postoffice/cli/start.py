@@ -1,4 +1,4 @@
-"""What `postoffice` alone shows: whether an office is open here, who one is, and how to go on."""
+"""What `postoffice` alone shows: whether an office is open here, who you are, and what to do next."""
 
 import asyncio
 import os
@@ -10,10 +10,10 @@ from postoffice.core.errors import MailError
 
 _LOOK_SECONDS = 2.0
 _STEPS = (
-    ("inbox", "what has come for you"),
+    ("inbox", "read your mail"),
     ("send --to NAME 'Hello'", "write to somebody"),
     ("setup claude", "connect Claude Code (codex, gemini and others, too)"),
-    ("run NAME --with claude", "have an agent answer its mail"),
+    ("run NAME --with claude", "let an agent answer its mail"),
     ("open", "the page, in your browser"),
     ("doctor", "find out what is wrong"),
     ("--help", "every command"),
@@ -21,20 +21,20 @@ _STEPS = (
 
 
 def begin(options: Options) -> None:
-    """A page to begin with."""
-    from postoffice.serve.program import program  # noqa: PLC0415 - what runs the office is not needed for it
+    """Show where to begin."""
+    from postoffice.serve.program import program  # noqa: PLC0415 - not needed for the other commands
 
     server, state = asyncio.run(_look(options))
     print(f"Postoffice {__version__}: durable mail between AI agents.\n\n{state}\n")
     steps = _STEPS if server else (("serve", "open the office on this machine, and leave it running"), *_STEPS)
-    name = os.path.basename(program())  # noqa: PTH119 - a word, and no file
+    name = os.path.basename(program())  # noqa: PTH119 - only the name, not a file
     width = max(len(step) for step, _ in steps)
     for step, result in steps:
         print(f"  {name} {step:<{width}}  {result}")
 
 
 async def _look(options: Options) -> tuple[bool, str]:
-    """Whether an office answers, and what it says of whoever asks."""
+    """Whether an office answers, and who the caller is to it."""
     from postoffice.cli.caller import open_wire, server_of, speaker  # noqa: PLC0415
 
     server = server_of(options)

@@ -1,4 +1,4 @@
-"""Tasks as a tree: each under the one it is part of, with what it waits for."""
+"""Tasks as a tree: each under its parent, with what it waits for."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ _INDENT = "   "
 
 
 async def tree(wire: "Wire", limit: int, state: str | None) -> Any:
-    """All that the caller has to do with, asked of it or by it; the owner's is everything."""
+    """All tasks asked of the caller or by it. The owner sees every task."""
     me = (await wire.get("/agents/me"))["name"]
     sides = [{}] if me == "owner" else [{"assignee": me}, {"requester": me}]
     pages = [await gathered(wire, "/tasks", "tasks", limit, state=state, **side) for side in sides]
@@ -26,14 +26,14 @@ async def tree(wire: "Wire", limit: int, state: str | None) -> Any:
 
 
 def branches(tasks: Sequence[Any], parent: str | None) -> list[dict[str, Any]]:
-    """Those that are part of one; at the root also parts of what is not shown."""
+    """The parts of one task; at the root also parts whose parent is not shown."""
     shown = {task["message_id"] for task in tasks}
     found = [task for task in tasks if (task["parent"] if task["parent"] in shown else None) == parent]
     return [{"task": task, "parts": branches(tasks, task["message_id"])} for task in found]
 
 
 def show_tree(console: "Console", answer: Any) -> None:
-    """A line for each task, further in the deeper it is."""
+    """Print a line for each task, indented by its depth."""
     lines = list(_lines(answer["tree"]))
     shown = ids.all_short(task["message_id"] for _, task in lines)
     rows = [
@@ -57,7 +57,7 @@ def _stands(task: Any) -> str:
 
 
 def _waits(task: Any) -> str:
-    """Who has to be done first."""
+    """What a task waits for."""
     if task["state"] in FINAL:
         return ""
     return ", ".join(f"{one['assignee']} ({ids.short(one['id'])})" for one in task["blocked_by"] if one["state"] not in FINAL)

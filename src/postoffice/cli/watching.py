@@ -1,4 +1,4 @@
-"""Commands that stay: watch what happens, take mail and hand it to a command."""
+"""Commands that keep running: watch what happens, and take mail for a command."""
 
 import asyncio
 import json
@@ -39,25 +39,25 @@ def add(commands: Any) -> None:
         epilog=examples("postoffice watch --as coder", "postoffice watch --as coder --after 0 --json"),
         formatter_class=plain,
     )
-    watching.add_argument("--after", metavar="CURSOR", help="begin after this cursor; 0 is the beginning (now)")
+    watching.add_argument("--after", metavar="CURSOR", help="begin after this cursor; 0 is the first event (now)")
     add_caller(watching)
     watching.set_defaults(command=_watch)
     receiving = commands.add_parser(
         "recv",
-        help="take the next message, print it or hand it to a command, and ack it",
+        help="take the next message, print it or pass it to a command, and ack it",
         description="Take the next message. With --exec the command gets it as JSON on standard input; its success acks, its failure gives back.",
         epilog=examples("postoffice recv --as coder", "postoffice recv --as coder --exec 'jq -r .content' --count 0"),
         formatter_class=plain,
     )
     receiving.add_argument("--exec", dest="execute", metavar="CMD", help="run this for each message")
-    receiving.add_argument("--count", type=_count, default=1, help="messages to take; 0 is without end (1)")
+    receiving.add_argument("--count", type=_count, default=1, help="messages to take; 0 means without end (1)")
     receiving.add_argument("--wait", type=float, default=_WAIT_SECONDS, metavar="SECONDS", help="how long to wait for one (25)")
     add_caller(receiving)
     receiving.set_defaults(command=_recv)
 
 
 def _count(text: str) -> int:
-    """How many; 0 is without end."""
+    """Parse a count; 0 means without end."""
     if (count := int(text)) < 0:
         raise ValueError
     return count
@@ -68,11 +68,11 @@ def _watch(options: Options) -> None:
 
 
 async def _events(options: Options) -> None:
-    """Long polls rather than a socket: they resume by themselves and need nothing the other commands do not."""
+    """Read events by long polls: unlike a socket they resume by themselves and need no further library."""
     from postoffice.client.wire import until_answered  # noqa: PLC0415
 
     async with asking(options) as wire:
-        now = (await wire.get("/mailbox"))["counted"]  # not repeated: an office that was never there is not waited for
+        now = (await wire.get("/mailbox"))["counted"]  # not repeated, as we do not wait for an office that was never there
         after, carried, wait = (now, True, _WAIT_SECONDS) if options["after"] is None else (options["after"], False, _WAIT_SECONDS)
         while True:
 
@@ -85,12 +85,12 @@ async def _events(options: Options) -> None:
                 if not carried:
                     raise
                 after = (await until_answered(lambda: wire.get("/mailbox")))["counted"]
-                print("postoffice: a backup took the place of the mail here; going on from now", file=sys.stderr, flush=True)
+                print("postoffice: a backup replaced the mail here; going on from now", file=sys.stderr, flush=True)
                 continue
             except BadLimit:
                 if not wait:
                     raise
-                wait = 0.0  # nobody may wait so long there
+                wait = 0.0  # that office does not allow so long a wait
                 continue
             for event in news["events"]:
                 print(json.dumps(event) if for_programs(options) else _line(event), flush=True)
@@ -110,7 +110,7 @@ _SENTENCES = {
 
 
 def _line(event: dict[str, Any]) -> str:
-    """An event on one line, with nothing in it that could begin another."""
+    """An event on one line; nothing in it can begin another line."""
     if event["type"] == "new_message":
         event |= {"content": text_of(event["message"])}
     rest = ", ".join(f"{name} {value}" for name, value in event.items() if name not in ("type", "cursor", "at"))
@@ -123,22 +123,22 @@ def _line(event: dict[str, Any]) -> str:
 
 def _recv(options: Options) -> int:
     if not options["wait"] >= 0:
-        raise BadSetting(name="--wait", why=f"{options['wait']} is no number of seconds to wait")
+        raise BadSetting(name="--wait", why=f"{options['wait']} is not a number of seconds")
     if sys.stdout is None and options["execute"] is None:
-        raise Invalid(what="recv", why="standard output is closed, and what nobody can see would be acked; give --exec CMD")
+        raise Invalid(what="recv", why="standard output is closed, and mail that nobody sees would be acked; give --exec CMD")
     with suppress(asyncio.CancelledError):
         return asyncio.run(_take(options))
     return _TERMINATED
 
 
 async def _take(options: Options) -> int:
-    """Take messages one after another; gives the last command's failure, or 1 when nothing came."""
+    """Take messages one after another. Returns the last command's failure, or 1 if nothing came."""
     if this := asyncio.current_task():
-        when_told_to_end(this.cancel, signal.SIGTERM)  # as an interrupt does
+        when_told_to_end(this.cancel, signal.SIGTERM)  # like an interrupt
     taken = 0
     code = 0
     async with asking(options) as wire:
-        await wire.get("/mailbox")  # as above: once it is known to be there it is waited for
+        await wire.get("/mailbox")  # as above: we wait for the office only once it has answered
         while options["count"] == 0 or taken < options["count"]:
             letters = await _next(wire, options["wait"], without_end=options["count"] == 0)
             if not letters and options["count"] != 0:
@@ -151,7 +151,7 @@ async def _take(options: Options) -> int:
 
 
 async def _next(wire: "Wire", seconds: float, *, without_end: bool) -> list[Any]:
-    """The next message, if one comes in time: one wait may be shorter than that, and the office away for a while."""
+    """The next message, if one comes in time. Single waits may be shorter than that, and the office may be away for a while."""
     from postoffice.client.wire import until_answered  # noqa: PLC0415
 
     until = time.monotonic() + seconds
@@ -171,13 +171,13 @@ async def _next(wire: "Wire", seconds: float, *, without_end: bool) -> list[Any]
 
 
 async def _handle(wire: "Wire", letter: dict[str, Any], execute: str | None) -> int:
-    """Print a message or hand it to a command, and settle it as that went; gives the command's end as shells tell it."""
+    """Print a message or pass it to a command, and settle it by the result. Returns the command's exit code as shells count it."""
     keeping = asyncio.create_task(_keep(wire, letter))
     try:
         code = _print(letter) if execute is None else await _execute(execute, letter)
     except BaseException:
-        # What is broken off is not done, and whoever takes it next need not wait until the lease runs out.
-        # Said once: an office that is busy is waited for, one that is away is not.
+        # The work was broken off. Give the message back, so that its next taker need not wait until the lease runs out.
+        # Only once: we wait for an office that is busy, but not for one that is away.
         with suppress(MailError, TimeoutError):
             async with asyncio.timeout(_GIVE_BACK_SECONDS):
                 await _say(wire, letter, "nack", reason="it was broken off")
@@ -197,9 +197,9 @@ def _print(letter: dict[str, Any]) -> int:
 
 
 async def _execute(command: str, letter: dict[str, Any]) -> int:
-    """Run a command with a message; gives how it ended, below 0 for a signal."""
+    """Run a command with a message. Returns its exit code, below 0 for a signal."""
     names = {"POSTOFFICE_FROM": letter["from"], "POSTOFFICE_MESSAGE": letter["id"], "POSTOFFICE_SUBJECT": letter["subject"]}
-    # At a terminal it may ask, and Ctrl-C reaches all it started; elsewhere a session of its own lets us reach that.
+    # At a terminal the command may ask, and Ctrl-C reaches all it started. Elsewhere it gets a process group, so that we can end all of that.
     alone = not os.isatty(0)
     starting = asyncio.create_task(
         asyncio.create_subprocess_shell(command, stdin=asyncio.subprocess.PIPE, env=os.environ | names, start_new_session=alone)
@@ -217,20 +217,20 @@ async def _execute(command: str, letter: dict[str, Any]) -> int:
 
 
 async def _end(process: asyncio.subprocess.Process, send: Callable[[int], None]) -> None:
-    """End a command, politely first: its message goes to somebody else now."""
+    """End a command, politely first, as its message goes back."""
     try:
         with suppress(ProcessLookupError, TimeoutError):
             send(signal.SIGTERM)
             async with asyncio.timeout(_FLUSH_SECONDS):
                 await process.wait()
-    finally:  # also where a second signal ends the politeness
+    finally:  # also if a second signal interrupts the polite wait
         with suppress(ProcessLookupError):
             send(signal.SIGKILL)
         await process.wait()
 
 
 async def _settle(wire: "Wire", letter: dict[str, Any], how: str, **more: object) -> None:
-    """Said again while the server is away: a restart in the meantime undoes no work."""
+    """Settle, and repeat that while the server is away, so that a restart does not undo the work."""
     from postoffice.client.wire import until_answered  # noqa: PLC0415
 
     await until_answered(lambda: _say(wire, letter, how, **more), _ANSWER_SECONDS)

@@ -1,4 +1,4 @@
-"""The command about webhooks: addresses that are told what happens, and addresses at which letters are left."""
+"""The command about webhooks: addresses that are told of events, and incoming webhooks."""
 
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def webhook(wire: "Wire", options: Options) -> Any:
-    """List, add, remove, pause, resume or rotate; open or close an address of ours."""
+    """List, add, remove, pause, resume or rotate webhooks; open or close an incoming one."""
     act, name = options["act"], options["name"]
     if act == "list":
         return await wire.get("/webhooks") | await wire.get("/hooks")
@@ -60,7 +60,7 @@ def _shown(console: "Console", answer: Any) -> None:
 
 
 def _standing(webhook: Any) -> str:
-    """What there is to tell besides."""
+    """The remarks on a webhook."""
     taken = f"taken {ago(webhook['delivered_at'])}" if webhook["delivered_at"] else "nothing taken yet"
     counts = [f"{webhook[name]} {word}" for name, word in (("waiting", "waiting"), ("failed", "left out")) if webhook[name]]
     if webhook["next_try_at"] and webhook["error"]:
@@ -71,7 +71,7 @@ def _standing(webhook: Any) -> str:
 COMMANDS = (
     Command(
         "webhook",
-        "have addresses of yours told what happens, and letters left by other programs",
+        "tell your addresses of events, and let other programs leave letters",
         (
             "postoffice webhook add ci https://ci.example.com/hooks/mail --event task",
             "postoffice webhook add team https://hooks.slack.com/services/T0/B0/x --slack --event question",
@@ -86,8 +86,8 @@ COMMANDS = (
             argument("url", nargs="?", help="with add: where to post"),
             argument("--event", action="append", choices=[str(kind) for kind in Kind], help="with add: only these (all)"),
             argument("--of", dest="agent_told", action="append", metavar="AGENT", help="with add: only what happens to these (all)"),
-            argument("--bodies", action="store_true", help="with add: tell also what letters say"),
-            argument("--to", metavar="AGENT", help="with open: whom the letters are for"),
+            argument("--bodies", action="store_true", help="with add: include what letters say"),
+            argument("--to", metavar="AGENT", help="with open: the agent that gets the letters"),
             argument(
                 "--proof",
                 choices=[str(one) for one in HookProof],

@@ -1,4 +1,4 @@
-"""Which ledger a command speaks with, and the office that keeps it."""
+"""Which ledger a command uses, and the office that belongs to it."""
 
 import argparse
 import sys
@@ -25,7 +25,7 @@ _MIRROR_CALLS_PER_SECOND = 10.0
 
 
 def add_network(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which ledger."""
+    """Add the options that choose the ledger."""
     group = parser.add_argument_group("which ledger (as for serve)")
     group.add_argument("--ledger", metavar="NETWORK", help="testnet, mainnet, previewnet, or host:port=0.0.3")
     group.add_argument("--ledger-mirror", metavar="URL", help="its mirror's REST API (the network's own)")
@@ -35,7 +35,7 @@ def add_network(parser: argparse.ArgumentParser) -> None:
 
 
 def ledger_settings(options: Options) -> "Settings":
-    """The settings of the ledger; refused where none is named."""
+    """The ledger's settings; refuses if none is named."""
     from postoffice.config import read_settings  # noqa: PLC0415
 
     if find_spec("hiero_sdk_python") is None:
@@ -50,12 +50,12 @@ def ledger_settings(options: Options) -> "Settings":
 
 
 def open_mirror(settings: "Settings") -> Any:
-    """A public server that tells what is on this ledger."""
+    """The mirror of this ledger."""
     from postoffice.bridges.ledger.mirror import Mirror  # noqa: PLC0415
     from postoffice.bridges.ledger.network import mirror_of  # noqa: PLC0415
 
     if (url := settings.ledger_mirror or mirror_of(settings.ledger or "")) is None:
-        raise BadSetting(name="ledger_mirror", why="it is needed for a network of one's own")
+        raise BadSetting(name="ledger_mirror", why="it is needed for a private network")
     return Mirror(url, min(settings.ledger_rate, _MIRROR_CALLS_PER_SECOND))
 
 
@@ -67,7 +67,7 @@ def run_work(
     *,
     owner: bool,
 ) -> Any:
-    """Do some work with the office that keeps this ledger, and show what came of it."""
+    """Do some work with this ledger and its office, and show the result."""
     import asyncio  # noqa: PLC0415
 
     from postoffice.cli.caller import asking  # noqa: PLC0415
@@ -86,7 +86,7 @@ def run_work(
 
 
 async def _check_ledger(wire: "Wire", settings: "Settings") -> None:
-    """Refuse to do anything on another ledger than the office's: there its topics are somebody else's, or nobody's."""
+    """Refuse another ledger than the office's: on that one its topics belong to somebody else or do not exist."""
     from postoffice.bridges.ledger.network import name_of  # noqa: PLC0415
 
     bridge, network = (await wire.get("/ledger/status"))["bridge"], name_of(settings.ledger or "")
@@ -95,7 +95,7 @@ async def _check_ledger(wire: "Wire", settings: "Settings") -> None:
 
 
 def tell_progress(text: str) -> None:
-    """Progress, for whoever watches."""
+    """Show progress to a person."""
     from postoffice.core.fence import one_line  # noqa: PLC0415
 
     print(one_line(text), file=sys.stderr, flush=True)
@@ -103,7 +103,7 @@ def tell_progress(text: str) -> None:
 
 @asynccontextmanager
 async def open_founding(wire: "Wire", settings: "Settings") -> "AsyncIterator[Founding]":
-    """What makes topics, for as long as no other process here does."""
+    """What makes topics, once no other process here does so."""
     from postoffice.bridges.ledger.founding import Founding  # noqa: PLC0415
     from postoffice.bridges.ledger.journal import only_founder  # noqa: PLC0415
     from postoffice.serve.build import build_network  # noqa: PLC0415

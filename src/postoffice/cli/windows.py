@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 async def windows(wire: "Wire", options: Options) -> Any:
-    """Which windows are open."""
+    """List the open windows."""
     return await wire.get("/windows", agent=options["of"])
 
 
@@ -31,7 +31,7 @@ def _windows(console: "Console", answer: Any) -> None:
 
 
 async def ring(wire: "Wire", options: Options) -> Any:
-    """Ring it now."""
+    """Ring a window now."""
     return await wire.post(f"/agents/{part(options['name'])}/ring", {})
 
 
@@ -42,7 +42,7 @@ def _rung(console: "Console", answer: Any) -> None:
 COMMANDS = (
     Command(
         "ring",
-        "ring an agent's open window now, for mail of yours that waits there",
+        "ring an agent's open window now, for mail from you that waits there",
         ("postoffice ring coder", "postoffice ring coder --as docs"),
         ring,
         _rung,
@@ -50,7 +50,7 @@ COMMANDS = (
     ),
     Command(
         "windows",
-        "show where agents' clients are open now, and by which way each can be woken",
+        "show where agents' clients are open now, and how each can be woken",
         ("postoffice windows", "postoffice windows --of shop --json"),
         windows,
         _windows,

@@ -34,17 +34,18 @@ def _task(console: "Console", answer: Any) -> None:
     say(console, f"Task {ids.short(answer['id'])} is {answer['state']}{_told(answer)}.")
     if answer["state"] in FINAL and answer["open_parts"]:
         say(
-            console, f"Of its parts {answer['open_parts']} {'is' if answer['open_parts'] == 1 else 'are'} not over: postoffice tasks --tree"
+            console,
+            f"{answer['open_parts']} of its parts {'is' if answer['open_parts'] == 1 else 'are'} not finished: postoffice tasks --tree",
         )
 
 
 def _told(answer: Any) -> str:
-    """One that is canceled is known to whoever asked for it, and news only to one who has seen it."""
+    """Say that the requester was told. It cancels tasks itself, so then nobody else has to hear of it here."""
     return "" if answer["state"] == TaskState.CANCELED else f"; {answer['requester']} has been told"
 
 
 async def tasks(wire: "Wire", options: Options) -> Any:
-    """Tasks of the caller's."""
+    """List the caller's tasks."""
     if options["tree"]:
         return await tree(wire, options["limit"], options["state"])
     me = (await wire.get("/agents/me"))["name"] if options["asked"] else None
@@ -56,7 +57,7 @@ def _tasks(console: "Console", answer: Any) -> None:
         show_tree(console, answer)
         return
     dues = [_due(task) for task in answer["tasks"]]
-    late = any(dues)  # where nothing has to be done by then nobody misses the column
+    late = any(dues)  # without any deadline the column is left out
     rows = [
         (t["state"], t["requester"], t["assignee"], t["subject"], ago(t["updated_at"]), *((due,) if late else ()), id)
         for t, due, id in zip(answer["tasks"], dues, ids.all_short(t["id"] for t in answer["tasks"]), strict=True)
@@ -67,14 +68,14 @@ def _tasks(console: "Console", answer: Any) -> None:
 
 
 def _due(task: Any) -> str:
-    """When it has to be done; what is finished no longer has to."""
+    """A task's deadline; empty once it is finished."""
     if task["deadline"] is None or task["state"] in FINAL:
         return ""
     return "overdue" if task["overdue"] else ahead(task["deadline"])
 
 
 async def note(wire: "Wire", options: Options) -> Any:
-    """Keep a note, or show those there are."""
+    """Keep a note, or show an entity's notes."""
     path = f"/entities/{part(options['entity'])}/notes"
     if options["text"] is None:
         return await gathered(wire, path, "messages", options["limit"])
@@ -92,7 +93,7 @@ def _notes(console: "Console", answer: Any) -> None:
 
 
 async def dead(wire: "Wire", options: Options) -> Any:
-    """Show dead letters, or deal with one."""
+    """Show dead letters, or requeue or discard one."""
     if options["act"] != "list" and options["message"] is None:
         raise BadSetting(name="message", why=f"say which: postoffice dead {options['act']} MESSAGE")
     if options["act"] == "list":
@@ -133,7 +134,7 @@ def _cancel(console: "Console", answer: Any) -> None:
 COMMANDS = (
     Command(
         "cancel",
-        "take back a message that nobody has taken yet, or a task that is not over",
+        "take back a message that nobody has taken yet, or a task that is not finished",
         ("postoffice cancel MESSAGE --as coder",),
         cancel,
         _cancel,
@@ -161,7 +162,7 @@ COMMANDS = (
         _tasks,
         (
             argument("--asked", action="store_true", help="those it asked of others"),
-            argument("--tree", action="store_true", help="both, each under what it is part of, with who waits for whom"),
+            argument("--tree", action="store_true", help="both kinds as a tree, with what each task waits for"),
             argument("--state", type=TaskState, choices=[str(state) for state in TaskState]),
             LIMIT,
         ),
@@ -182,7 +183,7 @@ COMMANDS = (
     ),
     Command(
         "dead",
-        "list dead letters, give one another life, or discard it",
+        "list dead letters, requeue one, or discard it",
         ("postoffice dead list --everyone", "postoffice dead requeue MESSAGE --as coder"),
         dead,
         _dead,

@@ -199,7 +199,7 @@ class TestAnswering:
         assert said.startswith(f"Answer to {question}:\n")
         assert ids(said) == [answer], "what else is held is none of its business"
         assert "Other mail: you hold 2 others; mail_get() shows it." in said
-        assert "no message you sent" in await bob.refused("mail_get", answer_to=question)
+        assert "not a message you sent" in await bob.refused("mail_get", answer_to=question)
 
     async def test_two_that_wait_for_each_other_are_told_at_once_whose_question_is_open(self, alice: Mind, bob: Mind) -> None:
         one, other = await alice.send("bob", "Your plan?"), await bob.send("alice", "Your plan?")

@@ -1,1 +1,1 @@
-"""The client: an office elsewhere, spoken to over HTTP."""
+"""The client: calls an office over HTTP."""

@@ -1,4 +1,4 @@
-"""Keys at home: one file an agent and server, readable by its owner alone, so that nobody pastes keys."""
+"""Stored keys: one file for each agent and server, readable by its owner only, so that nobody has to paste keys."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from platformdirs import user_config_path
 from postoffice.core.errors import BadSetting
 
 _USED, _JOINED, _MACHINE = "speaks-as", "office", "windows-key"
-_FILE_BYTES = 1024  # bytes, more than the file of any key takes
+_FILE_BYTES = 1024  # more than the file of any key takes
 
 
 class Credential(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,19 +26,19 @@ class Credential(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def folder() -> Path:
-    """Where credentials live."""
+    """The folder for credentials."""
     return Path(os.environ.get("POSTOFFICE_CREDENTIALS") or user_config_path("postoffice") / "credentials")
 
 
 def save(credential: Credential) -> Path:
-    """Keep a key, in a file that nobody else can ever read. One that cannot be kept leaves the one before in its place."""
+    """Store a key, in a file that nobody else can ever read. If that fails, the earlier key stays."""
     with keeping(credential.server) as keep:
         return keep(credential)
 
 
 @contextmanager
 def keeping(server: str) -> Iterator[Callable[[Credential], Path]]:
-    """Keep a key that is yet to be made. Its room on the disk is taken first: a key that cannot be kept is lost, and its name with it."""
+    """Store a key that is still to be made. Its space on the disk is taken first: a key that cannot be stored is lost, and its name too."""
     kept = _folder(server)
     kept.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, begun = tempfile.mkstemp(dir=kept, prefix=".")
@@ -63,13 +63,13 @@ def load(server: str, agent: str) -> Credential | None:
 
 
 def known(server: str) -> list[Credential]:
-    """Every key kept for a server."""
+    """Every key stored for a server."""
     stored = (_read(path) for path in sorted(_folder(server).glob("*.json")))
     return [credential for credential in stored if credential is not None]
 
 
 def save_machine(server: str, key: str) -> Path:
-    """Keep a key by which this machine opens windows, and speaks for whom has none of its own."""
+    """Store the key with which this machine opens windows and speaks for agents without a key of their own."""
     path = _folder(server) / _MACHINE
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, begun = tempfile.mkstemp(dir=path.parent, prefix=".")
@@ -79,7 +79,7 @@ def save_machine(server: str, key: str) -> Path:
 
 
 def for_window(server: str, agent: str | None) -> str | None:
-    """The key for a window: that of the agent it serves, else this machine's."""
+    """The key for a window: its agent's own, else this machine's."""
     if agent and (own := load(server, agent)) is not None:
         return own.key
     with suppress(OSError):
@@ -88,7 +88,7 @@ def for_window(server: str, agent: str | None) -> str | None:
 
 
 def use(server: str, agent: str | None) -> None:
-    """Speak as this agent from now on, wherever none is named; None is nobody's choice."""
+    """Choose the agent to speak as by default; None removes the choice."""
     path = _folder(server) / _USED
     if agent is None:
         path.unlink(missing_ok=True)
@@ -98,7 +98,7 @@ def use(server: str, agent: str | None) -> None:
 
 
 def used(server: str) -> str | None:
-    """As whom to speak where nobody is named."""
+    """The agent to speak as by default."""
     try:
         return (_folder(server) / _USED).read_text().strip() or None
     except OSError:
@@ -106,13 +106,13 @@ def used(server: str) -> str | None:
 
 
 def join(server: str, agent: str) -> None:
-    """Go to this office from now on, wherever none is named, and speak there as this agent."""
+    """Choose this office as the default, and this agent to speak as there."""
     use(server, agent)
     (folder() / _JOINED).write_text(f"{server}\n")
 
 
 def joined() -> str | None:
-    """The office that an invitation led to, if one did."""
+    """The office chosen by an invitation, if one was used."""
     try:
         return (folder() / _JOINED).read_text().strip() or None
     except OSError:
@@ -120,7 +120,7 @@ def joined() -> str | None:
 
 
 def forget(server: str, agent: str) -> None:
-    """Throw a key away."""
+    """Delete a key."""
     _path(server, agent).unlink(missing_ok=True)
 
 

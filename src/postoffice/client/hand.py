@@ -1,4 +1,4 @@
-"""What one reader of a mailbox has in hand, and what becomes of it when the reader stops."""
+"""The message that one reader of a mailbox has in hand, and what becomes of it when the reader stops."""
 
 import asyncio
 from contextlib import suppress
@@ -10,7 +10,7 @@ _REASON_CHARACTERS = 500
 
 
 class Hand:
-    """What one reader of a mailbox has in hand."""
+    """The message that one reader of a mailbox has in hand."""
 
     def __init__(self) -> None:
         self.asker = self.reader = running_task()
@@ -20,12 +20,12 @@ class Hand:
         self.waiting: list[Message] = []
 
     def begin(self) -> None:
-        """The task that asks for the first message is the reader."""
+        """Note the task that asks for the first message: it is the reader."""
         self.reader = running_task()
 
     @property
     def fetched(self) -> bool:
-        """Whether the reader was a task that only brought a message to the one that asked for it, as that of `wait_for` is."""
+        """Whether the reader was a helper task that only fetched a message for another, as `wait_for` starts one."""
         reader = self.reader
         return reader is not None and reader.done() and not reader.cancelled() and reader.exception() is None
 
@@ -34,21 +34,21 @@ class Hand:
         return self.asker if self.fetched else self.reader
 
     def comes_after(self, earlier: "Hand") -> bool:
-        """Whether the same reader had the earlier hand, itself or through tasks it sent."""
+        """Whether the earlier hand was the same reader's, directly or through helper tasks."""
         return earlier.reader is self.reader or (earlier.fetched and earlier.asker is self.asker)
 
     def abandoned(self) -> bool:
-        """Whether nobody will come back to it. A reader that only left its loop may still work on the last message."""
+        """Whether the reader will never come back. A reader that only left its loop may still work on the last message."""
         holder = self._holder
         return self.failed() or (self.closed and (holder is None or holder.done()))
 
     def failed(self) -> bool:
-        """Whether the task that was at it failed, or was cancelled. What it failed with may hold on to its loop, which then is never closed."""
+        """Whether the reader's task failed or was cancelled. Its exception may keep the generator alive, which is then never closed."""
         holder = self._holder
         return holder is not None and holder.done() and (holder.cancelled() or holder.exception() is not None)
 
     def left_undone(self) -> BaseException | None:
-        """What kept another task from handling what it read, if anything did: it failed, was cancelled, or is still at it."""
+        """Why another task has not handled what it read: it failed, was cancelled, or is still working. None if it has."""
         holder = self._holder
         if holder is None or holder is running_task():
             return None
@@ -56,13 +56,13 @@ class Hand:
         return holder.exception() if ended else asyncio.CancelledError()
 
     def go_on(self) -> None:
-        """Count the current message as done, unless it was let go or given back meanwhile. A settlement stands even if its answer was lost."""
+        """Count the current message as done, unless it was settled meanwhile. A settlement stands even if its answer was lost."""
         if self.current is not None and not self.current.settled:
             self.done.append(self.current)
         self.current = None
 
     def let_go(self, error: BaseException | None) -> dict[str, list[dict[str, Any]]]:
-        """What was handled is to be acked, what failed given back with the reason, what was not begun as untried."""
+        """Settle everything: ack what was handled, nack what failed with its reason, and give back the rest as untried."""
         if error is None or (self.current is not None and self.current.acked):
             self.go_on()
         done, failed, waiting = self.done, self.current, self.waiting
@@ -74,12 +74,12 @@ class Hand:
 
 
 def running_task() -> asyncio.Task[Any] | None:
-    """The task that runs this, if one does."""
-    with suppress(RuntimeError):  # outside of any loop
+    """The task that runs this, if any."""
+    with suppress(RuntimeError):  # outside of any event loop
         return asyncio.current_task()
     return None
 
 
 def _reason(error: BaseException | None) -> str:
-    """What went wrong, in letters that can be sent whatever is in it."""
+    """The error as text that can always be sent."""
     return f"{type(error).__name__}: {error}"[:_REASON_CHARACTERS].replace("\0", "?").encode(errors="replace").decode()

@@ -1,16 +1,16 @@
-"""A file that one process has at a time."""
+"""A file lock between processes."""
 
 import os
 from typing import IO
 
 
 def private(path: str, flags: int) -> int:
-    """Opens a file that is nobody else's to hold, whatever the umask says."""
+    """An opener for files that no other user can open, whatever the umask is."""
     return os.open(path, flags, 0o600)
 
 
 def took(file: IO[bytes]) -> bool:
-    """Take the file for this process, unless another has it. The system lets go of it however the process ends."""
+    """Lock the file for this process; False if another has it. The system unlocks it however the process ends."""
     try:
         if os.name == "posix":
             import fcntl  # noqa: PLC0415 - not on every platform

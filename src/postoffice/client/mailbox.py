@@ -33,7 +33,7 @@ from postoffice.core.names import EVERYONE, folded
 
 _WAIT_SECONDS, _LEASE_SECONDS = 25.0, 30.0
 _TIMES = {"deliver_at", "deliver_in", "expires_at", "expires_in"}
-_UNDER_WAY = ("accepted", "working")  # a task's progress is no answer yet
+_UNDER_WAY = ("accepted", "working")  # reports with these states are progress, not an answer
 
 
 class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, AttachingCalls):
@@ -57,9 +57,9 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
         self._hands: set[Hand] = set()
         self._settling: set[asyncio.Task[None]] = set()
         self._asked: dict[str | UnsetType, _Asker] = {}
-        """By the mark of a question: who waits for the answer."""
+        """The callers that wait for an answer, by the question's mark."""
         self._waiting: set[asyncio.Task[Any]] = set()
-        """Calls that last until mail comes."""
+        """Calls that wait for mail."""
         self._left = False
 
     async def __aenter__(self) -> Self:
@@ -68,11 +68,11 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
 
     async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
         self._left = True
-        # Other tasks may still wait for mail: it would come into a mailbox that nobody is at.
+        # Other tasks may still wait for mail, and nobody would handle it now.
         for waiting in self._waiting:
             waiting.cancel()
         try:
-            # A message that somebody was still working on counts as not done.
+            # A message that a task was still working on counts as not done.
             partings = [self._let_go(hand, error or hand.left_undone()) for hand in self._hands]
             await asyncio.gather(*partings, *self._settling)
         finally:
@@ -90,7 +90,7 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
         return results
 
     async def ask(self, to: str, content: str | None = None, *, within: float = 120.0, **fields: Any) -> Message:
-        """Send, and wait for the answer; it is acked as it is given. Agents that wait for each other's are told (`Deadlock`)."""
+        """Send, wait for the answer, and ack it. Raises `Deadlock` if agents wait for each other's answers."""
         mark = fields["correlation_id"] = str(fields.get("correlation_id") or sender_id())
         asker = self._asked[mark] = _Asker()
         try:
@@ -112,14 +112,14 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
     def receive(
         self, limit: int = 1, *, visible_for: float = _LEASE_SECONDS, one_per_session: bool = False, within: float | None = None
     ) -> AsyncIterator[Message]:
-        """Messages as they come, without end unless `within` seconds bound the waiting for each."""
+        """Messages as they come, without end unless `within` limits the seconds of waiting for each."""
         wish = {"one_per_session": one_per_session} if one_per_session else {}
         return self._read(Hand(), limit, visible_for, within, wish)
 
     async def _read(self, hand: Hand, limit: int, visible_for: float, within: float | None, wish: dict[str, Any]) -> AsyncIterator[Message]:
         hand.begin()
         for earlier in [one for one in self._hands if hand.comes_after(one)]:
-            await self._let_go(earlier)  # whoever reads anew has done with what it read before
+            await self._let_go(earlier)  # a task that reads again has finished what it read before
         for over in [one for one in self._hands if one.abandoned()]:
             await self._let_go(over, over.left_undone())
         try:
@@ -129,8 +129,8 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
             hand.closed = True
 
     async def lease(self, wish: dict[str, Any], until: float | None = None) -> list[Message]:
-        """Lease the mail that waits, or the first that comes within a while. The caller settles it."""
-        # A caller that waits without end for mail also waits without end for the server.
+        """Lease waiting mail, or wait for the first to come. The caller settles it."""
+        # A caller that waits for mail without end also waits for the server without end.
         patience = None if until is None or self._patience is None else max(self._patience, _left(until))
         if self._left:
             raise MailboxClosed(agent=self.agent)
@@ -149,7 +149,7 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
         return [Message(self, decode(raw), wish["visible_for"]) for raw in letters]
 
     async def give_back_failed(self) -> None:
-        """Give back messages whose task failed. A task that ended well may have passed its messages to another, which still works on them."""
+        """Give back the messages of failed tasks. A task that ended well may have passed its message to another task."""
         for hand in [one for one in self._hands if one.failed()]:
             await self._let_go(hand, hand.left_undone())
 
@@ -172,19 +172,19 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
         return answer
 
     async def cancel(self, message_id: str) -> dict[str, Any]:
-        """Take back what nobody has taken yet, or a task that is not over: what became of it with each recipient."""
+        """Take back mail that nobody has taken yet, or a task that is not finished. Returns what became of it with each recipient."""
         answer: dict[str, Any] = await self.call("POST", f"/messages/{part(message_id)}/cancel")
         return answer
 
     async def call(self, method: str, path: str, body: object = None, **query: object) -> Any:
-        """Any other call of the REST door, as this agent, repeated while the server is away."""
+        """Make any other REST call as this agent. It is repeated while the server is away."""
         return await until_answered(lambda: self._wire.call(method, path, body, **query), self._patience, self._away)
 
     async def _send(self, to: str | Sequence[str], content: str | None, fields: dict[str, Any]) -> Any:
         return await self.call("POST", "/messages/send", _letter(to=to, content=content, **await self.with_uploads(fields)))
 
     async def _next_for(self, asker: "_Asker", wish: dict[str, Any], within: float) -> Message | None:
-        """The next answer: one that is waited for here, or that another task came to take."""
+        """The next message for this task: fetched here, or by another task that waited for it."""
         polling = asyncio.create_task(self._poll(asker, wish, _until(within)))
         polling.add_done_callback(lambda _: asker.rung.set())
         try:
@@ -203,7 +203,7 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
                 return
 
     def _is_asked_for(self, message: Message) -> bool:
-        """Whether it answers a question that another task has asked, which then gets it."""
+        """Whether it answers another task's question. That task then gets it."""
         asker = self._asked.get(message.letter.correlation_id)
         if asker is not None:
             asker.answers.append(message)
@@ -219,11 +219,11 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
             for item in hand.done:
                 item.settle()
             hand.done.clear()
-            # A server that closes sends its waiters home early, and none waits longer than its longest: that is not the end.
+            # An empty answer is not the end: a server that closes ends its waits early, and each server has a longest wait.
             if not hand.waiting and _left(until) == 0:
                 self._hands.discard(hand)
                 return
-            self._hands.add(hand)  # not earlier: waits that were given up would pile up
+            self._hands.add(hand)  # not earlier, or waits that were given up would pile up
             while hand.waiting:
                 hand.current = hand.waiting.pop(0)
                 yield hand.current
@@ -234,7 +234,7 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
         self._hands.discard(hand)
         settlements = hand.let_go(error)
         if any(settlements.values()):
-            # A cancelled caller need not wait, but the settlement still goes out: nobody else remembers what was handled.
+            # If the caller is cancelled, the settlement still goes out: nobody else remembers what was handled.
             settling = asyncio.create_task(self._settle(settlements))
             self._settling.add(settling)
             settling.add_done_callback(self._settling.discard)
@@ -243,7 +243,7 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
     async def _settle(self, settlements: dict[str, list[dict[str, Any]]]) -> None:
         with suppress(MailError):  # then it comes back by itself
             answer = await self.call("POST", "/messages/settle", settlements)
-            # An office older than this program does not know that mail can be untried: it has it back as any other.
+            # An older office does not know untried mail; it takes it back like any other.
             asked = zip([*settlements["ack"], *settlements["nack"]], answer["settled"], strict=True)
             refused = [{"id": item["id"], "token": item["token"]} for item, outcome in asked if "untried" in item and outcome["problem"]]
             if refused:
@@ -251,7 +251,7 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
 
 
 class _Asker:
-    """Who waits for the answer to a question, and what has come of it."""
+    """A caller that waits for an answer, and the answer once it is there."""
 
     def __init__(self) -> None:
         self.answers: list[Message] = []
@@ -259,7 +259,7 @@ class _Asker:
 
 
 def _as_rest_takes_it(when: object) -> object:
-    """A time, or so long, however a program has it."""
+    """A time or a duration for REST, from any type a program may use."""
     if isinstance(when, timedelta):
         return when.total_seconds()
     return when.isoformat() if isinstance(when, datetime) else when
@@ -274,7 +274,7 @@ def _left(until: float | None) -> float:
 
 
 def _letter(*, to: str | Sequence[str], content: str | None = None, id: str | None = None, **fields: Any) -> dict[str, Any]:
-    """A message as REST takes it, under an id of its own."""
+    """A message's body for REST, with an id of our own."""
     body = {"to": to if isinstance(to, str) else list(to), "content": content, "id": id or sender_id(), **fields}
     for name in body.keys() & _TIMES:
         body[name] = _as_rest_takes_it(body[name])

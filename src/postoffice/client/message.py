@@ -1,4 +1,4 @@
-"""A message in the hands of a program."""
+"""A message that a program has in hand."""
 
 import asyncio
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Message:
-    """What was received, and what can be done with it."""
+    """A received message, and what can be done with it."""
 
     def __init__(self, box: "Mailbox", letter: LeasedLetter, visible_for: float) -> None:
         self.letter = letter
@@ -27,9 +27,9 @@ class Message:
         self._said: list[dict[str, Any]] = []
         self._settled = False
         self.acked = False
-        """Whether it was said to be done, heard or not: from then on it is not given back."""
+        """Whether an ack was sent, even if it may not have arrived. From then on the message is not given back."""
         self._keeping: asyncio.Task[None] | None = None
-        # Most are settled long before their lease is in danger, so that only a timer runs for each until then.
+        # Only a timer at first, as most messages are settled long before their lease could run out.
         self._due = asyncio.get_running_loop().call_later(visible_for / 3, self._begin_keeping)
 
     @property
@@ -39,17 +39,17 @@ class Message:
 
     @property
     def sender(self) -> str:
-        """Who sent it; `from_verified` on the letter says whether a key proved that."""
+        """The sender. The letter's `from_verified` says whether a key proved that."""
         return self.letter.sender
 
     @property
     def subject(self) -> str:
-        """What the conversation is about."""
+        """The conversation's subject."""
         return self.letter.subject
 
     @property
     def text(self) -> str:
-        """What it says, as text, whatever it carries."""
+        """The message as text, whatever it carries."""
         return text_of_letter(self.letter)
 
     @property
@@ -64,16 +64,16 @@ class Message:
 
     @property
     def session_id(self) -> str | None:
-        """Its conversation."""
+        """The conversation's id."""
         return self.letter.session_id if isinstance(self.letter.session_id, str) else None
 
     @property
     def lease(self) -> dict[str, Any]:
-        """What names it to the office when it is settled."""
+        """The ids with which it is settled."""
         return {"id": self.id, "token": self.letter.token}
 
     async def reply(self, content: str | None = None, *, id: str | None = None, **fields: Any) -> str:
-        """Answer in the same conversation, with the same mark. Sent twice by accident it is still one answer."""
+        """Answer in the same conversation, with the same mark. An answer sent twice by accident arrives once."""
         letter = self.letter
         if not id:
             return await self._answer({"content": content} | fields)
@@ -84,7 +84,7 @@ class Message:
         return await self._box.send(letter.sender, content, id=id, reply_to=letter.id, **fields)
 
     async def _answer(self, said: dict[str, Any]) -> str:
-        """Under an id that the same answer has whenever this message is handled again."""
+        """Send an answer under an id made from its content, so that handling the message again sends the same id."""
         if said not in self._said:
             self._said.append(said)
         number = self._said.index(said)
@@ -92,7 +92,7 @@ class Message:
         try:
             return await self.reply(**said, id=id)
         except IdConflict:
-            # Whoever had it before answered, in other words, and was gone before it could ack: that answer has been read.
+            # An earlier taker answered in other words and ended before it could ack. Its answer has been delivered and stands.
             return str((await self._box.status(id))["message_id"])
 
     async def report(self, state: TaskState | str, content: str | None = None, *, id: str | None = None, **fields: Any) -> None:
@@ -101,28 +101,28 @@ class Message:
         await self._box.call("POST", f"/tasks/{self.id}/update", {name: value for name, value in body.items() if value is not None})
 
     async def ack(self) -> None:
-        """Done with it."""
+        """Say that the message is handled."""
         if self.settle():
             self.acked = True
             try:
                 await self._box.call("POST", f"/messages/{self.id}/ack", {"token": self.letter.token})
             except (Unavailable, asyncio.CancelledError):
-                self._settled = False  # it may not have been heard, and can be said again
+                self._settled = False  # the ack may not have arrived, and can be sent again
                 raise
 
     async def nack(self, reason: str | None = None, *, delay: float = 0, untried: bool = False) -> None:
-        """Not done with it: give it back. What could not be begun was no attempt."""
+        """Give the message back unhandled. If it was never begun (`untried`), that was no attempt."""
         if not self.acked and self.settle():
             body = {"token": self.letter.token, "delay": delay, "reason": reason} | ({"untried": True} if untried else {})
             await self._box.call("POST", f"/messages/{self.id}/nack", body)
 
     @property
     def settled(self) -> bool:
-        """Whether it has been acked or given back by hand."""
+        """Whether the program has acked it or given it back."""
         return self._settled
 
     def settle(self) -> bool:
-        """Stop keeping it; whether there was still something to settle."""
+        """Stop extending the lease. Returns whether there is still something to settle."""
         settled, self._settled = self._settled, True
         self._due.cancel()
         if self._keeping is not None:
@@ -133,10 +133,10 @@ class Message:
         self._keeping = asyncio.create_task(self._keep())
 
     async def _keep(self) -> None:
-        """Extend the lease for as long as somebody is at it."""
+        """Extend the lease while the message is being handled."""
         while True:
-            await self._box.give_back_failed()  # perhaps this one: then nothing is extended any more
-            # However long the office is away, it may be back before the lease is over.
+            await self._box.give_back_failed()  # this message may be one of them, and then needs no more extending
+            # Keep trying while the office is away: it may be back before the lease ends.
             await until_answered(self._extend)
             await asyncio.sleep(self._visible_for / 3)
 
@@ -145,5 +145,5 @@ class Message:
 
 
 def decode(raw: Any) -> LeasedLetter:
-    """A letter as REST gave it."""
+    """Decode a letter from REST."""
     return msgspec.convert(raw, LeasedLetter)

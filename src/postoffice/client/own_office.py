@@ -1,4 +1,4 @@
-"""The office of this machine, as its data directory tells: the secret by which it proves itself, and where it has served."""
+"""The office of this machine, from its data directory: the secret with which it proves itself, and the addresses it has served at."""
 
 import os
 import tempfile
@@ -23,14 +23,14 @@ _SECRET_LETTERS = 64
 
 
 class Served(msgspec.Struct, frozen=True, kw_only=True):
-    """An address at which this data directory's office has served."""
+    """An address where this data directory's office has served."""
 
     itself: bool
-    """Whether a program started it there: then whoever answers has to prove itself."""
+    """Whether a program started it there. If so, the office at this address has to prove itself."""
 
 
 def data_folder() -> Path:
-    """Where an office of this machine keeps its data."""
+    """The data directory of this machine's office."""
     if named := os.environ.get("POSTOFFICE_DATA"):
         return Path(os.path.expanduser(named))  # noqa: PTH111 - as the server reads it
     from platformdirs import user_data_path  # noqa: PLC0415
@@ -39,7 +39,7 @@ def data_folder() -> Path:
 
 
 def secret(data: Path) -> str | None:
-    """The secret kept there, if an office has been there."""
+    """The secret in a data directory, if an office has used it."""
     with suppress(OSError):
         kept = (data / _SECRET).read_text().strip()
         return kept if len(kept) == _SECRET_LETTERS else None
@@ -47,11 +47,11 @@ def secret(data: Path) -> str | None:
 
 
 def ensure_secret(data: Path) -> str:
-    """The secret, made now where there is none. It is nobody else's to read, and never there by half."""
+    """The secret, made now if it is missing. Nobody else can read the file, and it is never half written."""
     if (kept := secret(data)) is not None:
         return kept
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    (data / _SECRET).unlink(missing_ok=True)  # one that a start left unfinished proves nothing
+    (data / _SECRET).unlink(missing_ok=True)  # an unfinished file from an interrupted start proves nothing
     _put(data / _SECRET, new_secret().encode(), anew=True)
     kept = secret(data)
     assert kept is not None
@@ -59,7 +59,7 @@ def ensure_secret(data: Path) -> str:
 
 
 def served(data: Path) -> dict[str, Served]:
-    """By address: where this data directory's office has served."""
+    """Where this data directory's office has served, by address."""
     try:
         return msgspec.json.decode((data / _RECORD).read_bytes(), type=dict[str, Served])
     except (OSError, msgspec.DecodeError):
@@ -67,7 +67,7 @@ def served(data: Path) -> dict[str, Served]:
 
 
 def note_served(data: Path, address: str, *, itself: bool) -> None:
-    """Remember that it serves there. What a program has started once has to prove itself from then on."""
+    """Write down that it serves there. Once a program has started it there, it has to prove itself from then on."""
     offices = served(data)
     before = offices.get(address)
     if before is None or before.itself < itself:
@@ -75,7 +75,7 @@ def note_served(data: Path, address: str, *, itself: bool) -> None:
 
 
 def is_ours(data: Path, address: str) -> bool:
-    """Whether whoever answers there has to prove to be this data directory's office."""
+    """Whether the program at this address has to prove that it is this data directory's office."""
     host = urlsplit(address).hostname or ""
     if not is_loopback(host) or _wish(data, os.environ) is False:
         return False
@@ -84,7 +84,7 @@ def is_ours(data: Path, address: str) -> bool:
 
 
 def may_start(data: Path, address: str) -> bool:
-    """Whether a program may open the office there by itself."""
+    """Whether a program may start the office there by itself."""
     parts = urlsplit(address)
     if parts.scheme != "http" or parts.path or not is_loopback(parts.hostname or ""):
         return False
@@ -96,7 +96,7 @@ def may_start(data: Path, address: str) -> bool:
 
 
 def canonical(address: str) -> str:
-    """One address however it is written: this machine's names all mean one."""
+    """An address in one form: all names of this machine become one."""
     parts = urlsplit(address)
     host = parts.hostname or ""
     shown = "127.0.0.1" if host in ("localhost", "ip6-localhost") else f"[{host}]" if ":" in host else host
@@ -104,17 +104,17 @@ def canonical(address: str) -> str:
 
 
 def _wish(data: Path, environ: Mapping[str, str]) -> bool | None:
-    """What somebody has said about it: in the environment, or in the settings of an office that is started by itself."""
+    """Whether starting it is wanted: by the environment, or by the settings of an office that programs start."""
     said: Any = environ.get("POSTOFFICE_AUTOSTART", "").strip().lower()
     if not said and (data / _SETTINGS).exists():
         with suppress(OSError, tomllib.TOMLDecodeError):
             said = str(tomllib.loads((data / _SETTINGS).read_text()).get("autostart", "")).lower()
-            return False if said in _NO else None  # a file says no, but opens no further address
+            return False if said in _NO else None  # a file may forbid it, but cannot allow more addresses
     return True if said in _YES else False if said in _NO else None
 
 
 def _put(path: Path, text: bytes, *, anew: bool = False) -> None:
-    """Whole or not there, and nobody else's to read; `anew`: only where there is nothing yet."""
+    """Write a file whole or not at all, readable by its owner only; `anew`: only if there is none yet."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, begun = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -126,8 +126,8 @@ def _put(path: Path, text: bytes, *, anew: bool = False) -> None:
         try:
             os.link(begun, path)
         except FileExistsError:
-            return  # another was faster
-        except OSError:  # a folder that knows no links
+            return  # another process was faster
+        except OSError:  # a file system without links
             Path(begun).replace(path)
     finally:
         Path(begun).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Somebody's text in an address."""
+"""Text that becomes part of an address."""
 
 from urllib.parse import quote
 

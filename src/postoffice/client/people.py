@@ -1,4 +1,4 @@
-"""What people do with their mail, in a program that speaks for one."""
+"""What a person does with mail, for programs that speak for a person."""
 
 import asyncio
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ _WAIT_SECONDS = 20.0
 
 
 class PeopleCalls:
-    """The calls of a person: the owner, or an agent whom the owner has marked as one."""
+    """The calls of a person: the owner, or an agent that the owner marked as one."""
 
     async def call(self, method: str, path: str, body: object = None, **query: object) -> Any:
-        """Any call of the REST door; the mailbox knows how."""
+        """Make a REST call; the mailbox does it."""
         raise NotImplementedError
 
     async def send(self, to: str | Sequence[str], content: str | None = None, **fields: Any) -> str:
-        """Send a message; the mailbox knows how."""
+        """Send a message; the mailbox does it."""
         raise NotImplementedError
 
     async def seen(self, message_id: str) -> dict[str, Any]:
@@ -27,15 +27,15 @@ class PeopleCalls:
         return await self._finish(message_id, "seen")
 
     async def keep_unread(self, message_id: str) -> dict[str, Any]:
-        """Have it as if it had not been opened."""
+        """Make a letter unread again, as if it had not been opened."""
         return await self._finish(message_id, "unseen")
 
     async def done(self, message_id: str) -> dict[str, Any]:
-        """Be done with it, answered or not."""
+        """Finish a letter, answered or not."""
         return await self._finish(message_id, "done")
 
     async def snooze(self, message_id: str, seconds: float | None = None, *, until: datetime | None = None) -> dict[str, Any]:
-        """Put it off, an hour unless told otherwise; it comes back by itself."""
+        """Snooze a letter, for an hour by default; it comes back by itself."""
         given = {"seconds": seconds, "until": None if until is None else until.isoformat()}
         return await self._finish(message_id, "snooze", {name: value for name, value in given.items() if value is not None})
 
@@ -45,7 +45,7 @@ class PeopleCalls:
         return matters
 
     async def forget(self, name: str) -> dict[str, Any]:
-        """Have a name that nobody ever used out of the way, as the owner. What waits there is `dead`, and its senders are told."""
+        """Forget a name that nobody ever used, as the owner. What waits there becomes `dead`, and its senders are told."""
         forgotten: dict[str, Any] = await self.call("DELETE", f"/agents/{part(name)}")
         return forgotten
 
@@ -62,12 +62,12 @@ class PeopleCalls:
         deadline: datetime | None = None,
         **fields: Any,
     ) -> str:
-        """Ask a person, and go on; gives the question's id. The answer comes as a letter; `answered` waits for it."""
+        """Ask a person without waiting. Returns the question's id. The answer comes as a letter; `answered` waits for it."""
         ask = {"choices": list(choices), "text": text, "default": default, "deadline": None if deadline is None else deadline.isoformat()}
         return await self.send(to, content, ask={name: value for name, value in ask.items() if value is not None}, **fields)
 
     async def answered(self, question_id: str, within: float | None = None) -> dict[str, Any]:
-        """The question once it is no longer open, or as it stands after so many seconds. Its letter waits in the mailbox as any other."""
+        """The question once it is closed, or as it is after so many seconds. The answering letter waits in the mailbox like any other."""
         until = None if within is None else asyncio.get_running_loop().time() + within
         after = str((await self.call("GET", "/mailbox"))["counted"])
         while (question := await self.question(question_id))["state"] == "open":
@@ -78,13 +78,13 @@ class PeopleCalls:
         return question
 
     async def questions(self, *, asked_by_me: bool = False, state: str | None = "open") -> list[dict[str, Any]]:
-        """Questions to this agent, or by it; those that are open unless told otherwise."""
+        """Questions to this agent, or by it; only open ones by default."""
         answer = await self.call("GET", "/questions", None, asked_by_me=asked_by_me, state=state, any_state=state is None)
         questions: list[dict[str, Any]] = answer["questions"]
         return questions
 
     async def question(self, question_id: str) -> dict[str, Any]:
-        """One question as it stands."""
+        """One question and its present state."""
         question: dict[str, Any] = await self.call("GET", f"/questions/{part(question_id)}")
         return question
 
@@ -100,7 +100,7 @@ class PeopleCalls:
         return question
 
     async def go_on(self, session_id: str) -> bool:
-        """Let two models that are held for writing without end go on, as the owner. Says whether there was anything to free."""
+        """Let two held models go on, as the owner. Returns whether anything was held."""
         answer = await self.call("POST", f"/sessions/{part(session_id)}/go-on")
         return bool(answer["freed"])
 

@@ -1,6 +1,6 @@
 """Plain HTTP to one server: HTTP/1.1 on connections that stay open, with nothing between a call and the socket.
 
-A general client spends several times longer on a call than the office does. It is still used where this one would not do: with TLS,
+A general client spends several times longer on a call than the office does. It is used only where this one is not enough: with TLS,
 and through a proxy.
 """
 
@@ -20,7 +20,7 @@ from postoffice.core.errors import NotOurOffice
 from postoffice.core.hosts import is_loopback
 
 IDLE_CONNECTIONS = 20
-"""Kept for the next calls."""
+"""Idle connections, kept for the next calls."""
 _CONNECT_SECONDS = 30.0
 ANSWER_SECONDS = 45.0
 """Within this a server that is there has answered whatever it was not asked to wait with."""
@@ -31,7 +31,7 @@ _FINAL_STATUS = 200
 
 
 class Answer(NamedTuple):
-    """What a server said."""
+    """A server's answer."""
 
     status: int
     content: bytes
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
 def is_plain(server: str) -> bool:
     """Whether a server is reached by plain HTTP: no TLS, and no proxy in between.
 
-    A proxy in the environment is for the world outside, and would be shown the key.
+    A proxy in the environment is meant for the internet, and would see the key.
     """
     parts = urlsplit(server)
     if is_loopback(parts.hostname or ""):
@@ -51,7 +51,7 @@ def is_plain(server: str) -> bool:
 
 
 class PlainHttp:
-    """Calls to one server. Each has a connection to itself, and leaves it to the next."""
+    """Calls to one server. Each call has a connection to itself and leaves it to the next one."""
 
     def __init__(self, server: str, headers: dict[str, str], *, proven: bool = False) -> None:
         parts = urlsplit(server)
@@ -80,7 +80,7 @@ class PlainHttp:
             async with asyncio.timeout(within):
                 answer = await connection.ask(f"{head}\r\n".encode() + (content or b""))
         except BaseException:
-            connection.cut()  # nobody reads that answer any more, and the server learns it this way
+            connection.cut()  # nobody will read that answer, and this tells the server
             raise
         if connection.open and len(self._idle) < IDLE_CONNECTIONS:
             self._idle.append(connection)
@@ -89,14 +89,14 @@ class PlainHttp:
         return answer
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connections."""
         idle, self._idle = self._idle, []
         for connection in idle:
-            with suppress(RuntimeError):  # of a loop that is over
+            with suppress(RuntimeError):  # their loop is closed
                 connection.cut()
 
     def _attend(self) -> None:
-        """Connections belong to the loop they were made in."""
+        """Begin with new connections in a new loop, as connections belong to the loop they were made in."""
         loop = asyncio.get_running_loop()
         if self._loop is not loop:
             self.close()
@@ -118,7 +118,7 @@ class PlainHttp:
         return connection
 
     async def _have_proven(self, connection: "_Connection") -> None:
-        """Where this machine's own office has to prove itself it does so on every connection, before anything else is said there."""
+        """If this machine's own office has to prove itself, it does so on every connection before the first call."""
         data = own_office.data_folder()
         if self._proven or not own_office.is_ours(data, self._server):
             return
@@ -136,14 +136,14 @@ class PlainHttp:
 
 
 class _Connection(asyncio.Protocol):
-    """One connection with one call at a time."""
+    """One connection, with one call at a time."""
 
     def __init__(self) -> None:
         self.open = False
         self._answer: asyncio.Future[Answer] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport: asyncio.Transport = transport  # type: ignore[assignment]  # a stream's is one
+        self._transport: asyncio.Transport = transport  # type: ignore[assignment]  # a stream's transport is one
         self.open = True
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -157,17 +157,17 @@ class _Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         if self._answer is None or self._answer.done():
-            self.cut()  # nobody asked
+            self.cut()  # data that nobody asked for
             return
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
-            if not self._answer.done():  # what comes after an answer takes nothing away from it
+            if not self._answer.done():  # an error after the answer does not change it
                 self._answer.set_exception(ConnectionError(f"no HTTP: {error}"))
             self.cut()
 
     async def ask(self, request: bytes) -> Answer:
-        """Say it, and wait for the answer."""
+        """Send a call and wait for its answer."""
         self._parser = httptools.HttpResponseParser(self)
         self._body: list[bytes] = []
         self._headers: dict[bytes, bytes] = {}
@@ -177,25 +177,25 @@ class _Connection(asyncio.Protocol):
         return await self._answer
 
     def fresh(self) -> bool:
-        """Whether nothing has come since the last answer: neither words nor the end of the connection."""
+        """Whether nothing has come since the last answer, neither data nor the end of the connection."""
         if not self.open or self._transport.is_closing():
             return False
-        if not hasattr(select, "poll"):  # not on every platform; then only what the loop has seen by now counts
+        if not hasattr(select, "poll"):  # not on every platform; without it only what the loop has seen counts
             return True
         poll = select.poll()
         poll.register(self._transport.get_extra_info("socket").fileno(), select.POLLIN)
         return not poll.poll(0)
 
     def cut(self) -> None:
-        """Hang up at once."""
+        """Close at once."""
         self.open = False
         self._transport.abort()
 
-    # What the parser tells
+    # Called by the parser
 
     def on_message_begin(self) -> None:
         if self._answer is not None and self._answer.done():
-            self.open = False  # more than was asked for: whatever comes next is not to be trusted
+            self.open = False  # more than one answer: what follows cannot be trusted
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self._headers[name.lower()] = value
@@ -208,7 +208,7 @@ class _Connection(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         if self._parser.get_status_code() < _FINAL_STATUS:
-            self._headers.clear()  # only news of the answer to come
+            self._headers.clear()  # that was only an interim answer
             return
         self.open = self.open and self._parser.should_keep_alive()
         self._finish()

@@ -1,4 +1,4 @@
-"""A process of this machine, told from another that later has its number by when it began."""
+"""A process of this machine. Its start time tells it from a later one with the same number."""
 
 import os
 import subprocess
@@ -14,15 +14,15 @@ _PROC = Path("/proc")
 _SHELLS = ("sh", "bash", "dash", "zsh", "fish", "ksh", "tcsh", "cmd.exe", "powershell.exe", "pwsh", "pwsh.exe")
 _LAUNCHERS = ("env", "timeout", "nice", "uv", "uvx", "uv.exe", "uvx.exe", "pipx", "postoffice", "postoffice.exe")
 _BETWEEN = frozenset((*_SHELLS, *_LAUNCHERS))
-"""Programs that only start another: whoever looks for the client looks past them."""
+"""Programs that only start another: the search for the client skips them."""
 _PARENT, _STARTED = 1, 19
-"""Which fields of a process's `stat` these are, counted behind its name."""
+"""The positions of these fields in a process's `stat`, counted after its name."""
 _PS_SECONDS = 5
 _MOST_ANCESTORS = 12
 
 
 class Process(msgspec.Struct, frozen=True):
-    """A number and when it began: both the same is the same process."""
+    """A process's number and start time; both together identify it."""
 
     pid: int
     started: str
@@ -34,7 +34,7 @@ class Process(msgspec.Struct, frozen=True):
 
 
 def process(pid: int) -> Process | None:
-    """The process with this number now; None where there is none, or it is not this user's."""
+    """The process that has this number now; None if there is none or it is another user's."""
     status = _told(pid)
     return None if status is None or not status.mine else Process(pid, status.started)
 
@@ -46,14 +46,14 @@ def name_of(pid: int) -> str:
 
 
 def folder_of(pid: int) -> str | None:
-    """The folder a process works in, where this system tells."""
+    """A process's working folder, if the system says."""
     with suppress(OSError):
         return str((_PROC / str(pid) / "cwd").readlink())
     return None
 
 
 def client_process(pid: int | None = None) -> Process | None:
-    """The program that (through shells and launchers) started this process, or the one given."""
+    """The program that started this process, or the given one, through any shells and launchers."""
     at = os.getppid() if pid is None else pid
     for _ in range(_MOST_ANCESTORS):
         status = _told(at)
@@ -66,7 +66,7 @@ def client_process(pid: int | None = None) -> Process | None:
 
 
 def is_below(pid: int, ancestor: int) -> bool:
-    """Whether a process is another, or was started by it through any others."""
+    """Whether a process is another one, or was started by it directly or indirectly."""
     at = pid
     for _ in range(_MOST_ANCESTORS):
         if at == ancestor:
@@ -80,7 +80,7 @@ def is_below(pid: int, ancestor: int) -> bool:
 
 @cache
 def machine() -> str:
-    """A name for this machine, the same after every start."""
+    """A name for this machine that stays the same across restarts."""
     for path in ("/etc/machine-id", "/var/lib/dbus/machine-id"):
         with suppress(OSError):
             if text := Path(path).read_text().strip():
@@ -89,7 +89,7 @@ def machine() -> str:
 
 
 class _Told(msgspec.Struct, frozen=True):
-    """What the system tells of a process."""
+    """The system's data on a process."""
 
     name: str
     parent: int
@@ -113,7 +113,7 @@ def _by_proc(pid: int) -> _Told | None:
         mine = folder.stat().st_uid == os.getuid()
     except OSError:
         return None
-    if fields[0] in "ZX":  # it has ended, and only its parent has not looked yet
+    if fields[0] in "ZX":  # it has ended, but its parent has not collected it yet
         return None
     return _Told(head.partition("(")[2], int(fields[_PARENT]), f"{_boot()}-{fields[_STARTED]}", mine)
 
@@ -126,7 +126,7 @@ def _boot() -> str:
 
 
 def _by_ps(pid: int) -> _Told | None:
-    """Where there is no /proc, as on macOS."""
+    """By `ps`, for systems without /proc such as macOS."""
     fields = _asked("ps", "-o", "ppid=,uid=,lstart=,comm=", "-p", str(pid)).split(maxsplit=7)  # lstart is five words
     if len(fields) < 8:  # noqa: PLR2004 - parent, user, five words of time, command
         return None
@@ -140,7 +140,7 @@ def _by_windows(pid: int) -> _Told | None:
 
 
 def _asked(*words: str) -> str:
-    """What a program of the system prints, in the system's own language and not a person's."""
+    """The output of a system program, in its untranslated form."""
     try:
         plain = dict(os.environ) | {"LC_ALL": "C"}
         return subprocess.run(words, capture_output=True, text=True, timeout=_PS_SECONDS, check=False, env=plain).stdout  # noqa: S603 - words of our own

@@ -1,4 +1,4 @@
-"""Which project a file belongs to: the same for every git worktree of one repository."""
+"""The project that a file belongs to; all git worktrees of a repository are one project."""
 
 import os
 import re
@@ -12,14 +12,14 @@ _ELSEWHERE = re.compile(r"^\s*worktree\s*=\s*(.+?)\s*$", re.MULTILINE)
 
 
 class Project(NamedTuple):
-    """A project, and where its files lie for whoever looks."""
+    """A project, and the folder of its files here."""
 
     name: str
-    """The folder of the repository's first worktree, which all its worktrees have in common; the folder itself where git is not used."""
+    """The folder of the repository's first worktree, which is the same for all worktrees; without git, the folder itself."""
     root: Path
 
     def path(self, file: str, folder: Path) -> str:
-        """A path or a glob that was named in a folder, as the project has it: from its root on, if it lies in there."""
+        """A path or glob given relative to a folder, counted from the project's root if it is inside."""
         named = Path(os.path.normpath(folder / file))
         ending = "/" if file.endswith("/") else ""
         return (named.relative_to(self.root).as_posix() if named.is_relative_to(self.root) else named.as_posix()) + ending
@@ -32,7 +32,7 @@ def project_at(folder: Path) -> Project:
 
 
 def places_of(file: str, folder: str) -> set[tuple[str, str]]:
-    """A file as project and path, in each repository around it: as it was named, and what it is where links stand on the way to it."""
+    """A file's project and path, for each repository around it, both as it was named and with links resolved."""
     named = Path(os.path.normpath(Path(folder) / file))
     found = set()
     for path in {named, Path(os.path.realpath(named.parent)) / named.name, Path(os.path.realpath(named))}:
@@ -42,14 +42,14 @@ def places_of(file: str, folder: str) -> set[tuple[str, str]]:
 
 
 def _repositories(folder: Path) -> Iterator[Project]:
-    """Those that a folder lies in, the innermost first."""
+    """The repositories around a folder, the innermost first."""
     for root in (folder, *folder.parents):
         if (mark := root / _GIT).exists():
             yield Project(_first_worktree(mark).as_posix(), root)
 
 
 def _first_worktree(mark: Path) -> Path:
-    """The folder that all worktrees of a repository agree on."""
+    """The folder of a repository's first worktree."""
     common = mark
     with suppress(OSError, ValueError):
         if mark.is_file():

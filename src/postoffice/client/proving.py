@@ -1,4 +1,4 @@
-"""Ask whoever answers at an address to prove that it is this machine's own office."""
+"""Asks the server at an address to prove that it is this machine's own office."""
 
 import msgspec
 
@@ -11,13 +11,13 @@ _GOOD = 200
 
 
 def question() -> tuple[str, bytes]:
-    """A nonce, and the body that asks for its proof."""
+    """A nonce, and the body of the call that asks for a proof over it."""
     nonce = new_secret()
     return nonce, msgspec.json.encode({"nonce": nonce})
 
 
 def judged(status: int, content: bytes, secret: str | None, address: str, nonce: str) -> OfficeProof | None:
-    """The proof, if the answer is one."""
+    """The proof, if the answer holds a valid one."""
     if status != _GOOD or secret is None:
         return None
     try:
@@ -28,8 +28,8 @@ def judged(status: int, content: bytes, secret: str | None, address: str, nonce:
 
 
 async def ask_for_proof(address: str, secret: str | None) -> OfficeProof | bool | None:
-    """Its proof; True where somebody answers who has none; None where nobody does."""
-    from postoffice.client.plain_http import PlainHttp  # noqa: PLC0415 - which asks for proofs itself
+    """The office's proof; True if something answers without one; None if nothing answers."""
+    from postoffice.client.plain_http import PlainHttp  # noqa: PLC0415 - that module imports this one
 
     nonce, body = question()
     http = PlainHttp(address, {}, proven=True)

@@ -1,4 +1,4 @@
-"""How a program has letters sent again and again."""
+"""How a program sends recurring letters."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,23 +10,23 @@ class RecurringCalls:
     """Letters that the office sends by the calendar."""
 
     async def call(self, method: str, path: str, body: object = None, **query: object) -> Any:
-        """Any call of the REST door; the mailbox knows how."""
+        """Make a REST call; the mailbox does it."""
         raise NotImplementedError
 
     async def recur(
         self, every: str, to: str | Sequence[str], content: str | None = None, *, zone: str = "UTC", missed: str = "once", **fields: Any
     ) -> dict[str, Any]:
-        """Have a letter sent whenever its time comes (`"0 9 * * 1-5"`), by the clocks of that zone, until it is stopped."""
+        """Send a letter at every such time (`"0 9 * * 1-5"`) in that zone, until it is stopped."""
         body = {"every": every, "zone": zone, "missed": missed, "to": to if isinstance(to, str) else list(to), "content": content, **fields}
         begun: dict[str, Any] = await self.call("POST", "/recurring", {name: value for name, value in body.items() if value is not None})
         return begun
 
     async def recurring(self) -> list[dict[str, Any]]:
-        """Those this agent has, what comes next first."""
+        """The recurring letters of this agent, the next one first."""
         found: list[dict[str, Any]] = (await self.call("GET", "/recurring"))["recurring"]
         return found
 
     async def stop_recurring(self, id: str) -> dict[str, Any]:
-        """Have it sent no more."""
+        """Stop a recurring letter."""
         stopped: dict[str, Any] = await self.call("DELETE", f"/recurring/{part(id)}")
         return stopped

@@ -7,36 +7,36 @@ from postoffice.client.path import part
 
 
 class ReservingCalls:
-    """Which files an agent has to itself for a while, or shares."""
+    """Reserving files for a while, alone or shared."""
 
     async def call(self, method: str, path: str, body: object = None, **query: object) -> Any:
-        """Any call of the REST door; the mailbox knows how."""
+        """Make a REST call; the mailbox does it."""
         raise NotImplementedError
 
     async def reserve(
         self, project: str, paths: Sequence[str], seconds: float | None = None, why: str = "", *, exclusive: bool = True, tell: bool = False
     ) -> dict[str, Any]:
-        """Reserve files, an hour unless told otherwise. What clashes is `AlreadyReserved`; with `tell` a letter comes once it is free."""
+        """Reserve files, for an hour by default. A clash raises `AlreadyReserved`; with `tell` a letter comes once the files are free."""
         body = {"project": project, "paths": list(paths), "why": why, "exclusive": exclusive, "tell": tell}
         held: dict[str, Any] = await self.call("POST", "/reservations", body | ({} if seconds is None else {"seconds": seconds}))
         return held
 
     async def release(self, project: str | None = None, paths: Sequence[str] = ()) -> list[dict[str, Any]]:
-        """Give up some paths of a project, all of a project, or all there is."""
+        """Release some paths of a project, all of a project, or everything."""
         body: dict[str, Any] = {"project": project, "paths": list(paths)}
         return self._listed(await self.call("POST", "/reservations/release", body))
 
     async def end_reservation(self, id: str) -> dict[str, Any]:
-        """End one: this agent's own, or as the owner anybody's."""
+        """End a reservation: this agent's own, or as the owner anybody's."""
         ended: dict[str, Any] = await self.call("DELETE", f"/reservations/{part(id)}")
         return ended
 
     async def reservations(self, project: str | None = None) -> list[dict[str, Any]]:
-        """All that is reserved now, or that of one project."""
+        """All present reservations, or those of one project."""
         return self._listed(await self.call("GET", "/reservations", None, project=project))
 
     async def in_the_way(self, project: str, paths: Sequence[str]) -> list[dict[str, Any]]:
-        """Others' reservations that are in the way of an edit of these files."""
+        """Other agents' reservations that forbid an edit of these files."""
         files = [{"project": project, "path": path} for path in paths]
         return self._listed(await self.call("POST", "/reservations/check", {"files": files}))
 

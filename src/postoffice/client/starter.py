@@ -1,4 +1,4 @@
-"""The starter: it opens this machine's office when nobody has, and makes sure that whoever answers is that office."""
+"""The starter: opens this machine's office if it is not open, and makes sure that it is this office that answers."""
 
 import asyncio
 import os
@@ -24,12 +24,12 @@ _CLOSE_SECONDS = 10.0
 _LOG_BYTES = 8 << 20
 _OWNER_KEY = "owner.key"
 _CONFLICT = 409
-# What a command was told of a caller is nothing to an office.
+# A command's variables for its caller are not for the office.
 _NOT_PASSED_ON = ("KEY", "AGENT", "SERVER", "MESSAGE", "SESSION", "SUBJECT", "FROM", "AUTOSTART", "HOST", "PORT", "DATA")
 
 
 async def ensure_open(address: str, *, start: bool = True) -> None:
-    """Have this machine's office open at an address, if it is its own and may be; and know that it is that office, before it is told anything."""
+    """Open this machine's office at an address, if that is allowed, and check that it is this office before sending it anything."""
     data = own_office.data_folder()
     ours = own_office.is_ours(data, address)
     start = start and own_office.may_start(data, address)
@@ -39,7 +39,7 @@ async def ensure_open(address: str, *, start: bool = True) -> None:
     if not start or (server is not None and not _is_to_be_replaced(server)):
         return
     async with _alone(data):
-        server = await _found(data, address, ours=ours)  # another may have started it meanwhile
+        server = await _found(data, address, ours=ours)  # another process may have started it meanwhile
         if server is not None and not _is_to_be_replaced(server):
             return
         if isinstance(server, OfficeProof):
@@ -48,7 +48,7 @@ async def ensure_open(address: str, *, start: bool = True) -> None:
 
 
 async def close(address: str) -> bool:
-    """Close this machine's office, if it is open there. What was accepted is kept; whoever waits is sent home first."""
+    """Close this machine's office, if it is open there. Accepted mail is kept, and waiting calls end first."""
     data = own_office.data_folder()
     proof = await ask_for_proof(address, own_office.secret(data))
     if not isinstance(proof, OfficeProof):
@@ -58,12 +58,12 @@ async def close(address: str) -> bool:
 
 
 def _is_to_be_replaced(proof: "OfficeProof | bool") -> bool:
-    """Whether a program of an earlier version has started it. What a person started is theirs to replace."""
+    """Whether a program of an earlier version started it. An office that a person started is not replaced."""
     return isinstance(proof, OfficeProof) and proof.itself and is_older(proof.version, __version__)
 
 
 async def _found(data: Path, address: str, *, ours: bool) -> "OfficeProof | bool | None":
-    """Who answers there: this data directory's office, somebody else (True), or nobody."""
+    """What answers there: this data directory's office (its proof), something else (True), or nothing (None)."""
     proof = await ask_for_proof(address, own_office.secret(data))
     if proof is True and ours:
         raise NotOurOffice(server=address, data=data)
@@ -72,16 +72,16 @@ async def _found(data: Path, address: str, *, ours: bool) -> "OfficeProof | bool
 
 @asynccontextmanager
 async def _alone(data: Path) -> AsyncIterator[None]:
-    """However many begin together, one at a time starts an office."""
+    """Let only one process at a time start an office."""
     with _opened(data / own_office.LOCK) as file:
         async with asyncio.timeout(_OPENS_WITHIN_SECONDS + _CLOSES_WITHIN_SECONDS):
-            while not took(file):  # noqa: ASYNC110 - a lock of the system's has no event
+            while not took(file):  # noqa: ASYNC110 - a file lock has no event
                 await asyncio.sleep(_ASKED_AGAIN_SECONDS)
         yield
 
 
 async def _have_closed(data: Path, address: str) -> None:
-    """Tell it to close as its owner, and wait until it has."""
+    """Tell the office to close, as its owner, and wait until it has."""
     with suppress(OSError):
         key = (data / _OWNER_KEY).read_text().strip()
         http = PlainHttp(address, {"X-API-Key": key})
@@ -95,12 +95,12 @@ async def _have_closed(data: Path, address: str) -> None:
     until = loop.time() + _CLOSES_WITHIN_SECONDS
     while await ask_for_proof(address, own_office.secret(data)) is not None:
         if loop.time() > until:
-            raise OfficeNotStarted(server=address, why="the one before it does not close", log=data / own_office.LOG)
+            raise OfficeNotStarted(server=address, why="the earlier one does not close", log=data / own_office.LOG)
         await asyncio.sleep(_ASKED_AGAIN_SECONDS)
 
 
 async def _start(data: Path, address: str) -> None:
-    """Start it by itself, with its log in the data directory, and wait until it answers."""
+    """Start the office, with its log in the data directory, and wait until it answers."""
     own_office.ensure_secret(data)
     log = data / own_office.LOG
     running = _begun(data, address)
@@ -109,7 +109,7 @@ async def _start(data: Path, address: str) -> None:
     while True:
         proof = await ask_for_proof(address, own_office.secret(data))
         if isinstance(proof, OfficeProof):
-            running.returncode = 0  # it goes on without us, who say no more of it
+            running.returncode = 0  # it goes on without us, and Python must not warn of that
             return
         if running.poll() is not None or loop.time() > until:
             running.kill()
@@ -133,14 +133,14 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _words(data: Path, address: str) -> list[str]:
-    """The command. Nothing that lies in whatever folder somebody works in is part of the program."""
+    """The command line. Python must not import anything from the current working folder."""
     parts = urlsplit(own_office.canonical(address))
     place = ("--host", parts.hostname or "", "--port", str(parts.port), "--data", str(data.absolute()))
     return [sys.executable, "-P", "-m", "postoffice", "serve", "--by-itself", *place]
 
 
 def _detached(data: Path) -> dict[str, Any]:
-    """It outlives whoever started it, and works in its own folder: settings lie there, and not where a project is."""
+    """Detached, so that it outlives its starter. Its working folder is the data directory, so that it reads no project's settings."""
     dropped = {f"POSTOFFICE_{name}" for name in _NOT_PASSED_ON}
     environment = {name: value for name, value in os.environ.items() if name not in dropped}
     given: dict[str, Any] = {"cwd": data, "env": environment, "close_fds": True}

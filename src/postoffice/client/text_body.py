@@ -1,4 +1,4 @@
-"""Text as the body of a message."""
+"""Text as a message's body."""
 
 from typing import Any
 
@@ -6,5 +6,5 @@ _CONTENT_CHARACTERS = 10_000
 
 
 def text_body(text: str) -> dict[str, Any]:
-    """The body for REST: what is longer than a letter's content may be goes as a part."""
+    """The body for REST. Text too long for `content` goes as a part."""
     return {"content": text} if len(text) <= _CONTENT_CHARACTERS else {"parts": [{"type": "text", "text": text}]}

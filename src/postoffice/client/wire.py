@@ -1,4 +1,4 @@
-"""The wire to an office elsewhere: one call, its answer, or the refusal it gave."""
+"""The wire to an office: makes a call and returns its answer, or raises the office's refusal."""
 
 import asyncio
 import random
@@ -16,8 +16,8 @@ from postoffice.core.errors import BadKey, BadLimit, MailError, NoAnswer, Unavai
 from postoffice.core.names import check_name
 
 T = TypeVar("T")
-_CALLS_AT_ONCE = 100  # calls at once; whoever comes later waits
-_SOCKET_SECONDS = 30.0  # for a connection, and for what is said on it
+_CALLS_AT_ONCE = 100  # further calls wait
+_SOCKET_SECONDS = 30.0  # for connecting, and for each answer
 _WAIT = "/messages/wait"
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 5.0
 _LONGEST_WAIT_SECONDS, _BETWEEN_WAITS_SECONDS = 240.0, 1.0
@@ -27,7 +27,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Wire:
-    """Calls as one agent. A key proves the name; without one the server has to be open."""
+    """Calls as one agent. A key proves the name; without a key the server has to be open."""
 
     def __init__(self, server: str, *, key: str | None = None, agent: str | None = None) -> None:
         if agent is not None:
@@ -54,23 +54,23 @@ class Wire:
             await general[1].aclose()
 
     async def get(self, path: str, **query: object) -> Any:
-        """Ask."""
+        """Make a GET call."""
         return await self.call("GET", path, **query)
 
     async def post(self, path: str, body: object = None, **query: object) -> Any:
-        """Do."""
+        """Make a POST call."""
         return await self.call("POST", path, body, **query)
 
     async def put(self, path: str, body: object, **query: object) -> Any:
-        """Have it so."""
+        """Make a PUT call."""
         return await self.call("PUT", path, body, **query)
 
     async def patch(self, path: str, body: object, **query: object) -> Any:
-        """Change."""
+        """Make a PATCH call."""
         return await self.call("PATCH", path, body, **query)
 
     async def call(self, method: str, path: str, body: object = None, **query: object) -> Any:
-        """Any of these."""
+        """Make a call by any method."""
         content = None if body is None else _encode(body)
         response = await self._answered(method, path, content, query, _within(path, body, query), JSON)
         try:
@@ -109,15 +109,15 @@ class Wire:
         return refusal
 
     async def wait(self, wish: dict[str, Any], seconds: float) -> list[Any]:
-        """Mail as soon as there is some. None may mean that the server waits no longer, though the time is not over."""
+        """Wait for mail. An empty answer may come early, if the server does not wait so long."""
         loop = asyncio.get_running_loop()
         begun = loop.time()
         try:
             answer = await self.post(_WAIT, wish | {"wait": min(seconds, _LONGEST_WAIT_SECONDS)})
-        except BadLimit:  # more than this server ever waits; unasked it waits no longer than that
+        except BadLimit:  # longer than this server allows; without a time it waits as long as it allows
             answer = await self.post(_WAIT, wish)
         messages: list[Any] = answer["messages"]
-        if not messages:  # where nobody may wait there, it is done here
+        if not messages:  # if the server allows no waits, wait here
             await asyncio.sleep(min(seconds, _BETWEEN_WAITS_SECONDS) - (loop.time() - begun))
         return messages
 
@@ -136,7 +136,7 @@ class Wire:
         return self._rooms.setdefault(asyncio.get_running_loop(), asyncio.Semaphore(_CALLS_AT_ONCE))
 
     def _general_client(self) -> httpx2.AsyncClient:
-        """Its connections belong to the loop they were made in."""
+        """The general HTTP client; a new one for each loop, as connections belong to their loop."""
         loop = asyncio.get_running_loop()
         if self._general is None or self._general[0] is not loop:
             limits = httpx2.Limits(max_connections=None, max_keepalive_connections=IDLE_CONNECTIONS)
@@ -145,7 +145,7 @@ class Wire:
 
 
 def _within(path: str, body: object, query: dict[str, object]) -> float:
-    """How long an answer may take: as long as it was asked to wait, and a while. A connection may have died without a word."""
+    """How long an answer may take: the wait that was asked for, and some seconds. Longer, and the connection must be dead."""
     asked = (body if isinstance(body, dict) else query).get("wait", _LONGEST_WAIT_SECONDS if path == _WAIT else 0)
     return ANSWER_SECONDS + (asked if isinstance(asked, int | float) else _LONGEST_WAIT_SECONDS)
 
@@ -153,7 +153,7 @@ def _within(path: str, body: object, query: dict[str, object]) -> float:
 async def until_answered(
     call: Callable[[], Awaitable[T]], give_up_after: float | None = None, away: Callable[[Unavailable], None] | None = None
 ) -> T:
-    """Repeat a call that may safely be repeated while its server is away, and tell of that once; None never gives up."""
+    """Repeat a call that is safe to repeat while its server is away, and report that once. With None it never gives up."""
     loop = asyncio.get_running_loop()
     until = None if give_up_after is None else loop.time() + give_up_after
     async for pause in pauses():
@@ -170,8 +170,8 @@ async def until_answered(
 
 
 async def pauses(first: float = _FIRST_PAUSE_SECONDS, longest: float = _LONGEST_PAUSE_SECONDS) -> AsyncIterator[float]:
-    """Ever longer pauses, none quite alike, so that many who lost one server do not come back as one."""
+    """Longer and longer pauses with some chance in them, so that many clients of one server do not return at the same moment."""
     pause = first
     while True:
-        yield pause * random.uniform(0.7, 1.3)  # noqa: S311 - spreading out, not hiding
+        yield pause * random.uniform(0.7, 1.3)  # noqa: S311 - for spreading, not for secrecy
         pause = min(pause * 2, longest)

@@ -1,4 +1,4 @@
-"""The web application: the doors, the edge around them, and the office behind."""
+"""The web application: the doors, the edge around them, and the office behind them."""
 
 import ipaddress
 import re
@@ -31,7 +31,7 @@ _ORIGIN = re.compile(r"null|[a-z][a-z0-9+.-]*://[^/?#*]+/?", re.IGNORECASE)
 
 
 def create_app(settings: Settings, build: Callable[[Settings], PostOffice] = build_office) -> FastAPI:
-    """An application whose life is the office's: open before the first request, closed after the last."""
+    """Create an application that opens the office before its first request and closes it after the last."""
 
     def life(app: FastAPI) -> AbstractAsyncContextManager[None]:
         return _open(app, settings, build(settings), protocol)
@@ -49,21 +49,23 @@ def create_app(settings: Settings, build: Callable[[Settings], PostOffice] = bui
 
 
 def _rules(settings: Settings) -> Rules:
-    """Who may knock. A name or a page that nobody can come by is refused here: later, whoever comes would be told to list just that."""
+    """The edge's rules. Impossible host names and origins are refused here: otherwise callers would be told to list the very name that is listed."""
     for host in settings.allowed_hosts:
         if not _HOST.fullmatch(host) and address_of(host) is None:
-            raise BadSetting(name="allowed_hosts", why=f"{host!r} is no name alone, like mail.example.com, without scheme, port and stars")
+            raise BadSetting(
+                name="allowed_hosts", why=f"{host!r} is not a plain host name like mail.example.com, without scheme, port and stars"
+            )
     for origin in settings.cors_origins:
         if not _ORIGIN.fullmatch(origin):
             raise BadSetting(
-                name="cors_origins", why=f"{origin!r} is no origin, like https://app.example, with its scheme and without stars"
+                name="cors_origins", why=f"{origin!r} is not an origin like https://app.example, with a scheme and without stars"
             )
     _check_proxies(settings.trusted_proxies)
     is_open = build_rules(settings).auth is Auth.OPEN
     others = next((name for name in ("cors_origins", "allowed_hosts") if getattr(settings, name)), None)
     if is_open and others is not None and not settings.open_to_others:
         where = next((f" ({reason})" for reason in settings.widened if reason.startswith(others)), "")
-        why = f"whoever {others} lets into an open office is its owner{where}; use --auth keys, or say --open-to-others yourself"
+        why = f"every caller that {others} lets into an open office acts as its owner{where}; use --auth keys, or give --open-to-others"
         raise NotSafe(why=why)
     own = {settings.host.lower(), socket.gethostname().lower()} if settings.host else set()
     return Rules(
@@ -77,12 +79,12 @@ def _rules(settings: Settings) -> Rules:
 
 
 def _check_proxies(proxies: tuple[str, ...]) -> None:
-    """Refuse what no connection can come from: it would be passed over, and all that a proxy carries counted as one caller's."""
+    """Refuse a proxy address that no connection can have: it would be ignored, and all calls through the proxy would count as one caller's."""
     for proxy in () if proxies == _EVERY_PROXY else proxies:
         try:
             ipaddress.ip_network(proxy)
         except ValueError as error:
-            why = f"{error}; a proxy is known by an address like 10.0.0.7, or a network like 10.0.0.0/24"
+            why = f"{error}; name a proxy by an address like 10.0.0.7, or a network like 10.0.0.0/24"
             raise BadSetting(name="trusted_proxies", why=why) from None
 
 
@@ -91,7 +93,7 @@ async def _open(app: FastAPI, settings: Settings, office: PostOffice, protocol: 
     async with office, AsyncExitStack() as stack:
         await ensure_owner_key(office, settings.data)
         app.state.office = office
-        # Outside of the sessions, which would tell a bridge's refusal to open as one of a group of failures.
+        # Outside the MCP sessions, whose task group would wrap a bridge's refusal to open in a group of errors.
         app.state.bridges = [await stack.enter_async_context(bridge) for bridge in build_bridges(settings, office)]
         async with protocol.running():
             with draining(office.drain):

@@ -1,4 +1,4 @@
-"""Backups: all mail as it is at one moment, taken beside a running server, and brought back into a closed one."""
+"""Backups: copies all mail of one moment beside a running server, and restores it."""
 
 import os
 import re
@@ -21,19 +21,19 @@ from postoffice.store.sqlite.claim import Claim, give_to_owner_of_folder
 
 Progress = Callable[[int, int], None]
 _PAGES_A_STEP = 1000
-_LEFT = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a file, and leaves there when it is killed
+_LEFT = ("-wal", "-shm", "-journal")  # files that SQLite keeps beside a database and leaves there if it is killed
 _PASSWORDS = (re.compile(r"(postgresql://[^:/?#]*):([^/?#]*)(?=@)"), re.compile(r"(.*[?&])password=([^&#]*)&?"))
 _DETAIL = re.compile(r"(?:pg_\w+: )?detail:\s*(.*)", re.IGNORECASE)
-_WRITER_SECONDS = 30.0  # seconds for whoever writes at the moment to be done
+_WRITER_SECONDS = 30.0  # how long to wait for a present writer
 
 
 def backup(settings: Settings, file: Path, progress: Progress) -> str:
-    """Write a backup. It is whole or it is not there."""
+    """Write a backup, whole or not at all."""
     if file.exists():
         raise BackupFailed(why=f"{file} exists already; choose another name")
     if settings.database is None and not settings.sqlite_path.exists():
         raise BackupFailed(why=f"there is no mail in {settings.data}")
-    begun = file.with_name(f"{file.name}.{token_hex(4)}.part")  # its own: another that writes to the same name may be under way
+    begun = file.with_name(f"{file.name}.{token_hex(4)}.part")  # a name of its own, as another backup to the same name may be under way
     try:
         _begin(begun)
         if settings.database is None:
@@ -49,7 +49,7 @@ def backup(settings: Settings, file: Path, progress: Progress) -> str:
 
 
 def restore(settings: Settings, file: Path, progress: Progress, *, replace: bool = False) -> str:
-    """Bring a backup back: into an empty place, or, if that is asked for, in place of the mail there, even while it is served."""
+    """Restore a backup into an empty place or, if asked, in place of the mail there, even while a server runs."""
     if not file.is_file():
         raise BackupFailed(why=f"there is no file {file}")
     if settings.database is not None:
@@ -61,7 +61,7 @@ def restore(settings: Settings, file: Path, progress: Progress, *, replace: bool
         _restore_sqlite(settings, file, progress, replace=replace)
         where = f" into {settings.data}"
     if replace:
-        time.sleep(REMEMBERED_SECONDS)  # whoever serves that mail may still take agents for known that are not in the backup
+        time.sleep(REMEMBERED_SECONDS)  # a running server may still remember agents that are not in the backup
     return f"{file} is restored{where}"
 
 
@@ -100,7 +100,7 @@ def _place(settings: Settings, file: Path, progress: Progress) -> None:
             _begin(begun)
             give_to_owner_of_folder(begun)
             _copy(_read_only(file), begun, progress)
-            for left in _LEFT:  # by a file that is gone: SQLite would take it for this one's, and write that mail over it
+            for left in _LEFT:  # left by a database that is gone: SQLite would apply it to this one
                 settings.sqlite_path.with_name(settings.sqlite_path.name + left).unlink(missing_ok=True)
             begun.rename(settings.sqlite_path)
         except (sqlite3.Error, OSError) as error:
@@ -110,7 +110,7 @@ def _place(settings: Settings, file: Path, progress: Progress) -> None:
 
 
 def _replace(settings: Settings, file: Path, schema: str, progress: Progress) -> None:
-    """Whole or not at all: to SQLite it is one transaction, and a server beside it sees that somebody else has written."""
+    """Replace all mail in one SQLite transaction. A server beside it sees that another process has written."""
     if schema != HEAD:
         raise BackupFailed(
             why=f"{file} has schema {schema}, this program {HEAD}; restore it into an empty --data directory, which upgrades it"
@@ -118,12 +118,12 @@ def _replace(settings: Settings, file: Path, schema: str, progress: Progress) ->
     try:
         _copy(_read_only(file), settings.sqlite_path, progress, journal=None)
     except sqlite3.Error as error:
-        advice = "; try again when less is going on" if error.sqlite_errorcode == sqlite3.SQLITE_BUSY else ""
+        advice = "; try again when the server is less busy" if error.sqlite_errorcode == sqlite3.SQLITE_BUSY else ""
         raise BackupFailed(why=f"{settings.sqlite_path}: {error}{advice}") from None
 
 
 def _begin(file: Path) -> None:
-    """Make it anew before anything is in it, so that nobody else can ever read it."""
+    """Create the file with the right permissions before anything is in it, so that nobody else can ever read it."""
     _clear(file)
     file.touch(mode=0o600)
 
@@ -134,10 +134,10 @@ def _clear(file: Path) -> None:
 
 
 def _copy(source: str, target: Path, progress: Progress, journal: str | None = "DELETE") -> None:
-    """SQLite's own online backup: one moment's state, however long it takes and whoever writes meanwhile."""
+    """SQLite's own online backup: the state of one moment, however long it takes and whatever is written meanwhile."""
     read, write = sqlite3.connect(source, uri=True), sqlite3.connect(target, timeout=_WRITER_SECONDS)
     try:
-        # Without a look that lasts it would begin again at every write, and beside a busy server never end.
+        # Without an open read transaction it would begin again at every write, and never end beside a busy server.
         read.execute("BEGIN")
         read.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         read.backup(write, pages=_PAGES_A_STEP, progress=lambda _, left, total: progress(total - left, total))
@@ -154,7 +154,7 @@ def _read_only(file: Path) -> str:
 
 
 def _check(file: Path) -> str:
-    """Refuse what is no backup of ours, or a damaged one; gives its schema."""
+    """Refuse a file that is damaged or not a backup of an office. Returns its schema."""
     try:
         database = sqlite3.connect(_read_only(file), uri=True)
         try:
@@ -163,16 +163,16 @@ def _check(file: Path) -> str:
         finally:
             database.close()
     except sqlite3.Error as error:
-        raise BackupFailed(why=f"{file} is no backup of an office ({error})") from None
+        raise BackupFailed(why=f"{file} is not a backup of an office ({error})") from None
     if said != "ok":
         raise BackupFailed(why=f"{file} is damaged ({said})")
     return str(schema)
 
 
 def _check_dump(schema: str, file: Path) -> None:
-    """Refuse what would be put beside the office's mail, and not in its place: the backup of another schema, or of another program."""
+    """Refuse a dump that would not replace the office's mail: one of another PostgreSQL schema, or of another program."""
     if not re.search(rf"^\d+; \d+ \d+ TABLE {schema} alembic_version ", _run("pg_restore", "--list", str(file)), re.MULTILINE):
-        raise BackupFailed(why=f"{file} is no backup of an office in the schema {schema}; the setting schema names the one it was taken of")
+        raise BackupFailed(why=f"{file} is not a backup of an office in the schema {schema}; set `schema` to the one it was taken from")
 
 
 def _run_at(name: str, database: str, *arguments: str) -> None:
@@ -182,18 +182,18 @@ def _run_at(name: str, database: str, *arguments: str) -> None:
 
 
 def _run(name: str, *arguments: str, secret: Mapping[str, str] | None = None) -> str:
-    """What a tool of PostgreSQL's says."""
+    """Run one of PostgreSQL's tools and return its output."""
     if shutil.which(name) is None:
-        raise BackupFailed(why=f"PostgreSQL's own {name} is needed and not installed here")
+        raise BackupFailed(why=f"PostgreSQL's {name} is needed but not installed here")
     command, around = [name, *arguments], os.environ | (secret or {})
-    ended = subprocess.run(command, env=around, capture_output=True, text=True, check=False)  # noqa: S603 - a tool by name, our own words
+    ended = subprocess.run(command, env=around, capture_output=True, text=True, check=False)  # noqa: S603 - a tool by name, with words of our own
     if ended.returncode:
         raise BackupFailed(why=_complaint(ended.stderr) or f"{name} ended with {ended.returncode}")
     return ended.stdout
 
 
 def _complaint(said: str) -> str:
-    """What a tool of PostgreSQL's complained of, with the detail it gave: that names the versions, or what is in the way."""
+    """The error and detail that a PostgreSQL tool printed. The detail names the versions, or the obstacle."""
     lines = said.strip().splitlines()
     first = next((line for line in lines if ": error: " in line), lines[0] if lines else "")
     details = (match[1] for line in lines if (match := _DETAIL.match(line)))
@@ -201,8 +201,8 @@ def _complaint(said: str) -> str:
 
 
 def _apart(database: str) -> tuple[str, str | None]:
-    """An address, and the password that was in it: while a tool runs, everybody on the machine can read what it was called with."""
-    from postoffice.store.postgres.engine import normal_url  # noqa: PLC0415 - an install without the extra has no driver
+    """Take the password out of an address: everybody on the machine can read a running tool's command line."""
+    from postoffice.store.postgres.engine import normal_url  # noqa: PLC0415 - without the extra there is no driver
 
     address, password = normal_url(database), None
     for place in _PASSWORDS:

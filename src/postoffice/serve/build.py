@@ -1,4 +1,4 @@
-"""Put an office together from its settings."""
+"""Builds an office from its settings."""
 
 import os
 import re
@@ -45,17 +45,17 @@ CODES_KEY = "codes.key"
 _SENDS_A_MINUTE = 600  # a minute, for each agent
 _SENT_BYTES_A_MINUTE = 64 << 20
 _REGISTRATIONS_AN_HOUR = 30  # an hour, for each address
-_IDLE_FACTOR = 15  # times longer is an idle topic left alone
+_IDLE_FACTOR = 15  # an idle topic is polled so many times less often
 _HOST = r"(\[[^\]@]*\]|[^:,\[\]/?#@]*)(:\d*)?"
 _POSTGRESQL = re.compile(rf"postgres(ql)?(\+\w+)?://([^/?#]*@)?{_HOST}(,{_HOST})*([/?#].*)?", re.DOTALL)
 
 
 def build_rules(settings: Settings) -> OfficeRules:
-    """The rules these settings ask for. What would be open to the world is refused."""
+    """The office's rules from these settings. An office that would be open to the world is refused."""
     local = is_loopback(settings.host)
     auth = settings.auth or (Auth.OPEN if local else Auth.KEYS)
     if auth is Auth.OPEN and not local:
-        raise NotSafe(why=f"an open server on {settings.host} would let anybody in as anybody; use --auth keys, or --host 127.0.0.1")
+        raise NotSafe(why=f"an open server on {settings.host} would let anybody act as anybody; use --auth keys, or --host 127.0.0.1")
     limits = settings.limits
     if auth is Auth.KEYS:
         limits = msgspec.structs.replace(
@@ -64,7 +64,7 @@ def build_rules(settings: Settings) -> OfficeRules:
             sent_bytes_per_minute=_SENT_BYTES_A_MINUTE if limits.sent_bytes_per_minute is None else limits.sent_bytes_per_minute,
             registrations_per_hour=_REGISTRATIONS_AN_HOUR if limits.registrations_per_hour is None else limits.registrations_per_hour,
         )
-    # A rate of 0 is no rate.
+    # A rate of 0 means no limit.
     limits = msgspec.structs.replace(
         limits,
         sends_per_minute=limits.sends_per_minute or None,
@@ -79,7 +79,7 @@ def build_rules(settings: Settings) -> OfficeRules:
 
 
 def _public(address: str) -> str:
-    """Where links lead to: an origin, as the page's own paths begin there."""
+    """The origin for links, as the page's paths begin at the root."""
     origin = address.rstrip("/")
     if not _can_be_reached(origin) or "@" in origin or urlsplit(origin).netloc != origin.partition("://")[2]:
         raise BadSetting(name="public_url", why="it has to be like https://mail.example.com, without a path")
@@ -87,19 +87,19 @@ def _public(address: str) -> str:
 
 
 def build_office(settings: Settings) -> PostOffice:
-    """The office these settings describe, not yet open."""
+    """The office for these settings, not yet open."""
     rules = build_rules(settings)
-    # Only there do codes go from person to person; elsewhere the target sees them anyway.
+    # Only with that handshake do codes pass from person to person; otherwise the target sees them anyway.
     seal = Seal(_kept_key(settings.data / CODES_KEY).encode() if rules.handshake is Handshake.HUMAN else None)
     engine: Engine
     wake: Wake
     if settings.database is None:
         if settings.wake is not None:
-            raise BadSetting(name="wake", why="it carries hints between replicas, which share a PostgreSQL; name that in database too")
+            raise BadSetting(name="wake", why="it carries hints between replicas on one PostgreSQL; set `database` to that too")
         engine, wake = SQLite(settings.sqlite_path, Clock(), rules.limits, seal=seal), LocalWake()
     else:
         check_database(settings.database)
-        # Imported here: an install without the extra has no driver for it.
+        # Imported here, as without the extra there is no driver.
         from postoffice.store.postgres.engine import PostgreSQL  # noqa: PLC0415
         from postoffice.wake.postgres import PostgresWake  # noqa: PLC0415
 
@@ -109,7 +109,7 @@ def build_office(settings: Settings) -> PostOffice:
         if settings.wake is not None:
             wake = _build_nats(settings.wake, settings.schema)
         else:
-            # Through a transaction pooler LISTEN never hears anything: look once a tick instead.
+            # LISTEN gets nothing through a transaction pooler: look once a tick instead.
             wake = LocalWake(alone=False) if engine.pooled else PostgresWake(settings.database, settings.schema)
     depot = None if settings.attachments is None else build_depot(settings.attachments)
     return PostOffice(Store(engine, depot), wake, rules, None if settings.traces is None else _build_traces(settings.traces))
@@ -131,7 +131,7 @@ def _build_traces(endpoint: str) -> "MessageTraces":
 
 
 def _can_be_reached(address: str) -> bool:
-    """Whether it names a host and, if any, a port that there can be."""
+    """Whether an address names a host and, if it has one, a possible port."""
     try:
         place = urlsplit(address)
         return place.scheme in ("http", "https") and bool(place.hostname) and place.port != 0 and not re.search(r"\s", address)
@@ -150,7 +150,7 @@ def _build_nats(url: str, schema: str) -> Wake:
 
 
 def build_bridges(settings: Settings, office: PostOffice) -> list["FileBridge | LedgerBridge | WebhookBridge"]:
-    """The bridges these settings ask for, not yet open."""
+    """The bridges for these settings, not yet open."""
     bridges: list[FileBridge | LedgerBridge | WebhookBridge] = [_build_webhooks(settings, office)]
     if settings.files is not None:
         bridges.append(_build_files(settings, settings.files, office))
@@ -163,7 +163,7 @@ def _build_webhooks(settings: Settings, office: PostOffice) -> WebhookBridge:
     try:
         networks = [ip_network(network) for network in settings.webhook_networks]
     except ValueError as error:
-        raise BadSetting(name="webhook_networks", why=f"{error}; it is an address like 127.0.0.1, or a network like 10.0.0.0/8") from None
+        raise BadSetting(name="webhook_networks", why=f"{error}; give an address like 127.0.0.1, or a network like 10.0.0.0/8") from None
     office.notify.carried_by(Messenger(networks).carry)
     return WebhookBridge(office, networks)
 
@@ -181,14 +181,14 @@ def _build_ledger(settings: Settings, office: PostOffice) -> "LedgerBridge":
     from postoffice.bridges.ledger import LedgerBridge  # noqa: PLC0415 - as above
 
     if (mirror := settings.ledger_mirror or network.mirror_url()) is None:
-        raise BadSetting(name="ledger_mirror", why="it is needed for a network of one's own")
+        raise BadSetting(name="ledger_mirror", why="it is needed for a private network")
     return LedgerBridge(
         office, network, mirror, per_second=settings.ledger_rate, least=settings.ledger_poll, most=settings.ledger_poll * _IDLE_FACTOR
     )
 
 
 def build_network(settings: Settings) -> "LedgerNetwork":
-    """The ledger these settings name, with the keys they lead to."""
+    """The ledger that these settings name, with its keys."""
     if find_spec("hiero_sdk_python") is None:
         raise ExtraMissing(extra="ledger")
     from postoffice.bridges.ledger.network import LedgerNetwork  # noqa: PLC0415 - as above
@@ -199,18 +199,18 @@ def build_network(settings: Settings) -> "LedgerNetwork":
     if settings.ledger_key_file is not None:
         keys = read_keys(settings.ledger_key_file, settings.ledger_account) | keys
     if settings.ledger_account not in keys:
-        raise BadSetting(name="ledger_key_file", why="the key of ledger_account is in no file and not in POSTOFFICE_LEDGER_KEY")
+        raise BadSetting(name="ledger_key_file", why="the key of ledger_account is neither in ledger_key_file nor in POSTOFFICE_LEDGER_KEY")
     return LedgerNetwork(settings.ledger, settings.ledger_account, keys)
 
 
 def read_keys(path: Path, operator: str) -> dict[str, str]:
-    """Keys by account: a line that is only a key is the operator's. Nothing of the file is in an error: any word of it may be a key."""
+    """Keys by account. A line with only a key is the operator's. Errors never quote the file, as any word in it may be a key."""
     try:
         lines = path.expanduser().read_text(encoding="utf-8-sig").splitlines()
     except OSError as error:
         raise BadSetting(name="ledger_key_file", why=f"it cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise BadSetting(name="ledger_key_file", why="it is no text; give the key as the wallet exports it (DER in hex)") from None
+        raise BadSetting(name="ledger_key_file", why="it is not text; give the key as the wallet exports it (DER in hex)") from None
     keys = {}
     for number, words in enumerate(map(str.split, lines), 1):
         if words and not words[0].startswith("#"):
@@ -224,11 +224,11 @@ def read_keys(path: Path, operator: str) -> dict[str, str]:
 
 
 def check_database(address: str) -> None:
-    """Refuse what is no PostgreSQL address, or one where the extra is not installed, without repeating it: a password may be in it."""
+    """Refuse a wrong PostgreSQL address, or any without the extra. The error does not quote it, as it may contain a password."""
     if not _POSTGRESQL.fullmatch(address):
         raise BadSetting(
             name="database",
-            why="it has to be like postgresql://user:password@host:5432/name, with % codes for what is no letter or digit in the password "
+            why="it has to be like postgresql://user:password@host:5432/name, with % codes for all but letters and digits in the password "
             "(it comes from --database, POSTOFFICE_DATABASE or DATABASE_URL; without any of them mail is kept in an SQLite file)",
         )
     if find_spec("asyncpg") is None:
@@ -236,19 +236,19 @@ def check_database(address: str) -> None:
 
 
 async def ensure_owner_key(office: PostOffice, data: Path) -> Path:
-    """Make the owner's key at the first start. Only its hash is in the store; the file is the owner's alone."""
+    """Make the owner's key at the first start. The store has only its hash, and only the owner can read the file."""
     path = data / OWNER_KEY
-    raw = _kept_key(path)  # the file first: a key in the store that nobody has would be of no use
+    raw = _kept_key(path)  # the file first: a key in the store that is in no file could not be used
     hash = key_hash(raw)
     assert hash is not None
-    # One the store has never seen, because a start broke off or the mail is another; one that was taken back stays so.
+    # Add it if the store has never seen it, because a start was interrupted or the mail was replaced. A revoked key stays revoked.
     if key_prefix(raw) not in {key.prefix for key in await office.store.agents.keys(OWNER)}:
         await office.store.do(AddKey(OWNER, hash, key_prefix(raw), None))
     return path
 
 
 def _kept_key(path: Path) -> str:
-    """The key in a file of ours, made when it is first wanted."""
+    """The key in the owner's file, made if it is missing."""
     try:
         if not path.exists():
             _make_key(path)
@@ -256,12 +256,12 @@ def _kept_key(path: Path) -> str:
     except OSError as error:
         raise BadSetting(name=str(path), why=f"it cannot be read or made: {error.strerror}") from None
     if key_hash(raw) is None:
-        raise BadSetting(name=str(path), why="it holds no key; delete it, and the next start makes another")
+        raise BadSetting(name=str(path), why="it does not contain a key; delete it, and the next start makes another")
     return raw
 
 
 def _make_key(path: Path) -> None:
-    """Whole or not there, and nobody else's to read: replicas that share the folder may start together, and have one owner."""
+    """Write the key's file whole or not at all, readable by its owner only. Replicas that share the folder and start together get one key."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, begun = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -270,8 +270,8 @@ def _make_key(path: Path) -> None:
         try:
             os.link(begun, path)
         except FileExistsError:
-            return  # another was faster, and its key is the owner's
-        except OSError:  # a folder that knows no links
+            return  # another process was faster, and its key counts
+        except OSError:  # a file system without links
             Path(begun).replace(path)
     finally:
         Path(begun).unlink(missing_ok=True)

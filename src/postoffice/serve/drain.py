@@ -1,4 +1,4 @@
-"""Closing politely: when the process is told to stop, whoever waits is sent home first."""
+"""Closing politely: when the process is told to stop, waiting calls end first."""
 
 import asyncio
 import signal
@@ -12,7 +12,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def draining(drain: Callable[[], None]) -> Iterator[None]:
-    """Before whatever else a stop signal does, let go of the waiters: a long poll must not hold the server open."""
+    """End waiting calls before a stop signal does anything else: a long poll must not hold the server open."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -34,6 +34,6 @@ def draining(drain: Callable[[], None]) -> Iterator[None]:
         yield
     finally:
         for sig, handler in before.items():
-            # Whoever set another one since knows better.
+            # Only if nobody has set another handler since.
             if signal.getsignal(sig) is stop:
                 signal.signal(sig, handler)

@@ -1,7 +1,7 @@
-"""Garbage that only a search finds (things that hold each other), looked for by the clock and in small bites.
+"""Collects cyclic garbage by the clock, in small steps.
 
-Python looks when so much more was made than was dropped. A server of thousands of waiting clients drops as much as it makes: what is
-new piles up unseen until one look at it takes a tenth of a second, and what is old is looked through whole, a second for ten thousand.
+Python collects once many more objects were made than dropped. A server with thousands of waiting clients drops as many as it makes: new
+objects pile up until one collection takes a tenth of a second, and a full one takes a second for ten thousand clients.
 """
 
 import asyncio
@@ -9,14 +9,14 @@ import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-_ROUND_SECONDS = 0.25  # seconds: in so short a time little is made that stays
-_ROUNDS_BETWEEN_LOOKS = 240  # after so many, it is seen how much has become old
-_BURST_OBJECTS = 50_000  # things that a burst may add before Python looks by itself
+_ROUND_SECONDS = 0.25  # short, so that few new objects survive a round
+_ROUNDS_BETWEEN_LOOKS = 240  # after so many rounds the number of old objects is checked
+_BURST_OBJECTS = 50_000  # how many objects a burst may add before Python collects by itself
 _UNREACHED_OBJECTS = 1_000_000_000
 
 
 def set_up() -> None:
-    """Leave what is loaded by now out of every look to come, and the looking to the clock."""
+    """Exclude everything loaded by now from later collections, and collect by the clock."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(_BURST_OBJECTS, _UNREACHED_OBJECTS, _UNREACHED_OBJECTS)
@@ -24,7 +24,7 @@ def set_up() -> None:
 
 @asynccontextmanager
 async def swept() -> AsyncIterator[None]:
-    """Look for garbage while the block lasts."""
+    """Collect garbage during the block."""
     sweeping = asyncio.create_task(_sweep())
     try:
         yield
@@ -38,12 +38,12 @@ async def _sweep() -> None:
     while True:
         for _ in range(_ROUNDS_BETWEEN_LOOKS):
             await asyncio.sleep(_ROUND_SECONDS)
-            gc.collect(1)  # all that is new, once: what is still there has become old
+            gc.collect(1)  # collects the new objects; those that survive become old
         kept = look_through(kept)
 
 
 def look_through(kept: int, spare: int = 200_000) -> int:
-    """Look through everything if it has become much more than the last look left over. Gives what is left now."""
+    """Do a full collection if there are many more objects than the last one left. Returns how many are left."""
     there = len(gc.get_objects())
     if there > kept + kept // 2 + spare:
         gc.collect()

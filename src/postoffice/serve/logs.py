@@ -1,4 +1,4 @@
-"""The log: one line an entry, as JSON for machines or plainly for people, and never a secret in it."""
+"""The log: one line for each entry, as JSON for machines or plain for people, and never with a secret."""
 
 import json
 import logging
@@ -11,13 +11,13 @@ from typing import Any
 
 _KEY = re.compile(r"amb_[0-9a-f]{8,}")
 _SECRET_PATH = re.compile(r"(/(?:hooks|page/answer)/)[\w-]{20,}")
-"""An address that is a secret itself."""
+"""Addresses that are secrets themselves."""
 _SERVERS = ("uvicorn.access", "uvicorn.error", "uvicorn.asgi", "websockets.server")
 _COLOURS = {"DEBUG": "2", "INFO": "36", "WARNING": "33", "ERROR": "31", "CRITICAL": "31"}
 
 
 def set_up_logs(level: str, style: str) -> None:
-    """Send every log of this process to standard error, in one style."""
+    """Send all logs of this process to standard error, in one style."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_JSON() if style == "json" else _Console(colour=sys.stderr.isatty()))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
@@ -27,13 +27,13 @@ def set_up_logs(level: str, style: str) -> None:
 
 
 def tell_of_slips(slips: Iterable[str]) -> None:
-    """Tell what looks like a setting and is none, before anything goes by the settings that were meant."""
+    """Warn of mistyped settings before anything is done without them."""
     for slip in slips:
         logging.getLogger("postoffice").warning(slip)
 
 
 def _discreet(record: logging.LogRecord) -> bool:
-    """What a server around us may log: no key, and nothing of the detail below `info`, which is whole requests and frames."""
+    """Filter what the web server logs: no keys, and nothing below `info`, where it logs whole requests and frames."""
     record.msg = clean(str(record.msg))
     if isinstance(record.args, tuple):
         record.args = tuple(clean(value) if isinstance(value, str) else value for value in record.args)
@@ -41,7 +41,7 @@ def _discreet(record: logging.LogRecord) -> bool:
 
 
 def _facts(record: logging.LogRecord) -> dict[str, Any]:
-    """An entry's facts. Of an exception only where it happened: its text may quote what people wrote."""
+    """An entry's facts. Of an exception only its place, as its text may quote people's mail."""
     facts = {name: value for name, value in getattr(record, "facts", {}).items() if value is not None}
     if record.exc_info and record.exc_info[0] is not None:
         frames = traceback.extract_tb(record.exc_info[2])[-12:]
@@ -51,7 +51,7 @@ def _facts(record: logging.LogRecord) -> dict[str, Any]:
 
 
 def clean(text: str) -> str:
-    """Text that cannot write its own lines or colours, with every key and secret address cut short."""
+    """Text in one line and without colours, with every key and secret address cut short."""
     shown = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
     return _masked(shown)
 

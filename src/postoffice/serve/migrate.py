@@ -1,4 +1,4 @@
-"""Bring the database that the settings name to this program's schema."""
+"""Migrates the database in the settings to this program's schema."""
 
 from pathlib import Path
 
@@ -9,12 +9,12 @@ from postoffice.store.migrations.upgrade import run_alembic
 
 
 def migrate(settings: Settings) -> str:
-    """Migrate, and say so. Safe to run from several places at once."""
+    """Migrate, and print the result. It is safe to run from several places at once."""
     if settings.database is not None:
         check_database(settings.database)
     try:
         schema = run_alembic(*migration_target(settings))
-    except Exception as error:  # noqa: BLE001 - drivers raise their own; the user gets one line either way
+    except Exception as error:  # noqa: BLE001 - each driver raises its own errors; the user gets one line for all
         raise MigrationFailed(why=why(error)) from None
     return f"the database has schema {schema}"
 

@@ -1,4 +1,4 @@
-"""How the command is called in another terminal of this machine."""
+"""How the command is called from another terminal on this machine."""
 
 import shutil
 import sys
@@ -6,6 +6,6 @@ from pathlib import Path
 
 
 def program() -> str:
-    """Its name, or where it is: an environment's own commands are known by name only inside it."""
+    """The command's name or, in a virtual environment, its path: there the name works only inside the environment."""
     beside = Path(sys.executable).with_name("postoffice")
     return str(beside) if shutil.which("postoffice") is None and beside.exists() else "postoffice"

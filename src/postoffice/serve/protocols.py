@@ -1,4 +1,4 @@
-"""uvicorn's protocols, less patient: slow and endless headers are cut, and so is whoever takes nothing of an answer, or reads no socket."""
+"""Uvicorn's protocols with less patience: they cut clients with slow or endless headers, and clients that read no answers."""
 
 import asyncio
 from collections.abc import Callable
@@ -14,36 +14,36 @@ from postoffice.doors.reply import Headers
 _HEAD_SECONDS = 20.0
 _HEAD_BYTES = 64 << 10
 _TAKING_SECONDS = 60.0
-_LAST_BODY_SECONDS = 1.0  # for what is still on its way when the server is told to stop
+_LAST_BODY_SECONDS = 1.0  # for bodies still on their way when the server is told to stop
 _CLOSE_SECONDS = 1.0
-_UNREAD_SECONDS = 1.0  # after which a broken connection says nothing of the answer before it
-_HEED = frozenset({b"connection", b"transfer-encoding"})  # headers that say how the rest is written
+_UNREAD_SECONDS = 1.0  # if a connection breaks later than this, its last answer counts as read
+_HEED = frozenset({b"connection", b"transfer-encoding"})  # headers that say how the body is framed
 _LENGTH = b"content-length"
-_LARGE_BYTES = 64 << 10  # bytes: a body that costs more to copy behind its head than to write by itself
-_WRITABLE = asyncio.Event()  # every socket's, until it has something to wait for
+_LARGE_BYTES = 64 << 10  # from this size on, copying a body behind its head costs more than a second write
+_WRITABLE = asyncio.Event()  # shared by all sockets until one has to wait
 _WRITABLE.set()
 
 
 class HttpProtocol(HttpToolsProtocol):
-    """Headers have to arrive in time and in bounds, and answers have to be taken."""
+    """Uvicorn's HTTP with limits: headers must arrive in time and in bounds, and answers must be read."""
 
     _head_since: float | None = None
-    """When the head now arriving began; None between heads."""
+    """When the present request's head began to arrive; None between requests."""
     _head_timer: asyncio.TimerHandle | None = None
     _head_bytes = 0
     _taking_timer: asyncio.TimerHandle | None = None
     _broken = False
     _leaving: asyncio.Future[None] | None = None
-    """What the request under way wants to be done when its caller hangs up."""
+    """What the present request wants done when its caller hangs up."""
     _unread: Callable[[], None] | None = None
-    """What is to be done if the last answer turns out not to have been read."""
+    """What to do if the last answer turns out to be unread."""
     _answered_at = 0.0
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self._before: list[Any] = []
-        """Requests that others were sent behind before they were answered: uvicorn tells only the last that its caller has gone."""
-        # The same for all requests of a connection, which come one after the other.
+        """Earlier requests of a pipeline that are not answered yet: uvicorn reports a hang-up only to the last one."""
+        # Shared by all requests of a connection, as they come one after the other.
         self._extensions: dict[str, Any] = {
             RESET: lambda: self._broken,
             UNREAD: self._tell_unread,
@@ -69,7 +69,7 @@ class HttpProtocol(HttpToolsProtocol):
         for cycle in self._before:
             cycle.disconnected = True
             cycle.message_event.set()
-        self.pipeline.clear()  # nobody is there to be answered
+        self.pipeline.clear()  # nobody is there to get answers
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
@@ -77,12 +77,12 @@ class HttpProtocol(HttpToolsProtocol):
         self.loop.call_later(_LAST_BODY_SECONDS, self._cut_unsent)
 
     def _cut_unsent(self) -> None:
-        """Who has not sent all of a request by now does not keep the server from stopping: nothing of it was accepted."""
+        """Cut clients that have not sent a whole request, so that they do not hold up the stop. None of it was accepted."""
         if self.cycle is not None and self.cycle.more_body and not self.cycle.response_started:
             self.transport.abort()
 
     def handle_websocket_upgrade(self) -> None:
-        self._stop_looking()  # from here on the connection is another protocol's
+        self._stop_looking()  # from here on another protocol has the connection
         super().handle_websocket_upgrade()
 
     def data_received(self, data: bytes) -> None:
@@ -95,7 +95,7 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
-        self._unread = None  # whoever asks again has read what came before
+        self._unread = None  # a client that sends a new request has read the last answer
         self.scope["extensions"] = self._extensions
         self._begin_head()
 
@@ -108,9 +108,9 @@ class HttpProtocol(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if self._head_since is not None:
-            super().on_header(name, value.rstrip(b" \t"))  # blanks around a value are not part of it
+            super().on_header(name, value.rstrip(b" \t"))  # trailing blanks are not part of a value
             return
-        # After the head come only trailers, which nobody here reads; without end they are cut.
+        # After the head only trailers can come, which we do not read. Endless ones are cut.
         self._head_bytes += len(name) + len(value)
         if self._head_bytes > _HEAD_BYTES:
             self.transport.abort()
@@ -127,15 +127,15 @@ class HttpProtocol(HttpToolsProtocol):
         self._leaving = leaving
         if self.cycle.disconnected:
             leaving.set_result(None)
-        self.flow.resume_reading()  # or nothing would be heard of it
+        self.flow.resume_reading()  # otherwise a hang-up would not be noticed
 
     def _tell_unread(self, call: Callable[[], None]) -> None:
         self._unread, self._answered_at = call, self.loop.time()
 
     def _write_whole(self, status: int, headers: Headers, more: bytes, body: bytes) -> bool:
-        """Write an answer as uvicorn does, but in one piece; whatever is not plain is left to uvicorn."""
+        """Write an answer as uvicorn does, but in one piece. Anything unusual is left to uvicorn."""
         cycle = self.cycle
-        # Where requests came before this one was answered, the cycle is the last one's.
+        # With pipelined requests, the cycle is that of the last one.
         if self.pipeline or cycle.response_started or cycle.disconnected or self.flow.write_paused:
             return False
         if cycle.scope["method"] == "HEAD" or len(body) > _LARGE_BYTES:
@@ -159,7 +159,7 @@ class HttpProtocol(HttpToolsProtocol):
         return True
 
     def _time_taking(self) -> None:
-        """However slowly somebody takes an answer, some of it has to be taken: who takes nothing would be kept for good, and all it asked for."""
+        """Cut a client that reads nothing of an answer for too long, however slowly it may read. It and its answers would stay in memory for ever."""
         left = self.transport.get_write_buffer_size()
         self._taking_timer = self.loop.call_later(_TAKING_SECONDS, self._look_at_taking, left)
 
@@ -177,7 +177,7 @@ class HttpProtocol(HttpToolsProtocol):
         if self._head_since is None:
             self._head_bytes = 0
             self._head_since = self.loop.time()
-        # One timer for all the heads of a connection: setting and cancelling one for each costs more than all the rest of this.
+        # One timer for all heads of a connection: setting and cancelling one for each would cost more than everything else here.
         if self._head_timer is None:
             self._head_timer = self.loop.call_later(_HEAD_SECONDS, self._look_at_head)
 
@@ -197,7 +197,7 @@ class HttpProtocol(HttpToolsProtocol):
 
 
 class _Inlet:
-    """What came in on a socket and has not been read. asyncio's queue is made for many readers, and four times as heavy."""
+    """A socket's unread messages. asyncio's queue is made for many readers, and needs four times the memory."""
 
     __slots__ = ("_came", "_reader")
 
@@ -221,17 +221,17 @@ class _Inlet:
 
 
 class WebSocketProtocol(WebSocketsSansIOProtocol):
-    """A socket can be closed with a code although its reader is behind: it finds the code when it catches up.
+    """Uvicorn's WebSocket, which can be closed with a code even if its peer is behind: the peer finds the code when it catches up.
 
     Thousands of them wait, so an idle one keeps little.
     """
 
     _owed = b""
-    """The pong for a peer that was behind when it asked."""
+    """The pong owed to a peer that was behind when it sent its ping."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.queue = _Inlet()  # type: ignore[assignment]  # all of a queue that is used
+        self.queue = _Inlet()  # type: ignore[assignment]  # has all methods of a queue that are used
         self.writable = _WRITABLE
 
     def pause_writing(self) -> None:
@@ -248,8 +248,8 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
         if self.writable.is_set():
             self.transport.write(pong)
         else:
-            # Whoever asks without end and reads nothing would have us keep all the answers; the last of them will do.
-            self._owed = pong or self._owed  # nothing where one before it, that came with it, was answered for both
+            # Keep only the last pong: a peer that sends pings and reads nothing would fill our memory.
+            self._owed = pong or self._owed  # empty if an earlier ping of the same data was answered for both
 
     def start_keepalive(self) -> None:
         super().start_keepalive()
@@ -264,7 +264,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     def send_receive_event_to_app(self) -> None:
         if self.curr_msg_data_type == "text" and not self.close_sent and not _is_text(b"".join(self.frames)):
-            # As uvicorn does it, which calls that a fault of the server, and writes as many of them into the log as anybody sends.
+            # As uvicorn does, but without logging an error of the server for each bad frame that a client sends.
             self.frames = []
             self.conn.send_close(CloseCode.INVALID_DATA)
             self.handle_parser_exception()
@@ -273,7 +273,7 @@ class WebSocketProtocol(WebSocketsSansIOProtocol):
 
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()
-        # Closing waits for what is still to be sent, and a peer that does not answer may never take it.
+        # A close waits until everything is sent, and a peer that does not read may never take it.
         self.loop.call_later(_CLOSE_SECONDS, self.transport.abort)
 
     def _cut(self, code: int, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""Run the server until it is told to stop."""
+"""Runs the server until it is told to stop."""
 
 import asyncio
 import logging
@@ -33,19 +33,19 @@ from postoffice.serve.logs import set_up_logs, tell_of_slips
 from postoffice.serve.program import program
 from postoffice.serve.protocols import HttpProtocol, WebSocketProtocol
 
-_DESCRIPTOR_SHARES = 8  # an agent has one of so many of the descriptors, at most
-_FRAME_BYTES = 64 << 10  # what a client says on a socket is small: who it is, and ping
-_DRAIN_SECONDS = 5  # seconds for calls under way to end once the server is told to stop
+_DESCRIPTOR_SHARES = 8  # an agent gets at most this fraction (one in so many) of the descriptors
+_FRAME_BYTES = 64 << 10  # clients send little on a socket: who they are, and pings
+_DRAIN_SECONDS = 5  # for calls under way to end once the server is told to stop
 
 
 def serve(settings: Settings, *, itself: bool = False) -> None:
-    """Serve; `itself`: no person has started it. Whatever keeps the server from starting is raised as a MailError, to be told in one line."""
+    """Serve; `itself` means that a program started it. Whatever prevents the start is raised as a MailError, which is printed in one line."""
     _fill_streams()
     set_up_logs(settings.log_level, settings.log_format)
     tell_of_slips((*settings.slips, *settings.widened))
     garbage.set_up()
     settings = sharing(settings, raise_limit())
-    build_rules(settings)  # an unsafe one is refused before a port is taken
+    build_rules(settings)  # unsafe settings are refused before a port is taken
     try:
         listener = _listen(settings.host, settings.port)
     except CannotListen:
@@ -60,7 +60,7 @@ def serve(settings: Settings, *, itself: bool = False) -> None:
 
 
 def sharing(settings: Settings, descriptors: int | None) -> Settings:
-    """The settings where this process may hold so many descriptors: no agent takes more than a share of them, whatever the limit."""
+    """The settings for this number of descriptors: no agent may take more than a share of them, whatever its limit."""
     if descriptors is None:
         return settings
     waits = min(settings.limits.waits, max(1, descriptors // _DESCRIPTOR_SHARES))
@@ -68,15 +68,15 @@ def sharing(settings: Settings, descriptors: int | None) -> Settings:
 
 
 def _fill_streams() -> None:
-    """Put something in the place of streams that were closed before we began: a socket that got their numbers would end the loop."""
-    for name in ("stdin", "stdout", "stderr"):  # in this order each gets its own number
+    """Replace streams that were closed before we started: a socket that got one of their numbers would end the loop."""
+    for name in ("stdin", "stdout", "stderr"):  # in this order each gets its usual number
         if getattr(sys, name) is None:
             setattr(sys, name, Path(os.devnull).open("r" if name == "stdin" else "w"))  # noqa: SIM115 - until the process ends
 
 
 async def _serve(settings: Settings, listener: socket.socket, *, itself: bool) -> None:
     app = create_app(settings)
-    # The office opens here and not inside the web server, which would answer a failure with a traceback.
+    # The office opens here, not inside the web server, which would print a traceback on failure.
     async with app.router.lifespan_context(app), garbage.swept():
         secret, address = own_office.ensure_secret(settings.data), _own_address(*listener.getsockname()[:2])
         app.state.prove = partial(prove, secret, address, version=__version__, itself=itself)
@@ -94,17 +94,17 @@ def _close(server: uvicorn.Server, app: FastAPI) -> None:
 
 
 def _own_address(host: str, port: int) -> str:
-    """How programs of this machine call what listens there."""
-    everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - what is listened on, not listening
+    """The address by which programs on this machine reach a listening address."""
+    everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared only; nothing listens here
     here = everywhere.get(host, host)
     return f"http://[{here}]:{port}" if ":" in here else f"http://{here}:{port}"
 
 
 def _is_open_already(settings: Settings) -> bool:
-    """Whether the port is taken because this very office is open there, which whoever wanted to open it is told."""
+    """If the port is taken by this very office, the error that says so."""
     try:
         host = socket.getaddrinfo(settings.host, settings.port, type=socket.SOCK_STREAM)[0][4][0]
-    except (OSError, UnicodeError):  # a name that is none
+    except (OSError, UnicodeError):  # an impossible host name
         return False
     address = _own_address(str(host), settings.port)
     proof = asyncio.run(ask_for_proof(address, own_office.secret(settings.data)))
@@ -117,7 +117,7 @@ def _is_open_already(settings: Settings) -> bool:
 
 
 async def _code(app: FastAPI, settings: Settings) -> str | None:
-    """What opens the page for the owner, where it is closed and a person is there to read it: a log is no place for it."""
+    """A login code for the owner, if the page needs one and a person reads our output. It must not get into a log."""
     office: PostOffice = app.state.office
     if office.rules.auth is Auth.OPEN or settings.log_format == "json" or not sys.stderr.isatty():
         return None
@@ -125,7 +125,7 @@ async def _code(app: FastAPI, settings: Settings) -> str | None:
 
 
 def web_server(app: FastAPI, settings: Settings, announce: Callable[[], None] = lambda: None) -> uvicorn.Server:
-    """The web server as we run it. The application's life is not its business."""
+    """The web server. It does not manage the application's life."""
     config = uvicorn.Config(
         app,
         http=HttpProtocol,
@@ -146,14 +146,14 @@ def web_server(app: FastAPI, settings: Settings, announce: Callable[[], None] = 
 
 
 def _mapped(proxies: Iterable[str]) -> Iterator[str]:
-    """IPv4's addresses and networks as a socket that listens on `::` tells them."""
+    """IPv4 addresses and networks as a socket on `::` reports them."""
     for network in (ip_network(proxy) for proxy in proxies if proxy != "*"):
         if network.version == 4:  # noqa: PLR2004 - the protocol's own number
             yield f"::ffff:{network.network_address}/{96 + network.prefixlen}"
 
 
 class _Server(uvicorn.Server):
-    """uvicorn's, but a signal ends the serving and not the process: the office has still to close."""
+    """Uvicorn's server, but a signal ends only the serving and not the process, as the office still has to close."""
 
     def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
         super().__init__(config)
@@ -161,11 +161,11 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
-        self._announce()  # only now does a signal end it politely
+        self._announce()  # only now is a signal handled politely
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         await super().shutdown(sockets)
-        # Whoever has not taken its last words by now does not keep the process.
+        # Clients that have not read their last answers do not hold up the end.
         for connection in list(self.server_state.connections):
             connection.transport.abort()
 
@@ -186,8 +186,8 @@ def _listen(host: str, port: int) -> socket.socket:
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
         raise CannotListen(host=host, port=port, why=error.strerror) from None
-    except UnicodeError:  # a slip of the pen, which no name can be looked up by
-        raise CannotListen(host=host, port=port, why="that is no name of a host") from None
+    except UnicodeError:  # a mistyped name, which cannot be looked up
+        raise CannotListen(host=host, port=port, why="that is not a host name") from None
     try:
         if os.name == "posix":
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -209,8 +209,8 @@ def _announce(settings: Settings, listener: socket.socket, code: str | None) -> 
             "open", extra={"facts": {"address": address, "mail": str(kept), "auth": build_rules(settings).auth.value}}
         )
         return
-    page = f"http://127.0.0.1:{port}" if host in ("0.0.0.0", "::") else address  # noqa: S104 - what is listened on, not listening
-    # What is printed is pasted into another terminal, which knows only what an office is unless told otherwise.
+    page = f"http://127.0.0.1:{port}" if host in ("0.0.0.0", "::") else address  # noqa: S104 - compared only; nothing listens here
+    # Printed commands are pasted into another terminal, which knows only the default settings.
     data = f"{PREFIX}DATA={shlex.quote(str(settings.data.absolute()))} " if settings.data != Settings().data else ""
     command, at = data + shlex.quote(program()), "" if (host, port) == (Settings().host, Settings().port) else f" --server {page}"
     guarded = build_rules(settings).auth is Auth.KEYS
@@ -219,7 +219,7 @@ def _announce(settings: Settings, listener: socket.socket, code: str | None) -> 
         *(
             []
             if guarded
-            else [f"  every user of this machine is its owner; to ask for keys: {data}{shlex.quote(program())} serve --auth keys"]
+            else [f"  every user of this machine is its owner; to require keys: {data}{shlex.quote(program())} serve --auth keys"]
         ),
         f"  the page           {page}/" + (f"page/login#{code}  (works once, for ten minutes)" if code else ""),
         *([f"  open it with       {command} login --as owner{at}"] if guarded and not code else []),

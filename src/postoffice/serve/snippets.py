@@ -1,4 +1,4 @@
-"""How each kind of agent is connected to this office: what `postoffice setup` would write, to be pasted by hand."""
+"""How each client is connected to this office by hand: what `postoffice setup` would write, to paste."""
 
 import json
 import shlex
@@ -23,7 +23,7 @@ _DEFAULT = "http://127.0.0.1:8787"
 
 
 def snippets(server: str, agent: str, key: str | None) -> Sequence[Snippet]:
-    """Every client we know, then a shell and Python."""
+    """Snippets for every client we know, then for a shell and Python."""
     to = Endpoint(server=server, agent=agent, key=key)
     return [*(_client(name, client, to) for name, client in CLIENTS.items()), _curl(to), _python(to)]
 
@@ -49,7 +49,7 @@ def _client(name: str, client: Client, to: Endpoint) -> Snippet:
 
 
 def _grant(document: dict[str, Any], edit: Edit) -> None:
-    """Put what the client must be allowed beside its server."""
+    """Add the permission that the client needs beside its server."""
     if isinstance(edit, Permission):
         *folders, last = map(str, edit.path)
         for step in folders:
@@ -58,7 +58,7 @@ def _grant(document: dict[str, Any], edit: Edit) -> None:
 
 
 def _command(name: str, to: Endpoint) -> str:
-    """Ours does it for every client. Where it is on another machine is not for us to say."""
+    """The setup command, which works for every client. On another machine we cannot know its path."""
     words = [program() if is_loopback(urlsplit(to.server).hostname or "") else "postoffice", "setup", name, "--agent", to.agent]
     return shlex.join(words if to.server == _DEFAULT else [*words, "--server", to.server])
 

@@ -1,7 +1,7 @@
-"""Every message's way as an OpenTelemetry trace, from send to ack, across replicas.
+"""An OpenTelemetry trace for every message, from send to ack, across replicas.
 
-A trace's id is its message's id, and the span that sent it has an id made from that: so whichever replica leases or acks the
-message adds to the same trace, and nothing about tracing has to be stored or passed on.
+A trace's id is its message's id, and the sending span's id is made from it. So any replica that leases or acks the
+message adds to the same trace, and nothing has to be stored or passed on for tracing.
 """
 
 import logging
@@ -26,12 +26,12 @@ from postoffice.core.message import Accepted
 
 _log = logging.getLogger("postoffice.traces")
 _EXPORTERS = ("opentelemetry.exporter.otlp.common.http", "opentelemetry.exporter.otlp.proto.http.trace_exporter")
-_COLLECTOR_SECONDS = 3.0  # seconds for a collector to answer
+_COLLECTOR_SECONDS = 3.0  # for a collector to answer
 _SENDING: ContextVar[UUID | None] = ContextVar("sending", default=None)
 
 
 class MessageTraces:
-    """Tells an OTLP collector. Spans are sent by a thread of their own, in batches; a collector that is away costs nothing but spans."""
+    """Sends spans to an OTLP collector, in batches from a thread of its own. If the collector is away, only spans are lost."""
 
     def __init__(self, endpoint: str) -> None:
         self._provider = TracerProvider(
@@ -76,7 +76,7 @@ class MessageTraces:
 
 
 class _ToldOnce(SpanExporter):
-    """An exporter in whose log a collector that is away stands once, with why, and not with every batch that it does not get."""
+    """An exporter that logs a missing collector once with the reason, instead of with every batch."""
 
     def __init__(self, address: str) -> None:
         self._exporter = OTLPSpanExporter(address, timeout=_COLLECTOR_SECONDS)
@@ -85,18 +85,18 @@ class _ToldOnce(SpanExporter):
             logging.getLogger(name).addFilter(self._is_new)
 
     def export(self, spans: Sequence[ReadableSpan]) -> SpanExportResult:
-        """Send them."""
+        """Send a batch of spans."""
         result = self._exporter.export(spans)
         away = result is not SpanExportResult.SUCCESS
         if away and not self._away:
-            _log.warning("the collector of traces takes none; spans are dropped until it does")
+            _log.warning("the trace collector accepts nothing; spans are dropped until it does")
         if self._away and not away:
-            _log.info("the collector of traces takes them again")
+            _log.info("the trace collector accepts spans again")
         self._away = away
         return result
 
     def shutdown(self) -> None:
-        """Be done."""
+        """Close the exporter."""
         self._exporter.shutdown()  # type: ignore[no-untyped-call]  # the library's own is not annotated
         for name in _EXPORTERS:
             logging.getLogger(name).removeFilter(self._is_new)
@@ -106,7 +106,7 @@ class _ToldOnce(SpanExporter):
 
 
 class _MessageIds(IdGenerator):
-    """Ids of spans: a message's own for the one that sent it, random for all others."""
+    """Makes span ids: from the message's id for the sending span, random for others."""
 
     def generate_trace_id(self) -> int:
         message = _SENDING.get()
@@ -122,5 +122,5 @@ def _sending_span(message: UUID) -> SpanContext:
 
 
 def _span_id(message: UUID) -> int:
-    """The random half of the message's id."""
+    """A span id: the random half of the message's id."""
     return message.int & 0xFFFF_FFFF_FFFF_FFFF

@@ -1,1 +1,1 @@
-"""Setting up: other programs' configurations, changed so that they find the office, and changed back."""
+"""Setting up: changes other programs' configurations so that they find the office, and undoes that."""

@@ -1,4 +1,4 @@
-"""A change to one file: shown before it is made, made all at once, with a backup beside it."""
+"""A change to one file: shown first, made all at once, with a backup beside the file."""
 
 import difflib
 import os
@@ -19,27 +19,27 @@ _PRIVATE, _OTHERS = 0o600, 0o077
 
 
 class Change(msgspec.Struct, frozen=True, kw_only=True):
-    """One file as it is and as it should be; None where there is none."""
+    """One file as it is and as it should be; None means no file."""
 
     path: Path
     before: str | None
     after: str | None
     backed_up: bool = False
-    """Whether an older backup holds what was there before us, or none is needed."""
+    """Whether no new backup is needed, for example because an older one has the file from before us."""
     private: bool = False
-    """Whether a key stands in it, which is nobody else's to read."""
+    """Whether it contains a key, so that nobody else may read it."""
     own_folder: bool = False
-    """Whether the folder is ours as well."""
+    """Whether its folder is ours too."""
     left: tuple[str, ...] = ()
-    """What stays although it may be ours, because nothing tells."""
+    """What stays in the file because we cannot know whether it is ours."""
 
     @property
     def backup(self) -> Path:
-        """Where the file as it was is kept."""
+        """The path of the backup."""
         return backup_of(self.path)
 
     def diff(self, shown: str) -> list[str]:
-        """The change, line by line, without anybody's secrets."""
+        """The change, line by line, without secrets."""
         old, new = (mask(text or "").splitlines() for text in (self.before, self.after))
         was, becomes = (shown if text is not None else os.devnull for text in (self.before, self.after))
         lines = list(difflib.unified_diff(old, new, was, becomes, lineterm=""))
@@ -48,8 +48,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
         return [f"--- {shown}", f"+++ {shown}", "@@ a secret that is not shown @@"]
 
     def make(self) -> None:
-        """Make it, unless the file has changed since it was read."""
-        real = self.path.resolve()  # whoever keeps a link there keeps it
+        """Make the change, unless the file has changed since it was read."""
+        real = self.path.resolve()  # if the path is a link, it stays one
         try:
             self._make(real)
         except OSError as error:
@@ -75,13 +75,13 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def backup_of(path: Path) -> Path:
-    """Where a file as it was before us is kept: beside the file itself, wherever a link to it stands."""
+    """The path of a file's backup: beside the real file, not beside a link to it."""
     real = path.resolve()
     return real.with_name(f"{real.name}.before-postoffice")
 
 
 def read_text(path: Path) -> str | None:
-    """A file, to the last character; None if there is none."""
+    """A file's exact text; None if there is no file."""
     try:
         return path.read_bytes().decode()
     except FileNotFoundError:
@@ -91,7 +91,7 @@ def read_text(path: Path) -> str | None:
 
 
 def mask(text: str) -> str:
-    """The text without secrets: a configuration is full of other people's, too."""
+    """The text with all secrets masked, as a configuration also contains those of other programs."""
     return _LONG.sub(rf"\g<1>{MASK}\g<1>", _NAMED_SECRET.sub(_masked, text))
 
 
@@ -101,7 +101,7 @@ def _masked(secret: re.Match[str]) -> str:
 
 
 def write_text(path: Path, text: str, mode: int) -> None:
-    """Whoever reads meanwhile sees the old file or the new one, never half of one."""
+    """Write a file whole: a reader sees either the old text or the new one."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -118,7 +118,7 @@ def write_text(path: Path, text: str, mode: int) -> None:
 
 
 def _keep_owner(path: Path, descriptor: int) -> None:
-    """Run by root, a person's file stays the person's."""
+    """Keep the file's owner, even if root runs this."""
     owner = path.stat()
     if (owner.st_uid, owner.st_gid) != (os.geteuid(), os.getegid()) and os.geteuid() == 0:
         os.fchown(descriptor, owner.st_uid, owner.st_gid)

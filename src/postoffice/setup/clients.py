@@ -1,4 +1,4 @@
-"""The clients we know: where each keeps its servers and skills, and how it wants ours written."""
+"""The clients we know: where each keeps its servers and skills, and the form of our entry there."""
 
 import ipaddress
 from collections.abc import Callable
@@ -18,10 +18,10 @@ _FETCHABLE = ("tools", "ssrfWhitelist")
 
 
 class Plugin(NamedTuple):
-    """What we put inside a client, by which a turn begins there."""
+    """Our plugin in a client, which can begin turns there."""
 
     script: str
-    """Which of ours speaks with it."""
+    """The name of our plugin's part that talks to this client."""
     path: Callable[[Home], Path]
 
 
@@ -31,21 +31,21 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     config: Callable[[Home], Path]
     servers: Keys
-    """Where in its configuration servers are listed."""
+    """The path in its configuration under which servers are listed."""
     entry: Callable[[Endpoint], dict[str, Any]]
     skills: Callable[[Home], Path]
     permissions: Callable[[Endpoint], list[Edit]] = lambda _: []
     keyless: bool = False
-    """Whether it wants the key in a variable, not in its file."""
+    """Whether it reads the key from a variable instead of its file."""
     again: str = "Start it anew to have the tools."
     own: Callable[[list[str]], dict[str, Any]] | None = None
-    """An entry for a program that it starts itself, one for each window; where it can be rung."""
+    """The entry for a server that it starts itself for each window; only for clients that can be rung."""
     hooks: Callable[[Home], Path] | None = None
     """Where its hooks stand."""
     plugin: Plugin | None = None
-    """Ours, if it is rung by one."""
+    """Our plugin, if the client is rung by one."""
     asks: str = ""
-    """What it asks its user by itself, told before it happens."""
+    """What the client will ask its user, so that we can say so beforehand."""
 
 
 def _claude_folder(home: Home) -> Path:
@@ -63,7 +63,7 @@ def _claude_skills(home: Home) -> Path:
 
 
 def claude_settings(home: Home) -> Path:
-    """Where Claude Code's hooks stand. A project's shared settings are not the place for one person's agent."""
+    """The file for Claude Code's hooks. In a project it is the local one, as one person's agent does not belong in shared settings."""
     return _claude_folder(home) / "settings.json" if home.project is None else home.project / ".claude" / "settings.local.json"
 
 
@@ -108,7 +108,7 @@ def _nanobot(home: Home) -> Path:
 
 
 def _nanobot_skills(home: Home) -> Path:
-    """In its workspace, which its configuration may have elsewhere."""
+    """The skills folder in nanobot's workspace, which its configuration may have moved."""
     text = read_text(_nanobot(home)) or "{}"
     try:
         named = msgspec.json.decode(text)["agents"]["defaults"]["workspace"]
@@ -126,7 +126,7 @@ def _covers(wanted: str, granted: str) -> bool:
 
 
 def _fetchable(to: Endpoint) -> list[Edit]:
-    """Nanobot reaches nothing on its own machine unless told that it may."""
+    """Allow nanobot to call the office, as it calls nothing on its own machine by default."""
     network = "::1/128" if ":" in to.host else "127.0.0.0/8"
     return [Permission(_FETCHABLE, network, _covers)] if to.nearby else []
 
@@ -167,7 +167,7 @@ CLIENTS = {
         title="opencode",
         config=_opencode,
         servers=("mcp",),
-        # Without `oauth: false` it would look for a login page before it uses the header.
+        # Without `oauth: false` it would look for a login page before using the header.
         entry=lambda to: {"type": "remote", "url": to.url, "enabled": True, "oauth": False} | to.headers(),
         skills=lambda home: _opencode_folder(home) / "skills",
         own=lambda words: {"type": "local", "command": words, "enabled": True},
@@ -214,7 +214,7 @@ CLIENTS = {
         servers=("mcp", "servers"),
         entry=lambda to: {"url": to.url, "transport": "streamable-http"} | to.headers(),
         skills=lambda home: _openclaw_folder(home) / "skills",
-        # The relay hands mail to the agent by this tool, which the gateway keeps from HTTP callers unless it is listed.
+        # The relay hands mail to the agent by this tool, which HTTP callers of the gateway may use only if it is listed.
         permissions=lambda _: [Permission(_GATEWAY, "sessions_send")],
         again="Restart its gateway; `postoffice openclaw` then brings it its mail.",
     ),

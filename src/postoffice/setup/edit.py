@@ -1,4 +1,4 @@
-"""What of ours goes into a configuration: an entry, a permission, a hook; put in, found again, taken out."""
+"""The parts we put into a configuration (an entry, a permission, a hook), and how to find and remove them again."""
 
 from collections.abc import Callable, Sequence
 from types import ModuleType
@@ -7,19 +7,19 @@ from typing import Any, NamedTuple
 from postoffice.setup.path import Path, look
 
 ADDRESSES = ("url", "httpUrl")
-"""Under which names clients keep a server's address."""
+"""The fields in which clients keep a server's address."""
 _OURS = frozenset({*ADDRESSES, "type", "transport", "headers", "bearer_token_env_var", "enabled", "oauth", "command", "args", "tools"})
-"""The fields of an entry that we write; a person's own ones stay."""
+"""The fields of an entry that we write. A person's own fields stay."""
 
 
 class Entry(NamedTuple):
-    """A server of a client's list, under our name."""
+    """Our server in a client's list."""
 
     path: Path
     value: dict[str, Any]
 
     def put(self, editor: ModuleType, text: str) -> str:
-        """Put it in, or bring up to date what is there."""
+        """Add it, or update the one that is there."""
         there = look(editor.read(text), self.path)
         wanted = _merged(there, self.value) if isinstance(there, dict) else self.value
         return text if there == wanted else str(editor.put(text, self.path, wanted))
@@ -35,15 +35,15 @@ class Entry(NamedTuple):
 
 
 class Permission(NamedTuple):
-    """A word in a client's list of what is allowed."""
+    """An item in a client's list of permissions."""
 
     path: Path
     word: str
     granted_by: Callable[[str, str], bool] = str.__eq__
-    """Whether a word that is there already allows as much."""
+    """Whether an existing item already allows as much."""
 
     def put(self, editor: ModuleType, text: str) -> str:
-        """Put it in, unless something there allows as much."""
+        """Add it, unless an existing item allows as much."""
         there = look(editor.read(text), self.path) or []
         granted = any(isinstance(word, str) and self.granted_by(self.word, word) for word in there)
         return text if granted else str(editor.append(text, self.path, self.word))
@@ -53,7 +53,7 @@ class Permission(NamedTuple):
         return self if self.word in (look(document, self.path) or []) else None
 
     def take(self, editor: ModuleType, text: str, before: Any) -> str:
-        """Take it out, if it was not there before us. Where nothing tells, it stays, and that is said: it may be somebody else's."""
+        """Remove it, if it was not there before us. If we cannot know, it stays and the user is told, as it may be somebody else's."""
         there = look(editor.read(text), self.path) or []
         if before is None or self.word not in there or self.word in (look(before, self.path) or []):
             return text
@@ -68,7 +68,7 @@ class Hook(NamedTuple):
     ours: Callable[[Any], bool]
 
     def put(self, editor: ModuleType, text: str) -> str:
-        """Put it in, or in the place of an older one of ours."""
+        """Add it, or replace an older one of ours."""
         there = look(editor.read(text), self.path) or []
         index = next((index for index, item in enumerate(there) if self.ours(item)), None)
         if index is None:
@@ -110,24 +110,24 @@ Edit = Entry | Permission | Hook | Answer
 
 
 def any_of_ours(document: Any, edits: Sequence[Edit]) -> bool:
-    """Whether something is there that only we write."""
+    """Whether the text has anything that only we write."""
     return any(edit.found(document) is not None for edit in edits if not isinstance(edit, Permission | Answer))
 
 
 def put_in(editor: ModuleType, text: str, edits: Sequence[Edit]) -> str:
-    """The text with all of it."""
+    """The text with all our parts added."""
     for edit in edits:
         text = edit.put(editor, text)
     return text
 
 
 def take_out(editor: ModuleType, text: str, edits: Sequence[Edit], backup: str | None) -> str | None:
-    """The text without any of it. The backup itself if nothing else has changed since; None if the file was ours alone."""
+    """The text with all our parts removed. It is the backup if nothing else has changed since, and None if the file was only ours."""
     document = editor.read(text)
-    # Without a backup the file was made by us: nothing was there before.
+    # If there is no backup, we made the file.
     before: Any = {} if backup is None else editor.read(backup)
     if any_of_ours(before, edits):
-        backup = before = None  # it does not tell what was there before us
+        backup = before = None  # the backup does not show what was there before us
     present = [there for edit in edits if (there := edit.found(document)) is not None]
     if present and put_in(editor, backup or "", present) == text:
         return backup
@@ -142,7 +142,7 @@ def take_out(editor: ModuleType, text: str, edits: Sequence[Edit], backup: str |
 
 
 def left_in(editor: ModuleType, text: str | None, edits: Sequence[Edit], backup: str | None) -> list[Permission]:
-    """What of ours is in a text from which ours was taken, since nothing tells whether it was there before."""
+    """Our parts that stay in a text, because we cannot know whether they were there before."""
     if text is None or backup is None or not any_of_ours(editor.read(backup), edits):
         return []
     document = editor.read(text)
@@ -150,7 +150,7 @@ def left_in(editor: ModuleType, text: str | None, edits: Sequence[Edit], backup:
 
 
 def _without_empty(editor: ModuleType, text: str, path: Path, before: Any) -> str:
-    """The text without the containers that we made and that nothing stands in now."""
+    """The text without empty containers that we made."""
     for depth in range(len(path), 0, -1):
         if look(editor.read(text), path[:depth]) in ({}, []) and (before is None or look(before, path[:depth]) is None):
             text = editor.drop(text, path[:depth])
@@ -158,7 +158,7 @@ def _without_empty(editor: ModuleType, text: str, path: Path, before: Any) -> st
 
 
 def _merged(there: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
-    """Our fields as they should be, a person's as they are, in the order they stand."""
+    """An entry with our fields as they should be and a person's unchanged, in their present order."""
     kept = {name: wanted.get(name, value) for name, value in there.items() if name in wanted or name not in _OURS}
     merged = kept | wanted
     theirs = there.get("headers")

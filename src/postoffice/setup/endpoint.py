@@ -1,4 +1,4 @@
-"""What a client is pointed at: one agent's address at one office, and what proves the agent there."""
+"""What a client connects to: an agent's address at an office, and its key."""
 
 from urllib.parse import urlsplit
 
@@ -8,22 +8,22 @@ from postoffice.core.hosts import is_loopback
 from postoffice.core.tools import MAIL
 
 KEY_VARIABLE = "MAILBOX_API_KEY"
-"""Where a client that takes no key from its file finds it; the same as for `postoffice mcp`."""
+"""The variable for the key, for clients that do not read it from their file. `postoffice mcp` reads the same one."""
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
-    """One agent's door."""
+    """One agent's address at an office."""
 
     server: str
     agent: str
     key: str | None = None
     tools: str | None = None
     named: bool = True
-    """Whether a person chose the name; else each window gets its own."""
+    """Whether a person chose the name. If not, each window gets its own."""
 
     @property
     def url(self) -> str:
-        """The address that speaks MCP."""
+        """The address for MCP."""
         return f"{self.server}/mail/{self.agent}" + (f"?tools={self.tools}" if self.tools else "")
 
     @property
@@ -32,13 +32,13 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         return self.tools or MAIL
 
     def words(self, client: str, *, shared: bool = False) -> list[str]:
-        """The command that speaks MCP for whichever window of a client starts it."""
+        """The command that serves MCP to the window that starts it."""
         own = (["--as", self.agent] if self.named else []) + (["--shared"] if shared else [])
         return ["mcp", "--window", client, "--server", self.server, *(["--tools", self.tools] if self.tools else []), *own]
 
     @property
     def host(self) -> str:
-        """The machine, without its port."""
+        """The office's host, without the port."""
         return urlsplit(self.server).hostname or ""
 
     @property
@@ -47,5 +47,5 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         return is_loopback(self.host)
 
     def headers(self, key: str | None = None) -> dict[str, dict[str, str]]:
-        """The headers of an entry, if there is a key; or another word in the key's place."""
+        """The headers of an entry with the key or a placeholder; none without a key."""
         return {} if self.key is None else {"headers": {"Authorization": f"Bearer {key or self.key}"}}

@@ -1,4 +1,4 @@
-"""The hooks that setup writes: what each client runs as its session begins, works, pauses and ends."""
+"""The hooks that setup writes: what each client runs when a session begins, works, pauses and ends."""
 
 import re
 import shlex
@@ -19,26 +19,26 @@ _WAITING: Final = ("SessionStart", "Stop")
 
 
 def program() -> list[str]:
-    """The program itself, by a path that works in any terminal, whatever that has on its PATH."""
+    """The path of this program, which works in any terminal whatever its PATH is."""
     return [sys.executable, "-m", "postoffice"]
 
 
 def hooks(client: str, server: str, agent: str | None, *, shared: bool = False, tmux: bool = False) -> list[Hook]:
-    """What goes into a client's settings."""
+    """The hooks for a client's settings."""
     words = [*program(), "hook", "--client", client, "--server", server]
     words += (["--as", agent] if agent else []) + (["--shared"] if shared else []) + (["--tmux"] if tmux else [])
     return [Hook(("hooks", event), group, is_ours) for event, group in hook_groups(client, shlex.join(words)).items()]
 
 
 def hook_groups(client: str, command: str) -> dict[str, dict[str, Any]]:
-    """What a client runs, by event, where this command is our hook."""
+    """The groups of hooks by event, with this command as our hook."""
     only: dict[str, dict[str, str]] = {event: {"matcher": EDITORS[client]} for event in _EDITING if client in EDITORS}
     events = [event for event in (_GEMINI if client == "gemini" else _USUAL) if event in only or event not in _EDITING]
     return {event: {**only.get(event, {}), "hooks": _group(client, event, command)} for event in events}
 
 
 def is_ours(group: Any) -> bool:
-    """Whether a group of hooks is one that we wrote; one that a person added to is theirs."""
+    """Whether we wrote a group of hooks. A group that a person added to is theirs."""
     inner = group.get("hooks") if isinstance(group, dict) else None
     if not isinstance(inner, list) or not inner:
         return False
@@ -52,8 +52,8 @@ def _group(client: str, event: str, command: str) -> list[dict[str, Any]]:
     if client != "claude":
         return [ours]
     if event == "UserPromptSubmit":
-        ours["async"] = True  # a turn does not wait for us; what we say joins it as it comes
+        ours["async"] = True  # the turn does not wait for this hook, and its output joins the turn when it comes
     if event not in _WAITING:
         return [ours]
-    # One waits until mail comes, and then wakes the window: where the inbox is closed, and to see that there is a bell.
+    # One hook waits until mail comes and wakes the window. It is needed if the inbox is closed, and it keeps a bell running.
     return [ours, {"type": "command", "command": f"{command} --wait", "timeout": _WAIT_SECONDS, "asyncRewake": True}]

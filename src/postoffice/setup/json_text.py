@@ -1,4 +1,4 @@
-"""JSON as text, with comments or without: a value put in or taken out, every other character kept as it was."""
+"""Edits JSON as text, with or without comments: adds or removes a value and keeps every other character."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from postoffice.setup.path import Path
 
 _SPACE = re.compile(r"(?:[ \t\r\n]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|(//[^\n]*|/\*.*?\*/)|(,)(?=(?:[ \t\r\n]|//[^\n]*|/\*.*?\*/)*[}\]])', re.DOTALL)
-"""Text is left alone; comments and a comma before the end of a list are not JSON."""
+"""Matches strings, to leave them alone, and what is not JSON: comments, and a comma before the end of a list."""
 _INDENT = re.compile(r"[\[{]\r?\n([ \t]+)")
 _scan: Callable[[str, int], tuple[Any, int]] = json.JSONDecoder().raw_decode
 
@@ -24,21 +24,21 @@ class _Part(NamedTuple):
 
 
 def read(text: str) -> dict[str, Any]:
-    """What the text says. ValueError, with the place, if it is not JSON (comments aside) with an object at its root."""
+    """The value of the text. ValueError, with the place, if it is not JSON (comments aside) with an object at its root."""
     plain = _TOKEN.sub(lambda token: re.sub(r"[^\n]", " ", token[0]) if token[1] or token[2] else token[0], text)
     value = json.loads(plain, parse_constant=_no_number) if plain.strip() else {}
     if not isinstance(value, dict):
-        why = "it holds no object, {…}, at its root"
-        raise ValueError(why)  # noqa: TRY004 - caught as one kind
+        why = "there is no object, {…}, at its root"
+        raise ValueError(why)  # noqa: TRY004 - callers catch one kind
     return value
 
 
 def put(text: str, path: Path, value: Any) -> str:
-    """The text with this value there, and whatever leads to it."""
+    """The text with this value at a path, and with the objects that lead to it."""
     text = text if text.strip() else "{}\n"
     at = _skip(text, 0)
     for depth, key in enumerate(path):
-        if text[at] not in "{[":  # null stands for nothing
+        if text[at] not in "{[":  # null counts as missing
             value = _nested(path[depth:], value)
             break
         part = next((part for part in reversed(_parts(text, at)) if part.key == key), None)
@@ -49,13 +49,13 @@ def put(text: str, path: Path, value: Any) -> str:
 
 
 def append(text: str, path: Path, item: Any) -> str:
-    """The text with one item more in the list there."""
+    """The text with an item added to the list at a path."""
     at = _find(text, path)
     return put(text, path, [item]) if at is None or text[at] != "[" else _insert(text, at, len(_parts(text, at)), item)
 
 
 def drop(text: str, path: Path) -> str:
-    """The text without what is there."""
+    """The text without the value at a path."""
     at = _find(text, path[:-1])
     parts = [] if at is None else _parts(text, at)
     index = next((index for index, part in enumerate(parts) if part.key == path[-1]), None)
@@ -96,7 +96,7 @@ def _find(text: str, path: Path) -> int | None:
 
 
 def _parts(text: str, start: int) -> list[_Part]:
-    """What stands in the object or list that opens here."""
+    """The parts of the object or list that opens here."""
     parts: list[_Part] = []
     at = _skip(text, start + 1)
     while text[at] not in "}]":
@@ -122,12 +122,12 @@ def _end(text: str, at: int) -> int:
 
 
 def _insert(text: str, start: int, key: str | int, value: Any) -> str:
-    """Put something at the end of the object or list that opens here, in the style of what stands there."""
+    """Add something at the end of the object or list that opens here, in the style of its other parts."""
     name = "" if text[start] == "[" else f"{json.dumps(key, ensure_ascii=False)}: "
     parts = _parts(text, start)
     last = parts[-1].end if parts else start + 1
     close = _skip(text, last)
-    if parts and text[close] == ",":  # one that nothing follows, which comments allow as well
+    if parts and text[close] == ",":  # a trailing comma, which JSON with comments allows
         last, close = close + 1, _skip(text, close + 1)
         return f"{text[:last]}{_newline(text)}{(inner := _margin(text, parts[-1].start))}{name}{_render(text, value, inner)},{text[last:]}"
     if parts and "\n" not in text[start:close]:
@@ -146,7 +146,7 @@ def _render(text: str, value: Any, margin: str) -> str:
 
 
 def _margin(text: str, at: int) -> str:
-    """The white space that the line of this place begins with."""
+    """The white space at the beginning of this place's line."""
     line = text[text.rfind("\n", 0, at) + 1 : at]
     return line[: len(line) - len(line.lstrip())]
 

@@ -1,4 +1,4 @@
-"""Entries that an earlier setup wrote, and that no longer mean what they did."""
+"""Entries of an earlier setup that no longer mean what they did."""
 
 import re
 import shlex
@@ -14,30 +14,30 @@ from postoffice.setup.path import look
 
 USUAL_NAME = "mail"
 _BARE_ADDRESS = re.compile(r"/agents/([^/?]+)/mcp/?$")
-"""An agent's address without `tools`: it lists two tools, of which one takes mail for good as it is read."""
+"""An agent's address without `tools`: of the two tools it lists, one removes mail as it is read."""
 
 
 class Outdated(NamedTuple):
-    """One such entry."""
+    """One outdated entry."""
 
     title: str
     file: str
     remedy: str
-    """The command that moves it over."""
+    """The command that updates it."""
 
 
 def outdated(home: Home) -> list[Outdated]:
-    """Those of every client we know, or of the project's own file."""
+    """The outdated entries of all known clients, or of the project's own file."""
     outdated = []
     for key, client in CLIENTS.items():
         if home.project is not None and key != "claude":
-            continue  # no other has such a file
+            continue  # other clients have no project file
         path = client.config(home)
         editor = toml_text if path.suffix == ".toml" else json_text
         try:
             servers = look(editor.read(read_text(path) or ""), client.servers)
         except (MailError, ValueError, RecursionError):
-            continue  # setup says what is wrong with the file when it is asked to change it
+            continue  # setup reports a broken file when it has to change it
         for name, entry in (servers if isinstance(servers, dict) else {}).items():
             urls = [entry.get(field) for field in ADDRESSES] if isinstance(entry, dict) else []
             if match := next((found for url in urls if isinstance(url, str) and (found := _BARE_ADDRESS.search(url))), None):

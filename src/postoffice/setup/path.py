@@ -1,4 +1,4 @@
-"""Where in a configuration something stands: the names, and in lists the numbers, that lead to it."""
+"""A place in a configuration: the names, and in lists the numbers, that lead to it."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ Path = tuple[str | int, ...]
 
 
 def look(document: Any, path: Path) -> Any:
-    """What stands there; None for nothing."""
+    """The value at a place; None if there is none."""
     for key in path:
         inside = isinstance(document, dict) if isinstance(key, str) else isinstance(document, list)
         if not inside:

@@ -1,4 +1,4 @@
-"""What setting up changes, and what undoing it changes back: one change a file, none where all is as it should be."""
+"""Plans what setting up changes and what undoing it changes back: one change for each file that is not yet as it should be."""
 
 import copy
 import re
@@ -27,27 +27,27 @@ _OUR_WORDS = ["-m", "postoffice", "mcp"]
 
 
 LET_IN = Answer(("crossSessionInbound",), "accept")
-"""A window of Claude Code that bypasses permission prompts holds rings for its user, unless it is told to accept them."""
+"""The setting to accept rings: without it, a window of Claude Code that bypasses permission prompts holds them for its user."""
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
-    """What somebody wants set up, in which client."""
+    """What to set up, in which client."""
 
     client: str
     name: str
     endpoint: Endpoint
     skill: bool = False
     hook: bool = False
-    """Whether its windows get names of their own and are rung."""
+    """Whether its windows get names and are rung."""
     shared: bool = False
     tmux: bool = False
-    """Whether rings may be typed where nothing else wakes a window."""
+    """Whether rings may be typed into tmux if nothing else wakes a window."""
     let_in: bool = False
-    """Whether a window that bypasses permission prompts is to be rung as well."""
+    """Whether windows that bypass permission prompts are rung too."""
 
 
 def setting_up(home: Home, wish: Wish) -> list[Change]:
-    """Every change it takes."""
+    """All changes that set it up."""
     changes = [_edited(path, edits, wish.endpoint.key) for path, edits in _files(home, wish, hook=wish.hook, let_in=wish.let_in).items()]
     if wish.hook and (plugin := CLIENTS[wish.client].plugin) is not None:
         agent = wish.endpoint.agent if wish.endpoint.named else None
@@ -59,7 +59,7 @@ def setting_up(home: Home, wish: Wish) -> list[Change]:
 
 
 def taking_back(home: Home, wish: Wish) -> list[Change]:
-    """Every change that takes ours back: the entry, and the hooks, the plugin and the skill if they are there."""
+    """All changes that undo a setup: the entry, and the hooks, the plugin and the skill if they are there."""
     changes = [_unedited(path, edits) for path, edits in _files(home, wish, hook=True, let_in=True).items()]
     for path in (skill_path(home, wish.client), plugin_path(home, wish.client)):
         text = read_text(path) if path is not None else None
@@ -69,34 +69,34 @@ def taking_back(home: Home, wish: Wish) -> list[Change]:
 
 
 def plugin_path(home: Home, client: str) -> Path | None:
-    """Where our plugin for a client stands, if it is rung by one."""
+    """The path of our plugin for a client, if it is rung by one."""
     plugin = CLIENTS[client].plugin
     return None if plugin is None else plugin.path(home)
 
 
 def lets_in(home: Home) -> bool:
-    """Whether Claude Code's settings say already what is to be done with rings."""
+    """Whether Claude Code's settings already decide about rings."""
     text = read_text(claude_settings(home))
     return text is not None and look(json_text.read(text), LET_IN.path) is not None
 
 
 def skill_path(home: Home, client: str) -> Path:
-    """Where a client's skill of the mailbox stands."""
+    """The path of the mailbox's skill for a client."""
     return CLIENTS[client].skills(home) / "mailbox" / "SKILL.md"
 
 
 def _entry(home: Home, wish: Wish) -> list[Edit]:
     client, to = CLIENTS[wish.client], wish.endpoint
     if home.project is not None and to.key is not None:
-        # A project's file is shared, and a key is not: there it is the name of a variable.
+        # A project's file is shared but a key is not, so there the entry names a variable.
         to = msgspec.structs.replace(to, key=f"${{{KEY_VARIABLE}}}")
-    if wish.hook and client.own is not None and home.project is None:  # a program of this machine is nothing to share
+    if wish.hook and client.own is not None and home.project is None:  # a path on this machine does not belong in a shared file
         return [Entry((*client.servers, wish.name), client.own([*program(), *to.words(wish.client, shared=wish.shared)]))]
     return [Entry((*client.servers, wish.name), client.entry(to)), *client.permissions(to)]
 
 
 def _files(home: Home, wish: Wish, *, hook: bool, let_in: bool) -> dict[Path, list[Edit]]:
-    """What is edited, file by file: hooks may stand where the servers do."""
+    """The edits by file, as hooks and servers may be in the same file."""
     client = CLIENTS[wish.client]
     files = {client.config(home): _entry(home, wish)}
     if hook and client.hooks is not None:
@@ -129,10 +129,10 @@ def _unedited(path: Path, edits: Sequence[Edit]) -> Change:
 
 
 def _whole(path: Path, text: str) -> Change:
-    """A file that is ours from end to end."""
+    """A file that is entirely ours."""
     there = read_text(path)
     if there is not None and not is_ours(there):
-        raise Conflict(why=f"{path} is somebody else's; move it away first, nothing was written")
+        raise Conflict(why=f"we did not write {path}; move it away first, nothing was written")
     return Change(path=path, before=there, after=text, backed_up=True)
 
 
@@ -141,7 +141,7 @@ def _editor(path: Path) -> ModuleType:
 
 
 def _read(editor: ModuleType, path: Path, text: str, edits: Sequence[Edit]) -> dict[str, Any]:
-    """What a file says, if it has room for ours."""
+    """The content of a file, if our parts can be added to it."""
     try:
         document: dict[str, Any] = editor.read(text)
     except (ValueError, RecursionError) as error:
@@ -161,7 +161,7 @@ def _read(editor: ModuleType, path: Path, text: str, edits: Sequence[Edit]) -> d
 
 
 def _is_our_entry(there: Any) -> bool:
-    """Whether a server under our name is ours: by its address, or by the command that is started."""
+    """Whether a server with our name is ours, judged by its address or its command."""
     words = [*_list(look(there, ("command",))), *_list(look(there, ("args",)))]
     started = any(words[at : at + len(_OUR_WORDS)] == _OUR_WORDS for at in range(len(words)))
     return started or any(_OUR_ADDRESS.search(str(look(there, (field,)))) for field in ADDRESSES)
@@ -172,27 +172,27 @@ def _list(value: Any) -> list[Any]:
 
 
 def _check_room(path: Path, document: Any, keys: Keys, last: type) -> None:
-    """Refuse where something else stands in the place of an object or a list."""
+    """Refuse if there is another value where an object or list should be."""
     for depth in range(1, len(keys) + 1):
         there = look(document, keys[:depth])
         if there is not None and not isinstance(there, last if depth == len(keys) else dict):
             where = ".".join(map(str, keys[:depth]))
-            raise Invalid(what=str(path), why=f"{where} is something else than we know it to be; nothing was written, change it by hand")
+            raise Invalid(what=str(path), why=f"{where} has an unexpected form; nothing was written, change it by hand")
 
 
 def _check_written(editor: ModuleType, path: Path, before: Any, after: str, edits: Sequence[Edit]) -> None:
-    """What is to be written has to say what it should and otherwise what it said, whatever way the file was written."""
+    """Check the new text: it must contain our parts, and everything else must mean what it did before."""
     try:
         written = editor.read(after)
         right = put_in(editor, after, edits) == after and _others(written, edits) == _others(before, edits)
     except ValueError:
         right = False
     if not right:
-        raise Invalid(what=str(path), why="its layout is one we cannot add to; nothing was written, change it by hand")
+        raise Invalid(what=str(path), why="we cannot add to its layout; nothing was written, change it by hand")
 
 
 def _others(document: Any, edits: Sequence[Edit]) -> Any:
-    """What a document says besides ours."""
+    """A document without our parts."""
     rest = copy.deepcopy(document)
     for edit in edits:
         for depth in range(len(edit.path), 0, -1):

@@ -1,4 +1,4 @@
-"""The plugins for clients that are rung from inside: a line to the bell, by which a turn can begin."""
+"""The plugins for clients that are rung from inside: each keeps a line to the bell, which can begin a turn over it."""
 
 import json
 from importlib.resources import files
@@ -10,7 +10,7 @@ from postoffice.setup.hook import program
 
 
 def plugin_text(client: str, script: str, server: str, agent: str | None, *, shared: bool) -> str:
-    """One file: the line, and what this client tells by it; told where the bell is found and how it is started."""
+    """The plugin's file: the line to the bell, and this client's part, with the bell's address and the command that starts it filled in."""
     manifest: dict[str, Any] = {
         "client": client,
         "server": server,

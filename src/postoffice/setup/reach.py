@@ -1,4 +1,4 @@
-"""Whether an agent gets through: what the office answers at the address that was written down."""
+"""Checks that an agent reaches its mailbox at the address that was written."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from postoffice.core.tools import toolset
 from postoffice.setup.endpoint import Endpoint
 
 _LOOK = "mailbox_check"
-"""A tool that takes nothing and changes nothing."""
+"""A tool that neither takes mail nor changes anything."""
 
 
 async def reached(to: Endpoint) -> tuple[bool, list[str]]:
-    """Whether all works, and what works and what does not, in sentences."""
+    """Whether everything works, and sentences that say what does and what does not."""
     said: list[str] = []
     try:
         async with Wire(to.server, key=to.key, agent=to.agent) as wire:
@@ -24,7 +24,7 @@ async def reached(to: Endpoint) -> tuple[bool, list[str]]:
             unread = sum(session["unread_count"] for session in inbox["sessions"])
     except MailError as error:
         return False, [*said, str(error), *_remedy(to, error)]
-    except (LookupError, TypeError):  # whoever answers there is no office
+    except (LookupError, TypeError):  # what answers there is not an office
         return False, [*said, str(NoAnswer(server=to.server))]
     said.append(f"{to.agent}'s mailbox opens: {unread} unread. Tools: {', '.join(toolset(to.toolset))}.")
     return True, said
@@ -35,4 +35,4 @@ def _remedy(to: Endpoint, error: MailError) -> list[str]:
         return []
     if to.key is None:
         return [f"Run `postoffice register {to.agent}`, or `postoffice login` if it has a key, and this command again."]
-    return [f"The key kept here for {to.agent} is not good any more: run `postoffice login`, and this command again."]
+    return [f"The key kept here for {to.agent} is no longer valid: run `postoffice login`, and this command again."]

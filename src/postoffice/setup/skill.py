@@ -1,4 +1,4 @@
-"""The skill: how an agent uses its mailbox, in a file that its client reads when mail is the matter."""
+"""The skill: a file that tells an agent how to use its mailbox. Its client reads it when the agent deals with mail."""
 
 from importlib.resources import files
 from typing import Final
@@ -15,7 +15,7 @@ def is_ours(text: str) -> bool:
 
 
 def setup_prompt(server: str, usual: str, agent: str | None = None) -> str:
-    """What to paste to an agent that is to set itself up; under a name of its own choice, unless it is given one."""
+    """The prompt for an agent that sets itself up, under a given name or one of its own choice."""
     text = (files("postoffice.setup") / PROMPT).read_text(encoding="utf-8").replace(usual, server)
     if agent is None:
         return text

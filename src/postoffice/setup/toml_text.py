@@ -1,4 +1,4 @@
-"""TOML as text: a table put in or taken out, comments and layout kept."""
+"""Edits TOML as text: adds or removes a table and keeps comments and layout."""
 
 import tomllib
 from typing import Any
@@ -10,12 +10,12 @@ from postoffice.setup.path import Path
 
 
 def read(text: str) -> dict[str, Any]:
-    """What the text says. ValueError, with the place, if it is not TOML."""
+    """The value of the text. ValueError, with the place, if it is not TOML."""
     return tomllib.loads(text)
 
 
 def put(text: str, path: Path, value: Any) -> str:
-    """The text with this table there, and whatever leads to it."""
+    """The text with this table at a path, and with the tables that lead to it."""
     document = tomlkit.parse(text)
     at: Any = document
     for key in path[:-1]:
@@ -27,19 +27,19 @@ def put(text: str, path: Path, value: Any) -> str:
         new[name] = item
     at[path[-1]] = new
     written = tomlkit.dumps(document)
-    # tomlkit sets a new table right under the last line.
+    # tomlkit puts a new table right under the last line, without a blank one.
     header = f"[{'.'.join(map(str, path))}]"
     before, mark, after = written.rpartition(f"\n{header}")
     return f"{before.rstrip()}\n\n{header}{after}" if mark and before.strip() and read(written) != read(text) else written
 
 
 def append(text: str, path: Path, item: Any) -> str:
-    """Nothing of ours is kept in a list there."""
+    """Not supported: none of our parts goes into a list of a TOML file."""
     raise NotImplementedError
 
 
 def drop(text: str, path: Path) -> str:
-    """The text without what is there."""
+    """The text without the value at a path."""
     document = tomlkit.parse(text)
     at: Any = document
     for key in path[:-1]:

@@ -75,7 +75,7 @@ def test_without_an_office_edits_go_on_with_one_warning(ground: Ground) -> None:
         os.kill(ground.bell, signal.SIGSTOP)  # the bell is there and says nothing
         try:
             warned = claude(shop, "a.py")
-            assert "edits go on unchecked" in warned["systemMessage"]
+            assert "Edits go on unchecked" in warned["systemMessage"]
             assert claude(shop, "a.py") == {}, "once is enough"
         finally:
             os.kill(ground.bell, signal.SIGCONT)

@@ -715,7 +715,7 @@ async def test_a_book_that_cannot_be_written_ends_the_relay_in_one_line_and_lose
         await until_asked_nothing(town)
         folder.rename(folder.with_name("gone"))
         sent = await town.send("hello")
-        with pytest.raises(BadSetting, match="cannot keep its book"):
+        with pytest.raises(BadSetting, match="cannot write its journal"):
             await asyncio.wait_for(task, PATIENCE)
     assert town.gateway.asked == []
     async with town.relaying():

@@ -68,7 +68,7 @@ class Done(ForMind, frozen=True, kw_only=True):
             return f"is {state}; its sender is told.", f"are {state}; their senders are told."
         if item.task is None or item.task in FINAL:
             return "is done; its sender sees that it was read, and gets no letter.", "are done; their senders see that, and get no letter."
-        ends = f"still {item.task}, and its sender hears no more than that: task_update says how it ends."
+        ends = f"still {item.task}, which is all that its sender hears: task_update says how it ends."
         return f"is done. The task it asks for is {ends}", f"are done. The task each asks for is {ends}"
 
 

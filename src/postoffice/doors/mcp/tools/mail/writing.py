@@ -63,7 +63,7 @@ class Sent(ForMind, frozen=True, kw_only=True):
         """The next step: to wait if somebody can take it now, otherwise to go on with other work."""
         ways = [to["reach"]["way"] for to in self.receipt.recipients if to.get("reach")]
         if self.asks:
-            return f'Next: go on with other work, the question stays open; mail_get(answer_to="{id}") later shows {self.awaits}.'
+            return f'Next: go on with other work, it stays open; mail_get(answer_to="{id}") later shows {self.awaits}.'
         if not any(way in _HEARS for way in ways):
             return f'Next: go on with other work, nobody can take it now; mail_get(answer_to="{id}") later shows {self.awaits}.'
         return f'Next: mail_get(wait_seconds=…, answer_to="{id}") waits for {self.awaits}.'

@@ -1,4 +1,4 @@
-"""The entrance by its first name: `postoffice mcp`, with the five tools it always had."""
+"""`python -m mailbox_mcp`: the same as `postoffice mcp` with the first five tools."""
 
 import sys
 

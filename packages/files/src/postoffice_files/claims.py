@@ -1,10 +1,10 @@
 """Who has a message for now.
 
-A claim is a file `claims/<message>.<number>` that only one can make: whoever makes number n + 1 after number n ran out has the message, and
-nobody else can. There is no lock to be left behind, and nothing to repair after a kill: the claim runs out. Claims are removed only after
-their message has left the inbox, so an old view of the folder can never make a number that was already used. The last one removed stays as
-`claims/.spare`, and the next is made of it: should anybody still be reading the old one, its message has left. They are not synced to disk:
-a power cut ends every poller, so a claim it loses held nothing any more.
+A claim is a file `claims/<message>.<number>` that only one process can make. The one that makes number n + 1 after number n ran out has the
+message. There is no lock to leave behind and nothing to repair after a kill: the claim runs out. Claims are removed only after
+their message has left the inbox, so an outdated list of the folder can never lead to a number that was used. The last removed claim stays as
+`claims/.spare`, and the next is made from it; the message of the old one has left, even if somebody still reads it. Claims are not synced:
+a power cut ends every poller, so a claim lost by it held nothing any more.
 """
 
 from dataclasses import dataclass
@@ -15,11 +15,11 @@ from postoffice_files.errors import Unreadable
 from postoffice_files.folder import Folder
 
 _LONGEST_CLAIM_MICROS = 12 * 3600 * SECOND
-"""A claim that says it lasts longer was made by a clock that has been set back since."""
+"""The longest claim. One that lasts longer was made before a clock was set back."""
 _MAX_BYTES = 4096
 _SPARE = ".spare"
 _CLAIM_BYTES = 128
-"""All are of one length, so that one can be written over another."""
+"""All claims have one length, so that one can be written over another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +30,12 @@ class Claim:
     until: int
     """Microseconds since the epoch."""
     attempt: int
-    """How often the message has been handed out, this time included."""
+    """How often the message has been handed out, including this time."""
     of: str
-    """The print of the file that was claimed: another file under the same name is another message."""
+    """Identifies the claimed file: another file under the same name is another message."""
 
     def covers(self, print_: str, now: int) -> bool:
-        """Whether the message is somebody's now."""
+        """Whether somebody has the message now."""
         return self.of in {print_, ""} and now < self.until <= now + _LONGEST_CLAIM_MICROS
 
     def tries(self, print_: str) -> int:
@@ -61,7 +61,7 @@ class Claims:
         return highest
 
     def read(self, handle: str, number: int) -> Claim | None:
-        """A claim as it stands; None if there is no such claim."""
+        """A claim's present content; None if there is no such claim."""
         name = _name(handle, number)
         try:
             data, _ = self._folder.read(name, _MAX_BYTES)
@@ -72,7 +72,7 @@ class Claims:
             return None
         except (Unreadable, jsontext.NotJson):
             pass
-        # Its maker died, or has not come to writing yet: it lasts as long as any other, from when it was made.
+        # Its maker died, or has not written yet: it lasts as long as any other, counted from when it was made.
         status = self._folder.lstat(name)
         return None if status is None else Claim(number, status.st_mtime_ns // 1000 + self._default, number, "")
 
@@ -86,28 +86,28 @@ class Claims:
         return claim
 
     def change(self, handle: str, claim: Claim, *, until: int, attempt: int) -> Claim:
-        """Make one's own claim longer or shorter."""
+        """Make our own claim longer or shorter."""
         changed = Claim(claim.number, until, attempt, claim.of)
         self._folder.publish(_name(handle, claim.number), _spelt(changed), self._clock.token(), sync=False)
         return changed
 
     def lost(self, handle: str, claim: Claim) -> bool:
-        """Whether somebody has claimed the message since."""
+        """Whether somebody else has claimed the message since."""
         return self._folder.lstat(_name(handle, claim.number + 1)) is not None
 
     def clear(self, handle: str, highest: int) -> None:
         """Forget all claims on a message that has left the inbox."""
-        # Downward, and no further than they reach: somebody may have left a file with any number there.
+        # Count down only as far as claims go, as somebody may have left a file with any number there.
         for number in range(highest, 0, -1):
             try:
                 self._folder.replace(_name(handle, number), _SPARE)
             except FileNotFoundError:
                 return
             except OSError:
-                continue  # it holds nothing any more, and is swept again
+                continue  # it holds nothing, and the next sweep tries again
 
     def sweep(self, waiting: set[str], numbers: dict[str, int]) -> None:
-        """Clear what a killed poller left behind. The numbers must be older than the list of what is waiting."""
+        """Remove the claims a killed poller left. The numbers must have been read before the list of waiting messages."""
         for handle in numbers.keys() - waiting:
             claim = self.read(handle, numbers[handle])
             if claim is not None and not claim.covers(claim.of, self._clock.now()):

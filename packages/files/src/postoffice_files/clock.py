@@ -1,4 +1,4 @@
-"""Time and randomness: the one place they come from, so that tests own them."""
+"""The only source of time and randomness, so that tests can control both."""
 
 import secrets
 import time
@@ -13,19 +13,19 @@ _LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
 class Clock:
-    """Wall time, which all processes on one root share, and random words that no two of them do."""
+    """Wall time, the same for all processes on one root, and random words, different for each."""
 
     def now(self) -> int:
         """Microseconds since the epoch."""
         return time.time_ns() // 1000
 
     def token(self) -> str:
-        """Sixteen hexadecimal digits that nobody else has."""
+        """Sixteen random hexadecimal digits."""
         return secrets.token_hex(8)
 
 
 def instant(micros: int) -> str:
-    """A time as messages and cards carry it; what no calendar has is the first or the last that it has."""
+    """A time as text for messages and cards. One outside the calendar becomes its first or last."""
     seconds, rest = divmod(min(max(micros, _FIRST), _LAST), SECOND)
     return f"{_to_the_second(seconds)}.{rest // 1000:03}Z"
 
@@ -36,7 +36,7 @@ def _to_the_second(seconds: int) -> str:
 
 
 def parse_instant(text: object) -> int | None:
-    """Microseconds since the epoch, or None if this is no time. What names no zone is UTC."""
+    """Microseconds since the epoch; None if this is not a time. Without a zone it is UTC."""
     if not isinstance(text, str):
         return None
     try:

@@ -1,9 +1,9 @@
-"""Reading and writing files so that nothing is followed, waited for or half done.
+"""Reads and writes files without following links, without waiting on pipes, and never by half.
 
-`at` is the descriptor of a folder that is held open: a name is then meant there, whatever stands at the folder's path by now.
+`at` is the descriptor of an open folder: names are then relative to that very folder, even if its path leads elsewhere by now.
 """
 
-# These are asked for with every message, where making a Path costs more than the call it is made for.
+# Used with every message, where making a Path would cost more than the call itself.
 
 import errno
 import os
@@ -18,8 +18,8 @@ Where = str | os.PathLike[str]
 
 _SAFE = (
     getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_NOFOLLOW", 0)  # a link set in place of the file leads nowhere
-    | getattr(os, "O_NONBLOCK", 0)  # a pipe does not keep us waiting
+    | getattr(os, "O_NOFOLLOW", 0)  # a link in place of the file is not followed
+    | getattr(os, "O_NONBLOCK", 0)  # a pipe does not block us
     | getattr(os, "O_NOCTTY", 0)
     | getattr(os, "O_BINARY", 0)
 )
@@ -34,30 +34,30 @@ _KINDS = {
     stat.S_IFSOCK: "a socket",
 }
 _OURS = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
-"""What we have too much or too little of for now; the file is as good as it was."""
+"""Errors about our own present resources. The file itself is fine."""
 _PIECE_BYTES = 64 * 1024
 _REPLACE_TRIES = 50
-"""Windows refuses to replace a file somebody is just reading; so many times we try again."""
+"""How often we try again if Windows refuses to replace a file that is being read."""
 
 
 def kind(status: os.stat_result) -> str | None:
-    """What stands there instead of a file, or None if it is one."""
+    """What is there instead of a file; None if it is a file."""
     return None if stat.S_ISREG(status.st_mode) else _KINDS.get(stat.S_IFMT(status.st_mode), "something that is not a file")
 
 
 def print_of(status: os.stat_result) -> str:
-    """What tells one file from another that was put under the same name."""
+    """Identifies a file, so that another one under the same name is noticed."""
     return f"{status.st_mtime_ns}-{status.st_size}"
 
 
 def split(path: Where) -> tuple[str, str]:
-    """The folder something stands in, and its name there."""
+    """A path's folder and its name in it."""
     folder, name = os.path.split(path)
     return folder or os.curdir, name
 
 
 def lstat(path: Where, *, at: int | None = None) -> os.stat_result | None:
-    """What stands there, links not followed; None if nothing does."""
+    """The status of what is there, links not followed; None if nothing is."""
     try:
         return os.lstat(path, dir_fd=at)
     except (FileNotFoundError, NotADirectoryError):
@@ -65,9 +65,9 @@ def lstat(path: Where, *, at: int | None = None) -> os.stat_result | None:
 
 
 def read(path: Where, limit: int, *, at: int | None = None) -> tuple[bytes, os.stat_result]:
-    """A whole file. Raises FileNotFoundError, or Unreadable with the reason; OSError if it may well be read another time."""
+    """Read a whole file. Raises FileNotFoundError, Unreadable with the reason, or OSError if it may be readable later."""
     try:
-        # Looked at before it is opened as well: merely opening some devices does something.
+        # Check before opening too, as merely opening some devices has an effect.
         if (what := kind(os.lstat(path, dir_fd=at))) is not None:
             raise Unreadable(why=f"it is {what}, not a file")
         descriptor = os.open(path, os.O_RDONLY | _SAFE, dir_fd=at)
@@ -81,7 +81,7 @@ def read(path: Where, limit: int, *, at: int | None = None) -> tuple[bytes, os.s
             raise Unreadable(why=f"it is {what}, not a file")
         if status.st_size > limit:
             raise Unreadable(why=f"it is {status.st_size} bytes, more than the {limit} allowed")
-        # No more room than it says it needs and one byte, which stays empty; on to the end should it have grown since.
+        # Room for its stated size and one byte more, which stays empty unless the file has grown since.
         data = os.read(descriptor, status.st_size + 1)
         while status.st_size != len(data) <= limit and (more := os.read(descriptor, min(limit + 1 - len(data), _PIECE_BYTES))):
             data += more
@@ -95,7 +95,7 @@ def read(path: Where, limit: int, *, at: int | None = None) -> tuple[bytes, os.s
 
 
 def create(path: Where, data: bytes, *, sync: bool = False, at: int | None = None) -> None:
-    """A new file, by whoever is first, or none if it cannot be written. Raises FileExistsError for everybody else."""
+    """Create a file, or none if it cannot be written. If several try, all but the first get FileExistsError."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFE, 0o600, dir_fd=at)
     try:
         _write(descriptor, data)
@@ -110,10 +110,10 @@ def create(path: Where, data: bytes, *, sync: bool = False, at: int | None = Non
 
 
 def recreate(path: Where, data: bytes, spare: Where, token: str, *, at: int | None = None) -> None:
-    """The same, out of a file that is no longer needed where there is one: what costs most is making files and removing them."""
+    """The same, from a spare file if there is one, as making and removing files costs most."""
     own = f"{spare}.{token}.tmp"
     try:
-        os.rename(spare, own, src_dir_fd=at, dst_dir_fd=at)  # whoever comes to this has it for itself
+        os.rename(spare, own, src_dir_fd=at, dst_dir_fd=at)  # only one process can succeed with this
         try:
             if _overwrite(own, data, at):
                 link(own, path, at=at)
@@ -123,13 +123,13 @@ def recreate(path: Where, data: bytes, spare: Where, token: str, *, at: int | No
                 os.unlink(own, dir_fd=at)
     except FileExistsError:
         raise
-    except OSError:  # nothing is spare, or the file system has no links
+    except OSError:  # there is no spare, or the file system has no links
         pass
     create(path, data, at=at)
 
 
 def publish(path: Where, data: bytes, token: str, *, sync: bool = True, sync_folder: bool = True, at: int | None = None) -> None:
-    """Put a file in its place at once and whole: nobody ever sees half of it, not even after a power cut."""
+    """Put a whole file in its place at once: nobody ever sees half of it, not even after a power cut."""
     folder, _ = split(path)
     temporary = f"{folder}/.{token}.tmp"
     try:
@@ -144,7 +144,7 @@ def publish(path: Where, data: bytes, token: str, *, sync: bool = True, sync_fol
 
 
 def replace(source: Where, target: Where, *, at: int | None = None) -> None:
-    """Rename, over whatever was there."""
+    """Rename, replacing what was there."""
     for _ in range(_REPLACE_TRIES):
         try:
             os.replace(source, target, src_dir_fd=at, dst_dir_fd=at)
@@ -158,7 +158,7 @@ def replace(source: Where, target: Where, *, at: int | None = None) -> None:
 
 
 def link(path: Where, other: Where, *, at: int | None = None) -> None:
-    """Give a file a second name; a link gets none to what it leads to."""
+    """Give a file a second name. A link itself gets it, not what it leads to."""
     if at is None:
         os.link(path, other)
     else:
@@ -166,7 +166,7 @@ def link(path: Where, other: Where, *, at: int | None = None) -> None:
 
 
 def keep(path: Where, spare: Where) -> None:
-    """Have what stands there under a second name as well; where that cannot be, under that name alone."""
+    """Give what is there a second name or, if that is impossible, move it to that name."""
     try:
         os.link(path, spare)
     except OSError:  # it is a folder, or the file system has no links
@@ -174,7 +174,7 @@ def keep(path: Where, spare: Where) -> None:
 
 
 def sync_directory(path: Where, *, at: int | None = None) -> None:
-    """Make a rename durable, where the system has a way to ask for it."""
+    """Make a rename durable, if the system has a way."""
     if sys.platform == "win32":
         return
     if at is not None:
@@ -188,7 +188,7 @@ def sync_directory(path: Where, *, at: int | None = None) -> None:
 
 
 def folder(path: Where, *, at: int | None = None) -> None:
-    """Make sure that a real folder stands there."""
+    """Make sure that a real folder is there."""
     status = lstat(path, at=at)
     if status is None:
         try:
@@ -203,12 +203,12 @@ def folder(path: Where, *, at: int | None = None) -> None:
 
 
 def _at_fault(error: OSError, done: str) -> OSError | Unreadable:
-    """What stands against reading a file: we ourselves, or it."""
+    """Why a file cannot be read: an error of our own resources, or of the file."""
     return error if error.errno in _OURS else Unreadable(why=f"it cannot be {done}: {error.strerror}")
 
 
 def _overwrite(path: str, data: bytes, at: int | None) -> bool:
-    """Write over a file of the same length; False if it is none, or stands elsewhere under another name."""
+    """Write over a file of the same length; False if it is not such a file, or has a second name."""
     status = os.lstat(path, dir_fd=at)
     if kind(status) is not None or status.st_nlink != 1 or status.st_size != len(data):
         return False

@@ -1,7 +1,7 @@
-"""A folder that is held open: what is asked of it is asked of this very one, whatever is put in its place meanwhile."""
+"""A folder that is held open: all calls reach this very folder, even if another is put in its place."""
 
 # ruff: noqa: PTH116, PTH119, PTH208
-# As on disk: these are asked for with every message, and most of them pathlib cannot ask of an open folder.
+# As in disk.py: used with every message, and pathlib mostly cannot work with an open folder.
 
 import errno
 import os
@@ -23,16 +23,16 @@ HELD = (
     and os.supports_fd >= {os.listdir, os.scandir}
     and os.link in os.supports_follow_symlinks
 )
-"""Whether this system can hold a folder open and be asked about what is in it. Where not, it is looked at before it is used, and no more."""
+"""Whether this system can hold folders open and work inside them. If not, a folder is only checked before it is used."""
 _OPEN = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_FOLDER = frozenset({errno.ENOTDIR, errno.ELOOP})
-_GENERATION = 0x80087601  # FS_IOC_GETVERSION: which of the files that had this inode number in turn it is
+_GENERATION = 0x80087601  # FS_IOC_GETVERSION: counts the files that have had this inode number
 _OTHER = "not the folder it was a moment ago"
 
 
 class Folder:
-    """Closed by whoever opened it. Where the system cannot hold folders it stands for whatever is at its path."""
+    """An open folder. Its opener closes it. If the system cannot hold folders open, it means whatever is at its path."""
 
     def __init__(self, path: str, descriptor: int | None) -> None:
         self.path = path
@@ -45,18 +45,18 @@ class Folder:
         self.close()
 
     def close(self) -> None:
-        """Let it go."""
+        """Close the folder."""
         if self._at is not None:
             os.close(self._at)
             self._at = None
 
     @classmethod
     def root(cls, path: str) -> Self:
-        """The folder that somebody named: a link in its path was meant. Raises FileNotFoundError."""
+        """Open the folder that a user named; links in its path are followed. Raises FileNotFoundError."""
         return cls(path, os.open(path, _OPEN) if HELD else None)
 
     def inner(self, name: str) -> "Folder | None":
-        """A real folder in this one; None if nothing stands there. Raises NotAMailbox for anything else."""
+        """A real folder in this one; None if nothing is there. Raises NotAMailbox for anything else."""
         path = f"{self.path}/{name}"
         if not HELD:
             status = disk.lstat(path)
@@ -75,7 +75,7 @@ class Folder:
             raise NotAMailbox(path=path, what=what) from None
 
     def made(self, name: str) -> "Folder":
-        """The same, made if nothing stands there."""
+        """The same, made if nothing is there."""
         if (child := self.inner(name)) is not None:
             return child
         try:
@@ -83,31 +83,31 @@ class Folder:
             child = self.inner(name)
         except FileNotFoundError:
             child = None
-        if child is None:  # taken away as soon as it was made
+        if child is None:  # removed again at once by somebody else
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), f"{self.path}/{name}")
         return child
 
     @property
     def name(self) -> str:
-        """What it is called in the folder it stands in."""
+        """The folder's own name."""
         return os.path.basename(self.path)
 
     @cached_property
     def print_(self) -> str:
-        """What tells it from any other folder that comes to stand in its place, as far as the system knows."""
+        """Identifies the folder, so that another in its place is noticed, as far as the system allows."""
         status = self.status()
         born = getattr(status, "st_birthtime_ns", None) or getattr(status, "st_birthtime", None) or self._generation()
         return f"{status.st_dev:x}-{status.st_ino:x}" + (f"-{born}" if born else "")
 
     def status(self) -> os.stat_result:
-        """What the system knows of the folder itself."""
+        """The folder's status."""
         return os.stat(self.path if self._at is None else self._at)
 
     def _generation(self) -> str:
-        """Inode numbers are given out again: file systems that count that tell how often."""
+        """Inode numbers are reused; some file systems count how often."""
         if sys.platform != "linux" or self._at is None:
             return ""
-        import fcntl  # noqa: PLC0415 - there is none elsewhere
+        import fcntl  # noqa: PLC0415 - only on Unix
 
         try:
             return fcntl.ioctl(self._at, _GENERATION, bytes(8)).hex()
@@ -115,15 +115,15 @@ class Folder:
             return ""
 
     def names(self) -> list[str]:
-        """All that stands here."""
+        """The names of everything in it."""
         return os.listdir(self.path if self._at is None else self._at)
 
     def scan(self) -> AbstractContextManager[Iterator["os.DirEntry[str]"]]:
-        """The same, each with what is known of it."""
+        """The same as entries, each with what the system knows of it."""
         return os.scandir(self.path if self._at is None else self._at)
 
     def lstat(self, name: str) -> os.stat_result | None:
-        """What stands there, links not followed; None if nothing does."""
+        """The status of what is there, links not followed; None if nothing is."""
         return disk.lstat(self._spelt(name), at=self._at)
 
     def read(self, name: str, limit: int) -> tuple[bytes, os.stat_result]:
@@ -131,7 +131,7 @@ class Folder:
         return disk.read(self._spelt(name), limit, at=self._at)
 
     def publish(self, name: str, data: bytes, token: str, *, sync: bool = True) -> None:
-        """As `disk.publish`; without `sync`, nothing is sure to survive a power cut."""
+        """As `disk.publish`; without `sync` the file may not survive a power cut."""
         disk.publish(self._spelt(name), data, token, sync=sync, sync_folder=sync, at=self._at)
 
     def recreate(self, name: str, data: bytes, spare: str, token: str) -> None:
@@ -143,15 +143,15 @@ class Folder:
         disk.replace(self._spelt(source), self._spelt(target), at=self._at)
 
     def move(self, name: str, target: "Folder", kept: str) -> None:
-        """Into another folder, under another name. Raises FileNotFoundError."""
-        os.rename(self._spelt(name), target._spelt(kept), src_dir_fd=self._at, dst_dir_fd=target._at)  # noqa: SLF001 - another of us
+        """Move a file into another folder, under another name. Raises FileNotFoundError."""
+        os.rename(self._spelt(name), target._spelt(kept), src_dir_fd=self._at, dst_dir_fd=target._at)  # noqa: SLF001 - another instance of this class
 
     def unlink(self, name: str) -> None:
         """Remove a file. Raises FileNotFoundError."""
         os.unlink(self._spelt(name), dir_fd=self._at)
 
     def sync(self) -> None:
-        """Have on disk what was renamed here."""
+        """Make renames in this folder durable."""
         disk.sync_directory(self.path, at=self._at)
 
     def _spelt(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""One agent's folders, held open for one call, and the moves between them."""
+"""One agent's folders, held open for one call, and moves between them."""
 
 import stat
 from contextlib import suppress
@@ -14,7 +14,7 @@ INBOX, PROCESSED, BAD, CLAIMS = "inbox", "processed", "bad", "claims"
 
 
 class Home:
-    """`<root>/<agent>` with what stands in it. Each folder is opened when it is first asked for, and stays that one."""
+    """`<root>/<agent>` and its folders. Each is opened when first used and stays that very folder."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -27,57 +27,57 @@ class Home:
         self.close()
 
     def close(self) -> None:
-        """Let all of it go."""
+        """Close all folders."""
         for folder in (*self._rooms.values(), self._folder):
             folder.close()
 
     @property
     def agent(self) -> str:
-        """The agent's name as its folder spells it."""
+        """The agent's name as its folder is spelt."""
         return self._folder.name
 
     @property
     def inbox(self) -> Folder:
-        """What waits. This and the others are made if they are missing; what stands there and is no folder is refused."""
+        """The waiting mail. This and the other folders are made if missing. Anything there that is not a folder is refused."""
         return self._made(INBOX)
 
     @property
     def processed(self) -> Folder:
-        """What was handled."""
+        """The handled mail."""
         return self._made(PROCESSED)
 
     @property
     def bad(self) -> Folder:
-        """What could not be, each with its reason beside it."""
+        """The mail that could not be handled, each file with its reason beside it."""
         return self._made(BAD)
 
     @property
     def claims(self) -> Folder:
-        """Who has what for now."""
+        """The claims on waiting mail."""
         return self._made(CLAIMS)
 
     def room(self, name: str) -> Folder | None:
-        """One of its folders as it stands; None if it does not."""
+        """One of its folders; None if it is missing."""
         if name not in self._rooms and (folder := self._folder.inner(name)) is not None:
             self._rooms[name] = folder
         return self._rooms.get(name)
 
     def has_inbox(self) -> bool:
-        """Whether mail can be put here without making anything."""
+        """Whether there is an inbox already."""
         return self.room(INBOX) is not None
 
     def build(self) -> None:
-        """Make what is missing; refuse what is not a real folder."""
+        """Make missing folders; refuse anything there that is not a real folder."""
         for name in (INBOX, PROCESSED, BAD, CLAIMS):
             self._made(name)
 
     def holds(self, name: str) -> bool:
-        """Whether a message of that name is or was here. Messages only move on, so looking in this order misses none."""
+        """Whether a message of that name is or was here. Messages only move on, so this order misses none."""
         rooms = map(self._room_if_any, (INBOX, PROCESSED, BAD))
         return any(room is not None and room.lstat(name) is not None for room in rooms)
 
     def sweep(self, now: int, stale_after: float) -> None:
-        """Remove what writers that died left half written, here and among the claims."""
+        """Remove half-written files of writers that died, here and among the claims."""
         for folder in (self.inbox, self.claims):
             for name in folder.names():
                 if name.startswith(".") and name.endswith(".tmp"):
@@ -93,14 +93,14 @@ class Home:
         return self._rooms[name]
 
     def _room_if_any(self, name: str) -> Folder | None:
-        """What stands there and is no folder holds nothing."""
+        """One of its folders; anything there that is not a folder counts as empty."""
         with suppress(NotAMailbox):
             return self.room(name)
         return None
 
 
 def move(name: str, source: Folder, target: Folder, kept: str) -> bool:
-    """Move into another folder without replacing anything there; False if somebody else moved it first."""
+    """Move a file into another folder without replacing anything; False if somebody else moved it first."""
     try:
         source.move(name, target, free(target, kept))
     except FileNotFoundError:
@@ -111,7 +111,7 @@ def move(name: str, source: Folder, target: Folder, kept: str) -> bool:
 
 
 def free(folder: Folder, name: str) -> str:
-    """A name nobody has there: seed 002's come again within a second."""
+    """A free name in a folder, as seed 002 repeats names within a second."""
     candidate, stem, number = name, name.removesuffix(SUFFIX), 1
     while folder.lstat(candidate) is not None:
         number += 1
@@ -120,7 +120,7 @@ def free(folder: Folder, name: str) -> str:
 
 
 def find(root: Path, name: str) -> Home | None:
-    """The home of that agent, in whatever spelling it stands there."""
+    """Open an agent's home, in whatever spelling it has there."""
     try:
         top = Folder.root(str(root))
     except FileNotFoundError:
@@ -137,7 +137,7 @@ def find(root: Path, name: str) -> Home | None:
 
 
 def spelling(root: Path, name: str) -> str | None:
-    """How the folder of that agent spells its name; None if it has none."""
+    """The spelling of an agent's folder; None if it has none."""
     if (home := find(root, name)) is None:
         return None
     with home:
@@ -145,6 +145,6 @@ def spelling(root: Path, name: str) -> str | None:
 
 
 def make(root: Path, name: str) -> Home:
-    """The home of a new agent."""
+    """Make the home of a new agent."""
     with Folder.root(str(root)) as top:
         return Home(top.made(name))

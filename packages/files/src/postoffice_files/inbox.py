@@ -1,4 +1,4 @@
-"""One agent's inbox: what waits is claimed, then processed, given back, or set aside with a reason."""
+"""One agent's inbox: mail is claimed, then processed, given back, or set aside with a reason."""
 
 import logging
 import os
@@ -19,14 +19,14 @@ from postoffice_files.notice import notice
 from postoffice_files.settings import Settings
 
 Tell = Callable[[str, dict[str, Any], int, str], None]
-"""Puts a notice into its recipient's inbox, once for each key."""
+"""Puts a notice into its recipient's inbox, one for each key."""
 _LOG = logging.getLogger(__name__)
 _REASON_CHARACTERS = 2000
 _SWEEP_MICROS = 60 * SECOND
 
 
 class Memory:
-    """What a process remembers of an inbox from one call to the next: which claims it holds, so that one lost to another is noticed."""
+    """What a process remembers of an inbox between calls: the claims it holds, so that it notices a lost one."""
 
     def __init__(self) -> None:
         self.held: dict[str, Claim] = {}
@@ -35,7 +35,7 @@ class Memory:
 
 
 class Inbox:
-    """Held open for one call, so that all of it is done in the same folders, whatever is put in their place meanwhile."""
+    """An inbox, held open for one call, so that everything happens in the same folders, even if others are put in their place."""
 
     def __init__(self, home: Home, memory: Memory, settings: Settings, clock: Clock, tell: Tell) -> None:
         self.home = home
@@ -47,8 +47,8 @@ class Inbox:
         self._claims = Claims(home.claims, clock, settings.claim_for)
 
     def take(self, limit: int, seconds: float) -> list[dict[str, Any]]:
-        """Claim what waits: the most urgent first, then the oldest."""
-        # Claims before messages: a claim listed here whose message is missing below is one whose message has left.
+        """Claim waiting mail: the most urgent first, then the oldest."""
+        # List claims before messages: if a claim's message is then missing, it has left the inbox.
         numbers = self._claims.numbers()
         names = self._waiting()
         handles = {handle(name) for name in names}
@@ -63,13 +63,13 @@ class Inbox:
             except OSError:
                 if not taken:
                     raise
-                break  # what was claimed before is handed out, or it would have been tried in vain; whoever polls next meets the trouble
+                break  # hand out what is claimed so far, or it would have been an attempt in vain; the next poll meets the same trouble
             if message is not None:
                 taken.append(message)
         return taken
 
     def processed(self, name: str) -> None:
-        """It is done. Saying so again changes nothing."""
+        """Mark a message as processed. Doing so again changes nothing."""
         try:
             claim = self._own(name)
         except (ClaimLost, NoSuchMessage):
@@ -82,7 +82,7 @@ class Inbox:
         self._memory.held.pop(name, None)
 
     def failed(self, name: str, reason: str, retry_in: float) -> bool:
-        """It could not be handled: try again, or set it aside for good, which is True."""
+        """Record a failure: the message comes again, or after the last attempt is set aside for good (True)."""
         claim = self._settling(name)
         if claim.attempt < self._settings.max_attempts:
             self._claims.change(name, claim, until=self._clock.now() + int(retry_in * SECOND), attempt=claim.attempt)
@@ -92,32 +92,32 @@ class Inbox:
         return True
 
     def refused(self, name: str, reason: str, *, tell: bool) -> None:
-        """It must not be handled: set it aside for good, whatever attempts are left."""
+        """Set a message aside for good, however many attempts are left."""
         claim = self._settling(name)
         self._set_aside(name, claim, reason, self._found(name) if tell else None, claim.attempt)
 
     def released(self, name: str) -> None:
-        """It was not tried after all."""
+        """Give a message back untried."""
         if (claim := self._own(name)) is not None:
             self._claims.change(name, claim, until=0, attempt=max(0, claim.attempt - 1))
         self._memory.held.pop(name, None)
 
     def extended(self, name: str, seconds: float) -> None:
-        """It takes longer."""
+        """Keep a message longer."""
         claim = self._own(name)
         if claim is None:
             raise ClaimLost(filename=name)
         self._memory.held[name] = self._claims.change(name, claim, until=self._clock.now() + int(seconds * SECOND), attempt=claim.attempt)
 
     def original(self, name: str) -> dict[str, Any]:
-        """A message that is or was here, for whoever forwards it."""
+        """A message that is or was here, for a forward."""
         for folder in (self._folder, self.home.processed):
             with suppress(FileNotFoundError, NoLetter):
                 return read_letter(folder, name, self.home.agent, self._settings)[0]
         raise NoSuchMessage(agent=self.home.agent, filename=name)
 
     def _found(self, name: str) -> dict[str, Any]:
-        """Whatever can be read of a message that is to be set aside."""
+        """What can be read of a message that is to be set aside."""
         try:
             return read_letter(self._folder, name, self.home.agent, self._settings)[0]
         except FileNotFoundError:
@@ -148,14 +148,14 @@ class Inbox:
         return sorted(ranks, key=lambda name: (*ranks[name], name))
 
     def _look(self, name: str) -> int:
-        """The priority of a message whose name does not tell."""
+        """The priority of a message whose name does not show it."""
         try:
             return priority(read_letter(self._folder, name, self.home.agent, self._settings)[0])
         except (FileNotFoundError, NoLetter):
             return PRIORITY
 
     def _claim(self, name: str, number: int, seconds: float) -> Claim | None:
-        """Claim a file, whatever it is, unless it is gone or somebody's."""
+        """Claim a file, whatever it contains, unless it is gone or somebody has it."""
         key, status = handle(name), self._folder.lstat(name)
         before = self._claims.read(key, number) if number else None
         if status is None or (number and before is None):
@@ -193,27 +193,27 @@ class Inbox:
         return None
 
     def _is_young(self, name: str) -> bool:
-        """Whether somebody may still be writing it."""
+        """Whether a file is so new that its writer may still be writing it."""
         status = self._folder.lstat(name)
         return status is not None and abs(self._clock.now() - status.st_mtime_ns // 1000) < self._settings.grace * SECOND
 
     def _own(self, name: str) -> Claim | None:
-        """The claim under which this message is settled; None if nobody ever claimed it."""
+        """The claim by which we settle this message; None if nobody ever claimed it."""
         held = self._memory.held.get(name)
         if held is not None and self._claims.lost(name, held):
             raise ClaimLost(filename=name)
         print_ = self._print(name)
         if held is not None:
-            if held.of != print_:  # another file was put under its name, as seed 002's writers do within a second
+            if held.of != print_:  # another file was put under its name, as seed 002's writers may do within a second
                 del self._memory.held[name]
                 raise NoSuchMessage(agent=self.home.agent, filename=name)
             return held
-        # Seed 002's calls carry no token: one program may poll and another, run later, may mark.
+        # Seed 002's calls carry no token: one program may poll, and another that runs later may mark.
         number = self._claims.numbers().get(name, 0)
         return self._claims.read(name, number) if number else None
 
     def _settling(self, name: str) -> Claim:
-        """The same, or the first one, made now."""
+        """The same claim, or a first one made now."""
         if (claim := self._own(name)) is not None:
             return claim
         claim = self._claims.take(name, 1, attempt=1, of=self._print(name), seconds=self._settings.claim_for)
@@ -223,7 +223,7 @@ class Inbox:
         return claim
 
     def _begin_anew(self, key: str) -> None:
-        """Before anybody has had it: whoever moved it back out of bad/ may have left the reason of that time there."""
+        """Clean up before the first claim: somebody may have moved the file back out of bad/ and left its old reason there."""
         with suppress(OSError, NotAMailbox):
             self.home.bad.unlink(_beside(free(self.home.bad, key)))
 
@@ -234,7 +234,7 @@ class Inbox:
         return disk.print_of(status)
 
     def _set_aside(self, name: str, claim: Claim, reason: str, message: dict[str, Any] | None, attempts: int) -> None:
-        """Reason, then notice, then the move: whoever is killed in between is followed by one who does the same again."""
+        """Write the reason, then send the notice, then move the file. After a kill in between, the next process does the same again."""
         key = handle(name)
         try:
             kept = free(self.home.bad, key)
@@ -249,7 +249,7 @@ class Inbox:
             self._notify(kept, record, message)
             move(name, self._folder, self.home.bad, kept)
         except (OSError, NotAMailbox) as error:
-            # It stays claimed, and whoever polls after that tries again: one such file must not keep the others from being read.
+            # It stays claimed, and a later poll tries again: one such file must not hold up the others.
             _LOG.warning("%s/%s cannot be set aside: %s", self._folder.path, key, error)
             return
         self._claims.clear(key, claim.number)
@@ -266,12 +266,12 @@ class Inbox:
 
 
 def _beside(kept: str) -> str:
-    """What the file is called that says why another was set aside."""
+    """The name of the file with the reason why another was set aside."""
     return f"{kept}.reason.json"
 
 
 def _record(folder: Folder, name: str) -> dict[str, Any] | None:
-    """What somebody began to set aside for, and did not come to an end with."""
+    """The record of an earlier try to set the file aside that was not finished."""
     try:
         record = jsontext.decode(folder.read(name, 64 * 1024)[0])
         match record:

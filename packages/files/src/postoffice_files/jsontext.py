@@ -1,4 +1,4 @@
-"""JSON that every mailbox can keep: UTF-8, finite numbers, no lone surrogates, no bottomless nesting."""
+"""JSON that every mailbox accepts: UTF-8, finite numbers, no lone surrogates, limited nesting."""
 
 import json
 import math
@@ -6,23 +6,23 @@ import re
 from typing import Any, NoReturn
 
 MAX_DEPTH = 80
-"""Room for the office's deepest value, which is 64, and the message around it."""
+"""Room for the office's deepest value (64 levels) and the message around it."""
 _LARGEST = 2**1024  # past the range of a double: other programs could not read it back
 _OPENING, _CLOSING = frozenset("[{"), frozenset("]}")
-# A string that never ends is taken to the end of the text, or a hostile text would cost its length squared.
+# An unclosed string matches to the end of the text, or a hostile text would cost its length squared.
 _BRACKETS = re.compile(r'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)
 
 
 class NotJson(ValueError):
-    """The bytes or the value are not JSON a mailbox can keep."""
+    """The bytes or the value are not JSON that a mailbox accepts."""
 
 
 class Torn(NotJson):
-    """The text stops or goes wrong somewhere; its writer may not have finished."""
+    """The text breaks off or has an error; its writer may not have finished."""
 
 
 def decode(data: bytes) -> Any:
-    """The value these bytes spell."""
+    """Decode bytes to a value."""
     if not data.strip():
         what = "it is empty"
         raise Torn(what)
@@ -39,19 +39,19 @@ def decode(data: bytes) -> Any:
     except (ValueError, RecursionError) as error:
         what = f"it is not JSON: {error}"
         raise Torn(what) from None
-    if "\\u" in text:  # only so can U+0000 or half of a surrogate pair be spelt; all else the decoder sees to
+    if "\\u" in text:  # only an escape can hold U+0000 or a lone surrogate; the decoder checks everything else
         check(value)
     return value
 
 
 def encode(value: object) -> bytes:
-    """The value as one line of UTF-8."""
+    """Encode a value as one line of UTF-8."""
     check(value)
     return _ENCODER.encode(value).encode() + b"\n"
 
 
 def check(value: object, depth: int = 0) -> None:
-    """Refuse what JSON cannot carry there and back, however deep it sits."""
+    """Refuse anything in a value that JSON cannot carry unchanged."""
     if depth > MAX_DEPTH:
         _refuse(f"it is nested deeper than {MAX_DEPTH}")
     match value:
@@ -91,7 +91,7 @@ def _check_text(text: str) -> None:
 
 
 def _check_depth(text: str) -> None:
-    """Before parsing, because the parser itself goes as deep as the text does."""
+    """Check the depth before parsing, as the parser recurses as deep as the text."""
     if text.count("[") + text.count("{") <= MAX_DEPTH:
         return
     depth = 0

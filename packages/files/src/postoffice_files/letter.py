@@ -1,4 +1,4 @@
-"""A message file as its reader finds it: a message, or the reason why it is none."""
+"""Reads a message file: gives a message, or the reason why it is not one."""
 
 import os
 from typing import Any
@@ -14,7 +14,7 @@ from postoffice_files.settings import Settings
 
 
 class NoLetter(Exception):
-    """A file that is no message: why, whether it may still become one, and whatever could be read of it."""
+    """A file that is not a message: why, whether it may still become one, and what could be read of it."""
 
     def __init__(self, reason: str, *, unfinished: bool = False, found: dict[str, Any] | None = None) -> None:
         super().__init__(reason)
@@ -59,6 +59,6 @@ def read_letter(folder: Folder, name: str, agent: str, settings: Settings) -> tu
 
 
 def _id(name: str, status: os.stat_result) -> str:
-    """For a message that brings none. A name that tells no time comes again with another message: there the file itself tells them apart."""
-    stays = f"{status.st_mtime_ns}-{status.st_ino}"  # through every move, and whatever name it gets there
+    """An id for a message without one. A file name without a time may be reused, so then the id is made from the file itself."""
+    stays = f"{status.st_mtime_ns}-{status.st_ino}"  # these stay the same through every move and renaming
     return f"msg_{stays if place(name).micros is None else name.removesuffix(SUFFIX)}"[:200]

@@ -1,4 +1,4 @@
-"""A lock between processes that dies with its holder."""
+"""A lock between processes that ends with its holder."""
 
 import os
 import random
@@ -23,7 +23,7 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    # flock and not lockf: it also keeps two threads of one process apart, and closing another descriptor does not end it.
+    # flock, not lockf: it also separates two threads of one process, and closing another descriptor does not end it.
     def _try(descriptor: int) -> None:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
@@ -33,7 +33,7 @@ else:
 
 @contextmanager
 def locked(path: Path, timeout: float) -> Iterator[None]:
-    """Hold the lock of this file. The file itself stays: removing it would give two holders two different files."""
+    """Hold this file's lock. The file itself is never removed: two holders could then lock two different files."""
     flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         descriptor = os.open(path, flags, 0o600)
@@ -50,14 +50,14 @@ def locked(path: Path, timeout: float) -> Iterator[None]:
         try:
             yield
         finally:
-            # Said aloud, because a child forked meanwhile has the descriptor too and closing ours would not release it.
+            # Unlock explicitly: a child forked meanwhile also has the descriptor, so closing ours would not unlock it.
             _release(descriptor)
     finally:
         os.close(descriptor)
 
 
 def _wait(descriptor: int, path: Path, timeout: float) -> None:
-    # Asked for again and again, not waited for: a holder that was stopped, not killed, must not stop everybody.
+    # Poll instead of blocking: a holder that was stopped but not killed must not stop everybody.
     end = time.monotonic() + timeout
     while True:
         try:
@@ -65,4 +65,4 @@ def _wait(descriptor: int, path: Path, timeout: float) -> None:
         except (BlockingIOError, PermissionError):
             if time.monotonic() >= end:
                 raise Busy(path=path, seconds=timeout) from None
-        time.sleep(random.uniform(0.0005, 0.004))  # noqa: S311 - spreads the askers, guards nothing
+        time.sleep(random.uniform(0.0005, 0.004))  # noqa: S311 - for spreading, not for secrecy

@@ -1,4 +1,4 @@
-"""What keeps agents from running in circles: a message forwarded loses a hop and remembers where it has been."""
+"""Keeps messages from going round in circles: a forward costs a hop and records where the message has been."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,13 +8,13 @@ from postoffice_files.names import folded
 
 
 def is_forward(message: dict[str, Any], sender: str) -> bool:
-    """Whether somebody other than its sender has had this message before. A task update never is one: it goes back."""
+    """Whether this message is a forward: somebody other than its sender had it before. A task update never is one."""
     trace = message.get("trace") or ()
     return message.get("type") != "task_update" and any(folded(name) != folded(sender) for name in trace)
 
 
 def hop(ttl: int, trace: Sequence[str], forwarder: str, to: str) -> tuple[int, list[str]]:
-    """The ttl and trace of a forward, if it may be made at all."""
+    """The ttl and trace of a forward. Raises LoopRefused if it is not allowed."""
     hop_taken = folded(forwarder) in map(folded, trace)  # seed 002's channel counts the hop before it sends
     been = list(trace) if hop_taken else [*trace, forwarder]
     if ttl <= 0 and not hop_taken:
@@ -25,5 +25,5 @@ def hop(ttl: int, trace: Sequence[str], forwarder: str, to: str) -> tuple[int, l
 
 
 def came_round(message: dict[str, Any], recipient: str) -> bool:
-    """Whether a message from a writer that does not count hops has come back to where it was."""
+    """Whether a message from a writer that does not count hops has come back to an agent."""
     return is_forward(message, message["from"]) and folded(recipient) in map(folded, message["trace"])

@@ -1,4 +1,4 @@
-"""`MailboxManager`, as seed 002 draws it: mailboxes for all agents under one folder."""
+"""`MailboxManager`, as seed 002 has it: mailboxes for all agents under one folder."""
 
 import hashlib
 import threading
@@ -23,15 +23,15 @@ DEFAULT_ROOT = Path("~/.nanobot/mailboxes")
 
 
 class Deposit(NamedTuple):
-    """Where a message was put."""
+    """The place where a message was put."""
 
     filename: str
     folder: str
-    """Which folder it was, by `Folder.print_`: another may stand in its place later."""
+    """Identifies the folder, by `Folder.print_`: another may be in its place later."""
 
 
 class MailboxManager:
-    """Every call is complete when it returns; any number of managers, in any number of processes, may share one root."""
+    """All mailboxes under one root. Each call is complete when it returns. Any number of managers and processes may share a root."""
 
     def __init__(self, mailboxes_root: Path | str = DEFAULT_ROOT, settings: Settings | None = None, clock: Clock | None = None) -> None:
         self.root = Path(mailboxes_root).expanduser()
@@ -44,7 +44,7 @@ class MailboxManager:
         self._order = threading.Lock()
 
     def register(self, agent_id: str, card: dict[str, Any] | None = None) -> None:
-        """Enter an agent, or enter it again after a start: its card is replaced, its mail is kept."""
+        """Register an agent, also again after a restart: its card is replaced and its mail kept."""
         name = check_free(agent_id)
         made = make_card(name, card or {}, None, self._clock.now())
         self._ready()
@@ -59,17 +59,17 @@ class MailboxManager:
         self._cards[name] = made
 
     def heartbeat(self, agent_id: str) -> None:
-        """Say that an agent is alive."""
+        """Record that an agent is alive."""
         self._amend(agent_id, {})
 
     def update_status(self, agent_id: str, status: str, current_tasks: list[str] | None = None) -> None:
-        """Say what an agent is doing: idle, busy or offline, and at which tasks."""
+        """Record an agent's status (idle, busy or offline) and its tasks."""
         self._amend(agent_id, {"status": status} if current_tasks is None else {"status": status, "current_tasks": list(current_tasks)})
 
     def send(self, from_id: str, to_id: str, msg: dict[str, Any], *, forward_of: str | None = None) -> None:
-        """Put a message into an agent's inbox, where it waits, online or not. It is on disk when this returns.
+        """Put a message into an agent's inbox, whether it is online or not. It is on disk when this returns.
 
-        A forward names the file of the message it passes on; a message that still carries the trace of others counts as one too.
+        A forward names the file of the message it passes on. A message that carries another agent's trace counts as a forward too.
         """
         self.deliver(from_id, to_id, msg, forward_of=forward_of)
 
@@ -84,9 +84,9 @@ class MailboxManager:
         key: str | None = None,
         order: int = 0,
     ) -> str:
-        """Send, and say the file's name. With the same time, key and order again, nothing is sent twice, whatever became of the first.
+        """Send, and return the file's name. A repeat with the same time, key and order sends nothing, whatever became of the first.
 
-        Of messages with one time, those of a lower order come first.
+        Messages of the same time are sorted by order.
         """
         return self.deposit(from_id, to_id, msg, forward_of=forward_of, at=at, key=key, order=order).filename
 
@@ -101,7 +101,7 @@ class MailboxManager:
         key: str | None = None,
         order: int = 0,
     ) -> Deposit:
-        """The same, and which folder it was put into."""
+        """The same, and the folder it was put into."""
         sender, to = check_name(from_id), check_recipient(to_id)
         if not isinstance(msg, dict):
             raise BadMessage(field="form", why=f"it must be a dict, not a {type(msg).__name__}")
@@ -125,31 +125,31 @@ class MailboxManager:
             return Deposit(name, home.inbox.print_)
 
     def poll(self, agent_id: str, *, limit: int | None = None, claim_for: float | None = None) -> list[dict[str, Any]]:
-        """What is new for an agent, urgent first, then oldest first, each with its "filename" for mark_processed().
+        """New messages for an agent, urgent first, then oldest first, each with its "filename" for mark_processed().
 
-        A message returned is nobody else's until its claim runs out; what was not marked processed by then is returned again.
+        Nobody else gets a returned message until its claim runs out. If it is not marked processed by then, it is returned again.
         """
         seconds = self.settings.claim_for if claim_for is None else claim_for
         with self._inbox(agent_id) as box:
             return [] if box is None else box.take(self.settings.poll_limit if limit is None else limit, seconds)
 
     def mark_processed(self, agent_id: str, filename: str) -> None:
-        """A message is done: it moves to processed/ and is never returned again."""
+        """Mark a message as handled: it moves to processed/ and is never returned again."""
         with self._need(agent_id) as box:
             box.processed(check_filename(filename))
 
     def fail(self, agent_id: str, filename: str, reason: str = "", *, retry_in: float = 0) -> bool:
-        """Handling a message failed: it is returned again, or after the last attempt set aside and its sender told (True)."""
+        """Record a failure: the message is returned again, or after the last attempt set aside, with a notice to its sender (True)."""
         with self._need(agent_id) as box:
             return box.failed(check_filename(filename), reason, retry_in)
 
     def refuse(self, agent_id: str, filename: str, reason: str, *, tell: bool = True) -> None:
-        """A message must not be handled: it is set aside at once, and its sender told unless somebody else may have written it."""
+        """Set a message aside at once, with a notice to its sender unless somebody else may have written it."""
         with self._need(agent_id) as box:
             box.refused(check_filename(filename), reason, tell=tell)
 
     def release(self, agent_id: str, filename: str) -> None:
-        """Give a message back untried; it was no attempt."""
+        """Give a message back untried, which is not an attempt."""
         with self._need(agent_id) as box:
             box.released(check_filename(filename))
 
@@ -159,11 +159,11 @@ class MailboxManager:
             box.extended(check_filename(filename), seconds)
 
     def list_online_agents(self) -> list[dict[str, Any]]:
-        """The cards of all agents with a heartbeat lately that did not say they are offline."""
+        """The cards of all agents with a recent heartbeat that are not marked offline."""
         return [card for card in self._registry.read().values() if card.get("status") != "offline"]
 
     def lapse(self) -> None:
-        """Have `_registry.json` itself say offline of whoever is silent for too long. Every heartbeat does that too, of all the others."""
+        """Mark agents that are silent for too long as offline in `_registry.json` itself. Every heartbeat does this for the others too."""
         self._registry.lapse()
 
     def list_agents(self) -> list[dict[str, Any]] | None:
@@ -171,9 +171,9 @@ class MailboxManager:
         return self._registry.read_all()
 
     def mirror(self, cards: list[dict[str, Any]]) -> list[str]:
-        """Enter agents at home elsewhere, as each card's "home" says, all at once; gives the names of those entered.
+        """Enter agents at home elsewhere (each card's "home" says where), all at once. Returns the names that were entered.
 
-        Whoever is at home here keeps the card it has, and one that cannot have a mailbox here does not keep the others out.
+        Agents at home here keep their cards. One agent that cannot have a mailbox here does not affect the others.
         """
         self._ready()
         entered: list[str] = []
@@ -206,8 +206,8 @@ class MailboxManager:
 
         def act(cards: Cards) -> None:
             name = entry(cards, asked) or entry(self._cards, asked)
-            # Somebody who writes the registry without its lock may drop a card, and somebody else enter the agent as one of its own:
-            # whoever entered it here puts it back.
+            # A program that writes the registry without its lock may lose a card, and another program may then enter the agent as its own.
+            # The one that entered it first puts it back.
             there, own = cards.get(name or ""), self._cards.get(name or "")
             card = there if isinstance(there, dict) and (own is None or not there.get("home")) else own
             if name is None or card is None:
@@ -240,7 +240,7 @@ class MailboxManager:
         return message
 
     def _stamp(self) -> int:
-        """Now, but never twice: what one sender sends in one microsecond keeps its order."""
+        """The present time, never the same twice, so that messages of one microsecond keep their order."""
         with self._order:
             self._last = max(self._clock.now(), self._last + 1)
             return self._last
@@ -250,10 +250,10 @@ class MailboxManager:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def _home(self, name: str) -> Home:
-        """Where that agent's mail goes, made if need be: mail may come before its reader."""
+        """An agent's home, made if missing, as mail may come before its reader."""
         if (home := find(self.root, name)) is None:
             self._ready()
-            # One at a time, or two spellings of one name would get a folder each.
+            # One process at a time, or two spellings of one name could get a folder each.
             with locked(self._registry.lock_path, self.settings.lock_timeout):
                 home = find(self.root, name) or make(self.root, entry(self._registry.read(), name) or name)
                 return _built(home)

@@ -10,15 +10,15 @@ from postoffice_files.names import check_name
 STATES = ("pending", "accepted", "working", "completed", "failed", "rejected")
 PRIORITY = 3
 _MAX_TTL = 100
-_TRACE_AGENTS = 100  # agents in a trace
-_ID_CHARACTERS = 255  # characters in an id or a type, as many as in the office's
+_TRACE_AGENTS = 100  # the most agents in a trace
+_ID_CHARACTERS = 255  # the same limit as the office's
 
 OURS = ("filename", "attempt")
-"""What poll() adds about the file; it is no part of the message."""
+"""The fields that poll() adds about the file; they do not belong to the message."""
 
 
 def fill(message: dict[str, Any], *, id: str, sender: str, to: str, timestamp: str, ttl: int) -> dict[str, Any]:
-    """The message with every field of the seed, in the seed's order; whatever else it carries follows."""
+    """The message with every field of the seed, in the seed's order, and then its other fields."""
     given = {key: value for key, value in message.items() if value is not None and key not in OURS}
     filled = {
         "id": id,
@@ -35,7 +35,7 @@ def fill(message: dict[str, Any], *, id: str, sender: str, to: str, timestamp: s
         "metadata": {},
     }
     filled |= given | {"from": sender, "to": to}
-    if isinstance(filled["content"], str):  # what people write by hand
+    if isinstance(filled["content"], str):  # people write it so by hand
         filled["content"] = {"parts": [{"type": "text", "text": filled["content"]}]}
     if filled["type"] == "task":
         task = filled["task"] if filled["task"] is not None else {}
@@ -44,7 +44,7 @@ def fill(message: dict[str, Any], *, id: str, sender: str, to: str, timestamp: s
 
 
 def check(message: dict[str, Any]) -> None:
-    """Refuse a message whose fields a reader would trip over."""
+    """Refuse a message with fields that would break a reader."""
     for field, (test, why) in _RULES.items():
         if not test(message[field]):
             raise BadMessage(field=field, why=why)
@@ -97,7 +97,7 @@ def _is_part(part: object) -> bool:
             return "data" in rest
         case {"type": "file", **rest}:
             return isinstance(rest.get("path"), str)
-        case {"type": str()}:  # a kind we do not know yet is its reader's business
+        case {"type": str()}:  # unknown kinds are left to the reader
             return True
     return False
 

@@ -1,4 +1,4 @@
-"""What an agent may be called, and what its message files are."""
+"""The names of agents and of their message files."""
 
 import hashlib
 import os
@@ -17,14 +17,14 @@ _DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt
 _NOBODY = frozenset({"all", "me", "register"})
 _RESERVED = _NOBODY | {SYSTEM, "owner"}
 
-# The longest name leaves room for what claims and reasons add within the usual 255 bytes.
+# Even with the longest name, the additions of claims and reasons fit into the usual 255 bytes.
 _FILENAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,210}", re.ASCII)
 _STAMP = re.compile(r"([0-9]{1,12})(?:\.([0-9]{1,6}))?_", re.ASCII)
 _OURS = re.compile(r"[0-9]{1,12}\.[0-9]{6}_.+_p([1-5])-([A-Za-z0-9]+)", re.ASCII)
 
 
 def folded(name: str) -> str:
-    """The form in which two spellings of one name are equal."""
+    """The folded form, which is equal for all spellings of a name."""
     return name.lower()
 
 
@@ -39,7 +39,7 @@ def check_name(name: object) -> str:
 def _checked(name: str) -> str:
     if not _NAME.fullmatch(name):
         raise BadName(name=name)
-    # Names become folders, and these open a device on some systems, whatever follows the dot. Windows drops a last dot.
+    # Names become folders. On Windows these open a device, whatever follows the dot, and a final dot is dropped.
     if folded(name).split(".")[0] in _DEVICES or (name.endswith(".") and sys.platform == "win32"):
         raise ReservedName(name=name)
     return name
@@ -75,7 +75,7 @@ def check_filename(name: object) -> str:
 
 
 def handle(name: str) -> str:
-    """What claims and the bad folder call a file: its name, or a safe word for a name that is none."""
+    """A file's name for claims and the bad folder: its own, or a safe one if it is not a valid message name."""
     if is_filename(name):
         return name
     plain = re.sub(r"[^A-Za-z0-9]+", "-", name)[:40].strip("-")
@@ -83,23 +83,23 @@ def handle(name: str) -> str:
 
 
 class Place(NamedTuple):
-    """Where a message stands among the others, as far as its name tells."""
+    """A message's place in the order, as far as its name shows it."""
 
     priority: int | None
     micros: int | None
     order: str
-    """What tells messages of one time apart."""
+    """Tells messages of the same time apart."""
 
 
 def filename(micros: int, sender: str, priority: int, token: str) -> str:
-    """A name that sorts by time and is nobody else's. It begins as the seed's does: the second, the sender."""
-    plain = re.sub(r"\.{2,}", "-", sender)  # an agent's name may have two dots in a row, a file's may not
+    """A unique file name that sorts by time. It begins like the seed's: second, then sender."""
+    plain = re.sub(r"\.{2,}", "-", sender)  # an agent's name may contain two dots in a row, a file's may not
     return f"{micros // 1_000_000}.{micros % 1_000_000:06}_{plain}_p{priority}-{token}{SUFFIX}"
 
 
 @lru_cache(maxsize=1024)
 def place(name: str) -> Place:
-    """Reads our names and the seed's, `1745659200_coder.msg.json`."""
+    """Read a file name, ours or the seed's (`1745659200_coder.msg.json`)."""
     stamp, ours = _STAMP.match(name), _OURS.fullmatch(name.removesuffix(SUFFIX))
     micros = None if stamp is None else int(stamp[1]) * 1_000_000 + int((stamp[2] or "").ljust(6, "0"))
     return Place(None if ours is None else int(ours[1]), micros, "" if ours is None else ours[2])

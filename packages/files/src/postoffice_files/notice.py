@@ -1,4 +1,4 @@
-"""What a sender is told when its message was set aside."""
+"""The notice to a sender whose message was set aside."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from postoffice_files.tasks import task_update
 
 
 def notice(record: dict[str, Any], message: dict[str, Any] | None) -> tuple[str, dict[str, Any]] | None:
-    """The sender and what it is told; None if nobody can be. A notice never causes a notice."""
+    """The sender and the notice; None if there is nobody to tell. A notice never causes a notice."""
     if message is None:
         return None
     try:
@@ -21,7 +21,7 @@ def notice(record: dict[str, Any], message: dict[str, Any] | None) -> tuple[str,
     text = f"Your message to {record['agent']} was set aside and will not be handled: {record['reason']}"
     report: dict[str, Any] = {"content": {"parts": [{"type": "text", "text": text}]}}
     if _is_whole_task(message):
-        # Whoever waits for the task learns that it failed, in the conversation that asked for it.
+        # The requester of a task learns that it failed, in the conversation that asked for it.
         report = task_update(message, "failed", text)
     elif isinstance(message.get("id"), str) and message["id"]:
         report["reply_to"] = message["id"][:200]

@@ -1,4 +1,4 @@
-"""The cards of all agents in `_registry.json`: who is here, what they can do, whether they are alive."""
+"""The registry: the cards of all agents in `_registry.json`, with what they can do and whether they are alive."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -18,11 +18,11 @@ _MAX_BYTES = 64 * 1024 * 1024
 _TEXTS = ("description", "status", "registered_at", "last_heartbeat")
 _LISTS = ("capabilities", "allow_from", "current_tasks")
 _LAPSED = "status_before"
-"""What an agent was when its heartbeat stopped. It stands in the file only, while the status there says offline."""
+"""An agent's status from before its heartbeat stopped. Only the file has this field, while its status says offline."""
 
 
 class Registry:
-    """One file, changed by one process at a time and read by anybody at any time."""
+    """One file. One process at a time changes it; anybody may read it at any time."""
 
     def __init__(self, root: Path, settings: Settings, clock: Clock) -> None:
         self._path = root / "_registry.json"
@@ -43,14 +43,14 @@ class Registry:
         return [_shown(self._alive({**card, "agent_id": name})) for name, card in cards.items() if isinstance(card, dict)]
 
     def lapse(self) -> None:
-        """Say so in the file where an agent's heartbeat has stopped, or goes on: people and programs read it without us."""
+        """Write into the file which agents' heartbeats have stopped or gone on, as others read it without this library."""
         with suppress(Unreadable, jsontext.NotJson):
             cards = self._load()
             if any(isinstance(card, dict) and self._alive(card) != card for card in cards.values()):
                 self.change(lambda _: None, sync_folder=False)
 
     def change(self, act: Callable[[Cards], None], *, sync_folder: bool = True) -> None:
-        """Let one act change the cards, alone."""
+        """Change the cards while no other process does."""
         with locked(self.lock_path, self._settings.lock_timeout):
             cards, spoilt = {}, False
             try:
@@ -60,8 +60,8 @@ class Registry:
             act(cards)
             cards = {name: self._alive(card) if isinstance(card, dict) else card for name, card in cards.items()}
             if spoilt:
-                # Whoever spoilt it, its agents enter themselves again with their next heartbeat. The pieces are kept, and stay in
-                # their place until the new one has it: without any registry, nobody would be at home for whoever reads it then.
+                # If the registry is broken, its agents enter themselves again with their next heartbeat. The broken file is kept. It stays in
+                # its place until the new one replaces it: without any registry, readers would think that no agent is at home.
                 disk.keep(self._path, self._path.with_name(f"_registry.bad-{self._clock.token()}.json"))
             disk.publish(self._path, _pretty(cards), self._clock.token(), sync_folder=sync_folder)
 
@@ -87,27 +87,27 @@ class Registry:
 
 
 def _shown(card: dict[str, Any]) -> dict[str, Any]:
-    """A card without what only the file needs."""
+    """A card without the fields that only the file needs."""
     return {field: value for field, value in card.items() if field != _LAPSED}
 
 
 def amended(card: dict[str, Any], changes: dict[str, Any], now: int) -> dict[str, Any]:
-    """A card with what has changed and a sign of life. A status that is told anew takes the place of the one before."""
+    """A card with changes and a new heartbeat. A new status replaces the remembered one."""
     return {**(_shown(card) if "status" in changes else card), **changes, "last_heartbeat": instant(now)}
 
 
 def entry(cards: Cards, name: str) -> str | None:
-    """The name under which an agent stands there, in whatever spelling."""
+    """An agent's name as the registry spells it."""
     if name in cards:
         return name
     return next((other for other in cards if folded(other) == folded(name)), None)
 
 
 def make_card(name: str, card: dict[str, Any], before: object, now: int) -> dict[str, Any]:
-    """A card with every field of the seed; what the caller says more is kept."""
+    """A card with every field of the seed, and the caller's other fields."""
     claimed = card.get("agent_id", name)
     if claimed != name:
-        raise BadCard(field="agent_id", why=f"it says {claimed!r}, but the agent registered is {name!r}; make them equal")
+        raise BadCard(field="agent_id", why=f"it is {claimed!r}, but the agent is {name!r}; make them equal")
     given = {key: value for key, value in card.items() if value is not None}
     first = before.get("registered_at") if isinstance(before, dict) else None
     made = {
@@ -127,7 +127,7 @@ def make_card(name: str, card: dict[str, Any], before: object, now: int) -> dict
 
 
 def check_card(card: dict[str, Any]) -> None:
-    """Refuse a card that others would trip over."""
+    """Refuse a card that would break its readers."""
     for field in _TEXTS:
         if not isinstance(card[field], str):
             raise BadCard(field=field, why="it must be a text")
@@ -153,7 +153,7 @@ def check_spelling(cards: Cards, folder: str | None, name: str) -> None:
 
 
 def _pretty(cards: Cards) -> bytes:
-    # A line for each card: people look into this file.
+    # One line for each card, as people read this file.
     lines = ",\n".join(
         f"  {jsontext.encode(name).decode().strip()}: {jsontext.encode(card).decode().strip()}" for name, card in cards.items()
     )

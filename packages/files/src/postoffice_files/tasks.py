@@ -1,4 +1,4 @@
-"""What an agent answers to a task: whether it may take it, and the update that goes back."""
+"""An agent's answers to a task: whether it may take it, and the update that goes back."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from postoffice_files.names import folded
 
 
 def past_deadline(message: dict[str, Any], now: int) -> bool:
-    """Whether the task should have been finished by now (microseconds since the epoch, as the clock gives it)."""
+    """Whether the task's deadline has passed. `now` is in microseconds since the epoch, as the clock gives it."""
     deadline = parse_instant((message.get("task") or {}).get("deadline"))
     return deadline is not None and now >= deadline
 
 
 def refusal(card: dict[str, Any], message: dict[str, Any], now: int) -> str | None:
-    """Why the agent of this card must not take the task, or None if nothing but its own judgement stands against it."""
+    """Why the agent with this card must not take the task; None if it may."""
     allowed = card.get("allow_from", ["*"])
     if "*" not in allowed and folded(message["from"]) not in map(folded, allowed):
         return f"unauthorized: {message['from']} is not in {card['agent_id']}'s allow_from"
@@ -28,7 +28,7 @@ def refusal(card: dict[str, Any], message: dict[str, Any], now: int) -> str | No
 
 
 def task_update(message: dict[str, Any], state: str, text: str = "") -> dict[str, Any]:
-    """The update that takes a task's state back to the conversation that asked; hand it to send()."""
+    """The update that reports a task's state to the conversation that asked. Pass it to send()."""
     if state not in STATES:
         raise BadMessage(field="task.state", why=f"it must be one of {', '.join(STATES)}")
     task = message.get("task") or {}

@@ -1,4 +1,4 @@
-"""What a model says to a task: the result, or that it declines."""
+"""A model's answer to a task: the result, or that it declines."""
 
 import json
 import re
@@ -8,13 +8,13 @@ DECLINE = "[decline]"
 """An answer that begins with this rejects the task; what follows is the reason."""
 
 _LONGEST_BYTES = 900_000
-"""As JSON: the office's largest message is a mebibyte by default, and a file may have two."""
+"""Measured as JSON. The office's largest message is one mebibyte by default, and a file may have two."""
 _DECLINED = re.compile(rf"\s*{re.escape(DECLINE)}[\s:]*(.*)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The words and files with which a turn ended."""
+    """The text and files with which a turn ended."""
 
     text: str
     files: tuple[str, ...] = ()
@@ -26,13 +26,13 @@ class Answer:
         return None if match is None else match[1].strip() or "no reason was given"
 
     def parts(self) -> list[dict[str, str]]:
-        """The same as a message carries it."""
+        """The answer as a message's parts."""
         words = [{"type": "text", "text": keepable(self.text)}] if self.text else []
         return words + [{"type": "file", "path": keepable(path)} for path in self.files]
 
 
 def keepable(text: str) -> str:
-    """Half an emoji, U+0000 and what is too long no mailbox keeps: refused, the model would be asked again in vain."""
+    """Make text acceptable to a mailbox: half an emoji, U+0000 or too much text would be refused, and the model asked again in vain."""
     text = text.encode(errors="replace").decode().replace("\0", "\\u0000")
     while (size := len(json.dumps(text, ensure_ascii=False).encode())) > _LONGEST_BYTES:
         text = text[: len(text) * _LONGEST_BYTES // size]

@@ -13,11 +13,11 @@ from postoffice_nanobot.delegation import Delegation, Delegations
 _T = TypeVar("_T")
 _SHORTEST_CLAIM_SECONDS = 10.0
 _POLLS_PER_CLAIM = 4
-"""So often a claim is extended before it runs out: one slow poll loses nothing."""
+"""How often a claim is extended before it could run out, so that one slow poll loses nothing."""
 
 
 class Box:
-    """The manager keeps what it holds in memory and is not meant for threads at once, hence the lock."""
+    """The mailbox, behind a lock: the manager keeps its claims in memory and is not made for several threads at once."""
 
     def __init__(self, config: MailboxConfig, clock: Clock | None = None) -> None:
         self.agent = config.agent_id
@@ -33,11 +33,11 @@ class Box:
         return self._clock.now()
 
     def token(self) -> str:
-        """A word that nobody else has."""
+        """A random word."""
         return self._clock.token()
 
     async def register(self) -> None:
-        """Say who this is. The card of an earlier start is replaced, its mail is kept."""
+        """Register this agent. The card of an earlier start is replaced; its mail is kept."""
 
         def act() -> None:
             self._manager.register(self.agent, self._card)
@@ -46,7 +46,7 @@ class Box:
         await self._call(act)
 
     async def poll(self, limit: int, keep: Iterable[str]) -> tuple[list[dict[str, Any]], list[str]]:
-        """What is new, and which of those in hand are no longer this agent's."""
+        """New mail, and which mails in hand this agent has lost."""
 
         def act() -> tuple[list[dict[str, Any]], list[str]]:
             lost = [name for name in names if not self._extended(name)]
@@ -57,11 +57,11 @@ class Box:
         return await self._call(act)
 
     async def processed(self, filename: str) -> None:
-        """It is done."""
+        """Mark a mail as processed."""
         await self._call(self._manager.mark_processed, self.agent, filename)
 
     async def fail(self, filename: str, reason: str, retry_in: float) -> None:
-        """It could not be handled; it comes again, or is set aside."""
+        """Record a failure: the mail comes again, or is set aside."""
         await self._call(self._manager.fail, self.agent, filename, reason, retry_in=retry_in)
 
     async def release(self, filename: str) -> None:
@@ -69,44 +69,44 @@ class Box:
         await self._call(self._manager.release, self.agent, filename)
 
     async def waits(self, filename: str) -> bool:
-        """Whether this mail is still to be settled, by whomever."""
+        """Whether this mail is still unsettled."""
         return await self._call((self._manager.root / self.agent / "inbox" / filename).exists)
 
     async def status(self, status: str, tasks: list[str]) -> None:
-        """Say what this agent is at."""
+        """Record this agent's status."""
         await self._call(self._manager.update_status, self.agent, status, tasks)
 
     def card(self, tasks: list[str]) -> dict[str, Any]:
-        """The agent's card, with the tasks it is at."""
+        """The agent's card, with its present tasks."""
         return {**self._card, "current_tasks": tasks}
 
     async def agents(self) -> list[dict[str, Any]]:
-        """The others who are online."""
+        """The other agents that are online."""
         return [card for card in await self._call(self._manager.list_online_agents) if card.get("agent_id") != self.agent]
 
     async def knows(self, name: str) -> bool:
-        """Whether somebody of that name is in the registry."""
+        """Whether the registry has an agent of that name."""
         return await self._call(self._manager.get_agent, name) is not None
 
     async def post(self, to: str, message: dict[str, Any], *, at: int, key: str, order: int = 0, forward_of: str | None = None) -> None:
-        """Put a message into another agent's inbox: never twice for one time, key and order, however often this agent is killed."""
+        """Put a message into another agent's inbox, once for each time, key and order, however often this agent is killed."""
         stamped = {**message, "timestamp": instant(self.now())}
         await self._call(self._manager.deliver, self.agent, to, stamped, at=at, key=key, order=order, forward_of=forward_of)
 
     async def keep(self, delegation: Delegation) -> None:
-        """Write down what is about to be asked."""
+        """Write a delegation down before it is sent."""
         await self._call(self._delegations.keep, delegation)
 
     async def delegation(self, *ids: object) -> Delegation | None:
-        """What was asked under one of these ids."""
+        """The delegation with one of these ids."""
         return await self._call(self._delegations.find, *ids)
 
     async def delegations(self) -> list[Delegation]:
-        """All that was asked and is not answered yet."""
+        """All delegations that are not answered yet."""
         return await self._call(lambda: list(self._delegations.all()))
 
     async def close(self, delegation: Delegation) -> None:
-        """It is answered."""
+        """Delete a delegation that is answered."""
         await self._call(self._delegations.close, delegation.id)
 
     def _extended(self, filename: str) -> bool:

@@ -25,11 +25,11 @@ from postoffice_nanobot.turns import Turns
 
 _LOG = logging.getLogger(__name__)
 _END = "mailbox_end"
-"""Marks a message of ours to ourselves: it comes behind everything a turn has said."""
+"""Marks a message from the channel to itself, which comes after everything a turn has said."""
 
 
 class MailboxChannel(BaseChannel):
-    """What other agents write becomes turns of the model, and what the model sends to this channel becomes mail."""
+    """Makes other agents' mail into turns of the model, and what the model sends into mail."""
 
     name = CHANNEL
     display_name = "Mailbox"
@@ -50,15 +50,15 @@ class MailboxChannel(BaseChannel):
 
     @classmethod
     def default_config(cls) -> dict[str, Any]:
-        """The section that nanobot writes for somebody who has none."""
+        """The section that nanobot writes by default."""
         return MailboxConfig().model_dump(by_alias=True)
 
     def progress_transport_defaults(self) -> tuple[bool, bool]:
-        """Neither progress nor hints at tools: another agent wants the answer."""
+        """Send neither progress nor tool hints: another agent wants only the answer."""
         return False, False
 
     async def start(self) -> None:
-        """Attend to mail for as long as this runs."""
+        """Handle mail for as long as this runs."""
         redirect_lib_logging("postoffice_nanobot")
         logging.getLogger("postoffice_nanobot").setLevel(logging.INFO)
         self._turns.follow()
@@ -70,11 +70,11 @@ class MailboxChannel(BaseChannel):
             self._turns.unfollow()
 
     async def stop(self) -> None:
-        """Put everything down; the agent is offline from here on."""
+        """Stop handling mail; the agent is offline from here on."""
         await self.desk.leave()
 
     async def send(self, msg: Any) -> None:
-        """Take what a turn has said to the mail it answers, or send what the model wants sent."""
+        """Use what a turn has said as the answer to its mail, or send what the model wants sent."""
         metadata = msg.metadata or {}
         if not is_speech(msg):
             return
@@ -87,22 +87,22 @@ class MailboxChannel(BaseChannel):
             elif noted is not None:
                 await self._order(Order(msg.chat_id, said), noted.origin)
             else:
-                _LOG.info("nothing is sent to %s: only answers to mail and what a tool sends become mail", msg.chat_id)
+                _LOG.info("nothing is sent to %s: only answers to mail and messages from tools become mail", msg.chat_id)
         finally:
             if noted is not None:
                 noted.take()
 
     def expect(self, noted: Noted) -> None:
-        """A tool has sent something: the turn it was sent in is not over before it is taken."""
+        """Note that a tool has sent something: its turn is not over until the channel has taken it."""
         if noted.origin.cause in self._said:
             self._expected.setdefault(noted.origin.cause, []).append(noted.taken)
 
     def allows(self, sender: str) -> bool:
-        """Nanobot's own check of who may talk to it."""
+        """Ask nanobot whether a sender may talk to it."""
         return bool(self.is_allowed(sender))
 
     async def ask(self, place: Place, text: str, cause: str) -> Answer:
-        """A turn in the conversation with another agent."""
+        """Run a turn in the conversation with another agent."""
         self._said[cause] = []
         try:
             ended = await self._turns.take(place.session_id, lambda: self._hear(place, text, cause))
@@ -120,7 +120,7 @@ class MailboxChannel(BaseChannel):
         return answer
 
     async def tell(self, place: Place, text: str, cause: str) -> None:
-        """A turn in the conversation that had asked, as nanobot itself has one when work in the background is done."""
+        """Run a turn in the conversation that asked, as nanobot does when background work is done."""
         more = {"input_role": "user"} if hasattr(InboundMessage, "input_role") else {}
         message = InboundMessage(
             channel="system",
@@ -136,7 +136,7 @@ class MailboxChannel(BaseChannel):
             raise TurnFailed(ended.failure)
 
     async def show(self, place: Place, text: str) -> None:
-        """Words of another agent for the person there."""
+        """Show another agent's words to the person."""
         await self.bus.publish_outbound(OutboundMessage(channel=place.channel, chat_id=place.chat_id, content=text))
 
     async def _hear(self, place: Place, text: str, cause: str) -> None:
@@ -152,18 +152,18 @@ class MailboxChannel(BaseChannel):
         try:
             await self.desk.send(order, origin)
         except FileMailError as error:
-            # The tool has long said that it was sent; the model must hear that it was not.
+            # The tool has already said that it was sent, so the model must hear that it was not.
             text = unsent_prompt(order.to, str(error))
             if not self.desk.hear(origin, text):
                 self._unsent.add(task := asyncio.create_task(self.tell(origin.place, text, "")))
                 task.add_done_callback(self._unsent.discard)
 
     async def _all_said(self, place: Place, cause: str) -> None:
-        """Wait until everything that a turn has said has come through the bus."""
+        """Wait until everything that a turn said has come through the bus."""
         self._ends[cause] = asyncio.get_running_loop().create_future()
         try:
             await self.bus.publish_outbound(OutboundMessage(channel=CHANNEL, chat_id=place.chat_id, content="", metadata={_END: cause}))
-            # Nanobot 0.3 keeps the order within one chat only; what went to others is waited for by itself.
+            # Nanobot 0.3 keeps the order within one chat only, so wait for other chats separately.
             await asyncio.gather(self._ends[cause], *self._expected.get(cause, ()))
         finally:
             del self._ends[cause]

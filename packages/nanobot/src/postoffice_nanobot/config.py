@@ -7,11 +7,11 @@ from typing import Any, Self
 from postoffice_files import DEFAULT_ROOT
 
 _LONGEST_POLL_SECONDS = 30.0
-"""Seconds. Every poll is a heartbeat, and an agent that is silent for a minute counts as offline."""
+"""In seconds. Every poll is a heartbeat, and an agent that is silent for a minute counts as offline."""
 
 
 class BadConfig(ValueError):
-    """The section says something that cannot be."""
+    """The section has an impossible value."""
 
     def __init__(self, *, setting: str, why: str) -> None:
         super().__init__(f"channels.mailbox.{setting}: {why}")
@@ -19,7 +19,7 @@ class BadConfig(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class MailboxConfig:
-    """Who this agent is to the others, and how it works with them."""
+    """The name and card of this agent, and how it works with others."""
 
     enabled: bool = False
     agent_id: str = ""
@@ -31,7 +31,7 @@ class MailboxConfig:
     mailboxes_root: str = str(DEFAULT_ROOT)
 
     def card(self) -> dict[str, Any]:
-        """What other agents find in the registry."""
+        """The card for the registry."""
         return {
             "agent_id": self.agent_id,
             "description": self.description,
@@ -42,18 +42,18 @@ class MailboxConfig:
 
     @classmethod
     def model_validate(cls, section: Mapping[str, Any]) -> Self:
-        """Read the section, by the name that a pydantic model has for it, as in seed 002."""
+        """Read the section. The name is that of a pydantic model's method, as in seed 002."""
         return cls(**_read(section))
 
     def model_dump(self, *, by_alias: bool = False) -> dict[str, Any]:
-        """The section's values, by the name that a pydantic model has for it; by alias as nanobot writes them."""
+        """The section's values. The name is that of a pydantic model's method; `by_alias` gives nanobot's spelling."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         spell = _camel if by_alias else str
         return {spell(name): list(value) if isinstance(value, tuple) else value for name, value in values.items()}
 
 
 def read_config(section: Mapping[str, Any] | MailboxConfig) -> MailboxConfig:
-    """The section in camelCase or snake_case. What belongs to nanobot itself, such as sendProgress, is left to it."""
+    """Read the section in camelCase or snake_case. Fields of nanobot itself, such as sendProgress, are ignored."""
     return section if isinstance(section, MailboxConfig) else MailboxConfig.model_validate(section)
 
 

@@ -1,4 +1,4 @@
-"""What this agent has asked of others, on disk until it is answered: from it an answer finds its way into the right conversation."""
+"""What this agent has asked of others. It is kept on disk until it is answered, so that the answer gets into the right conversation."""
 
 import hashlib
 import json
@@ -12,7 +12,7 @@ from postoffice_files import Clock, FileMailError, disk
 from postoffice_nanobot.place import Place
 
 _KEPT_SECONDS = 30 * 24 * 3600
-"""Seconds. What nobody has answered by then is forgotten."""
+"""In seconds. Delegations without an answer by then are forgotten."""
 _MAX_BYTES = 4 * 1024 * 1024
 
 
@@ -27,45 +27,45 @@ class Delegation:
     """The conversation that asked."""
     message: dict[str, Any]
     at: int
-    """When, in microseconds: with the id it makes sending again harmless."""
+    """When it was sent, in microseconds. With the id, this makes sending it again harmless."""
     forward_of: str | None = None
-    """The file of the mail that is passed on by it."""
+    """The file of the mail that it passes on."""
     parent: str | None = None
-    """The file of the mail that is not answered before this is."""
+    """The file of the mail whose answer waits for this one."""
     ttl: int = 0
-    """How many more delegations its answer may lead to, one after another."""
+    """How many more delegations may follow from its answer, one after another."""
     sent: bool = False
 
 
 class Delegations:
-    """One file each, in the agent's own folder. Nobody else reads or writes there."""
+    """Delegations as files in the agent's own folder, which nobody else uses."""
 
     def __init__(self, folder: Path, clock: Clock) -> None:
         self._folder = folder
         self._clock = clock
 
     def keep(self, delegation: Delegation) -> None:
-        """Write one down, before it is sent: an answer must never find nobody who asked."""
+        """Write one down before it is sent, so that no answer comes to an unknown delegation."""
         disk.folder(self._folder)
         disk.publish(self._path(delegation.id), json.dumps(asdict(delegation)).encode(), self._clock.token())
 
     def find(self, *ids: object) -> Delegation | None:
-        """The one that bears one of these ids."""
+        """The delegation with one of these ids."""
         candidates = (self._read(self._path(id)) for id in ids if isinstance(id, str))
         return next((one for one in candidates if one is not None), None)
 
     def all(self) -> Iterator[Delegation]:
-        """Everything that is not answered yet."""
+        """All delegations that are not answered yet."""
         for path in sorted(self._folder.glob("*.json")):
             if (delegation := self._read(path)) is not None:
                 yield delegation
 
     def close(self, id: str) -> None:
-        """It is answered."""
+        """Delete one that is answered."""
         self._path(id).unlink(missing_ok=True)
 
     def sweep(self) -> None:
-        """Forget what has been waiting for too long."""
+        """Forget those that have waited too long."""
         for path in self._folder.glob("*.json"):
             if time.time() - path.stat().st_mtime > _KEPT_SECONDS:
                 path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Where this agent's mail is attended to: claimed, worked at, reported on, and only then marked processed."""
+"""Handles this agent's mail: it is claimed, worked on, reported on, and only then marked processed."""
 
 import asyncio
 import logging
@@ -19,12 +19,12 @@ from postoffice_nanobot.sorting import Nothing, Progress, Refused, Result, sort
 
 _LOG = logging.getLogger(__name__)
 _MAILS_IN_HAND = 32
-"""So many mails are in hand at most, those not counted that wait for other agents."""
+"""The most mails in hand, without those that wait for other agents."""
 _LONGEST_PAUSE_SECONDS = 60.0
 
 
 class Desk:
-    """Each mail has an asyncio task of its own; what is claimed stays claimed while its task lives."""
+    """Runs an asyncio task for each mail. A mail stays claimed while its task lives."""
 
     def __init__(self, config: MailboxConfig, box: Box, host: Host) -> None:
         self._box = box
@@ -42,7 +42,7 @@ class Desk:
         self._left.set()
 
     async def run(self) -> None:
-        """Attend to mail until told to leave."""
+        """Handle mail until told to leave."""
         self._left.clear()
         try:
             await self._begin()
@@ -57,28 +57,28 @@ class Desk:
             self._left.set()
 
     async def leave(self) -> None:
-        """Put everything down and be offline."""
+        """Stop everything and go offline."""
         self._leaving.set()
         await self._left.wait()
         await self._box.status("offline", [])
 
     async def send(self, order: Order, origin: Origin) -> str | None:
-        """Send something of this agent's own accord. Raises FileMailError."""
+        """Send something new from this agent. Raises FileMailError."""
         return await self._outbox.send(order, origin)
 
     def hear(self, origin: Origin, text: str) -> bool:
-        """Let the model know something where it works at a mail; False if it does not."""
+        """Tell the model something in the conversation about a mail; False if it is not working on that mail."""
         errand = self._errands.get(origin.cause or "")
         if errand is not None:
             errand.hear(text)
         return errand is not None
 
     def mail(self, cause: str) -> dict[str, Any] | None:
-        """The mail in hand that lies in this file."""
+        """The mail in hand with this file."""
         return self._mails.get(cause)
 
     async def _begin(self) -> None:
-        """Enter this agent. A disk that is full or a lock that is held passes, and nanobot would not start a channel again that ended."""
+        """Register this agent, trying again for as long as needed: a full disk or a held lock passes, and nanobot does not restart a channel that ended."""
         while not self._leaving.is_set():
             try:
                 await self._box.register()
@@ -98,7 +98,7 @@ class Desk:
                 task.cancel()
         for mail in mails:
             name = mail["filename"]
-            if name not in self._in_hand:  # a claim of ours that ran out while the machine slept
+            if name not in self._in_hand:  # our claim ran out while the machine slept
                 self._in_hand[name] = asyncio.create_task(self._attend(mail), name=f"mailbox {name}")
 
     async def _pause(self) -> None:
@@ -106,7 +106,7 @@ class Desk:
             async with asyncio.timeout(self._poll_interval):
                 await self._leaving.wait()
         except TimeoutError:
-            pass  # time to look again
+            pass  # it is time to look again
 
     async def _put_down(self) -> None:
         names = list(self._in_hand)
@@ -117,7 +117,7 @@ class Desk:
             try:
                 await self._box.release(name)
             except (FileMailError, OSError) as error:
-                _LOG.debug("%s is not given back: %s", name, error)
+                _LOG.debug("%s could not be given back: %s", name, error)
 
     def _waits(self, name: str) -> bool:
         errand = self._errands.get(name)
@@ -134,9 +134,9 @@ class Desk:
             try:
                 await self._box.fail(name, str(error), min(2.0 ** mail["attempt"], _LONGEST_PAUSE_SECONDS))
             except (FileMailError, OSError) as worse:
-                _LOG.warning("%s will be back when its claim runs out: %s", name, worse)
-        except Exception:  # noqa: BLE001 - whatever is wrong with one mail, the others are attended to
-            _LOG.exception("%s of %s will be back when its claim runs out", name, mail["from"])
+                _LOG.warning("%s will come back when its claim runs out: %s", name, worse)
+        except Exception:  # noqa: BLE001 - trouble with one mail must not stop the others
+            _LOG.exception("%s of %s will come back when its claim runs out", name, mail["from"])
         finally:
             self._in_hand.pop(name, None)
             self._mails.pop(name, None)
@@ -153,7 +153,7 @@ class Desk:
         )
         match verdict:
             case Result(delegation, final):
-                next_one()  # this one takes its place in the conversation at once, and may wait there for long
+                next_one()  # this one queues in its conversation at once, and may wait there for long
                 await self._take_result(mail, delegation, final=final)
             case Progress(delegation):
                 await self._take_progress(mail, delegation)
@@ -170,7 +170,7 @@ class Desk:
     async def _work(self, mail: dict[str, Any], next_one: Callable[[], None]) -> None:
         name = mail["filename"]
         errand = self._errands[name] = Errand(mail, reports_for(self._box, mail), self._host.ask)
-        outcome: Exception | None = TurnFailed("it was put down before it was done")
+        outcome: Exception | None = TurnFailed("it was stopped before it was done")
         try:
             for delegation in await self._box.delegations():
                 if delegation.parent == name:
@@ -211,8 +211,8 @@ class Desk:
             await errand.reports.progress(text_of(mail))
 
     async def _errand(self, name: str) -> Errand | None:
-        """The errand of that mail, as soon as it is in hand again; None when it is done."""
-        while name not in self._errands and await self._box.waits(name):  # noqa: ASYNC110 - it may be in another process's hands
+        """A mail's errand, as soon as the mail is in hand again; None if it is done."""
+        while name not in self._errands and await self._box.waits(name):  # noqa: ASYNC110 - another process may have it
             await asyncio.sleep(self._poll_interval)
         return self._errands.get(name)
 

@@ -1,4 +1,4 @@
-"""A task or message that is being worked at, from the first turn until its asker has the answer."""
+"""A task or message being worked on, from the first turn until its asker has the answer."""
 
 import asyncio
 import hashlib
@@ -15,24 +15,24 @@ from postoffice_nanobot.prompts import errand_prompt
 from postoffice_nanobot.reports import NoReports, Reports
 
 _DECIDING_SECONDS = 5.0
-"""Seconds. A model that has not declined by then has taken the task up."""
+"""In seconds. A model that has not declined by then counts as having accepted."""
 
 Ask = Callable[[Place, str, str], Awaitable[Answer]]
-"""A turn of the model in a conversation, over a text, because of a mail."""
+"""Runs a turn of the model in a conversation, with a text, because of a mail."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Something the model is to hear while it works at an errand."""
+    """Something to tell the model while it works on an errand."""
 
     text: str
     heard: asyncio.Future[None]
     delegation: str | None = None
-    """The delegation that is answered by it."""
+    """The delegation that this answers."""
 
 
 class Errand:
-    """Its conversation is its own: a task has a session to itself, the messages of one agent share one."""
+    """One errand. A task has a session of its own; all messages of one agent share one."""
 
     def __init__(self, mail: dict[str, Any], reports: Reports, ask: Ask) -> None:
         self.mail = mail
@@ -46,25 +46,25 @@ class Errand:
 
     @property
     def is_task(self) -> bool:
-        """Whether it counts against the quota."""
+        """Whether it is a task, which counts against the quota."""
         return bool(self.mail["type"] == "task")
 
     def delegated(self, id: str) -> None:
-        """Something was asked of another agent for the sake of this."""
+        """Note that another agent was asked something for this errand."""
         self._open.add(id)
 
     def withdrawn(self, id: str) -> None:
-        """It was not asked after all."""
+        """Note that it was not asked after all."""
         self._open.discard(id)
 
     def hear(self, text: str, delegation: str | None = None) -> asyncio.Future[None]:
-        """Let the model know, after the turn that is under way; done when the errand is, for only then is it settled."""
+        """Tell the model a word after the present turn. Returns when the errand is done, as only then the word's mail may be settled."""
         word = Word(text, asyncio.get_running_loop().create_future(), delegation)
         self._words.put_nowait(word)
         return word.heard
 
     async def work(self, now: int, settle: Callable[[], Awaitable[None]]) -> None:
-        """Work until there is an answer, report it, and settle the mail."""
+        """Work until there is an answer, report it and settle the mail."""
         deciding = asyncio.create_task(self._take_up_unless_declined())
         try:
             async with asyncio.timeout(self._time_left(now)) as limit:
@@ -81,7 +81,7 @@ class Errand:
         await settle()
 
     def leave(self, error: Exception | None) -> None:
-        """Whoever waits for a word of his to be heard need wait no longer."""
+        """End the waits of all words that were not heard yet."""
         while not self._words.empty():
             self._heard.append(self._words.get_nowait())
         for word in self._heard:
@@ -91,10 +91,10 @@ class Errand:
                 word.heard.set_result(None)
             else:
                 word.heard.set_exception(error)
-                word.heard.exception()  # looked at, for not every word has somebody who waits
+                word.heard.exception()  # marks the exception as seen, as not every word has a waiter
 
     async def _answer(self) -> Answer:
-        # One that is back after a kill and has asked others waits for them; it does not ask them again.
+        # After a kill, an errand that has asked others waits for their answers instead of asking again.
         if not self._open:
             answer = await self._ask(self.place, self._prompt(), self.mail["filename"])
         else:
@@ -112,7 +112,7 @@ class Errand:
 
     async def _take_up_unless_declined(self) -> None:
         await asyncio.sleep(_DECIDING_SECONDS)
-        with suppress(FileMailError, OSError):  # the end, when it is reported, implies it
+        with suppress(FileMailError, OSError):  # the final report implies it
             await self.reports.taken_up()
 
     def _prompt(self) -> str:
@@ -124,7 +124,7 @@ class Errand:
 
 
 def place_of(mail: dict[str, Any]) -> Place:
-    """The conversation in which a mail is worked at."""
+    """The conversation for a mail."""
     sender = mail["from"]
     own = f":{hashlib.sha256(mail['task']['id'].encode()).hexdigest()[:12]}" if mail["type"] == "task" else ""
     return Place(f"{CHANNEL}:{sender}{own}", CHANNEL, sender)

@@ -1,4 +1,4 @@
-"""What the desk needs of the nanobot it works for."""
+"""What the desk needs from nanobot."""
 
 from typing import Protocol
 
@@ -7,20 +7,20 @@ from postoffice_nanobot.place import Place
 
 
 class TurnFailed(Exception):
-    """The model's turn came to no answer; the text says why."""
+    """The model's turn gave no answer; the text says why."""
 
 
 class Host(Protocol):
-    """One nanobot. Causes are the files of the mail because of which something is done."""
+    """One nanobot. `causes` are the files of the mails because of which something is done."""
 
     def allows(self, sender: str) -> bool:
-        """Whether this sender may talk to the agent at all."""
+        """Whether this sender may talk to the agent."""
 
     async def ask(self, place: Place, text: str, cause: str) -> Answer:
-        """A turn in a conversation of the mailbox; its answer is not shown to anybody. Raises TurnFailed."""
+        """Run a turn in a conversation of the mailbox, and return its answer, which is not shown. Raises TurnFailed."""
 
     async def tell(self, place: Place, text: str, cause: str) -> None:
-        """A turn in any conversation; its answer is shown there. Raises TurnFailed."""
+        """Run a turn in any conversation, where its answer is shown. Raises TurnFailed."""
 
     async def show(self, place: Place, text: str) -> None:
-        """Words for the person there to read, without a turn."""
+        """Show text to the person, without a turn."""

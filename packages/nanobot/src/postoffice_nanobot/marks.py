@@ -1,13 +1,13 @@
-"""What nanobot keeps with a turn that mail has caused: seed 002's keys, and one of ours."""
+"""The metadata of a turn caused by mail: seed 002's keys, and one of ours."""
 
 from typing import Any
 
 CAUSE = "mailbox_cause"
-"""The file of the mail because of which a turn was begun."""
+"""The file of the mail that caused a turn."""
 
 
 def marks(cause: str, mail: dict[str, Any] | None) -> dict[str, Any]:
-    """The metadata of a turn. Other agents wrote these values: they are for programs, and nobody fences them."""
+    """A turn's metadata. Other agents wrote these values, and they are not fenced: they are only for programs."""
     if mail is None:
         return {CAUSE: cause}
     return {

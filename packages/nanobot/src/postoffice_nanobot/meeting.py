@@ -1,4 +1,4 @@
-"""Where the channel and the tool of one nanobot find each other: by the bus both are given."""
+"""Lets the channel and the tool of one nanobot find each other, by the bus that both get."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,12 +7,12 @@ from weakref import WeakKeyDictionary
 
 @dataclass(slots=True)
 class Meeting:
-    """What each leaves for the other."""
+    """What each shares with the other."""
 
     channel: Any = None
     """The channel, for the tool."""
     events: Any = None
-    """Where nanobot 0.2 tells of its turns; only tools are shown this."""
+    """The bus on which nanobot 0.2 reports its turns; only tools get it."""
     sessions: Any = None
     """Nanobot's sessions."""
 
@@ -21,5 +21,5 @@ _MEETINGS: WeakKeyDictionary[Any, Meeting] = WeakKeyDictionary()
 
 
 def meeting(bus: Any) -> Meeting:
-    """The one of this bus."""
+    """The meeting for this bus."""
     return _MEETINGS.setdefault(bus, Meeting())

@@ -1,8 +1,8 @@
-"""In which conversation the model said that something should be sent.
+"""The conversation in which the model decided to send something.
 
-Nanobot's own `message` tool does not tell the channel it sends to. But it puts what it sends into the bus's queue from within the turn, and
-there nanobot knows the conversation: so that is where we note it. Should a nanobot do this differently one day, mail still goes out, and its
-answers come into the agent's conversation with the one who answers.
+Nanobot's own `message` tool does not pass this to the channel. But it puts messages into the bus's queue during the turn, and
+then nanobot knows the conversation, so we note it there. If nanobot changes this one day, mail still goes out, and its
+answers come into the conversation with the agent that answers.
 """
 
 import asyncio
@@ -21,19 +21,19 @@ _NOTED = "mailbox_noted"
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """The conversation a tool sent something from, and whether the channel has had it."""
+    """The conversation from which a tool sent something, and whether the channel has taken it."""
 
     origin: Origin
     taken: asyncio.Future[None]
 
     def take(self) -> None:
-        """The channel has had it."""
+        """Note that the channel has taken it."""
         if not self.taken.done():
             self.taken.set_result(None)
 
 
 def current_origin() -> Origin | None:
-    """The conversation whose turn this is; None outside a turn."""
+    """The conversation of the present turn; None outside a turn."""
     context = current_request_context()
     if context is None:
         return None
@@ -42,18 +42,18 @@ def current_origin() -> Origin | None:
 
 
 def is_speech(message: Any) -> bool:
-    """Whether it is meant to be read, and does not only tell how a turn goes: 0.3 says so by an event, 0.2 by marks of its own."""
+    """Whether a message is speech, and not just progress of a turn: 0.3 shows that by an event, 0.2 by metadata."""
     return getattr(message, "event", None) is None and not any(mark.startswith("_") for mark in message.metadata or ())
 
 
 def noted_on(message: Any) -> Noted | None:
-    """What was noted on a message; None if it was not sent by a tool."""
+    """The note on a message; None if no tool sent it."""
     note: Noted | None = (message.metadata or {}).get(_NOTED)
     return note
 
 
 def note_origins(bus: Any) -> None:
-    """Have the conversation noted on everything that is sent to the mailbox from now on."""
+    """From now on, note the conversation on everything that is sent to the mailbox."""
     queue = bus.outbound
     put = queue.put
     if hasattr(put, "notes_origins"):

@@ -1,4 +1,4 @@
-"""What this agent sends of its own accord: a new task or message, or one passed on while it works for another."""
+"""What this agent sends itself: a new task or message, or a mail it passes on while working for another agent."""
 
 import logging
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What the model wants sent."""
+    """What the model wants to send."""
 
     to: str
     answer: Answer
@@ -29,7 +29,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The conversation in which it said so, and the mail that conversation is about."""
+    """The conversation in which the model decided that, and the mail this conversation is about."""
 
     place: Place
     cause: str | None = None
@@ -40,7 +40,7 @@ class Nobody(FileMailError):
 
 
 class Outbox:
-    """Knows what is being worked at, and so whether something sent is new or passed on."""
+    """Sends orders. It knows the errands in hand, and so whether an order is new or passes a mail on."""
 
     def __init__(self, box: Box, errands: Mapping[str, Errand], told: Mapping[str, Delegation]) -> None:
         self._box = box
@@ -48,7 +48,7 @@ class Outbox:
         self._told = told
 
     async def send(self, order: Order, origin: Origin) -> str | None:
-        """Send, and say the message's id; None if it went along with the errand in hand. Raises FileMailError."""
+        """Send, and return the message's id; None if it became part of the errand in hand. Raises FileMailError."""
         to = check_recipient(order.to)
         errand = self._errands.get(origin.cause or "")
         if errand is not None and order.kind == "message" and folded(to) == folded(errand.mail["from"]):
@@ -71,7 +71,7 @@ class Outbox:
         return delegation.id
 
     async def post_again(self) -> None:
-        """Send what an earlier process had written down and did not come to send. Raises what passes: then it is still written down."""
+        """Send what an earlier process wrote down but did not send. Errors that pass are raised, and it stays written down."""
         for delegation in await self._box.delegations():
             if not delegation.sent:
                 try:
@@ -80,10 +80,10 @@ class Outbox:
                     raise
                 except FileMailError as error:
                     await self._box.close(delegation)
-                    _LOG.warning("what was asked of %s is not sent: %s", delegation.to, error)
+                    _LOG.warning("the delegation to %s was not sent: %s", delegation.to, error)
 
     async def post(self, delegation: Delegation) -> None:
-        """Written down, sent, and that it was sent written down: whoever is killed in between goes on from there."""
+        """Write it down, send it, and write down that it was sent. After a kill, the next process goes on from there."""
         await self._box.keep(delegation)
         await self._box.post(delegation.to, delegation.message, at=delegation.at, key=delegation.id, forward_of=delegation.forward_of)
         await self._box.keep(replace(delegation, sent=True))
@@ -93,7 +93,7 @@ class Outbox:
         id = f"msg_{now // SECOND}_{self._box.agent}_{self._box.token()}"
         message: dict[str, Any] = {
             "id": id,
-            "correlation_id": id,  # by which agents of other kinds mark an answer
+            "correlation_id": id,  # agents of other software mark their answer with this
             "type": order.kind,
             "ttl": ttl,
             "content": {"parts": order.answer.parts()},
@@ -113,7 +113,7 @@ class Outbox:
         )
 
     def _hops(self, to: str, origin: Origin) -> int:
-        """What one result leads to after another is bounded as forwards are, or two agents could go on for ever."""
+        """The remaining hops. Chains of delegations are limited like forwards, or two agents could go on for ever."""
         before = self._told.get(origin.cause or "")
         if before is None:
             return Settings().ttl

@@ -1,4 +1,4 @@
-"""A conversation of nanobot: where something was asked, and where its answer belongs."""
+"""A conversation of nanobot, in which something was asked and to which the answer belongs."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ CHANNEL = "mailbox"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A chat of a channel, and the session in which nanobot remembers what was said there."""
+    """A chat of a channel, and the session in which nanobot remembers it."""
 
     session_id: str
     channel: str

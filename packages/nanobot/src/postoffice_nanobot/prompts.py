@@ -1,4 +1,4 @@
-"""Mail as nanobot's model reads it: a heading of ours that says what is known, and the sender's words behind a fence."""
+"""Mail as nanobot's model reads it: our heading with what we know, and the sender's words inside a fence."""
 
 import json
 from typing import Any
@@ -13,7 +13,7 @@ def text_of(mail: dict[str, Any]) -> str:
 
 
 def errand_prompt(mail: dict[str, Any], *, answered: bool) -> str:
-    """Something another agent asks for."""
+    """The prompt for another agent's task or message."""
     sender = mail["from"]
     if mail["type"] == "task":
         due = mail["task"].get("deadline")
@@ -26,7 +26,7 @@ def errand_prompt(mail: dict[str, Any], *, answered: bool) -> str:
 
 
 def result_prompt(mail: dict[str, Any]) -> str:
-    """What became of something this agent had asked another for."""
+    """The prompt for the result of something this agent asked for."""
     sender, state = mail["from"], (mail["task"] or {}).get("state") if mail["type"] == "task_update" else None
     head = f"[Mailbox] The task given to {sender} is {state}." if state else f"[Mailbox] {sender} has answered."
     if sender == "system":
@@ -35,12 +35,12 @@ def result_prompt(mail: dict[str, Any]) -> str:
 
 
 def progress_line(mail: dict[str, Any]) -> str:
-    """How far a task has come, for a person to read."""
+    """A task's progress, for a person to read."""
     return f"{mail['from']} ({mail['task']['state']}): {one_line(text_of(mail))}"
 
 
 def unsent_prompt(to: str, why: str) -> str:
-    """What the agent wanted to send and could not."""
+    """The prompt for something the agent could not send."""
     return f"[Mailbox] Nothing was sent to {one_line(to)}: {one_line(why)}"
 
 
@@ -53,7 +53,7 @@ def _part(part: dict[str, Any]) -> str:
         case {"type": "text", "text": str(text)}:
             return text
         case {"type": "file", "path": str(path)}:
-            # Named and not attached: whether this agent opens what another points at is for its own tools to decide.
+            # Named but not attached: the agent's own tools decide whether it opens another agent's file.
             return f"[file: {path}]"
         case {"type": "data", "data": data}:
             return json.dumps(data, ensure_ascii=False, indent=2)

@@ -1,4 +1,4 @@
-"""In which order mails are taken up: those of one sender as they were sent, those of several side by side."""
+"""The order in which mails begin: one sender's in the order sent, several senders' side by side."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -9,14 +9,14 @@ from postoffice_files.names import folded
 
 
 class Queues:
-    """A queue for each sender, in the order in which its mails came."""
+    """A queue for each sender."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     @asynccontextmanager
     async def turn(self, sender: str) -> AsyncIterator[Callable[[], None]]:
-        """Wait for one's turn. What this gives ends it before the work is done: one that takes long keeps nobody waiting."""
+        """Wait for a mail's turn. The returned call ends the turn early, so that long work does not hold up the next mail."""
         lock = self._locks.setdefault(folded(sender), asyncio.Lock())
         await lock.acquire()
         with ExitStack() as held:

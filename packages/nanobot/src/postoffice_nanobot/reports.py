@@ -1,4 +1,4 @@
-"""What goes back to whoever asked: each state of a task once, whatever happens in between."""
+"""Reports to the asker: each state of a task once, whatever happens in between."""
 
 from typing import Any, Protocol
 
@@ -8,32 +8,32 @@ from postoffice_nanobot.answer import Answer, keepable
 from postoffice_nanobot.box import Box
 
 _LATEST_MICROS = 10**17
-"""Microseconds; a sender's clock may say anything."""
+"""In microseconds; a sender's clock may be wrong."""
 _LAST_ORDER = 10**9
-"""A final report comes behind all others."""
+"""The final report comes after all others."""
 
 
 class Reports(Protocol):
-    """The way back to one asker."""
+    """Reports to one asker."""
 
     async def taken_up(self) -> None:
-        """The work has begun."""
+        """Report that the work has begun."""
 
     async def progress(self, text: str) -> None:
-        """Something to know on the way."""
+        """Report progress."""
 
     async def done(self, answer: Answer) -> None:
-        """The end: an answer, or its refusal."""
+        """Report the answer, or that the model declined."""
 
     async def refused(self, reason: str) -> None:
-        """The end before the beginning."""
+        """Report that the task was refused before it began."""
 
     async def failed(self, reason: str) -> None:
-        """The end, without an answer."""
+        """Report a failure."""
 
 
 class _Way:
-    """Reports bear the time of what they answer and a key, so that one sent again after a kill is the same file."""
+    """Sends reports with the time of the mail they answer and a key, so that one sent again after a kill is the same file."""
 
     def __init__(self, box: Box, mail: dict[str, Any]) -> None:
         self._box = box
@@ -54,7 +54,7 @@ class _Way:
 
 
 class TaskReports:
-    """A task's states."""
+    """Reports on a task."""
 
     def __init__(self, box: Box, mail: dict[str, Any]) -> None:
         self._way = _Way(box, mail)
@@ -80,7 +80,7 @@ class TaskReports:
         await self._way.last(task_update(self._mail, "completed") | {"content": {"parts": answer.parts()}})
 
     async def refused(self, reason: str) -> None:
-        # What was accepted can no longer be rejected, only fail; and an earlier try may have accepted it.
+        # An accepted task cannot be rejected any more, only fail, and an earlier attempt may have accepted it.
         begun = self._begun or self._mail["attempt"] > 1
         await self._way.last(task_update(self._mail, "failed" if begun else "rejected", keepable(reason)))
 
@@ -89,14 +89,14 @@ class TaskReports:
 
 
 class Replies:
-    """Answers to a message that is no task."""
+    """Answers to a message that is not a task."""
 
     def __init__(self, box: Box, mail: dict[str, Any]) -> None:
         self._way = _Way(box, mail)
         self._mail = mail
 
     async def taken_up(self) -> None:
-        """Nobody counts on hearing this of a message."""
+        """A message needs no such report."""
 
     async def progress(self, text: str) -> None:
         await self._way.along(self._reply(Answer(text)))
@@ -105,13 +105,13 @@ class Replies:
         await self._way.last(self._reply(answer))
 
     async def refused(self, reason: str) -> None:
-        """A message is not taken or refused; it is read or not."""
+        """A message cannot be refused."""
 
     async def failed(self, reason: str) -> None:
         await self._way.last(self._reply(Answer(reason)))
 
     def _reply(self, answer: Answer) -> dict[str, Any]:
-        # Marked as automatic, so that no program answers it in turn.
+        # Marked as automatic, so that no program answers it.
         return {
             "type": "message",
             "content": {"parts": answer.parts()},
@@ -122,7 +122,7 @@ class Replies:
 
 
 class NoReports:
-    """Nobody waits for an answer."""
+    """No reports, as nobody waits for an answer."""
 
     async def taken_up(self) -> None: ...
 
@@ -136,7 +136,7 @@ class NoReports:
 
 
 def reports_for(box: Box, mail: dict[str, Any]) -> Reports:
-    """The way back for a mail. What a program wrote by itself is never answered by a program, or two would never stop."""
+    """How to report on a mail. An automatic message gets no answer, or two programs would answer each other for ever."""
     if mail["type"] == "task":
         return TaskReports(box, mail)
     if mail["type"] == "task_update" or mail.get("automatic") or mail["from"].lower() == "system":

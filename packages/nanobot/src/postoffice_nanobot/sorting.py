@@ -1,4 +1,4 @@
-"""What a mail is to this agent: something to do, the answer to something it asked for, or nothing it must act on."""
+"""What a mail means to this agent: work, the answer to a delegation, or nothing to act on."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +13,12 @@ _FINAL = frozenset({"completed", "failed", "rejected"})
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """Something to do or to read."""
+    """A task to do or a message to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The answer to something this agent had asked for."""
+    """The answer to a delegation."""
 
     delegation: Delegation
     final: bool
@@ -26,14 +26,14 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """News of something this agent had asked for."""
+    """Progress of a delegation."""
 
     delegation: Delegation
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A task that must not be taken."""
+    """A task that this agent must not take."""
 
     reason: str
 
@@ -49,7 +49,7 @@ Verdict = Work | Result | Progress | Refused | Nothing
 
 
 def sort(mail: dict[str, Any], *, delegation: Delegation | None, allowed: bool, card: dict[str, Any], now: int) -> Verdict:
-    """The delegation is the one whose id the mail names; whether it may speak for it is decided here."""
+    """Sort a mail. `delegation` is the one whose id it names; whether its sender may report on it is decided here."""
     mine = delegation if delegation is not None and _may_answer(mail["from"], delegation) else None
     if mine is not None and mail["type"] != "task":
         return _answer(mail, mine)
@@ -78,8 +78,8 @@ def _answer(mail: dict[str, Any], delegation: Delegation) -> Verdict:
 
 
 def _reason(mail: dict[str, Any], *, allowed: bool, card: dict[str, Any], now: int) -> str | None:
-    # Who is allowed is for nanobot to say: besides allowFrom it knows whom its owner has approved.
+    # Nanobot decides who is allowed: besides allowFrom it knows whom its owner has approved.
     heard = {**card, "allow_from": ["*"] if allowed else []}
     if mail["attempt"] > 1:
-        heard["current_tasks"] = []  # it had its place before, and keeps it
+        heard["current_tasks"] = []  # the task was counted when it began, so it must not be counted against the quota again
     return refusal(heard, mail, now)

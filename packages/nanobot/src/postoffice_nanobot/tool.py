@@ -1,4 +1,4 @@
-"""`mailbox`, a tool for nanobot's model: who else is there, and asking them for something."""
+"""The tool `mailbox` for nanobot's model: lists other agents and asks them for something."""
 
 from typing import Any
 
@@ -14,32 +14,32 @@ from postoffice_nanobot.outbox import Order
 
 
 class MailboxTool(Tool):
-    """What it sends is on disk when it answers, and what cannot be sent is said at once."""
+    """The tool. A message is on disk when it answers, and one that cannot be sent is refused at once."""
 
     def __init__(self, here: Meeting) -> None:
         self._here = here
 
     @classmethod
     def enabled(cls, ctx: Any) -> bool:
-        """Whether there is a mailbox to use it with."""
+        """Whether this nanobot has a mailbox."""
         section = getattr(load_config().channels, "mailbox", None)
         return ctx.bus is not None and isinstance(section, dict) and section.get("enabled") is True
 
     @classmethod
     def create(cls, ctx: Any) -> "MailboxTool":
-        """Made with the agent loop, before the channel is."""
+        """Create the tool, with the agent loop and before the channel."""
         here = meeting(ctx.bus)
         here.events, here.sessions = getattr(ctx, "runtime_events", None), ctx.sessions
         return cls(here)
 
     @property
     def name(self) -> str:
-        """What the model calls it."""
+        """The tool's name."""
         return "mailbox"
 
     @property
     def description(self) -> str:
-        """What the model knows of it."""
+        """The tool's description."""
         return (
             "Other agents that can be reached by mail. 'agents' lists those online and what they can do. 'task' asks one of them to do "
             "something: its result comes into this conversation later, by itself. 'message' tells or asks one something; an answer, if "
@@ -48,7 +48,7 @@ class MailboxTool(Tool):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What it is called with."""
+        """The tool's parameters."""
         return {
             "type": "object",
             "properties": {
@@ -61,7 +61,7 @@ class MailboxTool(Tool):
         }
 
     async def execute(self, action: str, to: str = "", text: str = "", deadline: str | None = None, **_: Any) -> str:
-        """Do it, and say how it went."""
+        """Run the tool."""
         channel, origin = self._here.channel, current_origin()
         if channel is None or not channel.is_running or origin is None:
             return "Error: the mailbox is not running."
@@ -73,7 +73,7 @@ class MailboxTool(Tool):
             id = await channel.desk.send(Order(to, Answer(text), action, deadline), origin)
         except (FileMailError, OSError) as error:
             return f"Error: {error}"
-        return f"Sent to {to}, id {id}. What becomes of it will be told in this conversation." if id else f"Sent to {to}."
+        return f"Sent to {to}, id {id}. The result will come into this conversation." if id else f"Sent to {to}."
 
 
 def _listed(cards: list[dict[str, Any]]) -> str:

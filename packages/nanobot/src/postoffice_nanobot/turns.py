@@ -1,4 +1,4 @@
-"""Nanobot's turns: when one may begin in a session, and how it ended."""
+"""Nanobot's turns: when one may begin in a session, and how it ends."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -11,18 +11,18 @@ from nanobot.bus.runtime_events import SessionTurnStarted, TurnCompleted, TurnRu
 from postoffice_nanobot.meeting import Meeting
 
 _MODEL_ERROR = "[Assistant reply unavailable due to model error.]"
-"""What nanobot 0.2 writes into a session in place of an answer; its event does not tell a failed turn from another."""
+"""What nanobot 0.2 writes into a session if a turn fails; its event does not show the failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a turn ended."""
+    """The outcome of a turn."""
 
     failure: str | None = None
 
 
 class Turns:
-    """Follows what nanobot tells of its sessions. 0.3 tells it on the bus, 0.2 on a bus of its own that only tools are shown."""
+    """Follows nanobot's turns. Version 0.3 reports them on the bus, 0.2 on another bus that only tools get."""
 
     def __init__(self, bus: Any, meeting: Meeting) -> None:
         self._sessions = meeting.sessions
@@ -34,7 +34,7 @@ class Turns:
         self._unsubscribe: list[Callable[[], None]] = []
 
     def follow(self) -> None:
-        """Begin to listen."""
+        """Start listening."""
         if self._source is None:
             msg = "nanobot has not loaded the tool of postoffice-nanobot, and without it its turns cannot be followed"
             raise RuntimeError(msg)
@@ -42,14 +42,14 @@ class Turns:
             self._unsubscribe.append(self._source.subscribe(act, kind))
 
     def unfollow(self) -> None:
-        """Listen no longer."""
+        """Stop listening."""
         while self._unsubscribe:
             self._unsubscribe.pop()()
 
     async def take(self, session: str, publish: Callable[[], Awaitable[None]]) -> Ended:
-        """Put something into a session when nobody's turn is under way there, and wait for the turn it causes.
+        """Put something into a session while no turn is under way there, and wait for the turn it causes.
 
-        In a turn that is under way it would be heard as well, but nobody would tell when.
+        A turn that is under way would take it too, but nothing would say when.
         """
         lock = self._locks.setdefault(session, asyncio.Lock())
         async with lock:
@@ -74,7 +74,7 @@ class Turns:
             self._running.discard(session)
             self._quiet.set()
             self._quiet = asyncio.Event()
-            # A turn that completed said so before; this one was broken off.
+            # A turn that completed was reported earlier, so this one was broken off.
             self._end(session, Ended("the turn was stopped"))
 
     def _end(self, session: str, ended: Ended) -> None:

@@ -1,4 +1,4 @@
-// Whom a letter goes to, as chips: each name is checked while the letter is written, and a slip is offered its cure.
+// A letter's recipients as chips. Each name is checked while the letter is written, and for a mistyped one the right name is offered.
 import { parse } from "./markup.js";
 
 const element = (name, className, text = "") => Object.assign(document.createElement(name), { className, textContent: text });
@@ -20,7 +20,7 @@ async function check(chip, name) {
     } else chip.append(element("span", "chip-near", found.dataset.why));
     chip.closest(".chips").dispatchEvent(new Event("chips"));
   } catch {
-    // The office says so when it is sent.
+    // The office will say so when the letter is sent.
   }
 }
 
@@ -37,7 +37,7 @@ function dress(input) {
   box.append(field);
   const gone = new AbortController();
   const { signal } = gone;
-  // Before another view comes, the field is what the server made of it: what is added here would be in the way.
+  // Before another view comes, the field is put back as the server made it: our additions would disturb the comparison.
   document.addEventListener("leaving", () => {
     gone.abort();
     box.remove();

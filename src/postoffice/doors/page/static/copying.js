@@ -1,4 +1,4 @@
-// Buttons that copy what stands beside them.
+// Buttons that copy the text beside them.
 import { tell } from "./toast.js";
 
 export function offerCopies() {

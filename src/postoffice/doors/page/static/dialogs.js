@@ -1,7 +1,7 @@
-// Questions before something cannot be taken back.
+// Asks before something that cannot be undone.
 export function openDialogs() {
   const upgrade = () => {
-    // Without scripts the address asks; with them it is a dialog that keeps the rest away until it is answered.
+    // Without scripts another page asks; with them it is a modal dialog.
     for (const dialog of document.querySelectorAll("main dialog[open]:not(:modal)")) {
       dialog.close();
       dialog.showModal();

@@ -1,4 +1,4 @@
-// Nothing written is lost: what stands in a form is kept in this browser until it is sent, whatever is opened meanwhile.
+// Nothing written is lost: a form's text is kept in this browser until it is sent, even if other pages are opened meanwhile.
 const FIELDS = "textarea, select, input:not([type=hidden], [type=checkbox], [type=radio]), input[data-to]";
 
 const store = () => {
@@ -27,7 +27,7 @@ function keep(form) {
     if (written) store()?.setItem(place(form), JSON.stringify(values));
     else store()?.removeItem(place(form));
   } catch {
-    // No room: it still stands in the window.
+    // No room in the storage: the text is still in the window.
   }
   mark();
 }
@@ -38,7 +38,7 @@ function restore() {
     if (!values) continue;
     for (const field of fields(form)) {
       const kept = values[field.name];
-      // What an address says of whom to write to comes before what was begun to somebody else.
+      // A recipient in the address goes before a draft to somebody else.
       if (!kept || (field.nodeName !== "SELECT" && field.value)) continue;
       if (field.nodeName === "SELECT" && ![...field.options].some((option) => option.value === kept)) continue;
       field.value = kept;
@@ -48,7 +48,7 @@ function restore() {
   mark();
 }
 
-// In lists it shows where something was begun.
+// Lists show which conversations have a draft.
 function mark() {
   for (const row of document.querySelectorAll("[data-thread]")) {
     row.toggleAttribute("data-drafted", Boolean(store()?.getItem(`${mine()}thread-${row.dataset.thread}`)));
@@ -64,7 +64,7 @@ export function keepDrafts() {
   document.addEventListener("change", ({ target }) => target.form?.dataset.draft && keep(target.form));
   document.addEventListener("arrived", restore);
   document.addEventListener("refreshed", mark);
-  // Whoever leaves on purpose takes everything along.
+  // A person who logs out removes their drafts.
   document.addEventListener("submit", ({ target }) => {
     if (!target.hasAttribute("data-leave")) return;
     for (const key of Object.keys(store() || {})) if (key.startsWith(mine())) store().removeItem(key);

@@ -1,4 +1,4 @@
-// Forms: sent without leaving the page, so that what was written is still there when the answer is no.
+// Sends forms without leaving the page, so that the text is still there if the answer is a refusal.
 import { sent } from "./drafts.js";
 import { goOn, indexOf } from "./keys.js";
 import { travel } from "./travel.js";
@@ -6,7 +6,7 @@ import { tell } from "./toast.js";
 
 const SHOWN = 8000; // milliseconds that a good word stays
 
-// What was heard is not being written any more, and the next one is a new letter; but what was written since then is kept.
+// A sent letter is removed from the form, and the next one gets a new id; but text written since the sending is kept.
 function begin(form, heard) {
   const { content, once } = form.elements;
   if (content && content.value !== heard) return;
@@ -15,7 +15,7 @@ function begin(form, heard) {
   sent(form);
 }
 
-// A refusal is told where it was met: at the field that it is about, or at the button that was pressed.
+// A refusal is shown where it belongs: at its field, or at the button that was pressed.
 function refuse(form, { problem, doubt }) {
   form.querySelectorAll("[data-doubt], .problem").forEach((old) => old.remove());
   if (doubt) {
@@ -31,7 +31,7 @@ function refuse(form, { problem, doubt }) {
   form.append(told);
 }
 
-// Of several rows it is the first after which the next one is.
+// With several rows, the next row is counted from the first.
 const picked = (form) => form.id === "many" && document.querySelector(".pick:checked")?.closest("[data-item]");
 
 export function submitForms() {
@@ -50,7 +50,7 @@ export function submitForms() {
     if (event.defaultPrevented || form.method === "dialog") return;
     const fields = new URLSearchParams(new FormData(form, event.submitter));
     event.preventDefault();
-    // A time is meant on the reader's clock, also where summer ends before it.
+    // A time is by the reader's clock, even if summer time ends before it.
     for (const { name, value } of form.querySelectorAll("[type=datetime-local]")) if (value) fields.set(name, new Date(value).toISOString());
     if (form.dataset.zone === "name") fields.set("zone", Intl.DateTimeFormat().resolvedOptions().timeZone);
     else if ("zone" in form.dataset) fields.set("zone", -new Date().getTimezoneOffset()); // tomorrow is the reader's
@@ -71,7 +71,7 @@ export function submitForms() {
     else form.querySelectorAll("[data-doubt], .problem").forEach((old) => old.remove());
     if (item && outcome && !outcome.problem) goOn(item.dataset.key, index);
   });
-  // Ctrl-Enter sends what is being written.
+  // Ctrl-Enter sends the form.
   document.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.nodeName === "TEXTAREA") event.target.form?.requestSubmit();
   });

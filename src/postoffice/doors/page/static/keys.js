@@ -1,4 +1,4 @@
-// Keys: j and k walk, Enter opens, r answers, g and a letter goes, / searches, ? tells.
+// Keys: j and k move, Enter opens, r answers, g and a letter goes to a view, / searches, ? shows help.
 import { travel } from "./travel.js";
 import { showPalette } from "./palette.js";
 
@@ -14,7 +14,7 @@ export function choose(item) {
   item.scrollIntoView({ block: "nearest" });
 }
 
-// After an act: the row that was acted on, if it is still there, else the one that took its place.
+// After an act: choose the same row if it is still there, else the one that took its place.
 export function goOn(key, index) {
   const all = items();
   const next = all.find((item) => item.dataset.key === key) || all[Math.min(index, all.length - 1)];
@@ -23,7 +23,7 @@ export function goOn(key, index) {
 
 export const indexOf = (item) => items().indexOf(item);
 
-// What a key does to the row that is chosen.
+// What a key does to the chosen row.
 function deed(key) {
   const item = document.activeElement?.closest("[data-item]") || document.querySelector("[data-item][data-current]");
   const near = [item, document.querySelector(".pane-own")].filter(Boolean);

@@ -1,8 +1,8 @@
-// A link's code stands behind the #: it is taken from there, out of the address, and sent in a form.
+// Takes a link's code, which is behind the #, out of the address and sends it in a form.
 function enter() {
   const form = document.querySelector("form[data-login]");
   const code = location.hash.slice(1);
-  // Only where links lead: elsewhere what stands there is a place in the page that somebody wanted to see.
+  // Only on the page that links lead to: elsewhere it is an anchor in the page.
   if (!form || !code || location.pathname !== new URL(form.action).pathname) return;
   history.replaceState({}, "", location.pathname);
   form.elements.code.value = code;

@@ -1,4 +1,4 @@
-// Make what is shown like what came, keeping every element that is still there: with it focus, scroll, selection and what is open.
+// Changes the page into what came, and keeps every element that is still in it, with its focus, scroll position, selection and open state.
 
 const key = (node) => (node.nodeType === Node.ELEMENT_NODE ? node.dataset.key || node.id || "" : "");
 
@@ -6,7 +6,7 @@ function alike(one, other) {
   return one.nodeType === other.nodeType && one.nodeName === other.nodeName && key(one) === key(other);
 }
 
-// Why a form was refused stays with it, whatever news comes meanwhile.
+// A form keeps the reason of its refusal when news comes.
 const isTold = (node) => node.nodeType === Node.ELEMENT_NODE && ("told" in node.dataset || "doubt" in node.dataset);
 
 const written = (form) => [...form.elements].some((field) => field.nodeName === "TEXTAREA" && field.value);
@@ -22,7 +22,7 @@ function setAttributes(old, fresh) {
   }
 }
 
-// Moved in the ordinary way, an element loses focus and selection, and a dialog in it stands open for nobody.
+// An ordinary move would lose an element's focus and selection, and break an open dialog in it.
 const move = (parent, child, place) => (parent.moveBefore ? parent.moveBefore(child, place) : parent.insertBefore(child, place));
 
 function morphChildren(old, fresh, marking) {
@@ -63,10 +63,10 @@ export function morph(old, fresh, marking = false) {
   }
   if ("same" in fresh.dataset) return; // the office knows that it is here already
   if (old.isEqualNode(fresh)) return;
-  // What somebody is writing is theirs, with what goes along: the id by which it is one letter however often it is sent.
+  // Never change a form that somebody is writing in, nor its id, which makes it one letter however often it is sent.
   if (old.hasAttribute("data-keep") && written(old.form || old)) return;
   setAttributes(old, fresh);
-  // A field that somebody touched no longer follows its attributes. On another view it does; for news it is theirs.
+  // A field that somebody has touched no longer follows its attributes. For another view it is reset; for news it is left alone.
   if (!marking && old.nodeName === "INPUT") old.value = old.defaultValue;
   if (!marking && old.nodeName === "OPTION") old.selected = old.defaultSelected;
   if (old.nodeName === "TEXTAREA") return;

@@ -1,4 +1,4 @@
-// The line to the office: news says what kind of thing happened, and the fragments that show it are asked for again.
+// The stream of news: each event says what kind of thing happened, and the fragments that show it are loaded again.
 import { morph } from "./morph.js";
 import { parse } from "./markup.js";
 
@@ -45,7 +45,7 @@ function look(kinds) {
   for (const element of document.querySelectorAll("[data-fragment][data-on]")) if (wanted(element, kinds)) want(element);
 }
 
-// Where nobody looks only what waits for a person matters: it stands with the views.
+// In the background only the count of what waits matters, which is in the navigation.
 const due = () => [...waiting].filter(([name]) => !document.hidden || name === "nav");
 
 function plan() {
@@ -54,7 +54,7 @@ function plan() {
   timer = setTimeout(ask, Math.max(0, Math.min(...due().map(([, at]) => at)) - Date.now()));
 }
 
-// Of rows that are here already the office sends no more than the name.
+// For rows that are here already, the office sends only the key.
 function digests(names) {
   const rows = names.flatMap((name) => [...document.querySelectorAll(`[data-fragment="${CSS.escape(name)}"] [data-v]`)]);
   return rows.slice(0, MOST_ROWS).map((row) => row.dataset.v).join(",");
@@ -62,7 +62,7 @@ function digests(names) {
 
 async function ask() {
   const now = Date.now();
-  // Where another page is on its way, to ask for a thread would pass for a look at it: what was just kept unread would be seen again.
+  // While another page is loading, do not ask for a thread: it would count as a look, and mail just kept unread would become seen again.
   const busy = document.documentElement.hasAttribute("aria-busy");
   const names = due().filter(([name, at]) => at <= now && !(busy && name === "thread")).map(([name]) => name);
   if (!names.length && busy) {
@@ -78,7 +78,7 @@ async function ask() {
     const answer = await fetch(here, { headers: { "X-Fragment": names.join(","), "X-Have": digests(names) } });
     const another = answer.ok && answer.headers.get("X-Visitor") !== document.body.dataset.me;
     if (answer.status === 401 || another) {
-      // The login is over, or somebody else's began in another window; but what somebody is writing is still theirs.
+      // The login has ended, or another began in another window; but a text being written is not thrown away.
       const writing = [...document.querySelectorAll("main textarea")].some((field) => field.value);
       return writing ? say("over") : location.reload();
     }
@@ -89,7 +89,7 @@ async function ask() {
     failed = true;
   } finally {
     asking = false;
-    // The line may be live all the same, and nobody tells the same news twice.
+    // The stream may be live all the same, and would not repeat this news.
     if (failed) for (const name of names) waiting.set(name, Date.now() + AGAIN);
     plan();
   }
@@ -126,7 +126,7 @@ function open() {
   });
   source.onerror = () => {
     say("lost");
-    // A browser tries again by itself unless the answer was a refusal; then we do, less and less often.
+    // A browser connects again by itself, but not after a refusal: then we do, less and less often.
     if (source.readyState !== EventSource.CLOSED) return;
     want(document.getElementById("nav")); // if the login is over, the answer says so
     retry = Math.min((retry || 500) * 2, 15_000);
@@ -153,9 +153,9 @@ export function listen() {
     } else if (!source || source.readyState !== EventSource.OPEN) open();
     else plan();
   });
-  // What was told on the way here may be younger than what was brought along.
+  // News that came while this view was loading may be newer than the view.
   document.addEventListener("arrived", ({ detail: { begun } }) => told >= begun && look(["everything"]));
-  // A laptop that slept may hold a line that is long dead: coming back, we ask anew.
+  // After a laptop's sleep the stream may be dead: when the page comes back, load it again.
   addEventListener("online", open);
   addEventListener("pageshow", (event) => event.persisted && open());
   let ticked = Date.now();

@@ -1,4 +1,4 @@
-// The page's scripts: each does one thing to what the server has rendered; without them the page is still a page.
+// Starts the page's scripts. Each does one thing to what the server rendered, and the page works without them.
 import { follow } from "./travel.js";
 import { submitForms } from "./forms.js";
 import { listen } from "./news_stream.js";

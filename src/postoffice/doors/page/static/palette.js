@@ -51,7 +51,7 @@ async function look() {
     const agents = [...parse(text).querySelectorAll("a")].map((link) => ({ text: link.textContent, href: link.getAttribute("href"), kind: "agent" }));
     show([...places(typed), ...agents, ...search]);
   } catch {
-    // Without an answer there are still the views.
+    // Without an answer the views are still there.
   }
 }
 

@@ -1,4 +1,4 @@
-// A person is reached where the page is not before them: other tabs hear of the count, and the browser tells of what they chose.
+// Reaches a person who does not look at the page: other tabs get the count, and the browser shows the notifications they chose.
 import { travel } from "./travel.js";
 
 const WORDS = { question: "asks you", task: "asks you for work", mail: "wrote to you", consent: "asks for consent", stuck: "has something stuck" };
@@ -20,7 +20,7 @@ function keep(what, values) {
   try {
     localStorage.setItem(`${what} ${me()}`, JSON.stringify(values.slice(-KEPT)));
   } catch {
-    // No room: then something is told twice.
+    // No room in the storage: something may be shown twice.
   }
 }
 
@@ -29,7 +29,7 @@ async function waiting() {
   return answer.ok ? (await answer.json()).waiting : [];
 }
 
-// One tab tells for all: whoever gets the lock first looks at what is new, the others find it told.
+// One tab notifies for all: the first to get the lock shows what is new, and the others find it done.
 async function tell() {
   const kinds = kept("kinds");
   if (!kinds.length || globalThis.Notification?.permission !== "granted") return;

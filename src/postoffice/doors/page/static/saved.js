@@ -1,4 +1,4 @@
-// Searches that somebody wants again: kept in this browser, shown with the views.
+// Saved searches: kept in this browser and shown with the views.
 const place = () => `searches ${document.body.dataset.me}`;
 
 function kept() {
@@ -13,7 +13,7 @@ function keep(searches) {
   try {
     localStorage.setItem(place(), JSON.stringify(searches));
   } catch {
-    // No room: it stays in the address.
+    // No room in the storage: the search is still in the address.
   }
   show();
 }

@@ -1,4 +1,4 @@
-// Times go on: how long ago stays true, and clocks are the reader's own.
+// Keeps ages up to date, and shows times by the reader's clock.
 const UNITS = [[86_400, "d", 3_600], [3_600, "h", 60], [60, "m", 1], [1, "s", 1]]; // seconds, sign, and the next smaller one
 
 function span(seconds) {

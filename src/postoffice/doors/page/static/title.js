@@ -1,4 +1,4 @@
-// The tab says how much waits for whoever looks, by its title, its picture and its badge: the list of what is for them, no more and no less.
+// Shows how much waits for the visitor in the tab's title, icon and badge: exactly the number in *For you*.
 let shown = -1;
 
 function paint(count) {

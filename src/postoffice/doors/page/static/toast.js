@@ -1,4 +1,4 @@
-// A word to the reader that goes away by itself.
+// A short message that disappears by itself.
 let shown = null;
 
 export function tell(text, bad = false) {

@@ -1,4 +1,4 @@
-// Links inside the page: what is the same on the next view stays where it is, scrolled as it was.
+// Follows links inside the page: what is the same on the next view stays, with its scroll position.
 import { morph } from "./morph.js";
 import { parse } from "./markup.js";
 
@@ -21,7 +21,7 @@ export async function travel(href, { push = true, body = null, heard = null, top
       if (trip === travelling) location.assign(answer.url); // the login is over: the whole page is another
       return null;
     }
-    // Whoever went on meanwhile is not taken back, but still told if what they sent was refused.
+    // If the person has gone on meanwhile, do not take them back, but still show a refusal.
     if (body && !answer.ok) {
       const told = parse(text);
       const problem = told.querySelector("[data-error]")?.textContent || (answer.status === 401 ? OVER : answer.statusText);
@@ -46,7 +46,7 @@ export async function travel(href, { push = true, body = null, heard = null, top
   }
 }
 
-// On a phone the views are a row that scrolls: the present one is in sight.
+// On a phone the navigation is a row that scrolls: scroll the present view into sight.
 function showView() {
   document.querySelector("#nav [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 }

@@ -113,12 +113,12 @@ _HOMES = {
 
 
 def render(template: str, facts: Mapping[str, Any]) -> str:
-    """A whole page."""
+    """Render a whole page."""
     return _environment().get_template(template).render(facts)
 
 
 def render_blocks(template: str, names: Sequence[str], facts: Mapping[str, Any]) -> str:
-    """Some of a page's blocks by name, from wherever they stand; what the page does not have is left out."""
+    """Render some blocks of a page by name. Blocks that the page does not have are left out."""
     page = _environment().get_template(template)
     homes = ((name, page if name in page.blocks else _environment().get_template(_HOMES[name])) for name in names if name in _HOMES)
     context = page.new_context(dict(facts))

@@ -206,7 +206,7 @@ def _no_office(server: str, status: int, said: dict[str, Any]) -> Finding:
     if said.keys() == {"detail", "code"}:
         return _wrong("server", f"{server} says: {said['detail']}", "if this is a proxy, start the office behind it: postoffice serve")
     trouble = f"another program answers at {server}"
-    return _wrong("server", trouble, "stop that program, or choose another port with --port")
+    return _wrong("server", trouble, "another program has the port; stop it, or choose another port with --port")
 
 
 async def _agent(wire: "Wire", options: dict[str, Any]) -> AsyncIterator[Finding]:

@@ -25,7 +25,7 @@ _ITEMS_READ = 200
 
 
 async def send(wire: "Wire", options: Options) -> Any:
-    """Send text, what is piped in, and files."""
+    """Send text or standard input, and files."""
     seconds = _seconds(options)
     asked = _asked(options)
     content = _content(options, "postoffice send --to bob 'Hello'")

@@ -37,7 +37,7 @@ _UNDER_WAY = ("accepted", "working")  # reports with these states are progress, 
 
 
 class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, AttachingCalls):
-    """One agent's mailbox. Sends are repeated by id while the server is away, so that nothing is sent twice or lost."""
+    """One agent's mailbox. While the server is away, sends are repeated under one id, so that nothing is lost or sent twice."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
             await self._wire.__aexit__()
 
     async def send(self, to: str | Sequence[str], content: str | None = None, **fields: Any) -> str:
-        """Send a message; gives its id. On disk when this returns. `attachments` are paths, bytes or streams. `deliver_at`, `deliver_in`, `expires_at`, `expires_in` give it its times."""
+        """Send a message, which is on disk when this returns. Returns its id. `attachments` are paths, bytes or streams; `deliver_at`, `deliver_in`, `expires_at`, `expires_in` set its times."""
         return str((await self._send(to, content, fields))["message_id"])
 
     async def send_many(self, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -59,7 +59,7 @@ class Message:
 
     @property
     def attachments(self) -> tuple[Attachment, ...]:
-        """What it carries besides words: the mailbox saves each (`save`), or gives its bytes (`pieces`)."""
+        """The message's attachments. The mailbox saves each (`save`), or gives its bytes (`pieces`)."""
         return self.letter.attachments if isinstance(self.letter.attachments, tuple) else ()
 
     @property
@@ -96,7 +96,7 @@ class Message:
             return str((await self._box.status(id))["message_id"])
 
     async def report(self, state: TaskState | str, content: str | None = None, *, id: str | None = None, **fields: Any) -> None:
-        """Move the task this message asks for. Told twice by accident it is still one report."""
+        """Move the task this message asks for. A report sent twice by accident arrives once."""
         body = {"state": TaskState(state), "content": content, "id": id or sender_id()} | await self._box.with_uploads(fields)
         await self._box.call("POST", f"/tasks/{self.id}/update", {name: value for name, value in body.items() if value is not None})
 

@@ -23,7 +23,7 @@ IDLE_CONNECTIONS = 20
 """Idle connections, kept for the next calls."""
 _CONNECT_SECONDS = 30.0
 ANSWER_SECONDS = 45.0
-"""Within this a server that is there has answered whatever it was not asked to wait with."""
+"""A server that is there answers within this time, unless it was asked to wait."""
 Headers = Mapping[str, str]
 JSON: Headers = {"Content-Type": "application/json"}
 _PATH = "/%:@!$&'()*+,;=~?-._"
@@ -67,7 +67,7 @@ class PlainHttp:
     async def call(
         self, method: str, path: str, content: bytes | None, query: dict[str, str], within: float = ANSWER_SECONDS, said: Headers = JSON
     ) -> Answer:
-        """One call and its answer; `said` is what is said of its content. Whatever keeps it from being answered is an OSError."""
+        """Make one call; `said` are the headers of its content. If it gets no answer, for whatever reason, this raises an OSError."""
         target = quote(self._prefix + path, safe=_PATH) + (f"?{urlencode(query)}" if query else "")
         head = f"{method} {target} HTTP/1.1\r\n{self._head}"
         if content is not None or said is not JSON:

@@ -122,7 +122,7 @@ class Wire:
         return messages
 
     async def _ask(self, method: str, path: str, content: bytes | None, query: dict[str, str], within: float, said: Headers) -> Answer:
-        # Whoever waits takes nobody's place: acks and extensions would come too late behind a hundred waiters.
+        # Waits do not count as calls at once: behind a hundred waits, acks and extensions would come too late.
         async with self._room() if within <= ANSWER_SECONDS else nullcontext():
             if self._plain is not None:
                 return await self._plain.call(method, path, content, query, within, said)

@@ -40,7 +40,7 @@ _ONCE = frozenset(
         b"x-request-id",
     }
 )
-"""Headers that count: of two, whoever is in between may go by the one and we by the other."""
+"""Headers that must not come twice: a proxy might act on one and we on the other."""
 _UPLOADS = frozenset({"/attachments", "/page/attachments"})
 _UPLOAD_FOLDER = "/attachments/uploads/"
 _ORIGIN = re.compile(r"https?://([^/]+)")
@@ -65,7 +65,7 @@ class Rules(msgspec.Struct, frozen=True, kw_only=True):
     """If keys are required, the largest body of a caller without one. Even a card with every character escaped is smaller."""
     body_seconds: float = 30.0
     upload_bytes: int = 1 << 30
-    """How much one brings to attachments, which are not kept in memory."""
+    """The largest upload of an attachment, which is not kept in memory."""
 
     def check(self, scope: Scope) -> None:
         """Refuse a request for a wrong host name, from a foreign page, or from another machine to an open server."""

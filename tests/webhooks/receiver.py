@@ -61,7 +61,11 @@ def receiving(tls: ssl.SSLContext | None = None) -> Iterator[Receiver]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["content-length"]))
+            size = int(self.headers["content-length"])
+            body = self.rfile.read(size)
+            if len(body) < size:  # whoever tells it was killed in the midst of it
+                self.close_connection = True
+                return
             status = receiver.answer(Got(self.path, {name.lower(): value for name, value in self.headers.items()}, body, time.monotonic()))
             self.send_response(status)
             for name, value in receiver.headers.items():

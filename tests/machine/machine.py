@@ -12,9 +12,23 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from postoffice.acts.mail.dead import Release
-from postoffice.acts.mail.take_and_settle import Collected, TakeAndSettle
+from postoffice.acts.mail.take_and_settle import TakeAndSettle
 from postoffice.core.agent import Caller
-from postoffice.core.delivery import UNREAD, WAITING, Ack, Extend, GiveBack, Leased, Nack, Settled, Settlement, Standing, State, Wish
+from postoffice.core.delivery import (
+    UNREAD,
+    WAITING,
+    Ack,
+    Collected,
+    Extend,
+    GiveBack,
+    Leased,
+    Nack,
+    Settled,
+    Settlement,
+    Standing,
+    State,
+    Wish,
+)
 from postoffice.core.draft import Draft
 from postoffice.core.errors import (
     DatabaseLost,

@@ -201,3 +201,72 @@ async def test_the_newest_are_remembered_and_no_more_of_them_than_asked_for(offi
     assert asked == [], "what was remembered is not looked for"
     assert len(office.short_ids._newest._known) == 3
     assert sum(map(len, office.short_ids._newest._by_ending.values())) == 3
+
+
+async def test_what_is_sent_and_taken_here_is_named_without_a_look_and_settled_in_one_act(
+    office: PostOffice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alice, bob = await people(office, "alice", "bob")
+    first = await write(office, alice, "bob")
+    await office.short_ids.shorten(alice, [first.message_id])
+    looks: list[str] = []
+    newer_ids, do = office.store.mail.newer_ids, office.store.do
+    monkeypatch.setattr("postoffice.office.newest_ids._FRESH_NANOS", 3600 * 10**9)
+
+    async def looked(after: str) -> Any:
+        looks.append(after)
+        return await newer_ids(after)
+
+    async def done(act: Any) -> Any:
+        looks.append(type(act).__name__)
+        return await do(act)
+
+    monkeypatch.setattr(office.store.mail, "newer_ids", looked)
+    monkeypatch.setattr(office.store, "do", done)
+    sent = await write(office, alice, "bob")
+    assert len((await office.short_ids.shorten(alice, [sent.message_id]))[sent.message_id]) == 4
+    await office.receive(bob)
+    short = (await office.short_ids.shorten(bob, [sent.message_id]))[sent.message_id]
+    assert (await office.ack(bob, short)).message_id == sent.message_id
+    assert looks == ["Send", "TakeAndSettle", "TakeAndSettle"]
+
+
+async def test_nobody_is_called_by_an_end_that_older_mail_of_theirs_has(office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("store.reads.mail", "office.newest_ids"):
+        monkeypatch.setattr(f"postoffice.{place}.NEWEST", 2)
+    alice, bob = await people(office, "alice", "bob")
+    new_id = Clock.new_id
+    monkeypatch.setattr(Clock, "new_id", lambda clock: new_id(clock)[:-5] + "abeef")
+    old = await write(office, alice, "bob", "old")
+    monkeypatch.undo()
+    for place in ("store.reads.mail", "office.newest_ids"):
+        monkeypatch.setattr(f"postoffice.{place}.NEWEST", 2)
+    for n in range(3):
+        await write(office, alice, "carol", str(n))
+    monkeypatch.setattr(Clock, "new_id", lambda clock: new_id(clock)[:-4] + "beef")
+    new = await write(office, alice, "bob", "new")
+    await office.receive(bob)
+    short = await office.short_ids.shorten(bob, [old.message_id, new.message_id])
+    assert len(short[new.message_id]) > 4
+    outcomes = await office.settle(bob, [Ack(short[new.message_id]), Ack(short[old.message_id])])
+    assert outcomes == (Settled(new.message_id, State.ACKED), Settled(old.message_id, State.ACKED))
+
+
+async def test_a_mailbox_with_a_long_backlog_is_not_gone_through_for_an_end(office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in ("store.reads.mail", "office.newest_ids"):
+        monkeypatch.setattr(f"postoffice.{place}.NEWEST", 2)
+    monkeypatch.setattr("postoffice.office.older_ids.MANY", 4)
+    alice, bob = await people(office, "alice", "bob")
+    for n in range(8):
+        sent = await write(office, alice, "bob", str(n))
+    asked: list[Any] = []
+
+    async def gone_through(*given: Any) -> list[str]:
+        asked.append(given)
+        return []
+
+    monkeypatch.setattr(office.store.mail, "unfinished_ids_ending", gone_through)
+    short = (await office.short_ids.shorten(bob, [sent.message_id]))[sent.message_id]
+    assert (len(short), asked) == (8, [])
+    await office.receive(bob)
+    assert (await office.ack(bob, short)).message_id == sent.message_id

@@ -9,8 +9,8 @@ import pytest
 
 from postoffice.acts.act import Act
 from postoffice.acts.mail.session import ReadSession
-from postoffice.acts.mail.take_and_settle import Collected, TakeAndSettle
-from postoffice.core.delivery import Ack, State
+from postoffice.acts.mail.take_and_settle import TakeAndSettle
+from postoffice.core.delivery import Ack, Collected, State
 from postoffice.core.errors import Closed
 from postoffice.core.names import folded
 from postoffice.office import PostOffice

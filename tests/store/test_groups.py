@@ -13,7 +13,7 @@ from postoffice.acts.desk import Desk
 from postoffice.acts.mail.moves import notify
 from postoffice.acts.mail.send import Send
 from postoffice.acts.mail.session import ReadSession
-from postoffice.acts.mail.take_and_settle import Collected, TakeAndSettle
+from postoffice.acts.mail.take_and_settle import TakeAndSettle
 from postoffice.acts.needs import Needs
 from postoffice.acts.people.agents import Appear, Register, Seen, UpdateCard
 from postoffice.acts.people.connections import Approve, Request
@@ -21,7 +21,7 @@ from postoffice.acts.rules.notices import Notice
 from postoffice.acts.upkeep.forgetting import Purge
 from postoffice.core.agent import Card, key_hash, key_prefix, new_key
 from postoffice.core.connection import Assurance, Connection, Handshake, Status
-from postoffice.core.delivery import Ack, Nack, Settled, State, Wish
+from postoffice.core.delivery import Ack, Collected, Nack, Settled, State, Wish
 from postoffice.core.draft import Draft
 from postoffice.core.errors import BadKey, MailError, NoLogin, Unavailable
 from postoffice.core.limits import Limits

@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from postoffice.core.errors import MailError
 from postoffice.core.message import Message
+from postoffice.core.pause import Pause
 
 
 class State(StrEnum):
@@ -158,6 +159,18 @@ class Leased(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     attempt: int
     number: int
     leased_until: datetime | None
+
+
+class Collected(msgspec.Struct, frozen=True, gc=False):
+    """What a turn gave: an answer for each settlement, in order, and the mail taken."""
+
+    settled: tuple[Settled | MailError, ...]
+    leased: tuple[Leased, ...]
+    waiting: int = 0
+    """How much more waits."""
+    in_hand: int = 0
+    """How much of the mailbox is in somebody's hands, with what was taken."""
+    paused: Pause | None = None
 
 
 class InHand(msgspec.Struct, frozen=True, kw_only=True):

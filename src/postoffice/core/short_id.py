@@ -7,6 +7,8 @@ from postoffice.core.clock import is_id
 from postoffice.core.errors import AmbiguousId, TooShortId
 
 LEAST_CHARACTERS = 4
+LONGER_CHARACTERS = 8
+"""Where so much waits that nobody looks which ids end alike."""
 _HEX = re.compile(r"[0-9a-f-]+", re.ASCII)
 
 
@@ -28,16 +30,16 @@ def meant(ref: str, fitting: Iterable[str], name: str, ambiguous: type[Ambiguous
     return matches[0] if matches else None
 
 
-def shortened(ids: Iterable[str], others: Iterable[str]) -> Mapping[str, str]:
+def shortened(ids: Iterable[str], others: Iterable[str], least: int = LEAST_CHARACTERS) -> Mapping[str, str]:
     """For each id its shortest ending that none of the known others has; one that is not known itself stays whole."""
     endings: dict[str, list[str]] = {}
     for id in set(others):
         endings.setdefault(id[-LEAST_CHARACTERS:], []).append(id)
-    return {id: _shortest(id, endings.get(id[-LEAST_CHARACTERS:], [])) for id in ids}
+    return {id: _shortest(id, endings.get(id[-LEAST_CHARACTERS:], []), least) for id in ids}
 
 
-def _shortest(id: str, alike: list[str]) -> str:
+def _shortest(id: str, alike: list[str], least: int) -> str:
     if id not in alike:
         return id
     others = [other for other in alike if other != id]
-    return next((id[-length:] for length in range(LEAST_CHARACTERS, len(id)) if not any(o.endswith(id[-length:]) for o in others)), id)
+    return next((id[-length:] for length in range(least, len(id)) if not any(o.endswith(id[-length:]) for o in others)), id)

@@ -15,7 +15,7 @@ from postoffice.doors.extensions import DEPARTURE, HANGUP, UNREAD
 from postoffice.office import PostOffice
 
 T = TypeVar("T")
-_UNDER_WAY: set[asyncio.Future[None]] = set()
+_UNDER_WAY: set[asyncio.Future[object]] = set()
 
 
 async def unless_hung_up(request: Request, work: Coroutine[Any, Any, T]) -> T:
@@ -68,14 +68,14 @@ def hung_up(scope: Scope, receive: Receive) -> bool:
     return False
 
 
-def when_unread(scope: Scope, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+def when_unread(scope: Scope, work: Callable[[], Coroutine[Any, Any, object]]) -> None:
     """Run this if the answer that was just written turns out to be unread."""
     tell: Callable[[Callable[[], None]], None] | None = scope.get("extensions", {}).get(UNREAD)
     if tell is not None:
         tell(lambda: _begin(work()))
 
 
-def _begin(work: Coroutine[Any, Any, None]) -> None:
+def _begin(work: Coroutine[Any, Any, object]) -> None:
     task = asyncio.ensure_future(work)
     _UNDER_WAY.add(task)  # without a reference it might be collected before it ends
     task.add_done_callback(_UNDER_WAY.discard)

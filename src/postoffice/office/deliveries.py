@@ -5,10 +5,10 @@ from datetime import timedelta
 
 import msgspec
 
-from postoffice.acts.mail.take_and_settle import Collected, TakeAndSettle
+from postoffice.acts.mail.take_and_settle import TakeAndSettle
 from postoffice.core.agent import Caller
 from postoffice.core.clock import Clock, is_id, moment, steady
-from postoffice.core.delivery import Ack, Asked, Extend, GiveBack, InHand, Leased, Nack, Settled, Settlement, Unread, Wish
+from postoffice.core.delivery import Ack, Asked, Collected, Extend, GiveBack, InHand, Leased, Nack, Settled, Settlement, Unread, Wish
 from postoffice.core.errors import MailError, NoSuchMessage, NoSuchSession
 from postoffice.core.limits import Limits, bounded
 from postoffice.office.board import Board
@@ -70,7 +70,7 @@ class Deliveries:
         if one_per_session and settle:
             # A session is known to be free only once what was in hand of it is settled.
             settled = await self.settle(caller, settle)
-            return Collected(settled, (await self.take_and_settle(caller, (), wish)).leased)
+            return msgspec.structs.replace(await self.take_and_settle(caller, (), wish), settled=settled)
         return await self.take_and_settle(caller, settle, wish)
 
     async def pop(self, caller: Caller, limit: int = 1) -> tuple[Leased, ...]:
@@ -135,16 +135,18 @@ class Deliveries:
         judged = [self._checks.settlement(one) for one in asked]
         fit = tuple(one for one in judged if not isinstance(one, MailError))
         begun = steady()
-        done = await self._store.do(TakeAndSettle(caller.name, fit, wish, caller.window))
+        whole = self._short_ids.remembered(caller.name, fit) if fit else {}
+        done = await self._store.do(TakeAndSettle(caller.name, fit, wish, caller.window, whole))
         done = await self._with_short_ids(caller, fit, done)
         self._follow(caller, done, begun)
         if done.leased:
+            self._short_ids.note_taken(caller, done.leased)
             self._tallies.waits.extend(self.ages(done.leased))
             self._tallies.redelivered += sum(one.attempt > 1 for one in done.leased)
         if len(fit) == len(judged):
             return done
         answers = iter(done.settled)
-        return Collected(tuple(one if isinstance(one, MailError) else next(answers) for one in judged), done.leased)
+        return msgspec.structs.replace(done, settled=tuple(one if isinstance(one, MailError) else next(answers) for one in judged))
 
     async def _with_short_ids(self, caller: Caller, asked: tuple[Settlement, ...], done: Collected) -> Collected:
         """A ref that named nothing may be the end of an id."""
@@ -156,7 +158,7 @@ class Deliveries:
         settled = (await self._store.do(TakeAndSettle(caller.name, renamed, None, caller.window))).settled if renamed else ()
         outcomes: dict[int, Settled | MailError] = {place: error for place, error in wholes.items() if isinstance(error, MailError)}
         outcomes |= dict(zip(again, settled, strict=True))
-        return Collected(tuple(outcomes.get(place, outcome) for place, outcome in enumerate(done.settled)), done.leased)
+        return msgspec.structs.replace(done, settled=tuple(outcomes.get(place, outcome) for place, outcome in enumerate(done.settled)))
 
     def _follow(self, caller: Caller, done: Collected, begun: int) -> None:
         if self._trace is not None:

@@ -135,6 +135,7 @@ class Sending:
 
     def _count_sent(self, caller: Caller, accepted: Accepted, begun: int) -> None:
         self._tallies.sent += not accepted.duplicate
+        self._short_ids.note_sent(caller, accepted)
         if self._trace is not None and not accepted.duplicate:
             self._trace.sent(caller.name, accepted, timedelta(microseconds=(steady() - begun) // 1000))
 

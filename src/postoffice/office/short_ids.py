@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeVar
 
 from postoffice.core.agent import Caller
-from postoffice.core.delivery import Settlement
+from postoffice.core.clock import is_id
+from postoffice.core.delivery import Leased, Settlement
 from postoffice.core.errors import (
     AmbiguousBeginning,
     AmbiguousEnding,
@@ -14,6 +15,8 @@ from postoffice.core.errors import (
     NoSuchTask,
     NothingToAnswer,
 )
+from postoffice.core.message import Accepted
+from postoffice.core.names import folded
 from postoffice.core.short_id import LEAST_CHARACTERS, meant, part_of, shortened
 from postoffice.office.newest_ids import NewestIds
 from postoffice.store.store import Store
@@ -57,6 +60,16 @@ class ShortIds:
             return meant(ref, ending, whose, AmbiguousEnding)
         return meant(ref, await self._store.mail.ids_beginning(agent, part), whose, AmbiguousBeginning)
 
+    def remembered(self, agent: str, settlements: Sequence[Settlement]) -> Mapping[str, str]:
+        """What short ids mean that this agent was told of, so that no second act has to be done for them."""
+        wholes: dict[str, str] = {}
+        for ref in {asked.ref for asked in settlements if not is_id(asked.ref)}:
+            if len(ref) >= LEAST_CHARACTERS and (part := part_of(ref, agent)) is not None:
+                ending = [id for id in self._newest.remembered(agent, part[-LEAST_CHARACTERS:]) if id.endswith(part)]
+                if len(ending) == 1:
+                    wholes[ref] = ending[0]
+        return wholes
+
     async def whole_of(self, agent: str, settlements: Sequence[Settlement], outcomes: Sequence[object]) -> dict[int, str | MailError]:
         """By place: what is meant by those that named nothing."""
         wholes: dict[int, str | MailError] = {}
@@ -74,9 +87,14 @@ class ShortIds:
         """For each id the shortest end, of four characters at least, that names it and nothing else among the caller's mail."""
         if not ids:
             return {}
-        endings = list({id[-LEAST_CHARACTERS:] for id in ids})
-        agent = None if caller.owner else caller.name
-        known = await self._newest.ending(agent, endings)
-        if not set(ids) <= known:  # older ones, or others'; or the clock has stepped back since the newest
-            known |= set(await self._store.mail.ids_ending(agent, endings))
-        return shortened(ids, known)
+        known, least = await self._newest.alike(None if caller.owner else caller.name, ids)
+        return shortened(ids, known, least)
+
+    def note_sent(self, caller: Caller, accepted: Accepted) -> None:
+        """Remember a message that was just accepted, so that nobody has to look for it."""
+        self._newest.note(accepted.message_id, folded(caller.name), [folded(to.recipient) for to in accepted.posted], told=False)
+
+    def note_taken(self, caller: Caller, leased: Sequence[Leased]) -> None:
+        """The same of mail that its recipient has just been given."""
+        for item in leased:
+            self._newest.note(item.message.id, folded(item.message.sender), [folded(caller.name)], told=True)

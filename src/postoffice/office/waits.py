@@ -4,8 +4,10 @@ import asyncio
 from datetime import timedelta
 from typing import Any
 
-from postoffice.acts.mail.take_and_settle import Collected
+import msgspec
+
 from postoffice.core.agent import Caller
+from postoffice.core.delivery import Collected
 from postoffice.core.errors import Invalid
 from postoffice.core.limits import Limits, bounded
 from postoffice.core.names import folded
@@ -92,12 +94,12 @@ class Waits:
                 woken = True
                 if done.leased and called_off is not None and called_off.done():
                     await self._deliveries.give_back(caller, done.leased)  # while it was taken
-                    return Collected(settled, ())
+                    return msgspec.structs.replace(done, settled=settled, leased=(), waiting=done.waiting + len(done.leased))
                 if done.leased or left <= 0 or self._is_over(called_off):
-                    return Collected(settled, done.leased)
+                    return msgspec.structs.replace(done, settled=settled)
                 await awaited.check(timedelta(seconds=left))
                 if (not await bell.rings(min(left, pause)) and left <= pause) or self._is_over(called_off):
-                    return Collected(settled, ())
+                    return msgspec.structs.replace(done, settled=settled)
 
     async def _awaited(self, caller: Caller, ref: str | None) -> Awaited:
         if ref is None:

@@ -1,6 +1,8 @@
 """A taker's turn at its mailbox: settle what it had, and lease or pop what comes next, in one act."""
 
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -16,6 +18,7 @@ from postoffice.acts.rules.finding import find_mail, mail_under
 from postoffice.core.clock import is_id, micros, moment
 from postoffice.core.delivery import (
     Ack,
+    Collected,
     Extend,
     GiveBack,
     Handed,
@@ -33,26 +36,29 @@ from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
 
 _AT_ONCE = timedelta(0)
+_NO_IDS: Mapping[str, str] = MappingProxyType({})
 _ENDING = (Ack, Nack, Refuse)
 """Settlements that mail still accepts after it was put off. Anything else needs a new lease."""
 _DELIVERIES_IN_A_BRIEF_TURN = 10
 
 
-class Collected(msgspec.Struct, frozen=True, gc=False):
-    """What a turn gave: an answer for each settlement, in order, and the mail taken."""
-
-    settled: tuple[Settled | MailError, ...]
-    leased: tuple[Leased, ...]
-
-
 class TakeAndSettle(Act[Collected]):
     """Settle, then take. Who takes from a window holds it as that window, so that several can share a mailbox."""
 
-    def __init__(self, mailbox: str, settlements: tuple[Settlement, ...] = (), wish: Wish | None = None, window: str | None = None) -> None:
+    def __init__(
+        self,
+        mailbox: str,
+        settlements: tuple[Settlement, ...] = (),
+        wish: Wish | None = None,
+        window: str | None = None,
+        whole: Mapping[str, str] = _NO_IDS,
+    ) -> None:
         self.mailbox = folded(mailbox)
         self.settlements = settlements
         self.wish = wish
         self.window = window
+        self.whole = whole
+        """What is meant by refs that name nothing else."""
         few = len(settlements) <= _DELIVERIES_IN_A_BRIEF_TURN and (wish is None or wish.limit <= _DELIVERIES_IN_A_BRIEF_TURN)
         self.brief = few and (wish is None or not (wish.choosy or wish.one_per_session))
 
@@ -61,31 +67,46 @@ class TakeAndSettle(Act[Collected]):
         for settlement in self.settlements:
             key = (settlement.ref, self.mailbox)
             needs.mail[key] = needs.mail.get(key, False) or not isinstance(settlement, Ack)
+            if settlement.ref in self.whole:
+                meant = (self.whole[settlement.ref], self.mailbox)
+                needs.mail[meant] = needs.mail.get(meant, False) or needs.mail[key]
         if self.wish is not None and (self.wish.session_id is None or is_id(self.wish.session_id)):
             needs.wishes.append((self.mailbox, self.wish))
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
-        for settlement in self.settlements:
+        for settlement in self._meant_by(desk):
             if isinstance(settlement, Refuse | Nack) and (row := desk.mail.get((settlement.ref, self.mailbox))) is not None:
                 ask_codes(needs, settlement.reason or "", [row.sender])
                 if isinstance(settlement, Refuse):
                     needs.thread_keys.add((*pair(SYSTEM, row.sender), ""))  # its sender will be told there
         if self.window is not None:
             needs.holders.add(self.window)
-            refs = {settlement.ref for settlement in self.settlements if settlement.token is None}
+            refs = {settlement.ref for settlement in self._meant_by(desk) if settlement.token is None}
             rows = [row for ref in refs for row in mail_under(desk, ref, self.mailbox)]
             needs.holders.update(row.holder for row in rows if row.holder not in (None, self.mailbox))
 
     def run(self, desk: Desk) -> Collected:
         settled: list[Settled | MailError] = []
-        for settlement in self.settlements:
+        for settlement in self._meant_by(desk):
             try:
                 settled.append(self._settle(desk, settlement))
             except Unavailable:  # no answer to this settlement alone: it failed halfway, so the whole group is undone
                 raise
             except MailError as error:
                 settled.append(error)
-        return Collected(tuple(settled), () if self.wish is None else self._take(desk, self.wish))
+        if self.wish is None:
+            return Collected(tuple(settled), ())
+        leased = self._take(desk, self.wish)
+        if (box := desk.boxes.get(self.mailbox)) is None:  # nobody of that name has come yet
+            return Collected(tuple(settled), leased)
+        return Collected(tuple(settled), leased, box.pending, box.leased, box.pause(desk.now))
+
+    def _meant_by(self, desk: Desk) -> Sequence[Settlement]:
+        """The settlements, each by the id of what it means."""
+        if not self.whole:
+            return self.settlements
+        short = {ref for ref in self.whole if not mail_under(desk, ref, self.mailbox)}
+        return [msgspec.structs.replace(one, ref=self.whole[one.ref]) if one.ref in short else one for one in self.settlements]
 
     def undo(self, outcome: Any) -> "TakeAndSettle | None":
         """A taker that went away before it could be told never had the mail. What was popped is gone, by contract."""

@@ -89,9 +89,10 @@ class McpRequest:
             raise NoSuchTool(name=name, known=", ".join(self.tools))
         return TOOLS[name]
 
-    async def give_back(self, beyond: int = 0) -> None:
-        """Give back leased mail, from this position on: the answer did not arrive, or has no room for it."""
+    async def give_back(self, beyond: int = 0) -> int:
+        """Give back leased mail, from this position on: the answer did not arrive, or has no room for it. Returns how much it was."""
         leased = self.leased[beyond:]
         for caller in {caller for caller, _ in leased}:
             await self.office.give_back(caller, [item for taker, item in leased if taker == caller])
         self.leased = self.leased[:beyond]  # only after it is back, so that a hang-up meanwhile cannot lose it
+        return len(leased)

@@ -32,12 +32,13 @@ class AgentReads:
 
     async def page(self, after: str, limit: int) -> Page[Agent]:
         rows = await self._engine.fetch("agents", after=folded(after), limit=limit + 1)
-        items = [await self._as_agent(row) for row in rows[:limit]]
+        busy = {agent for agent, _ in await self._engine.fetch_each("under_way", [(row[0],) for row in rows[:limit]])} if rows else ()
+        items = [await self._as_agent(row, idle=row[0] not in busy) for row in rows[:limit]]
         return page_of(items, rows, limit, lambda row: row[0])
 
-    async def _as_agent(self, row: Row) -> Agent:
+    async def _as_agent(self, row: Row, *, idle: bool = False) -> Agent:
         box, seen = Box.of(row[:-2]), row[-2]
-        tasks = tuple(id for (id,) in await self._engine.fetch("tasks_under_way", agent=box.agent))
+        tasks = () if idle else tuple(id for (id,) in await self._engine.fetch("tasks_under_way", agent=box.agent))
         silent_for = None if box.last_seen is None else timedelta(microseconds=row[-1] - box.last_seen)
         return Agent(
             id=box.id,

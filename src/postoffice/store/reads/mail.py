@@ -110,6 +110,10 @@ class MailReads:
         """Of what an agent has not done with, messages older than this one whose ids end with one of these four characters."""
         return [id for (id,) in await self._engine.fetch("unfinished_ids_ending", agent=agent, endings=endings, before=before)]
 
+    async def unfinished_ids(self, agent: str, before: str, most: int) -> list[str]:
+        """So many at most of them, whatever their ids end with."""
+        return [id for (id,) in await self._engine.fetch("unfinished_ids", agent=agent, before=before, most=most)]
+
     async def ids_ending(self, name: str | None, endings: list[str]) -> list[str]:
         """Messages whose ids end with one of these four characters: of the office's newest and of what waits, those of this agent."""
         agent = None if name is None else folded(name)

@@ -88,6 +88,10 @@ SELECT DISTINCT CAST(n.message_id AS text) AS id FROM (
 -- Of what is newer than this the newest, for whoever remembers the rest.
 SELECT CAST(d.message_id AS text), d.mailbox, d.sender, {let_through} FROM deliveries d WHERE d.message_id > :after ORDER BY d.message_id DESC LIMIT :most;
 
+-- name: unfinished_ids
+-- Of what is older than the newest: so many at most that a mailbox with a long backlog is not gone through.
+SELECT CAST(n.message_id AS text) FROM ({unfinished}) AS n WHERE n.message_id < :before LIMIT :most;
+
 -- name: ids_beginning
 {mine} WHERE substr(CAST(n.message_id AS text), 1, length(CAST(:beginning AS text))) = :beginning LIMIT :shown;
 

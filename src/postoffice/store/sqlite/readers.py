@@ -17,20 +17,34 @@ from postoffice.store.sqlite.pace import Pace
 _THREADS = 2
 _FEW_ROWS = 50
 _BRIEF = frozenset(
-    {
+    [
         "agent",
         "card",
         "connection",
         "find_key",
         "find_login",
+        "in_hand_of",
         "inbox",
         "last_event",
         "look",
         "machine_of_key",
+        "mailbox_outside",
         "message_by_id",
         "names_near",
-    }
-    | {"now", "oldest_program", "question", "session", "session_number", "standings", "tasks_by_ref", "tombstone", "window"}
+        "now",
+        "oldest_program",
+        "question",
+        "requests_with",
+        "session",
+        "session_number",
+        "standings",
+        "tasks_asked_of",
+        "tasks_by_ref",
+        "tasks_under_way",
+        "tombstone",
+        "under_way",
+        "window",
+    ]
 )
 """Reads that find a few rows by an index, however much mail there is."""
 

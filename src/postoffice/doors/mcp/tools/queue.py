@@ -129,7 +129,7 @@ async def receive(request: McpRequest, given: queue.Receive) -> Mail:
     me = await request.caller(given.agent_id)
     acks = [Ack(ref) for ref in given.ack]
     turned = await request.office.receive(me, given.limit, **_wish(given, acks))
-    return await _mail(request, me, given, turned.leased, _outcomes(acks, turned.settled))
+    return await _mail(request, me, given, turned.leased, _outcomes(acks, turned.settled), turned.waiting)
 
 
 async def wait(request: McpRequest, given: queue.Wait) -> Mail:
@@ -144,7 +144,7 @@ async def wait(request: McpRequest, given: queue.Wait) -> Mail:
         called_off=request.called_off,
         **_wish(given, acks),
     )
-    return await _mail(request, me, given, turned.leased, _outcomes(acks, turned.settled))
+    return await _mail(request, me, given, turned.leased, _outcomes(acks, turned.settled), turned.waiting)
 
 
 def _longest_wait(request: McpRequest, given: queue.Wait) -> timedelta:
@@ -163,18 +163,23 @@ def _wish(given: queue.Receive | queue.Wait, acks: Sequence[Settlement]) -> dict
 
 
 async def _mail(
-    request: McpRequest, me: Caller, given: queue.Receive | queue.Wait, leased: Sequence[Leased], acked: tuple[dict[str, Any], ...]
+    request: McpRequest,
+    me: Caller,
+    given: queue.Receive | queue.Wait,
+    leased: Sequence[Leased],
+    acked: tuple[dict[str, Any], ...],
+    waiting: int,
 ) -> Mail:
     request.leased += [(me, item) for item in leased]
     chosen = given.correlation_id is not None or given.session_id is not None
-    others = (await request.office.counts(me)).pending if chosen and not leased else UNSET
+    others = waiting if chosen and not leased else UNSET
     mail = Taken(messages=tuple(map(_held, leased)), acked=acked, others=others)
     if not request.in_text or not leased:
         return Mail(mail=mail)
-    count = max(1, fitting(mail.messages, ANSWER_TOKENS - _HEAD_TOKENS))
-    await request.give_back(beyond=count)
-    full = count < len(leased) or len(leased) == (given.limit or request.office.rules.limits.receive)
-    waiting = (await request.office.counts(me)).pending if full else 0
+    count = fitting(mail.messages, ANSWER_TOKENS - _HEAD_TOKENS)
+    given_back = await request.give_back(beyond=count)
+    full = given_back > 0 or len(leased) == (given.limit or request.office.rules.limits.receive)
+    waiting = waiting + given_back if full else 0
     messages = mail.messages[:count]
     short = await shorten(request, me, ids_in(messages))
     return Mail(mail=msgspec.structs.replace(mail, messages=messages), waiting=waiting, short=short, in_text=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
+from functools import lru_cache
 from itertools import islice
 
 from postoffice.core.agent import Caller
@@ -9,7 +10,7 @@ from postoffice.core.clock import is_id
 from postoffice.core.fence import Fence, said_in
 from postoffice.core.invisible import visible
 from postoffice.core.letter import Letter
-from postoffice.core.tokens import about_tokens, parts
+from postoffice.core.tokens import PIECE_CHARACTERS, about_tokens, parts
 from postoffice.core.tools.mail import LEASE_MINUTES
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.result import Result
@@ -20,6 +21,7 @@ ANSWER_TOKENS = 8_000
 _LETTER_TOKENS = 7_000
 """The most tokens shown of one letter at once. The rest of the answer needs room too."""
 _HEADING_TOKENS = 60
+_BEGINNINGS_REMEMBERED = 1024
 
 
 class ForMind(Result, frozen=True, kw_only=True):
@@ -69,11 +71,13 @@ def cost(letter: Letter) -> int:
 
 
 def fitting(letters: Sequence[Letter], tokens: int) -> int:
-    """How many of these letters, from the first on, fit into one answer."""
+    """How many of these letters, from the first on, fit into one answer. The first one always does."""
+    if len(letters) <= 1:
+        return len(letters)
     for count, letter in enumerate(letters):
         tokens -= cost(letter)
         if tokens < 0:
-            return count
+            return max(1, count)
     return len(letters)
 
 
@@ -92,13 +96,28 @@ def whole(marks: Fence, letter: Letter, id: str, *facts: str, part: int = 1, lis
 
 def fits(letter: Letter, tokens: int) -> bool:
     """Whether the beginning shows the whole letter."""
-    return len(list(islice(parts(visible(said_in(letter)), tokens), 2))) == 1
+    return not _begin(letter, tokens)[1]
 
 
 def beginning(marks: Fence, letter: Letter, tokens: int, *facts: str) -> str:
     """The beginning of a letter."""
-    this, *more = islice(parts(visible(said_in(letter)), tokens), 2)
+    this, more = _begin(letter, tokens)
     return marks.letter(letter, f"{this} …" if more else this, *(("only its beginning",) if more else ()), *facts)
+
+
+def _begin(letter: Letter, tokens: int) -> tuple[str, bool]:
+    """What it says first, as it may be shown, and whether there is more. Of a long letter nothing else is looked at."""
+    said = said_in(letter)
+    characters = tokens * PIECE_CHARACTERS
+    begin, more = _cut(said[:characters], tokens)
+    return begin, more or len(said) > characters
+
+
+@lru_cache(_BEGINNINGS_REMEMBERED)
+def _cut(said: str, tokens: int) -> tuple[str, bool]:
+    """Remembered, because an inbox is looked at often, and counting costs more than the rest of a look."""
+    this, *more = islice(parts(visible(said), tokens), 2)
+    return this, bool(more)
 
 
 def lease(request: McpRequest) -> timedelta:

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from postoffice.core.agent import Caller
-from postoffice.core.delivery import UNREAD, Leased
+from postoffice.core.delivery import UNREAD, Collected
 from postoffice.core.errors import Deadlock, Invalid, MailError, told
 from postoffice.core.message import TaskRef
 from postoffice.core.names import folded
@@ -38,16 +38,15 @@ def _wish(awaited: Proof) -> dict[str, Any]:
     return {"correlation_id": mark} if mark else {"session_id": awaited.standings[0].session_id if awaited.standings else None}
 
 
-async def wait_for(request: McpRequest, me: Caller, given: mail.Get, awaited: Proof, **wish: Any) -> tuple[Leased, ...]:
+async def wait_for(request: McpRequest, me: Caller, given: mail.Get, awaited: Proof, **wish: Any) -> Collected:
     """Wait for that answer only."""
     wish |= _wish(awaited)
     try:
-        turned = await request.office.wait(
+        return await request.office.wait(
             me, given.limit, again=partial(request.again, given.agent_id), called_off=request.called_off, **wish
         )
     except Deadlock as error:
         raise await _way_out(request, me, error) from None
-    return turned.leased
 
 
 async def _way_out(request: McpRequest, me: Caller, error: Deadlock) -> MailError:

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 import msgspec
 
 from postoffice.core.agent import Caller
-from postoffice.core.delivery import InHand, Leased
+from postoffice.core.delivery import Collected, InHand, Leased
 from postoffice.core.fence import Fence
 from postoffice.core.letter import Letter, letter
 from postoffice.core.limits import bounded
@@ -167,24 +167,30 @@ async def get(request: McpRequest, given: mail.Get) -> Mail:
     """Take what waits, or wait for mail."""
     me = await request.caller(given.agent_id)
     office, within = request.office, _within(request, given)
+    turned: Collected | None
     awaited = None if given.answer_to is None else await awaited_by(request, me, given.answer_to)
     keeps = lease(request)
     if awaited is not None:
         here = await is_here(request, me, awaited)
-        leased = () if here else await wait_for(request, me, given, awaited, within=within, visible_for=keeps)
+        turned = None if here else await wait_for(request, me, given, awaited, within=within, visible_for=keeps)
     elif within:
         again = partial(request.again, given.agent_id)
-        leased = (await office.wait(me, given.limit, within=within, again=again, called_off=request.called_off, visible_for=keeps)).leased
+        turned = await office.wait(me, given.limit, within=within, again=again, called_off=request.called_off, visible_for=keeps)
     else:
-        leased = (await office.receive(me, given.limit, visible_for=keeps)).leased
+        turned = await office.receive(me, given.limit, visible_for=keeps)
+    leased = () if turned is None else turned.leased
     request.leased += [(me, item) for item in leased]
-    held = await _held(request, me, leased)
+    held = await _held(request, me, leased) if turned is None or turned.in_hand > len(leased) else ()
     new = tuple(_given(item, keeps) for item in leased)
-    count = max(1, fitting(new, ANSWER_TOKENS - (_HELD_TOKENS + 100) * min(len(held), _HELD_SHOWN)))
-    await request.give_back(beyond=count)
+    count = fitting(new, ANSWER_TOKENS - (_HELD_TOKENS + 100) * min(len(held), _HELD_SHOWN))
+    given_back = await request.give_back(beyond=count)
     tasks = await _under_way(request, me, {item.id for item in (*held, *new)})
-    counts = await office.counts(me)
-    shown = Held(held=held, messages=new[:count], waiting=counts.pending, tasks=tasks)
+    if turned is None:
+        counts = await office.counts(me)
+        waiting, paused = counts.pending, counts.paused
+    else:
+        waiting, paused = turned.waiting + given_back, turned.paused
+    shown = Held(held=held, messages=new[:count], waiting=waiting, tasks=tasks)
     letters = (*held, *shown.messages)
     ids = [*(item.id for item in letters), *(item.reply_to for item in letters), *(task.message_id for task in tasks)]
     reach: Mapping[str, str] = {}
@@ -193,7 +199,7 @@ async def get(request: McpRequest, given: mail.Get) -> Mail:
         reach = {} if leased else await reached(request, me, awaited)
         ids.append(awaited.message_id)
     short = await shorten(request, me, ids)
-    return Mail(mail=shown, short=short, waited=int(within.total_seconds()), paused=counts.paused, awaited=awaited, reach=reach)
+    return Mail(mail=shown, short=short, waited=int(within.total_seconds()), paused=paused, awaited=awaited, reach=reach)
 
 
 def _within(request: McpRequest, given: mail.Get) -> timedelta:

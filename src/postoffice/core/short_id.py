@@ -39,6 +39,8 @@ def shortened(ids: Iterable[str], others: Iterable[str], least: int = LEAST_CHAR
 
 
 def _shortest(id: str, alike: list[str], least: int) -> str:
+    if alike == [id]:
+        return id[-least:]
     if id not in alike:
         return id
     others = [other for other in alike if other != id]

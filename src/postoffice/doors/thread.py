@@ -61,7 +61,7 @@ def inbox_view(page: Page[Thread], waiting: Iterable[Connection], caller: Caller
 
 def history_view(thread: Thread) -> History:
     """A session's messages."""
-    lines = tuple(map(_line, thread.lines))
+    lines = tuple(map(line_view, thread.lines))
     return History(session_id=thread.id, subject=thread.subject, other_agent_name=thread.other, messages=lines)
 
 
@@ -72,11 +72,12 @@ def _summary(thread: Thread) -> SessionSummary:
         other_agent_name=thread.other,
         unread_count=thread.unread,
         last_message_at=thread.last_message_at,
-        recent_messages=tuple(map(_line, thread.lines)),
+        recent_messages=tuple(map(line_view, thread.lines)),
     )
 
 
-def _line(line: Line) -> SessionLine:
+def line_view(line: Line) -> SessionLine:
+    """A message as it stands in a session."""
     message = line.message
     return SessionLine(
         id=message.id,

@@ -34,7 +34,7 @@ class NewestIds:
     async def ending(self, agent: str | None, endings: list[str]) -> set[str]:
         """Messages whose ids end with one of these four characters: of the newest and of what is not done with, those of this agent."""
         await self._read_on()
-        ids = {id for ending in endings for id in self.remembered(agent, ending)}
+        ids = self._remembered(agent, endings)
         if agent is not None and self._full:
             ids |= await self._older.ending(folded(agent), endings, self._oldest)
         return ids
@@ -42,10 +42,10 @@ class NewestIds:
     async def alike(self, agent: str | None, ids: Collection[str]) -> tuple[set[str], int]:
         """Those of these that are an agent's, with others of its mail that end alike, and how many characters may tell one from the rest."""
         endings = {id[-LEAST_CHARACTERS:] for id in ids}
-        known = {id for ending in endings for id in self.remembered(agent, ending)}
+        known = self._remembered(agent, endings)
         if steady() - self._looked_at > _FRESH_NANOS or self._last == FIRST_ID or not known.issuperset(ids):
             await self._read_on()
-            known = {id for ending in endings for id in self.remembered(agent, ending)}
+            known = self._remembered(agent, endings)
         if agent is not None and self._full:
             older, crowded = await self._older.alike(folded(agent), endings, self._oldest)
             return known | older, LONGER_CHARACTERS if crowded else LEAST_CHARACTERS
@@ -55,9 +55,17 @@ class NewestIds:
 
     def remembered(self, agent: str | None, ending: str) -> set[str]:
         """Of what was read before, those that this agent has sent, or got and was told of."""
+        return self._remembered(agent, (ending,))
+
+    def _remembered(self, agent: str | None, endings: Iterable[str]) -> set[str]:
         me = None if agent is None else folded(agent)
-        found = ((key, *self._known[key]) for key in self._by_ending.get(ending, ()))
-        return {id for (id, mailbox), sender, told in found if me is None or me == sender or (me == mailbox and told)}
+        known, by_ending, ids = self._known, self._by_ending, set[str]()
+        for ending in endings:
+            for key in by_ending.get(ending, ()):
+                sender, told = known[key]
+                if me is None or me == sender or (told and me == key[1]):
+                    ids.add(key[0])
+        return ids
 
     def note(self, id: str, sender: str, mailboxes: Iterable[str], *, told: bool) -> None:
         """Remember a message without a look. The next look says for certain which of its recipients were told of it."""

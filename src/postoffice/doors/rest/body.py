@@ -6,6 +6,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import msgspec
 from fastapi import APIRouter, Request, Response
+from fastapi.params import Query
 from fastapi.routing import APIRoute
 from pydantic import (
     AfterValidator,
@@ -18,6 +19,7 @@ from pydantic import (
     ValidatorFunctionWrapHandler,
     WrapValidator,
 )
+from pydantic.fields import FieldInfo
 from starlette.requests import ClientDisconnect
 from starlette.types import Receive, Scope
 
@@ -111,18 +113,31 @@ class _Wants(msgspec.Struct, frozen=True):
     request: bool
     named: Mapping[str, Callable[[Any], Any]]
     """What its path names, and what reads it."""
+    asked: Mapping[str, Callable[[Any], Any]]
+    """What its address may ask for, and what reads it."""
 
 
 def _plain_wants(endpoint: Callable[..., Any], in_path: Collection[str]) -> _Wants | None:
-    """What a plain endpoint takes; None for one that takes more than a caller, a body, the request and what its path names."""
+    """What a plain endpoint takes; None for one that takes more than a caller, a body, the request, and what its path and its query say."""
     hints = get_type_hints(endpoint)
     names = set(inspect.signature(endpoint).parameters)
-    if "call" not in names or hints["call"] is not Call or names - {"call", "body", "request", *in_path}:
+    if "call" not in names or hints["call"] is not Call:
         return None
     kinds = [kind for kind in get_args(hints.get("body")) or (hints.get("body"),) if kind not in (None, type(None))]
     with_bounds = get_type_hints(endpoint, include_extras=True)
     named = {name: TypeAdapter(with_bounds[name]).validator.validate_python for name in in_path}
-    return _Wants(kinds[0] if kinds else None, type(None) in get_args(hints.get("body")), "request" in names, named)
+    others = names - {"call", "body", "request", *in_path}
+    if not all(_is_plain_query(with_bounds[name], hints[name]) for name in others):
+        return None
+    asked = {name: TypeAdapter(with_bounds[name]).validator.validate_python for name in others}
+    return _Wants(kinds[0] if kinds else None, type(None) in get_args(hints.get("body")), "request" in names, named, asked)
+
+
+def _is_plain_query(with_bounds: Any, hint: Any) -> bool:
+    """Whether it is one word, number or truth of the query, under its own name."""
+    said = [one for one in get_args(with_bounds)[1:] if isinstance(one, FieldInfo)]
+    kinds = set(get_args(hint) or (hint,)) - {type(None)}
+    return bool(said) and all(isinstance(one, Query) and one.alias is None for one in said) and kinds <= {str, int, bool}
 
 
 def _plain_handler(endpoint: Callable[..., Any], wanted: _Wants) -> Callable[[Request], Awaitable[Response]]:
@@ -130,6 +145,9 @@ def _plain_handler(endpoint: Callable[..., Any], wanted: _Wants) -> Callable[[Re
         given: dict[str, Any] = {"call": await identified(request)}
         for name, validate in wanted.named.items():
             given[name] = _valid(validate, request.scope["path_params"][name], name)
+        if wanted.asked and request.scope["query_string"]:
+            query = request.query_params
+            given |= {name: _valid(validate, query[name], name) for name, validate in wanted.asked.items() if name in query}
         if wanted.body is not None:
             given["body"] = await _read(request, wanted.body, optional=wanted.optional)
         if wanted.request:

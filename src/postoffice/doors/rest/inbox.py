@@ -11,12 +11,14 @@ from postoffice.doors.rest.call import Identified
 from postoffice.doors.rest.connections import PENDING_EXAMPLE
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, WHEN
 from postoffice.doors.rest.paging import Cursor, Limit, Of
-from postoffice.doors.thread import History, Inbox, history_view, inbox_view
+from postoffice.doors.thread import History, Inbox, history_view
+from postoffice.doors.written import Writer
 
 routes = router("inbox")
 
 SessionId = Annotated[Uuid, Path(examples=[SESSION_ID])]
 _PENDING_SHOWN = 200
+_writer = Writer()
 
 
 _LINE = {
@@ -50,7 +52,7 @@ async def inbox(
     office, me = call
     page = await office.inbox(me, cursor, limit or _PENDING_SHOWN, unread_only=unread_only, of=of)
     waiting = () if of is not None else (await office.connections(me, Status.PENDING, limit=_PENDING_SHOWN)).items
-    return answer(inbox_view(page, waiting, me))
+    return Response(_writer.inbox(page, waiting, me), media_type="application/json")
 
 
 @routes.get("/sessions/{session_id}/history", **gives(History, _HISTORY))

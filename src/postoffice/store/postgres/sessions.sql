@@ -1,7 +1,9 @@
 -- Sessions and their lines, on PostgreSQL.
 
 -- part: lines_of_shown
-deliveries
+SELECT CAST(d.session_id AS text), NULL, NULL, NULL, NULL, NULL, NULL, d.mailbox, d.state, d.session_number, d.seen_at, m.body
+FROM shown t JOIN deliveries d ON d.session_id = t.id AND d.session_number > t.counted - :lines
+JOIN messages m ON m.id = d.message_id WHERE {let_through} OR d.mailbox <> :agent
 
 -- name: lines
 -- By whoever is no part of a session it is read only where that one is the owner, who is named by nothing.

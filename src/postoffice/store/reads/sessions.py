@@ -1,5 +1,8 @@
 """What a store can be asked about sessions."""
 
+from collections.abc import Sequence
+from operator import itemgetter
+
 import msgspec
 
 from postoffice.acts.mail.session import Held, as_thread, check_reader
@@ -16,6 +19,12 @@ from postoffice.store.reads.agents import name_of
 from postoffice.store.reads.pages import END, LAST_ID, id_cursor, pair_cursor
 
 _message = msgspec.json.Decoder(Message).decode
+_HIDDEN, _BODY = 6, 11
+"""Columns of the inbox: whether a session has lines that its reader may not see, and what a line says."""
+_KEPT_PAGES = 64
+_newest = itemgetter(1, 0)
+_latest = itemgetter(2)
+_STATES = {str(state): state for state in State}
 _MANY_WAITING_LETTERS = 2000
 """With more waiting messages than this, unread sessions are found by going through the sessions."""
 
@@ -25,29 +34,50 @@ class SessionReads:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._pages: dict[tuple[object, ...], tuple[Sequence[Row], Page[Thread]]] = {}
+        """What rows came to, for as long as an engine gives the very same rows again."""
 
     async def inbox(self, name: str, cursor: str | None, limit: int, *, unread_only: bool, lines: int) -> Page[Thread]:
         at, id = pair_cursor(cursor) if cursor is not None else (END, LAST_ID)
         id_cursor(id)
         query = "inbox" if not unread_only else "inbox_unread_of_many" if await self._many_wait(name) else "inbox_unread"
-        threads: dict[str, list[Row]] = {}
-        for row in await self._engine.fetch(query, agent=folded(name), before=at, before_id=id, limit=limit + 1, lines=lines):
-            threads.setdefault(row[0], []).append(row)
-        sessions = list(threads.values())
-        shown = [await self._let_through(rows, folded(name), lines) if rows[0][6] else _thread(rows) for rows in sessions[:limit]]
-        items = [thread for thread in shown if thread is not None and (thread.unread or not unread_only)]
-        return Page(tuple(items), f"{sessions[limit - 1][0][5]}.{sessions[limit - 1][0][0]}" if len(sessions) > limit else None)
+        rows = await self._engine.fetch(query, agent=folded(name), before=at, before_id=id, limit=limit + 1, lines=lines)
+        place = (name, cursor, limit, lines)
+        if (kept := self._pages.get(place)) is not None and kept[0] is rows:
+            return kept[1]
+        page = await self._page(rows, folded(name), limit, lines, unread_only=unread_only)
+        if query == "inbox" and not self._engine.shared and not any(row[_HIDDEN] for row in rows):
+            self._pages[place] = rows, page
+            if len(self._pages) > _KEPT_PAGES:
+                del self._pages[next(iter(self._pages))]
+        return page
 
-    async def _let_through(self, rows: list[Row], reader: str, lines: int) -> Thread | None:
+    async def _page(self, rows: Sequence[Row], reader: str, limit: int, lines: int, *, unread_only: bool) -> Page[Thread]:
+        sessions: list[Row] = []
+        lines_of: dict[str, list[Row]] = {}
+        for row in rows:
+            if row[_BODY] is None:
+                sessions.append(row)
+            else:
+                lines_of.setdefault(row[0], []).append(row)
+        sessions.sort(key=_newest, reverse=True)
+        shown = [
+            await self._let_through(row, reader, lines) if row[_HIDDEN] else _thread(row, lines_of.get(row[0], ()))
+            for row in sessions[:limit]
+        ]
+        items = [thread for thread in shown if thread is not None and (thread.unread or not unread_only)]
+        return Page(tuple(items), f"{sessions[limit - 1][1]}.{sessions[limit - 1][0]}" if len(sessions) > limit else None)
+
+    async def _let_through(self, session: Row, reader: str, lines: int) -> Thread | None:
         """A session of which its reader may not see all, and must not notice that in its last lines. None if it may see nothing of it."""
-        last = [DeliveryRow(*row) for row in await self._engine.fetch_each("lines", [(rows[0][0], END, max(lines, 1), reader)])]
+        last = [DeliveryRow(*row) for row in await self._engine.fetch_each("lines", [(session[0], END, max(lines, 1), reader)])]
         if not last:
             return None
         shown = tuple(
             Line(message=d.read(), to=d.mailbox, state=State(d.state), number=d.session_number or 0, seen=d.seen_at is not None)
             for d in last[:lines]
         )
-        return msgspec.structs.replace(_thread(rows), last_message_at=moment(last[0].created_at), lines=shown)
+        return msgspec.structs.replace(_thread(session, ()), last_message_at=moment(last[0].created_at), lines=shown)
 
     async def _many_wait(self, name: str) -> bool:
         return any(pending > _MANY_WAITING_LETTERS for _, pending, _ in await self._engine.fetch("look", agents=[folded(name)]))
@@ -89,9 +119,9 @@ class SessionReads:
         return int(rows[0][0])
 
 
-def _thread(rows: list[Row]) -> Thread:
-    """A session from its rows, one a line; one that shows no lines has a single row without any."""
-    id, subject, other, unread, created_at, last_at, _ = rows[0][:7]
+def _thread(session: Row, lines: Sequence[Row]) -> Thread:
+    """A session from its row and those of its lines."""
+    id, last_at, subject, other, unread, created_at = session[:_HIDDEN]
     return Thread(
         id=id,
         subject=subject,
@@ -100,8 +130,7 @@ def _thread(rows: list[Row]) -> Thread:
         created_at=moment(created_at),
         last_message_at=moment(last_at),
         lines=tuple(
-            Line(message=_message(body), to=to, state=State(state), number=number, seen=seen_at is not None)
-            for _, _, _, _, _, _, _, to, state, number, seen_at, body in rows
-            if body is not None
+            Line(message=_message(body), to=to, state=_STATES[state], number=number, seen=seen_at is not None)
+            for to, state, number, seen_at, body in sorted((line[_HIDDEN + 1 :] for line in lines), key=_latest, reverse=True)
         ),
     )

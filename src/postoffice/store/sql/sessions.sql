@@ -10,6 +10,7 @@ d.mailbox, d.correlation_id, CAST(s.id AS text), s.low, s.high, s.subject, s.sub
 s.id, s.subject, s.counted, s.created_at, s.last_at, a.name AS other
 
 -- part: with_lines
+-- A row for each session, and one for each line, in no order: joined to its lines each session would come as often as it has any.
 -- A session counts its messages, so its last ones are known by number. It counts among the unread what is held, which its reader is not told of.
 , held AS (
   SELECT session_id, sum(held) AS held, sum(hidden) AS hidden FROM (
@@ -17,11 +18,10 @@ s.id, s.subject, s.counted, s.created_at, s.last_at, a.name AS other
     FROM deliveries WHERE mailbox = :agent AND state = 'held' AND session_id IS NOT NULL
     UNION ALL SELECT session_id, 0, 1 FROM deliveries WHERE mailbox = :agent AND deliver_at IS NOT NULL AND state <> 'held' AND session_id IS NOT NULL
   ) AS kept GROUP BY session_id)
-SELECT CAST(s.id AS text), s.subject, s.other, s.unread - coalesce(h.held, 0), s.created_at, s.last_at, coalesce(h.hidden, 0),
-       d.mailbox, d.state, d.session_number, d.seen_at, m.body
-FROM shown s LEFT JOIN held h ON h.session_id = s.id LEFT JOIN {lines_of_shown} d ON d.session_id = s.id AND d.session_number > s.counted - :lines
-  AND ({let_through} OR d.mailbox <> :agent) LEFT JOIN messages m ON m.id = d.message_id
-ORDER BY s.last_at DESC, s.id DESC, d.session_number DESC
+SELECT CAST(s.id AS text), s.last_at, s.subject, s.other, s.unread - coalesce(h.held, 0), s.created_at, coalesce(h.hidden, 0),
+       NULL AS mailbox, NULL AS state, NULL AS session_number, NULL AS seen_at, NULL AS body
+FROM shown s LEFT JOIN held h ON h.session_id = s.id
+UNION ALL {lines_of_shown}
 
 -- name: inbox
 -- Each half reads its own index; the newest of both are the newest of all.

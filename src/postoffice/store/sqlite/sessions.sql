@@ -1,11 +1,13 @@
 -- Sessions and their lines, on SQLite.
 
 -- part: lines_of_shown
-(SELECT f.session_id, f.session_number, f.mailbox, f.state, f.message_id, f.due_at, f.seen_at, f.deliver_at FROM shown t CROSS JOIN deliveries f
- WHERE f.session_id = t.id AND f.session_number > t.counted - :lines AND f.filed = 1
- UNION ALL
- SELECT u.session_id, u.session_number, u.mailbox, u.state, u.message_id, u.due_at, u.seen_at, u.deliver_at FROM deliveries u CROSS JOIN shown t
- WHERE u.id > {filed_mail} AND u.filed = 0 AND u.session_id = t.id AND u.session_number > t.counted - :lines)
+SELECT d.session_id, NULL, NULL, NULL, NULL, NULL, NULL, d.mailbox, d.state, d.session_number, d.seen_at, m.body
+FROM shown t CROSS JOIN deliveries d ON d.session_id = t.id AND d.session_number > t.counted - :lines AND d.filed = 1
+CROSS JOIN messages m ON m.id = d.message_id WHERE {let_through} OR d.mailbox <> :agent
+UNION ALL
+SELECT d.session_id, NULL, NULL, NULL, NULL, NULL, NULL, d.mailbox, d.state, d.session_number, d.seen_at, m.body
+FROM deliveries d CROSS JOIN shown t ON d.session_id = t.id AND d.session_number > t.counted - :lines
+CROSS JOIN messages m ON m.id = d.message_id WHERE d.id > {filed_mail} AND d.filed = 0 AND ({let_through} OR d.mailbox <> :agent)
 
 -- name: lines
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id

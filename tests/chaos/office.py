@@ -2,13 +2,13 @@
 
 import asyncio
 import signal
-import subprocess
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tests.runner.office import Office, until
 from tests.serve.running import answers, environment
+from tests.warm import start
 
 _PATIENCE = 90.0
 _ROOMY = {"POSTOFFICE_MAX_ATTEMPTS": "1000", "POSTOFFICE_DEPTH": "1000000"}
@@ -27,7 +27,7 @@ class Replica(Office):
     def start(self) -> None:
         """It answers when this returns, however busy the machine is."""
         with (self.here / "server.log").open("ab") as log:
-            process = subprocess.Popen(self._command, cwd=self.here, env=environment(self.settings), stdout=log, stderr=log)
+            process = start.popen(self._command, cwd=self.here, env=environment(self.settings), stdout=log, stderr=log)
         self._process = process
         until(lambda: process.poll() is not None or answers(self.port), _PATIENCE, lambda: self.said)
         assert process.poll() is None, self.said

@@ -21,6 +21,7 @@ from tests.files.worker import FRIEND, ME
 from tests.proof.books import Books, check_books, postgres_books, sqlite_books
 from tests.proof.child import ROOT
 from tests.serve.running import COMMAND, PATIENCE, answers, environment, free_port
+from tests.warm import start
 
 MESSAGES = 1_000
 FEW = 300
@@ -39,7 +40,7 @@ class Victim:
         stack.callback(self.kill)
 
     def start(self) -> None:
-        self._process = subprocess.Popen(self._words, cwd=self._here, env=environment(), stdout=subprocess.DEVNULL)
+        self._process = start.popen(self._words, cwd=self._here, env=environment(), stdout=subprocess.DEVNULL)
 
     def kill(self) -> None:
         if self._process is not None:

@@ -18,6 +18,7 @@ from tests.cli.home import Home, Office
 from tests.ledger.emulator import Remote
 from tests.serve.running import COMMAND, PATIENCE, answers, environment, free_port
 from tests.tls import TLS
+from tests.warm import start
 
 
 def settings_for(ledger: Remote, folder: Path, **extra: str) -> dict[str, str]:
@@ -61,7 +62,7 @@ class Server:
     def start(self) -> None:
         words = (*COMMAND, "serve", "--port", str(self.port), "--data", str(self.data), "--log-level", "debug")
         log = (self.folder / "server.log").open("a")
-        self._popen = subprocess.Popen(words, cwd=self.folder, env=environment(self.settings), stdout=log, stderr=log, text=True)
+        self._popen = start.popen(words, cwd=self.folder, env=environment(self.settings), stdout=log, stderr=log, text=True)
         log.close()
         until = time.monotonic() + PATIENCE
         while not answers(self.port):

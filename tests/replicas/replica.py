@@ -18,6 +18,7 @@ from postoffice.core.agent import KEY_PREFIX
 from tests.runner.office import until as until_now
 from tests.serve.running import COMMAND, answers, environment, free_port
 from tests.tls import TLS
+from tests.warm import start
 
 ROOT = Path(__file__).parents[2]
 NEVER = 3600.0
@@ -48,13 +49,13 @@ class Replica:
         self.ws_url = f"ws://127.0.0.1:{self.port}/ws"
         command = COMMAND if tick is None else (sys.executable, "-W", "error", "-m", "tests.replicas.ticking", str(tick))
         self._command = [*command, "serve", "--data", "kept", "--port", str(self.port), *flags]
-        self._settings = {"PYTHONPATH": str(ROOT)} | dict(settings or {})
+        self._settings = ({} if tick is None else {"PYTHONPATH": str(ROOT)}) | dict(settings or {})
         self._process: subprocess.Popen[bytes] | None = None
 
     def begin(self) -> None:
         """Start it. Several start together: each is waited for afterwards."""
         with (self.here / "said").open("ab") as said:
-            self._process = subprocess.Popen(self._command, cwd=self.here, env=environment(self._settings), stdout=said, stderr=said)
+            self._process = start.popen(self._command, cwd=self.here, env=environment(self._settings), stdout=said, stderr=said)
 
     def answers(self) -> None:
         """Wait until it does."""

@@ -18,16 +18,16 @@ from postoffice.config import Settings
 from postoffice.serve.run import web_server
 from postoffice.store.migrations.upgrade import HEAD
 from tests.engines import PostgresServer
-from tests.serve.running import ANEW, PATIENCE, environment, free_port, run, serving
+from tests.serve.running import ANEW, COMMAND, PATIENCE, environment, free_port, run, serving
 
 
-def serve(port: int, *arguments: str) -> tuple[str, ...]:
-    return (*ANEW, "serve", "--port", str(port), *arguments)
+def serve(port: int, *arguments: str, command: tuple[str, ...] = COMMAND) -> tuple[str, ...]:
+    return (*command, "serve", "--port", str(port), *arguments)
 
 
 def test_it_answers_health_and_stops_when_told(tmp_path: Path) -> None:
     port = free_port()
-    with serving(*serve(port, "--data", "kept"), port=port, here=tmp_path) as server:
+    with serving(*serve(port, "--data", "kept", command=ANEW), port=port, here=tmp_path) as server:
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=PATIENCE) as answer:
             assert json.load(answer)["status"] == "ok"
         server.send_signal(signal.SIGTERM)
@@ -64,7 +64,7 @@ def test_the_letter_it_proposes_is_sent_as_printed(tmp_path: Path) -> None:
 
 def test_ctrl_c_closes_it_without_a_traceback(tmp_path: Path) -> None:
     port = free_port()
-    with serving(*serve(port, "--data", "kept"), port=port, here=tmp_path) as server:
+    with serving(*serve(port, "--data", "kept", command=ANEW), port=port, here=tmp_path) as server:
         server.send_signal(signal.SIGINT)
         _, err = server.communicate(timeout=PATIENCE)
     assert server.returncode in (0, 130)
@@ -160,7 +160,7 @@ def test_a_setting_may_come_from_anywhere(tmp_path: Path, way: str) -> None:
         name = "postoffice.toml" if way == "toml" else "other.toml"
         (tmp_path / name).write_text(f'port = {port}\ndata = "kept"\nmax_attempts = 3\n')
         flags = ("--config", name) if way == "config" else ()
-    with serving(*ANEW, "serve", *flags, port=port, here=tmp_path, extra=extra):
+    with serving(*COMMAND, "serve", *flags, port=port, here=tmp_path, extra=extra):
         assert (tmp_path / "kept" / "mailbox.db").exists()
 
 
@@ -211,7 +211,7 @@ def test_a_port_in_use_is_told_in_one_line(tmp_path: Path) -> None:
 
 def test_a_second_server_on_the_same_mail_is_told_who_has_it(tmp_path: Path) -> None:
     port = free_port()
-    with serving(*serve(port, "--data", "kept"), port=port, here=tmp_path) as server:
+    with serving(*serve(port, "--data", "kept", command=ANEW), port=port, here=tmp_path) as server:
         ended = run("serve", "--port", "0", "--data", "kept", here=tmp_path)
     assert ended.returncode == 69
     assert f"(process {server.pid})" in ended.stderr

@@ -77,7 +77,7 @@ def _fill_streams() -> None:
 async def _serve(settings: Settings, listener: socket.socket, *, itself: bool) -> None:
     app = create_app(settings)
     # The office opens here, not inside the web server, which would print a traceback on failure.
-    async with app.router.lifespan_context(app), garbage.swept():
+    async with app.router.lifespan_context(app):
         secret, address = own_office.ensure_secret(settings.data), _own_address(*listener.getsockname()[:2])
         app.state.prove = partial(prove, secret, address, version=__version__, itself=itself)
         code = await _code(app, settings)
@@ -85,7 +85,8 @@ async def _serve(settings: Settings, listener: socket.socket, *, itself: bool) -
         if itself:
             app.state.close = partial(_close, server, app)
         own_office.note_served(settings.data, address, itself=itself)
-        await server.serve(sockets=[listener])
+        async with garbage.swept(lambda: len(server.server_state.connections)):
+            await server.serve(sockets=[listener])
 
 
 def _close(server: uvicorn.Server, app: FastAPI) -> None:

@@ -47,6 +47,7 @@ def without_own_values(text: str) -> str:
         "docs/command.md",
         "docs/reservations.md",
         "docs/attachments.md",
+        "docs/roles.md",
         "docs/tasks.md",
     ],
 )

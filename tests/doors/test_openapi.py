@@ -52,6 +52,11 @@ NOT_BY_A_BARE_NAME = {
     "GET /ledger/topics/{topic_id}/records",
     "GET /ledger/quarantine",
     "POST /ledger/connections",  # there is no ledger
+    "GET /roles/{role}",  # nobody guesses a role's name
+    "PATCH /roles/{role}",
+    "DELETE /roles/{role}",
+    "POST /roles/{role}/staff",
+    "POST /roles/{role}/unstaff",
     "GET /machines",
     "POST /machines",
     "DELETE /machines/{prefix}",

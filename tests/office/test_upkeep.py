@@ -18,7 +18,7 @@ class Troubled(Upkeep):
     """Ticks that go as it is told, and then stand still."""
 
     def __init__(self, outcomes: Iterator[Exception | None]) -> None:
-        super().__init__(NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, OfficeRules(tick=0), "me")
+        super().__init__(NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, NOBODY, OfficeRules(tick=0), "me")
         self.outcomes = outcomes
         self.done = asyncio.Event()
 

@@ -12,6 +12,7 @@ import msgspec
 from msgspec.structs import astuple
 
 from postoffice.acts.needs import LinesKey
+from postoffice.acts.people.rows import RoleRow, TakeRow
 from postoffice.acts.room import Room
 from postoffice.acts.rows import (
     Box,
@@ -89,6 +90,9 @@ class Desk:
         self.rings: dict[MailKey, RingRow] = {}
         self.window_sessions: dict[tuple[str, str], str] = {}  # by client and session: its agent
         self.holders: dict[str, str] = {}  # by open window: its agent
+        self.roles: dict[str, RoleRow | None] = {}  # by address, once an act has looked
+        self.role_sessions: dict[str, str] = {}  # whose they are who are there
+        self.takes: dict[MailKey, TakeRow] = {}  # of letters to roles
         self.reservations: dict[str, ReservationRow] | None = None  # by id, once an act has looked
         self.bids: dict[str, BidRow] | None = None
         self.extra: dict[str, list[Row]] = {}

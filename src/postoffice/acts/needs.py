@@ -42,4 +42,6 @@ class Needs:
         self.rings: set[MailKey] = set()
         self.holders: set[str] = set()  # windows that may have mail in hand, if they are open
         self.window_sessions: set[tuple[str, str]] = set()  # whose names are remembered
+        self.role_sessions: set[str] = set()  # sessions of roles, of which it counts whose they are
+        self.takes: set[MailKey] = set()  # letters to roles, of which it counts who took them
         self.extra: dict[str, Row] = {}  # named queries an act needs for itself alone

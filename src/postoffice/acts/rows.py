@@ -1,5 +1,6 @@
 """Rows as the desk holds them while a group of acts changes them. They never leave the acts and the store."""
 
+import sys
 from operator import attrgetter
 from typing import Any
 
@@ -58,6 +59,12 @@ class Box(Struct, gc=False):
     def depth(self) -> int:
         """What still has to be dealt with."""
         return self.held + self.pending + self.leased
+
+    @property
+    def hands_free(self) -> int:
+        """How many more of its letters may be in hand."""
+        most = self.card.max_in_hand
+        return sys.maxsize if most is None else max(0, most - self.leased)
 
     def is_paused(self, now: int) -> bool:
         """Whether nothing of its mail is given out. A pause ends by itself when its time has come, whether that is written down yet or not."""
@@ -186,6 +193,13 @@ class TaskRow(Struct):
     blockers: str | None = None
     """What it waits for, each as its id, state and assignee."""
     open_parts: int = 0
+    role: str | None = None
+    """The role it was sent to, where one of its agents has accepted it."""
+
+    @property
+    def mailbox(self) -> str:
+        """In whose mailbox the letter is that asked for it."""
+        return self.role or self.assignee
 
 
 class QuestionRow(Struct):
@@ -277,24 +291,3 @@ class WindowRow(Struct):
         fields = list(row)
         fields[11] = bool(fields[11])
         return cls(*fields)
-
-
-class WebhookRow(Struct):
-    """A webhook as stored: secrets, kinds and agents are JSON, and so is, of a notify address, how it is told (`notify`)."""
-
-    name: str
-    id: str
-    url: str
-    secrets: str
-    kinds: str
-    agents: str
-    shape: str
-    bodies: int
-    state: str
-    since: int
-    error: str | None
-    place: str
-    counted: int
-    created_at: int
-    delivered_at: int | None
-    notify: str | None = None

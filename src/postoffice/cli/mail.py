@@ -21,8 +21,8 @@ _MESSAGE = argument("message", metavar="MESSAGE", help="a message's id, or the e
 
 async def inbox(wire: "Wire", options: Options) -> Any:
     """Show conversations, newest first, and mail that belongs to none: notes, and mail to oneself."""
-    answer = await gathered(wire, "/inbox", "sessions", options["limit"], unread_only=options["unread"])
-    waiting = await gathered(wire, "/messages/waiting", "messages", options["limit"], outside=True)
+    answer = await gathered(wire, "/inbox", "sessions", options["limit"], unread_only=options["unread"], of=options["of"])
+    waiting = await gathered(wire, "/messages/waiting", "messages", options["limit"], outside=True, of=options["of"])
     return answer | {"notes": waiting["messages"]}
 
 
@@ -141,6 +141,8 @@ def _rung(standing: Any) -> str:
 
 
 def _state(standing: Any) -> str:
+    if (taker := standing.get("taken_by")) is not None and standing["state"] in ("leased", "acked"):
+        return f"{standing['state']} by {taker}"
     awaits = standing["state"] == "held" and standing.get("ledger", {}).get("state") == "awaiting"
     return "awaiting ledger" if awaits else str(standing["state"])
 
@@ -184,7 +186,11 @@ COMMANDS = (
         ("postoffice inbox --as coder", "postoffice inbox --unread --json"),
         inbox,
         _inbox,
-        (argument("--unread", action="store_true", help="only with something unread"), argument("--limit", type=int, default=50)),
+        (
+            argument("--unread", action="store_true", help="only with something unread"),
+            argument("--of", metavar="ROLE", help="of a role you are in"),
+            argument("--limit", type=int, default=50),
+        ),
     ),
     Command(
         "read",

@@ -17,6 +17,7 @@ from postoffice.cli.ending import when_told_to_end
 from postoffice.cli.show import for_programs, text_of
 from postoffice.core.errors import BadCursor, BadLimit, BadSetting, Invalid, MailError
 from postoffice.core.fence import one_line
+from postoffice.core.role import address_of
 
 if TYPE_CHECKING:
     from postoffice.client.wire import Wire
@@ -46,12 +47,18 @@ def add(commands: Any) -> None:
         "recv",
         help="take the next message, print it or pass it to a command, and ack it",
         description="Take the next message. With --exec the command gets it as JSON on standard input; its success acks, its failure gives back.",
-        epilog=examples("postoffice recv --as coder", "postoffice recv --as coder --exec 'jq -r .content' --count 0"),
+        epilog=examples(
+            "postoffice recv --as coder",
+            "postoffice recv --as coder --exec 'jq -r .content' --count 0",
+            "postoffice recv --of role:reviewer --as coder",
+        ),
         formatter_class=plain,
     )
     receiving.add_argument("--exec", dest="execute", metavar="CMD", help="run this for each message")
     receiving.add_argument("--count", type=_count, default=1, help="messages to take; 0 means without end (1)")
     receiving.add_argument("--wait", type=float, default=_WAIT_SECONDS, metavar="SECONDS", help="how long to wait for one (25)")
+    receiving.add_argument("--of", metavar="ROLE", help="only from this role; without it, your own mail first and then your roles'")
+    receiving.add_argument("--in-order", action="store_true", help="of each conversation only one at a time")
     add_caller(receiving)
     receiving.set_defaults(command=_recv)
 
@@ -137,10 +144,12 @@ async def _take(options: Options) -> int:
         when_told_to_end(this.cancel, signal.SIGTERM)  # like an interrupt
     taken = 0
     code = 0
+    wish = {"limit": 1, "visible_for": _LEASE_SECONDS, "one_per_session": options["in_order"]}
+    wish |= {} if options["of"] is None else {"of": address_of(options["of"])}
     async with asking(options) as wire:
         await wire.get("/mailbox")  # as above: we wait for the office only once it has answered
         while options["count"] == 0 or taken < options["count"]:
-            letters = await _next(wire, options["wait"], without_end=options["count"] == 0)
+            letters = await _next(wire, wish, options["wait"], without_end=options["count"] == 0)
             if not letters and options["count"] != 0:
                 print("postoffice: no message came", file=sys.stderr)
                 return 1
@@ -150,7 +159,7 @@ async def _take(options: Options) -> int:
     return code
 
 
-async def _next(wire: "Wire", seconds: float, *, without_end: bool) -> list[Any]:
+async def _next(wire: "Wire", wish: dict[str, Any], seconds: float, *, without_end: bool) -> list[Any]:
     """The next message, if one comes in time. Single waits may be shorter than that, and the office may be away for a while."""
     from postoffice.client.wire import until_answered  # noqa: PLC0415
 
@@ -162,7 +171,7 @@ async def _next(wire: "Wire", seconds: float, *, without_end: bool) -> list[Any]
     while True:
         asked = left()
         letters = await until_answered(
-            lambda: wire.wait({"limit": 1, "visible_for": _LEASE_SECONDS}, left()),
+            lambda: wire.wait(wish, left()),
             None if without_end else asked,
             lambda error: print(f"postoffice: waiting: {error}", file=sys.stderr, flush=True),
         )

@@ -26,6 +26,7 @@ from postoffice.client.pausing import PausingCalls
 from postoffice.client.people import PeopleCalls
 from postoffice.client.recurring import RecurringCalls
 from postoffice.client.reserving import ReservingCalls
+from postoffice.client.roles import RoleCalls
 from postoffice.client.wire import Wire, until_answered
 from postoffice.core.clock import sender_id
 from postoffice.core.errors import MailboxClosed, MailError, NoReply, Unavailable
@@ -36,7 +37,7 @@ _TIMES = {"deliver_at", "deliver_in", "expires_at", "expires_in"}
 _UNDER_WAY = ("accepted", "working")  # reports with these states are progress, not an answer
 
 
-class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, AttachingCalls):
+class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, AttachingCalls, RoleCalls):
     """One agent's mailbox. While the server is away, sends are repeated under one id, so that nothing is lost or sent twice."""
 
     def __init__(
@@ -110,10 +111,20 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
         raise NoReply(to=to, seconds=int(within), meanwhile="")
 
     def receive(
-        self, limit: int = 1, *, visible_for: float = _LEASE_SECONDS, one_per_session: bool = False, within: float | None = None
+        self,
+        limit: int = 1,
+        *,
+        visible_for: float = _LEASE_SECONDS,
+        one_per_session: bool = False,
+        of: str | None = None,
+        within: float | None = None,
     ) -> AsyncIterator[Message]:
-        """Messages as they come, without end unless `within` limits the seconds of waiting for each."""
-        wish = {"one_per_session": one_per_session} if one_per_session else {}
+        """Messages as they come, the agent's own and then those of its roles, without end unless `within` limits the seconds of waiting for each.
+
+        `of` takes from one role alone; `one_per_session` gives the letters of each conversation strictly one after the other.
+        """
+        wish: dict[str, Any] = {"one_per_session": one_per_session} if one_per_session else {}
+        wish |= {} if of is None else {"of": of}
         return self._read(Hand(), limit, visible_for, within, wish)
 
     async def _read(self, hand: Hand, limit: int, visible_for: float, within: float | None, wish: dict[str, Any]) -> AsyncIterator[Message]:

@@ -44,6 +44,10 @@ class Card(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     display_name: str | None = None
     model: str | None = None
     metadata: dict[str, Any] | None = None
+    max_in_hand: int | None = None
+    """How many letters of its mailbox may be in hand at once; the rest waits. Nothing: as many as are taken."""
+    in_order: bool = False
+    """Of each conversation only one letter is in hand at a time, so that they are done in their order."""
     person: bool = False
     """A person, who finishes mail as people do and answers questions. Only the owner says so."""
 
@@ -113,6 +117,7 @@ def check_card(card: Card) -> Card:
         if entry != ANYONE:
             check_name(entry)
     bounded("max_concurrent_tasks", card.max_concurrent_tasks, 0, 0, 10_000)
+    bounded("max_in_hand", card.max_in_hand, 1, 1, 10_000)
     size = len(msgspec.json.encode(card))
     if size > _CARD_BYTES:
         raise TooLarge(what="card", size=f"{size} bytes", limit=_CARD_BYTES)

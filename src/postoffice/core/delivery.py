@@ -143,6 +143,8 @@ class Wish(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     session_id: str | None = None
     correlation_id: str | None = None
     answer_to: Asked | None = None
+    taker: str | None = None
+    """Who takes, where that is not the mailbox's own agent but one of a role's."""
 
     @property
     def choosy(self) -> bool:
@@ -171,6 +173,8 @@ class Collected(msgspec.Struct, frozen=True, gc=False):
     in_hand: int = 0
     """How much of the mailbox is in somebody's hands, with what was taken."""
     paused: Pause | None = None
+    in_order: bool = False
+    """Nothing was taken: this mailbox gives out one letter of a session at a time, and that was not asked for. Ask so."""
 
 
 class InHand(msgspec.Struct, frozen=True, kw_only=True):
@@ -236,6 +240,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
     """Of what waits for its time: when it is delivered. Until then its recipient knows nothing of it."""
     paused_until: datetime | UnsetType | None = UNSET
     """If it waits because its recipient is paused: when the pause ends; None if somebody has to resume it."""
+    taken_by: str | UnsetType = UNSET
+    """Of a letter to a role: which of its agents took it last."""
     ledger: OnLedger | UnsetType = UNSET
     """Of a message that goes by the ledger."""
     rung: Rings | UnsetType = UNSET
@@ -250,6 +256,8 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
             return f"scheduled until {self.deliver_at:%Y-%m-%d %H:%M} UTC"
         if self.state is State.PENDING and self.seen_at is not None:
             return "seen"
+        if isinstance(self.taken_by, str) and self.state in (State.LEASED, State.ACKED):
+            return f"{self.state} by {self.taken_by}"
         waits = self.state is State.HELD and isinstance(self.ledger, OnLedger) and self.ledger.state == "awaiting"
         return "awaiting ledger" if waits else str(self.state)
 

@@ -11,6 +11,7 @@ from postoffice.core.clock import is_id
 from postoffice.core.invisible import visible
 from postoffice.core.letter import Letter
 from postoffice.core.message import NOTICE, Forwarded, TaskRef
+from postoffice.core.names import is_role
 from postoffice.core.span import ago, span
 from postoffice.core.task import FINAL, TaskState
 from postoffice.core.text import render
@@ -60,8 +61,7 @@ class Fence:
     def _known(self, letter: Letter) -> list[str]:
         """What the office knows of it."""
         facts = [] if self._now is None else [ago(self._now - letter.created_at)]
-        if isinstance(letter.to, tuple):
-            facts.append(f"to {', '.join(map(one_line, letter.to))}")
+        facts += _to(letter)
         if isinstance(letter.reply_to, str) and is_id(letter.reply_to):
             facts.append(f"answers {self._short(letter.reply_to)}")
         if isinstance(letter.forwarded_from, Forwarded):
@@ -102,6 +102,12 @@ class Fence:
         if isinstance(letter.reply_to, str) and not is_id(letter.reply_to):
             about["answers"] = letter.reply_to
         return [f"{name}: {one_line(value)}" for name, value in about.items() if isinstance(value, str) and value]
+
+
+def _to(letter: Letter) -> list[str]:
+    """Whom it is to, where that is not its reader alone."""
+    to = letter.to if isinstance(letter.to, tuple) else (letter.to,) if is_role(letter.to) else ()
+    return [f"to {', '.join(map(one_line, to))}"] if to else []
 
 
 def _proof(*, verified: bool) -> str:

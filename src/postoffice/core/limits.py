@@ -57,6 +57,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     notify_pause: timedelta = timedelta(minutes=5)  # between two words to one notify address
     answer_link_life: timedelta = timedelta(days=3)
     heartbeat_timeout: timedelta = timedelta(seconds=60)
+    role_stay: timedelta = timedelta(hours=1)  # how long a session of a role stays with whoever took of it last
     code_life: timedelta = timedelta(hours=1)
     pending_requests: CountOrNone = 20
     wrong_codes_in_a_row: Count = 5

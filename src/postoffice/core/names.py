@@ -3,11 +3,13 @@
 import re
 from typing import Final
 
-from postoffice.core.errors import BadName, ReservedName
+from postoffice.core.errors import BadName, BadRole, ReservedName
 
 SYSTEM: Final = "system"
 OWNER: Final = "owner"
 EVERYONE: Final = "ALL"
+ROLE: Final = "role:"
+"""Before the name of a role: a mailbox that several agents take from. No agent's name has a colon in it."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 _DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)}
@@ -53,6 +55,18 @@ def is_device(name: str) -> bool:
     return folded(name).split(".")[0].rstrip() in _DEVICES
 
 
+def is_role(name: str) -> bool:
+    """Whether it addresses a role, and no agent."""
+    return folded(name[: len(ROLE)]) == ROLE
+
+
+def check_role(name: object) -> str:
+    """The address of a role, `role:reviewer`, if there can be one. What stands behind the colon follows the rules of agents' names."""
+    if not isinstance(name, str) or not is_role(name):
+        raise BadRole(name=name)
+    return ROLE + check_free(name[len(ROLE) :])
+
+
 def check_name(name: object) -> str:
     """The name, if an agent of that name can exist (reserved ones do, but nobody can take them)."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
@@ -65,6 +79,8 @@ def check_name(name: object) -> str:
 
 def check_recipient(name: object) -> str:
     """The name, if mail may be addressed to it. Reserved names that nobody answers to may not."""
+    if isinstance(name, str) and is_role(name):
+        return check_role(name)
     checked = check_name(name)
     if folded(checked) in _NOBODY:
         raise ReservedName(name=name, instead=_MEANT.get(folded(checked), _ANOTHER))

@@ -10,11 +10,12 @@ class Bell:
     """One waiter; it hangs while `with` lasts. `after`: the last number it knows; None if it waits for mail to take. `narrow`: it takes only some mail."""
 
     # Thousands wait at once: an asyncio.Event, a timeout and a generator for `with` would weigh ten times as much.
-    __slots__ = ("_agent", "_bells", "_heard", "_rung", "after", "narrow")
+    __slots__ = ("_agent", "_also", "_bells", "_heard", "_rung", "after", "narrow")
 
     def __init__(self, bells: "dict[str, set[Bell]]", agent: str, after: int | None, *, narrow: bool) -> None:
         self._bells = bells
         self._agent = agent
+        self._also: tuple[str, ...] = ()
         self.after = after
         self.narrow = narrow
         self._rung = False
@@ -25,10 +26,19 @@ class Bell:
         return self
 
     def __exit__(self, *_: object) -> None:
-        bells = self._bells[self._agent]
-        bells.discard(self)
-        if not bells:
-            del self._bells[self._agent]
+        for name in (self._agent, *self._also):
+            bells = self._bells[name]
+            bells.discard(self)
+            if not bells:
+                del self._bells[name]
+
+    def hear_also(self, names: tuple[str, ...]) -> None:
+        """Be rung for these too, and no longer for those that were said before: the roles that its waiter is in."""
+        if names != self._also:
+            self.__exit__()
+            self._also = names
+            for name in (self._agent, *names):
+                self._bells.setdefault(name, set()).add(self)
 
     def ring(self) -> None:
         """Have the waiter look."""

@@ -28,10 +28,10 @@ class DeadLetters:
 
     async def requeue(self, caller: Caller, ref: str, *, of: str | None = None) -> Settled:
         """Give a dead letter another life, with all its tries."""
-        name = self._checks.whose(caller, of)
+        name = await self._directory.whose(caller, of)
         return await self._short_ids.named(name, self._checks.ref(ref), lambda whole: self._store.do(Requeue(name, whole)))
 
     async def discard(self, caller: Caller, ref: str, *, of: str | None = None) -> Settled:
         """Be done with a dead letter."""
-        name = self._checks.whose(caller, of)
+        name = await self._directory.whose(caller, of)
         return await self._short_ids.named(name, self._checks.ref(ref), lambda whole: self._store.do(Discard(name, whole)))

@@ -28,7 +28,7 @@ class Mailboxes:
     async def counts(self, caller: Caller, *, of: str | None = None) -> MailboxCounts:
         """One mailbox in numbers. What is held is counted for the owner only: its recipient is not told of it."""
         try:
-            counts = await self._store.mail.counts(self._checks.whose(caller, of))
+            counts = await self._store.mail.counts(await self._directory.whose(caller, of))
             return counts if caller.owner else msgspec.structs.replace(counts, held=0)
         except NoSuchAgent:
             if of is not None:

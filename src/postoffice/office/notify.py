@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 
-from postoffice.acts.rows import WebhookRow
 from postoffice.acts.webhooks.keeping import AddWebhook, RemoveWebhook, ResumeWebhook
+from postoffice.acts.webhooks.rows import WebhookRow
 from postoffice.core.agent import Caller
 from postoffice.core.clock import Clock, is_id
 from postoffice.core.connection import Status

@@ -44,6 +44,8 @@ from postoffice.office.reachability import Reachability
 from postoffice.office.recurring import RecurringLetters
 from postoffice.office.reservations import Reservations
 from postoffice.office.rings import Rings
+from postoffice.office.roles import Roles
+from postoffice.office.rota import Rota
 from postoffice.office.rules import OfficeRules
 from postoffice.office.search import Search
 from postoffice.office.sending import Sending
@@ -72,8 +74,9 @@ class PostOffice:
 
         # What several verbs share
         checks = Checks(limits)
-        directory = Directory(store, checks)
-        self.short_ids = short_ids = ShortIds(store)
+        self._rota = rota = Rota(store)
+        directory = Directory(store, checks, rota)
+        self.short_ids = short_ids = ShortIds(store, rota)
         self.tallies = tallies = Tallies()
         self.places = places = Places(limits.waits)
         self._bells = bells = Bells()
@@ -81,8 +84,8 @@ class PostOffice:
         self._presences = presences = Presences(limits.heartbeat_timeout)
         self._identities = identities = Identities(store, rules.auth)
         silence, certain = limits.heartbeat_timeout, not store.engine.shared
-        reachability = Reachability(board, bells, presences, clock, silence, certain=certain)
-        self.upkeep = Upkeep(store, wake, bells, board, presences, rules, clock.new_id())
+        reachability = Reachability(store, rota, board, bells, presences, clock, silence, certain=certain)
+        self.upkeep = Upkeep(store, wake, bells, board, rota, presences, rules, clock.new_id())
 
         # Who is calling
         callers = Callers(store, identities, presences, board)
@@ -94,7 +97,7 @@ class PostOffice:
         self.has_called = presences.looked_in
 
         # Sending mail, and knowing what became of it
-        sending = Sending(store, checks, rules, directory, short_ids, reachability, tallies, trace)
+        sending = Sending(store, checks, rules, directory, short_ids, reachability, rota, tallies, trace)
         self.send = sending.send
         self.send_many = sending.send_many
         self.publish = sending.publish
@@ -103,9 +106,9 @@ class PostOffice:
         self.cancel = Cancellations(store, proofs).cancel
 
         # Taking mail, and settling it
-        deliveries = Deliveries(store, checks, limits, short_ids, board, clock, tallies, trace)
+        deliveries = Deliveries(store, checks, limits, short_ids, board, rota, clock, tallies, trace)
         self.receive = deliveries.receive
-        self.wait = Waits(store, limits, deliveries, proofs, bells, presences, places, tallies).wait
+        self.wait = Waits(store, limits, deliveries, proofs, rota, bells, presences, places, tallies).wait
         self.pop = deliveries.pop
         self.settle = deliveries.settle
         self.ack = deliveries.ack
@@ -140,7 +143,7 @@ class PostOffice:
         mailboxes = Mailboxes(store, checks, directory)
         self.waiting = mailboxes.waiting
         self.counts = mailboxes.counts
-        sessions = Sessions(store, checks, limits, directory, short_ids, persons)
+        sessions = Sessions(store, checks, limits, directory, short_ids, persons, rota)
         self.inbox = sessions.inbox
         self.history = sessions.history
         self.search = Search(store, checks).search
@@ -226,6 +229,7 @@ class PostOffice:
         self.invites = Invites(store, checks, clock)
         self.machines = Machines(store, checks)
         self.reservations = Reservations(store, checks)
+        self.roles = Roles(store, checks, reachability, rules.auth)
         self.bulk = Bulk(store, checks)
         self.attachments = Attachments(store, checks, limits, clock)
         self.recurring = RecurringLetters(store, checks, strangers=rules.auth is Auth.OPEN)
@@ -282,4 +286,5 @@ class PostOffice:
     def _hear(self, agents: frozenset[str]) -> None:
         self._identities.forget(agents)
         self._board.hear(agents)
+        self._rota.hear(agents)
         self._bells.ring(agents)

@@ -43,10 +43,10 @@ class Pauses:
             lasts = until - moment(self._clock.now())
         span = None if lasts is None else bounded("pause", lasts, _LEAST, _LEAST, LONGEST)
         why = self._checks.ref(reason, "reason", self._limits.note_chars) if reason else None
-        return await self._store.do(PauseMail(await self._directory.mailbox(caller, of), caller.name, span, why))
+        return await self._store.do(PauseMail(await self._directory.agent(caller, of), caller.name, span, why))
 
     async def resume(self, caller: Caller, *, of: str | None = None) -> Agent:
         """Go on at once; whoever waits for its mail gets it in order."""
-        name = await self._directory.mailbox(caller, of)
+        name = await self._directory.agent(caller, of)
         await self._store.do(ResumeMail(name))
         return await self._agents.agent(name, caller)

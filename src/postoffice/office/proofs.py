@@ -43,7 +43,7 @@ class Proofs:
         me = folded(caller.name)
         if caller.owner or proof.message is None or folded(proof.message.sender) == me:
             return proof
-        own = tuple(standing for standing in proof.standings if folded(standing.recipient) == me)
+        own = tuple(standing for standing in proof.standings if me in (folded(standing.recipient), folded(standing.taken_by or "")))
         return msgspec.structs.replace(proof, standings=own)
 
     async def _with_ledger(self, proof: Proof) -> Proof:

@@ -1,5 +1,6 @@
 """Whether an agent can take mail now, as far as this process knows."""
 
+from collections.abc import Collection
 from contextlib import suppress
 from datetime import timedelta
 from typing import TypeVar
@@ -11,10 +12,13 @@ from postoffice.core.clock import Clock, moment
 from postoffice.core.errors import MailError
 from postoffice.core.names import folded
 from postoffice.core.reach import Known, Reach, Signs, reach_of
+from postoffice.core.role import reach_of_role
 from postoffice.core.views import Seat
 from postoffice.office.bells import Bells
 from postoffice.office.board import Board
 from postoffice.office.presences import Presences
+from postoffice.office.rota import Rota
+from postoffice.store.store import Store
 
 Shown = TypeVar("Shown", Agent, Seat)
 
@@ -22,7 +26,11 @@ Shown = TypeVar("Shown", Agent, Seat)
 class Reachability:
     """It combines what the store says with open windows, waiting calls, and signs of life that are not written down yet."""
 
-    def __init__(self, board: Board, bells: Bells, presences: Presences, clock: Clock, silence: timedelta, *, certain: bool) -> None:
+    def __init__(
+        self, store: Store, rota: Rota, board: Board, bells: Bells, presences: Presences, clock: Clock, silence: timedelta, *, certain: bool
+    ) -> None:
+        self._store = store
+        self._rota = rota
         self._board = board
         self._bells = bells
         self._presences = presences
@@ -46,6 +54,14 @@ class Reachability:
         )
         whole = caller is not None and caller.owner
         return reach_of(self._board.of(name), signs, self._silence, moment(self._clock.now()), whole=whole)
+
+    async def of_role(self, name: str, staff: Collection[str] | None = None) -> Reach:
+        """Whether anybody in a role can take its mail."""
+        if staff is None:
+            await self._rota.look()
+            staff = self._rota.staff(name)
+        signs = await self._store.roles.signs(staff) if staff else {}
+        return reach_of_role(name, [self.of(None, agent, known) for agent, known in signs.items()])
 
     async def look(self) -> None:
         """Read the board again, if any window has changed."""

@@ -13,11 +13,13 @@ from postoffice.core.draft import Draft, LedgerWish, named_in
 from postoffice.core.errors import MailError, NoSuchAgent
 from postoffice.core.ledger import DIRECT, is_ledger_id
 from postoffice.core.message import Accepted
-from postoffice.core.names import EVERYONE
+from postoffice.core.names import EVERYONE, is_role
 from postoffice.core.policy import Auth
+from postoffice.core.reach import Known, Reach
 from postoffice.office.checks import Checks
 from postoffice.office.directory import Directory
 from postoffice.office.reachability import Reachability
+from postoffice.office.rota import Rota
 from postoffice.office.rules import OfficeRules
 from postoffice.office.short_ids import UNKNOWN, ShortIds
 from postoffice.office.tallies import Tallies
@@ -36,6 +38,7 @@ class Sending:
         directory: Directory,
         short_ids: ShortIds,
         reachability: Reachability,
+        rota: Rota,
         tallies: Tallies,
         trace: Trace | None,
     ) -> None:
@@ -45,6 +48,7 @@ class Sending:
         self._directory = directory
         self._short_ids = short_ids
         self._reachability = reachability
+        self._rota = rota
         self._tallies = tallies
         self._trace = trace
 
@@ -64,7 +68,8 @@ class Sending:
         self._checks.batch(drafts)
         begun = steady()
         judged = [self._judged(draft) if isinstance(draft, Draft) else draft for draft in drafts]
-        answers = iter(await self._store.do_each([self._act(caller, one) for one in judged if isinstance(one, Draft)]))
+        roles = await self._rota.ways(caller)
+        answers = iter(await self._store.do_each([self._act(caller, one, roles=roles) for one in judged if isinstance(one, Draft)]))
         outcomes = [await self._again(caller, one, next(answers)) if isinstance(one, Draft) else one for one in judged]
         for place, outcome in enumerate(outcomes):
             if isinstance(outcome, Accepted):
@@ -81,7 +86,7 @@ class Sending:
     async def _accept(self, caller: Caller, draft: Draft) -> Accepted:
         outcome: Accepted | BaseException
         try:
-            outcome = await self._store.do(self._act(caller, draft))
+            outcome = await self._store.do(self._act(caller, draft, roles=await self._rota.ways(caller)))
             if not outcome.duplicate:
                 return outcome
         except UNKNOWN as error:
@@ -108,13 +113,15 @@ class Sending:
         """Try again: a seeming repetition may be the next message of an exchange under one id, and an unknown ref may be a short id."""
         if isinstance(outcome, Accepted):
             repeated = outcome.duplicate and isinstance(draft.to, str)
-            return await self._store.do(self._act(caller, draft, looks=True)) if repeated else outcome
+            roles = await self._rota.ways(caller)
+            return await self._store.do(self._act(caller, draft, looks=True, roles=roles)) if repeated else outcome
         if not isinstance(outcome, UNKNOWN):
             return outcome
         try:
             refs = {ref: await self._short_ids.whole(caller.name, ref) for ref in named_in(draft)}
             whole = {ref: id for ref, id in refs.items() if id}
-            return await self._store.do(self._act(caller, draft, whole=whole)) if whole else outcome
+            roles = await self._rota.ways(caller)
+            return await self._store.do(self._act(caller, draft, whole=whole, roles=roles)) if whole else outcome
         except MailError as error:
             return error
 
@@ -126,12 +133,15 @@ class Sending:
                 msgspec.structs.replace(
                     one,
                     known=None,
-                    reach=None if one.refusal or one.known is None else self._reachability.of(caller, one.recipient, one.known),
+                    reach=None if one.refusal or one.known is None else await self._reach(caller, one.recipient, one.known),
                 )
                 for one in accepted.posted
             ]
         )
         return msgspec.structs.replace(accepted, posted=posted)
+
+    async def _reach(self, caller: Caller, name: str, known: Known) -> Reach:
+        return await self._reachability.of_role(name) if is_role(name) else self._reachability.of(caller, name, known)
 
     def _count_sent(self, caller: Caller, accepted: Accepted, begun: int) -> None:
         self._tallies.sent += not accepted.duplicate

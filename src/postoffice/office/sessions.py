@@ -1,8 +1,11 @@
 """Verbs about an agent's sessions."""
 
+from contextlib import suppress
+
 from postoffice.acts.mail.session import ReadSession
 from postoffice.core.agent import Caller
 from postoffice.core.clock import is_id
+from postoffice.core.errors import NotParticipant
 from postoffice.core.limits import Limits, bounded
 from postoffice.core.names import folded
 from postoffice.core.session import Thread
@@ -10,6 +13,7 @@ from postoffice.core.views import Page
 from postoffice.office.checks import Checks
 from postoffice.office.directory import Directory
 from postoffice.office.persons import Persons
+from postoffice.office.rota import Rota
 from postoffice.office.short_ids import ShortIds
 from postoffice.store.store import Store
 
@@ -17,8 +21,11 @@ from postoffice.store.store import Store
 class Sessions:
     """Listing them settles nothing; reading one settles what it shows."""
 
-    def __init__(self, store: Store, checks: Checks, limits: Limits, directory: Directory, short_ids: ShortIds, persons: Persons) -> None:
+    def __init__(
+        self, store: Store, checks: Checks, limits: Limits, directory: Directory, short_ids: ShortIds, persons: Persons, rota: Rota
+    ) -> None:
         self._store = store
+        self._rota = rota
         self._checks = checks
         self._limits = limits
         self._directory = directory
@@ -44,18 +51,36 @@ class Sessions:
     async def history(
         self, caller: Caller, session_id: str, *, before: str | None = None, limit: int | None = None, peek: bool = False
     ) -> Thread:
-        """A session's messages, newest first. What it shows is settled, tasks excepted, unless only peeking; a person has seen it."""
+        """A session's messages, newest first. What it shows is settled, tasks excepted, unless only peeking; a person has seen it.
+
+        Whoever is in a role may look into its sessions, which settles nothing.
+        """
         most = bounded("limit", limit, self._limits.page, 1, self._limits.page_most)
         reader = None if caller.owner else caller.name
         if before is not None and not is_id(before):
             before = await self._short_ids.whole(reader, before) or before
-        if peek or reader is None:
-            thread = await self._store.sessions.peek(reader, session_id, before, most)
-        else:
-            place = await self._store.sessions.place(caller.name, session_id, before)
-            thread = await self._store.do(ReadSession(caller.name, session_id, place, most))
+        try:
+            thread = await self._read(caller, reader, session_id, before, most, peek=peek)
+        except NotParticipant:
+            if (found := await self._of_roles(caller, session_id, before, most)) is None:
+                raise
+            return found
         unread = [line.message.id for line in thread.lines if line.to == folded(caller.name) and not line.is_read]
         if peek or not unread or not await self._persons.is_person(caller):
             return thread
         await self._persons.all_seen(caller, unread)
         return await self._store.sessions.peek(reader, session_id, before, most)
+
+    async def _read(self, caller: Caller, reader: str | None, session_id: str, before: str | None, most: int, *, peek: bool) -> Thread:
+        if peek or reader is None:
+            return await self._store.sessions.peek(reader, session_id, before, most)
+        place = await self._store.sessions.place(caller.name, session_id, before)
+        return await self._store.do(ReadSession(caller.name, session_id, place, most))
+
+    async def _of_roles(self, caller: Caller, session_id: str, before: str | None, most: int) -> Thread | None:
+        """The session as a role has it in which the caller is."""
+        await self._rota.look()
+        for role in self._rota.of(caller.name):
+            with suppress(NotParticipant):
+                return await self._store.sessions.peek(role, session_id, before, most)
+        return None

@@ -19,6 +19,7 @@ from postoffice.core.message import Accepted
 from postoffice.core.names import folded
 from postoffice.core.short_id import LEAST_CHARACTERS, meant, part_of, shortened
 from postoffice.office.newest_ids import NewestIds
+from postoffice.office.rota import Rota
 from postoffice.store.store import Store
 
 R = TypeVar("R")
@@ -29,8 +30,9 @@ UNKNOWN = (NoSuchMessage, NoSuchQuestion, NoSuchTask, NothingToAnswer)
 class ShortIds:
     """Exact ids never come here: a ref is tried as a short id only after it named nothing else."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, rota: Rota) -> None:
         self._store = store
+        self._rota = rota
         self._newest = NewestIds(store)
 
     async def named(self, agent: str | None, ref: str, do: Callable[[str], Awaitable[R]]) -> R:
@@ -44,7 +46,16 @@ class ShortIds:
             return await do(whole)
 
     async def whole(self, agent: str | None, ref: str) -> str | None:
-        """The id of the one message, sent or got by the agent, whose id ends so, or, where none does, begins so. Without an agent, anybody's."""
+        """The id of the one message, sent or got by the agent or a role it is in, whose id ends so, or, where none does, begins so.
+
+        Without an agent, anybody's.
+        """
+        found = await self._whole(agent, ref)
+        for role in () if agent is None or found is not None else self._rota.of(agent):
+            found = found or await self._whole(role, ref)
+        return found
+
+    async def _whole(self, agent: str | None, ref: str) -> str | None:
         whose = agent or "this office"
         part = part_of(ref, whose)
         if part is None:

@@ -10,10 +10,12 @@ from postoffice.acts.mail.expiry import ReturnDue
 from postoffice.acts.upkeep.indexing import IndexSearch
 from postoffice.core.clock import steady
 from postoffice.core.errors import MailError
+from postoffice.core.role import ROLES
 from postoffice.core.window import WINDOWS
 from postoffice.office.bells import Bells
 from postoffice.office.board import Board
 from postoffice.office.presences import Presences
+from postoffice.office.rota import Rota
 from postoffice.office.rules import OfficeRules
 from postoffice.store.store import Store
 from postoffice.wake.protocol import Wake
@@ -29,11 +31,14 @@ _DUTY_LASTS = timedelta(seconds=15)
 class Upkeep:
     """One task that ticks."""
 
-    def __init__(self, store: Store, wake: Wake, bells: Bells, board: Board, presences: Presences, rules: OfficeRules, me: str) -> None:
+    def __init__(
+        self, store: Store, wake: Wake, bells: Bells, board: Board, rota: Rota, presences: Presences, rules: OfficeRules, me: str
+    ) -> None:
         self._store = store
         self._wake = wake
         self._bells = bells
         self._board = board
+        self._rota = rota
         self._presences = presences
         self._rules = rules
         self._me = me
@@ -66,6 +71,7 @@ class Upkeep:
         self._ticks += 1
         if not self._wake.healthy:
             self._board.hear(frozenset((WINDOWS,)))  # what no hint tells
+            self._rota.hear(frozenset((ROLES,)))
         if names := self._due_for_a_look(self._bells.names()):
             gone = dict.fromkeys(names, (0, 0))  # with the mail that a backup replaced
             self._bells.compare(gone | await self._store.mail.look(names))

@@ -18,6 +18,7 @@ from postoffice.office.identity import Again
 from postoffice.office.places import Places
 from postoffice.office.presences import Presences
 from postoffice.office.proofs import Proofs
+from postoffice.office.rota import Rota
 from postoffice.office.tallies import Tallies
 from postoffice.store.store import Store
 
@@ -35,6 +36,7 @@ class Waits:
         limits: Limits,
         deliveries: Deliveries,
         proofs: Proofs,
+        rota: Rota,
         bells: Bells,
         presences: Presences,
         places: Places,
@@ -44,6 +46,7 @@ class Waits:
         self._limits = limits
         self._deliveries = deliveries
         self._proofs = proofs
+        self._rota = rota
         self._bells = bells
         self._presences = presences
         self._places = places
@@ -58,12 +61,14 @@ class Waits:
         again: Again | None = None,
         called_off: asyncio.Future[None] | None = None,
         answer_to: str | None = None,
+        of: str | None = None,
         **wish: Any,
     ) -> Collected:
         """Like receive, but wait for mail. A waiter that goes away leaves no lease behind; one called off takes nothing more.
 
         `answer_to` waits for the answer to one message of the caller's. Those who wait for each other's are told so at once.
         """
+        place = await self._rota.place(caller, of)
         awaited = await self._awaited(caller, answer_to)
         wish |= awaited.wish
         patience = bounded("wait", within, self._limits.wait, _NOW, self._limits.wait_most)
@@ -75,7 +80,7 @@ class Waits:
             self._places.taken(caller.name),
             self._tallies.waiters,
             awaited,
-            self._bells.waiting(folded(caller.name), narrow=any(wish.get(one) for one in _NARROWING)) as bell,
+            self._bells.waiting(place or folded(caller.name), narrow=any(wish.get(one) for one in _NARROWING)) as bell,
         ):
             if called_off is not None:
                 called_off.add_done_callback(lambda _: bell.ring())
@@ -85,7 +90,10 @@ class Waits:
                     if again is not None:
                         await again()
                     self._presences.touch(caller.name)
-                done = await self._deliveries.receive(caller, limit, **wish)
+                if place is None:
+                    await self._rota.look()  # it may have been put into a role while it waited
+                    bell.hear_also(self._rota.of(caller.name))
+                done = await self._deliveries.receive(caller, limit, of=place, **wish)
                 settled = settled or done.settled
                 wish.pop("settle", None)
                 if woken:

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import msgspec
 
-from postoffice.acts.rows import WebhookRow
 from postoffice.acts.webhooks.keeping import AddWebhook, PauseWebhook, RemoveWebhook, ResumeWebhook, RotateSecret
 from postoffice.acts.webhooks.posting import SettlePosts, TakeEvents
+from postoffice.acts.webhooks.rows import WebhookRow
 from postoffice.core.agent import Caller
 from postoffice.core.clock import Clock, is_id
 from postoffice.core.errors import NoSuchWebhook, OwnerOnly

@@ -14,7 +14,9 @@ from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
 from postoffice.acts.mail.session import settled_by
 from postoffice.acts.needs import Needs
+from postoffice.acts.people.rows import TakeRow
 from postoffice.acts.rows import Box, DeliveryRow, KeyRow, MemoryRow, QuestionRow, RingRow, Row, TaskRow, ThreadRow, WindowRow
+from postoffice.core.clock import micros
 from postoffice.core.session import pair
 from postoffice.store.drawer import Drawer
 from postoffice.store.engine import Loads, Steps
@@ -100,7 +102,7 @@ def _note_members(desk: Desk, needs: Needs, rows_by_name: dict[str, list[Row]]) 
         task = TaskRow(*row)
         needs.boxes.update((task.requester, task.assignee))
         needs.pairs.add(pair(task.requester, task.assignee))
-        needs.mail[task.message_id, task.assignee] = True
+        needs.mail[task.message_id, task.mailbox] = True
     for row in (row for rows in rows_by_name.values() for row in rows):
         connection = desk.lay_connection(row)
         needs.connections.add(connection.id)
@@ -144,9 +146,13 @@ def load_rest(desk: Desk, needs: Needs, acts: Sequence[Act[Any]]) -> Steps:
         ("windows_by_place", needs.places),
         ("window_sessions", needs.window_sessions),
         ("rings", needs.rings),
+        ("role_takes", needs.takes),
     )
     loads: Loads = {query: _keys(names) for query, names in single if names}
     loads |= {query: sorted(keys) for query, keys in joint if keys}
+    if needs.role_sessions:
+        spans = (micros(desk.limits.heartbeat_timeout), micros(desk.limits.role_stay))
+        loads["role_sessions"] = [(session, *spans) for session in sorted(needs.role_sessions)]
     if loads:
         _lay_rest(desk, (yield loads))
     alone = {mailbox for mailbox, wish in needs.wishes if wish.one_per_session}
@@ -183,6 +189,8 @@ def _lay_rest(desk: Desk, rows_by_name: dict[str, list[Row]]) -> None:
     desk.window_sessions = {(client, session): agent for client, session, agent in rows_by_name.get("window_sessions", ())}
     desk.rings = {(row[0], row[1]): RingRow(*row) for row in rows_by_name.get("rings", ())}
     desk.holders = dict(rows_by_name.get("holders", ()))
+    desk.takes = {(row[0], row[1]): TakeRow(*row) for row in rows_by_name.get("role_takes", ())}
+    desk.role_sessions = dict(rows_by_name.get("role_sessions", ()))
     desk.entities = {id: (type, notes, at) for id, type, notes, at in rows_by_name.get("entities", ())}
 
 

@@ -3,15 +3,16 @@
 from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import DeliveryRow, Row, in_turn
-from postoffice.core.clock import is_id
+from postoffice.core.clock import is_id, micros
 from postoffice.core.delivery import State
 from postoffice.core.message import TASK
-from postoffice.core.names import SYSTEM
+from postoffice.core.names import SYSTEM, folded
 from postoffice.core.session import pair
 from postoffice.store.drawer import Drawer
 from postoffice.store.engine import Loads, Steps
 
 _DUE_AT_ONCE = 100
+_HEADS = frozenset({"waiting_heads", "waiting_heads_in_role"})
 _DUE = ("due", "come_due", "expired")
 """What time has done something to: leases and delays that end, letters whose time has come, letters that nobody took in time."""
 
@@ -39,7 +40,7 @@ def _named_mail(desk: Desk, drawer: Drawer, needs: Needs) -> Loads:
 def _waiting_mail(desk: Desk, drawer: Drawer, needs: Needs) -> Loads:
     queries: Loads = {}
     totals = _wished_for(needs)
-    choosy = {mailbox for mailbox, wish in needs.wishes if wish.choosy}
+    choosy = {mailbox for mailbox, wish in needs.wishes if wish.choosy or wish.taker is not None}
     for mailbox, wish in needs.wishes:
         total = totals[mailbox]
         if not wish.one_per_session and (
@@ -54,6 +55,10 @@ def _waiting_mail(desk: Desk, drawer: Drawer, needs: Needs) -> Loads:
         elif wish.correlation_id is not None:
             query = "waiting_correlated_heads" if wish.one_per_session else "waiting_correlated"
             queries.setdefault(query, []).append((mailbox, wish.correlation_id, total))
+        elif wish.taker is not None:
+            spans = (micros(desk.limits.heartbeat_timeout), micros(desk.limits.role_stay))
+            query = "waiting_heads_in_role" if wish.one_per_session else "waiting_in_role"
+            queries.setdefault(query, []).append((mailbox, folded(wish.taker), *spans, total))
         elif wish.one_per_session:
             queries.setdefault("waiting_heads", []).append((mailbox, total))
         elif (mailbox, total) not in queries.setdefault("waiting", []):
@@ -103,7 +108,7 @@ def _lay_mail(desk: Desk, rows_by_name: dict[str, list[Row]]) -> None:
                 desk.due.append(delivery)
             elif query.startswith("waiting"):
                 desk.pools.setdefault(delivery.mailbox, {})[delivery.message_id] = delivery
-            if query == "waiting_heads":
+            if query in _HEADS:
                 desk.heads.add(delivery.message_id)
 
 

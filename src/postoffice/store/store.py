@@ -27,6 +27,7 @@ from postoffice.store.reads.overview import Overview
 from postoffice.store.reads.questions import QuestionReads
 from postoffice.store.reads.recurring import RecurringReads
 from postoffice.store.reads.reservations import ReservationReads
+from postoffice.store.reads.roles import RoleReads
 from postoffice.store.reads.search import SearchReads
 from postoffice.store.reads.sessions import SessionReads
 from postoffice.store.reads.talks import TalkReads
@@ -60,6 +61,7 @@ class Store:
         self.webhooks = WebhookReads(engine)
         self.hooks = HookReads(engine)
         self.reservations = ReservationReads(engine)
+        self.roles = RoleReads(engine)
         self.recurring = RecurringReads(engine)
         self.bulk = BulkReads(engine)
         self.attachments = AttachmentReads(engine)

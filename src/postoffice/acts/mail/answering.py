@@ -14,6 +14,8 @@ from postoffice.core.delivery import WAITING, State
 from postoffice.core.draft import Draft
 from postoffice.core.errors import AlreadyAnswered, AmbiguousId, NothingToAnswer
 from postoffice.core.message import TASK
+from postoffice.core.names import is_role
+from postoffice.core.session import pair
 
 ANSWERED = "answered"
 """What a sender is told of a message that its recipient has answered by hand."""
@@ -25,12 +27,28 @@ class Answered(NamedTuple):
     thread: ThreadRow | None = None
     correlation_id: str | None = None
     got: DeliveryRow | None = None
-    """The delivery, where it was to whoever answers."""
+    """The delivery, where it was to whoever answers, or to a role for which that agent took it."""
+    by: str = ""
+    """Who answers."""
 
-    def joined(self, members: tuple[str, str]) -> ThreadRow | None:
-        """Its session, if these two have it together."""
+    @property
+    def for_role(self) -> str | None:
+        """The role that is answered for: whoever wrote to it lets the answer in."""
+        return None if self.got is None or self.got.mailbox == self.by else self.got.mailbox
+
+    def joined(self, desk: Desk, members: tuple[str, str]) -> ThreadRow | None:
+        """Its session, if these two have it together, or one of them for a role."""
         thread = self.thread
-        return thread if thread is not None and (thread.low, thread.high) == members else None
+        if thread is None or (thread.low, thread.high) == members:
+            return thread
+        if self.for_role is not None:
+            members = pair(self.for_role, *(one for one in members if one != self.by))
+            return thread if (thread.low, thread.high) == members else None
+        return thread if beside_role(desk, thread, members) else None
+
+    def answers(self, agent: str) -> bool:
+        """Whether it is this agent that is answered."""
+        return self.got is not None and self.got.sender == agent
 
     def carried(self, draft: Draft) -> Draft:
         """The draft with the mark of what it answers."""
@@ -45,28 +63,40 @@ class Answered(NamedTuple):
         row = self.got
         if row is None or row.type == TASK or row.lent or row.state == State.DEAD:
             return
-        if row.state in WAITING:
-            row.holder = row.mailbox
+        if row.state in WAITING and (self.for_role is None or row.holder is not None):
+            row.holder = self.by
             settle(desk, row)
         if not automatic:
             row.reason = ANSWERED
             desk.changed_mail[row.message_id, row.mailbox] = row
 
 
+def beside_role(desk: Desk, thread: ThreadRow, members: tuple[str, str]) -> bool:
+    """Whether it is a role's session, and these two are who wrote to the role and the one of its agents who has the session."""
+    taker = desk.role_sessions.get(thread.id)
+    return taker is not None and members == pair(taker, thread.low if is_role(thread.high) else thread.high)
+
+
 class Answering:
     """What one sender answers."""
 
-    def __init__(self, sender: str, draft: Draft, agents: list[str]) -> None:
+    def __init__(self, sender: str, draft: Draft, agents: list[str], roles: tuple[str, ...] | None) -> None:
         self._sender = sender
+        self._roles = roles
+        """The roles that the sender is in; nothing where the office has none."""
         self._draft = draft
         self._agents = agents
         self._ref = draft.reply_to or ""
 
     def ask(self, needs: Needs) -> None:
-        """Have what the sender got under that id."""
+        """Have what the sender got under that id, itself or for a role."""
+        if self._roles is not None and self._draft.session_id is not None and is_id(self._draft.session_id):
+            needs.role_sessions.add(self._draft.session_id)
         if self._ref:
             key = (self._ref, self._sender)
             needs.mail[key] = needs.mail.get(key, False)
+            for role in self._roles or ():
+                needs.mail[self._ref, role] = True
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
         """Have its session, or what the sender sent under that id."""
@@ -74,6 +104,11 @@ class Answering:
             return
         rows = mail_under(desk, self._ref, self._sender)
         needs.threads.update(row.session_id for row in rows if row.session_id is not None)
+        if self._roles is not None:
+            needs.role_sessions.update(row.session_id for row in rows if row.session_id is not None)
+        for row in (row for role in self._roles or () for row in mail_under(desk, self._ref, role)):
+            needs.takes.add((row.message_id, row.mailbox))
+            needs.threads.update(() if row.session_id is None else (row.session_id,))
         if not rows:
             needs.extra[self._sent] = (self._ref, self._sender, self._agents[0] if len(self._agents) == 1 else "")
 
@@ -85,7 +120,11 @@ class Answering:
         if row is not None:
             if self._draft.automatic and row.reason == ANSWERED:
                 raise AlreadyAnswered(ref=self._ref, name=desk.boxes[self._sender].name)
-            return Answered(desk.threads.get(row.session_id or ""), row.correlation_id, row)
+            return Answered(desk.threads.get(row.session_id or ""), row.correlation_id, row, self._sender)
+        for role in self._roles or ():
+            row = find_mail(desk, self._ref, role, lambda one: self._took(desk, one))
+            if row is not None and self._took(desk, row):
+                return Answered(desk.threads.get(row.session_id or ""), row.correlation_id, row, self._sender)
         sent = desk.extra.get(self._sent, [])
         to_it = [row for row in sent if row[0] is not None]
         if len(to_it) > 1:
@@ -95,6 +134,11 @@ class Answering:
         if sent or self._draft.answers_elsewhere:
             return Answered()
         raise NothingToAnswer(ref=self._ref, name=desk.boxes[self._sender].name)
+
+    def _took(self, desk: Desk, row: DeliveryRow) -> bool:
+        """Whether it went to a role, and whoever answers took it last."""
+        take = desk.takes.get((row.message_id, row.mailbox))
+        return take is not None and take.agent == self._sender
 
     @property
     def _sent(self) -> str:

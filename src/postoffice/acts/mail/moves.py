@@ -13,7 +13,7 @@ from postoffice.core.clock import micros
 from postoffice.core.delivery import EXPIRED, UNREAD, WAITING, State
 from postoffice.core.event import Kind
 from postoffice.core.message import NOTICE, Message
-from postoffice.core.names import SYSTEM
+from postoffice.core.names import SYSTEM, is_role
 from postoffice.core.task import FINAL, UNDELIVERED, TaskState
 
 _encode = msgspec.json.Encoder().encode
@@ -35,6 +35,8 @@ def post(desk: Desk, message: Message, body: str, sender: str, box: Box, thread:
         thread.last_at = desk.now
         session_id, session_number = thread.id, thread.counted
         _count_unread(desk, thread, box.agent, int(state in UNREAD))
+        if box.agent not in (thread.low, thread.high):  # one of a role's agents; whoever remembers the session must look again
+            desk.changed_boxes[sender] = desk.boxes[sender]
     size = len(body) if body.isascii() else len(body.encode())
     _count(desk, box, state, 1, size)
     row = DeliveryRow(
@@ -77,6 +79,8 @@ def move(desk: Desk, row: DeliveryRow, state: State, *, reason: str | None = Non
     _count(desk, box, row.state, -1, row.size)
     _count(desk, box, state, 1, row.size)
     unread = row.unread
+    if row.state == State.LEASED != state:
+        _let_go(desk, row, box, state)
     row.reason = reason if reason is not None or row.lent else row.reason
     row.state = str(state)
     _recount_unread(desk, row, before=unread)
@@ -84,6 +88,16 @@ def move(desk: Desk, row: DeliveryRow, state: State, *, reason: str | None = Non
     if state in (State.ACKED, State.DEAD):
         row.settled_at = desk.now
     desk.changed_mail[row.message_id, row.mailbox] = row
+
+
+def _let_go(desk: Desk, row: DeliveryRow, box: Box, state: State) -> None:
+    """It is in hand no more. Whoever waits for its hand to be free looks again; if it comes back to a role, its session is anybody's."""
+    if box.pending and (box.card.max_in_hand is not None or box.card.in_order):
+        desk.hints.add(box.agent)
+    if state != State.ACKED and row.session_id is not None and is_role(row.mailbox):
+        desk.role_sessions.pop(row.session_id, None)
+        desk.writes.get("put_role_session", {}).pop(row.session_id, None)
+        desk.write("drop_role_session", (row.session_id,), row.session_id)
 
 
 def mark_seen(desk: Desk, row: DeliveryRow, at: int | None) -> None:
@@ -215,5 +229,5 @@ def _count_unread(desk: Desk, thread: ThreadRow, agent: str, by: int) -> None:
     desk.changed_threads[thread.id] = thread
     if agent == thread.low:
         thread.unread_low += by
-    else:
+    elif agent == thread.high:  # and not one of a role's agents, to whom somebody writes in the role's session
         thread.unread_high += by

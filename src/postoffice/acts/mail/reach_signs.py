@@ -27,7 +27,10 @@ def known_of(desk: Desk, box: Box | None) -> Known:
     """What the group happens to know of an agent."""
     if box is None:
         return Known(came=False, silent_for=None, at_work=False)
-    silent_for = None if box.last_seen is None else timedelta(microseconds=desk.now - box.last_seen)
-    return Known(
-        came=box.acted, silent_for=silent_for, at_work=box.leased > 0, pause=box.pause(desk.now), person=is_person(box.agent, box.card)
-    )
+    return known_of_box(box, desk.now)
+
+
+def known_of_box(box: Box, now: int) -> Known:
+    """What an agent's rows say of it."""
+    silent_for = None if box.last_seen is None else timedelta(microseconds=now - box.last_seen)
+    return Known(came=box.acted, silent_for=silent_for, at_work=box.leased > 0, pause=box.pause(now), person=is_person(box.agent, box.card))

@@ -12,6 +12,7 @@ from postoffice.acts.ledger.outbox import ask_for_topics, put_log, put_message, 
 from postoffice.acts.mail.answering import Answered, Answering
 from postoffice.acts.mail.compose import compose
 from postoffice.acts.mail.forwarding import Forwarding
+from postoffice.acts.mail.joining import is_invited, named_thread
 from postoffice.acts.mail.moves import keep, post
 from postoffice.acts.mail.reach_signs import known_of, with_signs, without_signs
 from postoffice.acts.needs import Needs
@@ -31,11 +32,11 @@ from postoffice.core.agent import Card, is_person
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
 from postoffice.core.draft import Draft, addressee, with_whole_ids
-from postoffice.core.errors import MailError, NoSuchAgent, NoSuchSession, NotParticipant, OutOfReach
+from postoffice.core.errors import MailError, NoSuchAgent, NoSuchRole, OutOfReach
 from postoffice.core.event import Kind
 from postoffice.core.ledger import AWAITING, DIRECT, URGENT
 from postoffice.core.message import TASK, Accepted, Message, Posted, check_size, is_note
-from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded, is_account
+from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded, is_account, is_role
 from postoffice.core.policy import ANYONE, admitted
 from postoffice.core.session import pair, subject_key
 
@@ -59,6 +60,7 @@ class Send(Act[Accepted]):
         doer: str | None = None,
         looks: bool = False,
         whole: Mapping[str, str] | None = None,
+        roles: tuple[str, ...] | None = None,
     ) -> None:
         self.sender = folded(sender)
         self.doer = folded(doer or sender)
@@ -80,7 +82,7 @@ class Send(Act[Accepted]):
         said = draft
         if whole:  # retries are the same message, whichever ids they name others by
             draft = self.draft = with_whole_ids(draft, whole)
-        self.answering = Answering(self.sender, draft, self.agents)
+        self.answering = Answering(self.sender, draft, self.agents, roles)
         self.forwarding = Forwarding(self.sender, draft, self.agents)
         self.carrying = Carrying(self.doer, draft.attachments)
         self.links = Links(self.sender, draft.task if draft.type == TASK else None)
@@ -206,7 +208,11 @@ class Send(Act[Accepted]):
 
     def _recipients(self, desk: Desk) -> list[str]:
         if self.to_all:
-            return [agent for agent in desk.boxes if agent not in (self.sender, SYSTEM, OWNER) and not desk.boxes[agent].forgotten]
+            return [
+                agent
+                for agent in desk.boxes
+                if agent not in (self.sender, SYSTEM, OWNER) and not is_role(agent) and not desk.boxes[agent].forgotten
+            ]
         return self.agents
 
     def _open_boxes(self, desk: Desk) -> tuple[list[Box], list[Box]]:
@@ -218,8 +224,8 @@ class Send(Act[Accepted]):
         for name, agent in zip(self.names, self.agents, strict=True):
             box = desk.boxes.get(agent)
             if box is None or box.forgotten:
-                if not self.strangers:
-                    raise NoSuchAgent(name=name, hint="check the name")
+                if is_role(name) or not self.strangers:
+                    raise NoSuchRole(name=name) if is_role(name) else NoSuchAgent(name=name, hint="check the name")
                 if is_account(name):  # nobody can come under that name and find it
                     raise OutOfReach(recipient=name, sender=desk.boxes[self.sender].name)
                 check_new_name(desk, name, unseen)
@@ -239,7 +245,8 @@ class Send(Act[Accepted]):
         """The session it would go to, if it may be sent and there is one already."""
         if self.draft.settled:  # too late to refuse it
             return self._thread(desk, box, original, answered)
-        check_admission(desk, self.draft, sender, box, original)
+        invited = is_invited(desk, self.draft.session_id, self.sender, box, answered)
+        check_admission(desk, self.draft, sender, box, original, invited=invited)
         check_question(desk, self.draft, self.sender, box)
         thread = self._thread(desk, box, original, answered)
         if self.to_and_fro:
@@ -254,13 +261,8 @@ class Send(Act[Accepted]):
             return None
         members = pair(self.sender, box.agent)
         if self.draft.session_id is None:
-            return answered.joined(members) or desk.thread_keys.get((*members, self._subject_key(original)))
-        thread = desk.threads.get(self.draft.session_id)
-        if thread is None or self.sender not in (thread.low, thread.high):  # one answer: a stranger does not learn that there is one
-            raise NoSuchSession(session=self.draft.session_id)
-        if (thread.low, thread.high) != members:
-            raise NotParticipant(name=box.name, session=thread.id)
-        return thread
+            return answered.joined(desk, members) or desk.thread_keys.get((*members, self._subject_key(original)))
+        return named_thread(desk, self.draft.session_id, self.sender, box, answered)
 
     def _post(self, desk: Desk, message: Message, body: str, box: Box, thread: ThreadRow | None, *, unseen: bool) -> Posted:
         if thread is None and not self.note:

@@ -54,6 +54,7 @@ class TakeAndSettle(Act[Collected]):
         whole: Mapping[str, str] = _NO_IDS,
     ) -> None:
         self.mailbox = folded(mailbox)
+        self.taker = self.mailbox
         self.settlements = settlements
         self.wish = wish
         self.window = window
@@ -83,7 +84,7 @@ class TakeAndSettle(Act[Collected]):
             needs.holders.add(self.window)
             refs = {settlement.ref for settlement in self._meant_by(desk) if settlement.token is None}
             rows = [row for ref in refs for row in mail_under(desk, ref, self.mailbox)]
-            needs.holders.update(row.holder for row in rows if row.holder not in (None, self.mailbox))
+            needs.holders.update(row.holder for row in rows if row.holder not in (None, self.taker))
 
     def run(self, desk: Desk) -> Collected:
         settled: list[Settled | MailError] = []
@@ -96,8 +97,11 @@ class TakeAndSettle(Act[Collected]):
                 settled.append(error)
         if self.wish is None:
             return Collected(tuple(settled), ())
+        box = desk.boxes.get(self.mailbox)  # there is none where nobody of that name has come yet
+        if box is not None and box.card.in_order and not self.wish.one_per_session:
+            return Collected(tuple(settled), (), in_order=True)
         leased = self._take(desk, self.wish)
-        if (box := desk.boxes.get(self.mailbox)) is None:  # nobody of that name has come yet
+        if box is None:
             return Collected(tuple(settled), leased)
         return Collected(tuple(settled), leased, box.pending, box.leased, box.pause(desk.now))
 
@@ -143,7 +147,7 @@ class TakeAndSettle(Act[Collected]):
 
     def _window(self, desk: Desk) -> str | None:
         """The window that the call comes from, if it is open and its agent's."""
-        return self.window if desk.holders.get(self.window or "") == self.mailbox else None
+        return self.window if desk.holders.get(self.window or "") == self.taker else None
 
     def _repeats(self, desk: Desk, row: DeliveryRow, settlement: Settlement) -> bool:
         """Whether the same holder has settled it the same way before: then it hears the same answer."""
@@ -162,21 +166,30 @@ class TakeAndSettle(Act[Collected]):
     def _take(self, desk: Desk, wish: Wish) -> tuple[Leased, ...]:
         return_due(desk)
         pool = desk.pools.get(self.mailbox)
-        if not pool or desk.boxes[self.mailbox].is_paused(desk.now):
+        box = desk.boxes[self.mailbox]
+        if not pool or box.is_paused(desk.now):
             return ()
+        limit = wish.limit if wish.pop else min(wish.limit, box.hands_free)
         taken: list[DeliveryRow] = []
         for row in sorted(pool.values(), key=in_turn):
-            if len(taken) == wish.limit:
+            if len(taken) >= limit:
                 break
-            if row.state != State.PENDING or row.is_expired(desk.now) or not _fits(row, wish):
+            if row.state != State.PENDING or row.is_expired(desk.now) or not _fits(row, wish) or not self._may_take(desk, row):
                 continue
             if row.session_id is not None:
                 if wish.one_per_session and not _alone(desk, row, wish):
                     continue
                 desk.busy.add((self.mailbox, row.session_id))
             taken.append(row)
-        holder = self._window(desk) or self.mailbox
+            self._taken(desk, row)
+        holder = self._window(desk) or self.taker
         return tuple(_lease(desk, row, wish, holder) for row in taken)
+
+    def _may_take(self, desk: Desk, row: DeliveryRow) -> bool:  # noqa: ARG002 - a role asks whose its session is
+        return True
+
+    def _taken(self, desk: Desk, row: DeliveryRow) -> None:
+        """A letter is this taker's now; a role remembers whose."""
 
 
 def _alone(desk: Desk, row: DeliveryRow, wish: Wish) -> bool:

@@ -16,6 +16,7 @@ from postoffice.core.errors import BadKey, KeyRequired, NameTaken, NoSuchAgent, 
 from postoffice.core.event import Kind
 from postoffice.core.names import OWNER, SYSTEM, folded
 from postoffice.core.policy import ANYONE
+from postoffice.core.role import ROLES
 
 _NONE = timedelta(0)
 
@@ -49,8 +50,10 @@ class Register(OfPerhapsNewName[tuple[str, str]]):
             box = desk.new_box(self.name, self.card)
             desk.boxes[box.agent] = box
             desk.new_agents.append(box)
+            say_able(desk, Card(), box)
         else:
-            box.card = self.card
+            was, box.card = box.card, self.card
+            say_able(desk, was, box)
             desk.remember(box)
             desk.tell(box, Kind.KEY_ADDED, self.key[1])  # whoever used the name without a key must stop
         box.has_key = True
@@ -94,10 +97,23 @@ class UpdateCard(Act[Card]):
     def run(self, desk: Desk) -> Card:
         box = box_of(desk, self.agent)
         desk.room.take()
-        box.card = msgspec.structs.replace(box.card, **self.changes)
+        was, box.card = box.card, msgspec.structs.replace(box.card, **self.changes)
+        say_able(desk, was, box)
         desk.changed_agents[box.agent] = box
+        if "max_in_hand" in self.changes or "in_order" in self.changes:
+            desk.changed_boxes[box.agent] = box  # whoever remembers its mailbox must look again
         desk.hints.add(box.agent)
         return box.card
+
+
+def say_able(desk: Desk, was: Card, box: Box) -> None:
+    """An agent that can do something else than before may be in other roles. What it had of those it has left is anybody's."""
+    now = set(map(folded, box.card.capabilities))
+    if now == (before := set(map(folded, was.capabilities))):
+        return
+    desk.hints.add(ROLES)
+    for capability in before - now:
+        desk.write("free_sessions_by_capability", (box.agent, capability), (box.agent, capability))
 
 
 class Seen(Act[None]):

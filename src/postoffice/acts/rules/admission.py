@@ -12,10 +12,10 @@ from postoffice.core.policy import admitted
 from postoffice.core.session import pair
 
 
-def check_admission(desk: Desk, draft: Draft, sender: Box, box: Box, original: Message | None) -> None:
-    """Refuse a message that its recipient does not let in, that cannot reach it, or that would run in a circle."""
+def check_admission(desk: Desk, draft: Draft, sender: Box, box: Box, original: Message | None, *, invited: bool) -> None:
+    """Refuse a message that its recipient does not let in, that cannot reach it, or that would run in a circle. Who wrote to a role is `invited` its answer."""
     connected = pair(sender.agent, box.agent) in desk.connected
-    if not admitted(sender.agent, box.agent, box.card.allow_from, connected=connected):
+    if not invited and not admitted(sender.agent, box.agent, box.card.allow_from, connected=connected):
         raise NotAdmitted(sender=sender.name, recipient=box.name)
     if draft.ledger is not None:
         check_reachable(desk, sender, box)

@@ -10,7 +10,7 @@ from postoffice.acts.rules.notices import talking_long
 from postoffice.core.draft import Draft
 from postoffice.core.endless import Memory, one_letter_more, spell_of, write
 from postoffice.core.errors import TalkHeld
-from postoffice.core.names import SYSTEM
+from postoffice.core.names import SYSTEM, is_role
 from postoffice.core.session import pair
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
@@ -32,7 +32,7 @@ def check_talk(desk: Desk, thread: ThreadRow | None) -> None:
     """Refuse one more letter in a session that is held."""
     if thread is None:
         return
-    spell = spell_of(_read(desk, thread.low)[0], thread.id, desk.now, _refreshed(desk, thread))
+    spell = spell_of(_read(desk, _keeper(thread))[0], thread.id, desk.now, _refreshed(desk, thread))
     if spell is not None and spell.held:
         raise TalkHeld(session=thread.id, letters=spell.letters)
 
@@ -42,7 +42,7 @@ def count_talk(desk: Desk, thread: ThreadRow, sender: Box, box: Box) -> None:
     talks = {agent: _read(desk, agent) for agent in (sender.agent, box.agent)}
     (mine, _), (theirs, _) = talks[sender.agent], talks[box.agent]
     if write(sender.agent, box.agent, mine, theirs, desk.now):
-        lower, _ = talks[thread.low]
+        lower, _ = talks[_keeper(thread)]
         spell = one_letter_more(spell_of(lower, thread.id, desk.now, _refreshed(desk, thread)), desk.now)
         asked, held = desk.limits.talk_asked, desk.limits.talk_held
         spell.held = spell.held or bool(held and spell.letters >= held)
@@ -76,6 +76,11 @@ def hold_talk(desk: Desk, session: str, low: str) -> None:
 def _read(desk: Desk, agent: str) -> tuple[Memory, int]:
     row = desk.memories.get(agent)
     return (Memory(), 0) if row is None else (_talk(row.body), row.refreshed_at)
+
+
+def _keeper(thread: ThreadRow) -> str:
+    """Who of the two remembers how long they have talked: the lower one, or, where that is a role, the other."""
+    return thread.high if is_role(thread.low) else thread.low
 
 
 def _refreshed(desk: Desk, thread: ThreadRow) -> int:

@@ -80,6 +80,7 @@ def _purge(desk: Desk, id: str, sender: str) -> None:
         "delete_question",
         "delete_rings",
         "delete_attachments",
+        "delete_role_takes",
         "delete_message",
     ):
         desk.write(statement, (id,), id)

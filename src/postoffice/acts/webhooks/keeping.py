@@ -7,8 +7,8 @@ from msgspec.structs import astuple
 
 from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
-from postoffice.acts.rows import WebhookRow
 from postoffice.acts.upkeep.housekeeping import Housekeeping
+from postoffice.acts.webhooks.rows import WebhookRow
 from postoffice.core.clock import micros
 from postoffice.core.errors import NoSuchWebhook, WebhookTaken
 from postoffice.core.webhook import SECRET_OVERLAP, WebhookState

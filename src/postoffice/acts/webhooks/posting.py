@@ -2,8 +2,8 @@
 
 from postoffice.acts.desk import Desk
 from postoffice.acts.needs import Needs
-from postoffice.acts.rows import WebhookRow
 from postoffice.acts.webhooks.keeping import OfWebhook
+from postoffice.acts.webhooks.rows import WebhookRow
 from postoffice.core.clock import micros
 from postoffice.core.event import Kind
 from postoffice.core.names import OWNER

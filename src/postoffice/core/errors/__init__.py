@@ -22,6 +22,7 @@ from postoffice.core.errors.question import *
 from postoffice.core.errors.recurring import *
 from postoffice.core.errors.request import *
 from postoffice.core.errors.reservation import *
+from postoffice.core.errors.role import *
 from postoffice.core.errors.server import *
 from postoffice.core.errors.task import *
 from postoffice.core.errors.webhook import *

@@ -27,6 +27,8 @@ class CardBody(Body):
     capabilities: list[str] | None = None
     allow_from: list[str] | None = Field(None, description="Who may write without a connection; `*` is everybody.")
     max_concurrent_tasks: int | None = Field(None, ge=0, le=10_000)
+    max_in_hand: int | None = Field(None, ge=1, le=10_000, description="How many letters may be in hand at once; the rest waits.")
+    in_order: bool | None = Field(None, description="Whether of each conversation only one letter is in hand at a time.")
     owner_contact: str | None = None
     display_name: str | None = None
     model: str | None = None

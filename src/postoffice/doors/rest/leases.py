@@ -88,6 +88,7 @@ class ReceiveBody(SettleBody):
         None, ge=0, le=MOST_SECONDS, description="Seconds until an unsettled message is given out again; 1 to 43200 by default."
     )
     one_per_session: bool = False
+    of: str | None = Field(None, max_length=105, description="Only from this role, which the caller is in.", examples=["role:reviewer"])
     session_id: Uuid | None = None
     correlation_id: str | None = Field(None, max_length=255)
 
@@ -97,6 +98,7 @@ class ReceiveBody(SettleBody):
             "visible_for": _span(self.visible_for),
             "settle": self.settlements(default),
             "one_per_session": self.one_per_session,
+            "of": self.of,
             "session_id": self.session_id,
             "correlation_id": self.correlation_id,
         }
@@ -126,6 +128,7 @@ class PopBody(Body):
     """How many to take for good."""
 
     limit: int = Field(1, ge=1, description="At most 100 by default.")
+    of: str | None = Field(None, max_length=105, description="Only from this role.")
 
 
 class SettleResult(msgspec.Struct, frozen=True):
@@ -203,7 +206,7 @@ async def in_hand(call: Identified, limit: Limit = None) -> Response:
 @routes.post("/messages/pop", **gives(Popped, {"messages": [LETTER]}))
 async def pop(call: Identified, body: PopBody | None = None) -> Response:
     """Take and settle in one act: at most once, by contract."""
-    taken = await call.office.pop(call.caller, 1 if body is None else body.limit)
+    taken = await call.office.pop(call.caller, 1 if body is None else body.limit, of=None if body is None else body.of)
     return answer(Popped(tuple(letter(item.message, item.session_id) for item in taken)))
 
 

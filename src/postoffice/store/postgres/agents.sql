@@ -1,7 +1,7 @@
 -- Agents, their mailboxes and their keys, on PostgreSQL.
 
 -- name: everyone
-SELECT agent FROM agents WHERE NOT forgotten;
+SELECT agent FROM agents WHERE NOT forgotten AND {no_role};
 
 -- part: versions
 -- Whichever transaction wrote a row last: while it is the same, so is the row.

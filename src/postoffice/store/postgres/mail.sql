@@ -114,6 +114,13 @@ CROSS JOIN LATERAL (
   ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE OF w SKIP LOCKED) AS d
 JOIN messages m ON m.id = d.message_id;
 
+-- part: is_head
+(w.session_id IS NULL
+         OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = w.session_id AND l.mailbox = w.mailbox AND l.state = 'leased')
+             AND NOT EXISTS (SELECT 1 FROM deliveries e
+                             WHERE e.session_id = w.session_id AND e.mailbox = w.mailbox AND e.state = 'pending' AND {unexpired}
+                               AND (e.priority, e.number) < (w.priority, w.number))))
+
 -- name: waiting_heads
 -- The first message of each session that has none in hand. Another taker's first one may be locked and not yet leased:
 -- it still stands before the others of its session, so none of those is taken for a first.
@@ -121,11 +128,7 @@ SELECT {delivery} FROM unnest($1::text[], $2::bigint[]) AS k (mailbox, most)
 CROSS JOIN LATERAL (
   SELECT w.* FROM deliveries w
   WHERE w.mailbox = k.mailbox AND w.state = 'pending' AND {unexpired}
-    AND (w.session_id IS NULL
-         OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = w.session_id AND l.mailbox = w.mailbox AND l.state = 'leased')
-             AND NOT EXISTS (SELECT 1 FROM deliveries e
-                             WHERE e.session_id = w.session_id AND e.mailbox = w.mailbox AND e.state = 'pending' AND {unexpired}
-                               AND (e.priority, e.number) < (w.priority, w.number))))
+    AND {is_head}
   ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE OF w SKIP LOCKED) AS d
 JOIN messages m ON m.id = d.message_id;
 

@@ -152,9 +152,23 @@ class MailReads:
 
 
 def _standing(row: Row) -> Standing:
-    name, state, attempts, number, session_id, due_at, settled_at, reason, leased_at, seen_at, paused, paused_until, deliver_at, *rings = (
-        row
-    )
+    (
+        name,
+        state,
+        attempts,
+        number,
+        session_id,
+        due_at,
+        settled_at,
+        reason,
+        leased_at,
+        seen_at,
+        paused,
+        paused_until,
+        deliver_at,
+        taken_by,
+        *rings,
+    ) = row
     return Standing(
         recipient=name,
         state=State(state),
@@ -168,6 +182,7 @@ def _standing(row: Row) -> Standing:
         seen_at=None if seen_at is None else moment(seen_at),
         deliver_at=UNSET if deliver_at is None else moment(deliver_at),
         paused_until=UNSET if paused is None else None if paused_until is None else moment(paused_until),
+        taken_by=UNSET if taken_by is None else taken_by,
         rung=UNSET if rings[0] is None else _rings(*rings),
     )
 

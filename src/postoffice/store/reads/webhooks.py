@@ -5,7 +5,8 @@ from datetime import datetime
 
 import msgspec
 
-from postoffice.acts.rows import Row, WebhookRow
+from postoffice.acts.rows import Row
+from postoffice.acts.webhooks.rows import WebhookRow
 from postoffice.core.clock import moment
 from postoffice.core.event import Event, Kind
 from postoffice.core.message import Message

@@ -24,7 +24,8 @@ d.deliver_at, d.expires_at
 (expires_at IS NULL OR expires_at > (SELECT office_now()))
 
 -- part: reader
-(CAST(:reader AS text) IS NULL OR m.sender = :reader OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :reader AND {let_through}))
+(CAST(:reader AS text) IS NULL OR m.sender = :reader OR EXISTS (SELECT 1 FROM deliveries d WHERE d.message_id = m.id AND d.mailbox = :reader AND {let_through})
+ OR EXISTS (SELECT 1 FROM role_takes t WHERE t.message_id = m.id AND t.agent = :reader))
 
 -- name: message_by_id
 SELECT m.body FROM messages m WHERE m.id = :id AND {reader};
@@ -42,6 +43,7 @@ SELECT a.name, d.state, d.attempts, d.number, CAST(d.session_id AS text), d.due_
        CASE WHEN d.state = 'leased' AND d.due_at IS NULL THEN NULL ELSE d.reason END, d.leased_at, d.seen_at,
        CASE WHEN d.state = 'pending' AND b.paused_at IS NOT NULL AND (b.paused_until IS NULL OR b.paused_until > office_now()) THEN 1 END, b.paused_until,
        d.deliver_at,
+       (SELECT p.name FROM role_takes t JOIN agents p ON p.agent = t.agent WHERE t.message_id = d.message_id AND t.mailbox = d.mailbox),
        r.times, r.first_at, r.last_at, r.turn_at, r.told_at
 FROM deliveries d JOIN agents a ON a.agent = d.mailbox JOIN mailboxes b ON b.agent = d.mailbox
 LEFT JOIN rings r ON r.message_id = d.message_id AND r.mailbox = d.mailbox WHERE d.message_id = :id ORDER BY d.mailbox;

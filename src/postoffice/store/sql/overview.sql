@@ -1,7 +1,7 @@
 -- The whole office at a glance, the same on both engines.
 
 -- name: totals
-SELECT (SELECT count(*) FROM agents WHERE NOT forgotten) - 2, sum(held), sum(pending), sum(leased), sum(dead), sum(counted), office_now() FROM mailboxes;
+SELECT (SELECT count(*) FROM agents WHERE NOT forgotten AND {no_role}) - 2, sum(held), sum(pending), sum(leased), sum(dead), sum(counted), office_now() FROM mailboxes;
 
 -- part: oldest_of
 (SELECT min((SELECT d.created_at FROM deliveries d WHERE d.mailbox = a.agent AND d.state = 'pending' AND d.priority = p.n ORDER BY d.number LIMIT 1))
@@ -9,7 +9,7 @@ SELECT (SELECT count(*) FROM agents WHERE NOT forgotten) - 2, sum(held), sum(pen
 
 -- name: roster
 SELECT {agent}, {seen}, {oldest_of}, office_now() FROM agents a JOIN mailboxes b ON b.agent = a.agent
-WHERE a.agent > :after AND a.agent NOT IN ('system', 'owner') AND NOT a.forgotten ORDER BY a.agent LIMIT :limit;
+WHERE a.agent > :after AND a.agent NOT IN ('system', 'owner') AND NOT a.forgotten AND a.{no_role} ORDER BY a.agent LIMIT :limit;
 
 -- name: longest_waiting
 SELECT name, pending, oldest, office_now() FROM (

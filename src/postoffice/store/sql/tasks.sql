@@ -6,7 +6,7 @@
 -- part: task
 CAST(t.message_id AS text), t.id, t.requester, t.assignee, t.state, t.subject, CAST(t.session_id AS text), t.deadline, t.overdue, t.callback, t.steps,
 t.created_at, t.updated_at, CAST(t.parent AS text), t.percent, t.blocked, t.gone, {blockers},
-(SELECT count(*) FROM tasks c WHERE c.parent = t.message_id AND c.state IN {open})
+(SELECT count(*) FROM tasks c WHERE c.parent = t.message_id AND c.state IN {open}), t.role
 
 -- name: tasks_under_way
 SELECT id FROM tasks WHERE assignee = :agent AND state IN ('accepted', 'working') ORDER BY message_id;

@@ -6,8 +6,10 @@ w.opened_at, w.seen_at, w.until
 
 -- part: in_hand_of_window
 -- What is lent lies elsewhere, and what was taken without a window is not the window's to lose.
-SELECT CAST(d.message_id AS text), d.mailbox FROM windows w JOIN deliveries d ON d.mailbox = w.agent AND d.state = 'leased' AND d.due_at IS NOT NULL
-  AND d.holder = CAST(w.id AS text)
+SELECT CAST(d.message_id AS text), d.mailbox
+FROM (SELECT id, agent, machine, process, started, until, agent AS mailbox FROM windows
+      UNION ALL SELECT o.id, o.agent, o.machine, o.process, o.started, o.until, r.agent FROM windows o CROSS JOIN mail_roles r) AS w
+JOIN deliveries d ON d.mailbox = w.mailbox AND d.state = 'leased' AND d.due_at IS NOT NULL AND d.holder = CAST(w.id AS text)
 
 -- name: open_windows
 SELECT {window}, a.name FROM windows w JOIN agents a ON a.agent = w.agent WHERE w.until > office_now() ORDER BY w.agent, w.opened_at;

@@ -1,7 +1,7 @@
 -- Agents, their mailboxes and their keys, on SQLite.
 
 -- name: everyone
-SELECT agent FROM agents WHERE NOT forgotten;
+SELECT agent FROM agents WHERE NOT forgotten AND {no_role};
 
 -- part: versions
 -- One process owns the file: nobody else can have written a row.

@@ -99,15 +99,18 @@ WHERE d.mailbox = ?1 AND d.correlation_id = ?2 AND d.state = 'pending' AND {unex
                              AND e.session_id = d.session_id AND (e.priority, e.number) < (d.priority, d.number))))
 ORDER BY d.priority, d.number LIMIT ?3;
 
--- name: waiting_heads
--- The first message of each session that has none in hand.
-SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.mailbox = ?1 AND d.state = 'pending' AND {unexpired}
-  AND (d.session_id IS NULL
+-- part: is_head
+(d.session_id IS NULL
        OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = d.session_id AND l.mailbox = d.mailbox AND l.state = 'leased')
            AND NOT EXISTS (SELECT 1 FROM deliveries e
                            WHERE e.session_id = d.session_id AND e.mailbox = d.mailbox AND e.state = 'pending' AND {unexpired}
                              AND (e.priority, e.number) < (d.priority, d.number))))
+
+-- name: waiting_heads
+-- The first message of each session that has none in hand.
+SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
+WHERE d.mailbox = ?1 AND d.state = 'pending' AND {unexpired}
+  AND {is_head}
 ORDER BY d.priority, d.number LIMIT ?2;
 
 -- name: in_hand

@@ -6,6 +6,7 @@ from postoffice.core.agent import Presence
 from postoffice.core.connection import Status
 from postoffice.core.fence import Fence
 from postoffice.core.names import folded
+from postoffice.core.role import Role
 from postoffice.core.tokens import about_tokens
 from postoffice.core.tools import inbox, mail
 from postoffice.doors.consent import Pending, pending_view
@@ -24,6 +25,7 @@ class Present(Result, frozen=True, kw_only=True):
     """Who can get mail; those that are present come first."""
 
     agents: tuple[Listing, ...]
+    roles: tuple[Role, ...] = ()
     me: str
     more: bool
 
@@ -38,7 +40,13 @@ class Present(Result, frozen=True, kw_only=True):
             if left < 0:
                 break
             lines.append(line)
-        if hidden := len(self.agents) - len(lines):
+        for role in self.roles:
+            line = f"{role.name}, a role: {role.reach.text if role.reach else 'nobody knows'}{', you among them' if self.me in role.staff else ''}."
+            line += f"\n{marks.clipped(role.made_by, role.description, _CARD_TOKENS)}" if role.description else ""
+            left -= about_tokens(line)
+            if left >= 0:
+                lines.append(line)
+        if hidden := len(self.agents) + len(self.roles) - len(lines):
             lines.append(f"And {hidden} more.")
         return "\n".join(lines + (["There are more agents than are listed here."] if self.more else []))
 
@@ -58,7 +66,7 @@ async def agents(request: McpRequest, given: mail.Agents) -> Present:
     me = await request.caller(given.agent_id)
     page = await request.office.agents(limit=request.office.rules.limits.page_most)
     there = sorted(map(listing, page.items), key=lambda agent: agent.presence is Presence.OFFLINE)
-    return Present(agents=tuple(there), me=me.name, more=page.cursor is not None)
+    return Present(agents=tuple(there), roles=await request.office.roles.all(), me=me.name, more=page.cursor is not None)
 
 
 class Connections(msgspec.Struct, frozen=True, kw_only=True):

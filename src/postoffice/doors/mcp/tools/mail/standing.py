@@ -17,13 +17,18 @@ def theirs(one: Standing) -> str:
     """What the sender wants to know: whether the mail was read."""
     match one.state:
         case State.ACKED:
-            return f"read and {'answered' if one.reason == ANSWERED else 'done'}{_when(one.settled_at)}"
+            return f"read and {'answered' if one.reason == ANSWERED else 'done'}{_by(one)}{_when(one.settled_at)}"
         case State.LEASED:
-            return f"taken{_when(one.leased_at)}, not done yet"
+            return f"taken{_by(one)}{_when(one.leased_at)}, not done yet"
         case State.DEAD:
             return _how_it_died(one)
         case _:
             return _of_waiting(one)
+
+
+def _by(one: Standing) -> str:
+    """Which of a role's agents took it."""
+    return f" by {one.taken_by}" if isinstance(one.taken_by, str) else ""
 
 
 def _of_waiting(one: Standing) -> str:

@@ -20,12 +20,6 @@ class TestSending:
         taken = home.ask("recv", "--as", bob)
         assert (taken["from"], taken["content"], taken["subject"]) == (alice, "Grüße\n — 🐟", "Fish")
 
-    def test_a_file_is_sent_whole(self, home: Home) -> None:
-        alice, bob = home.names("alice", "bob")
-        (home.folder / "notes.md").write_text("# One\n\ntwo\n", encoding="utf-8")
-        home.ask("send", "--to", bob, "--file", "notes.md", "--as", alice)
-        assert home.ask("recv", "--as", bob)["content"] == "# One\n\ntwo\n"
-
     def test_what_is_piped_in_is_sent(self, home: Home) -> None:
         alice, bob = home.names("alice", "bob")
         for dash in ([], ["-"]):
@@ -77,8 +71,7 @@ class TestSending:
 
     def test_what_a_command_that_failed_leaves_in_a_pipe_is_no_letter(self, home: Home) -> None:
         alice, bob = home.names("alice", "bob")
-        (home.folder / "empty").write_text("\n")
-        for way in ([], ["-"], ["--file", "empty"]):
+        for way in ([], ["-"]):
             assert "nothing was sent" in home.refused(65, "send", "--to", bob, "--subject", "Report", *way, "--as", alice)
         home.ask("send", "--to", bob, "", "--subject", "Said in the subject", "--as", alice)
         assert home.ask("recv", "--as", bob)["content"] == ""

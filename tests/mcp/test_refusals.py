@@ -22,7 +22,7 @@ BAD_CALLS: dict[str, tuple[str, dict[str, Any], str, tuple[str, ...]]] = {
     "an argument of another type": ("mailbox_send", {"to": "bob", "content": 5}, "invalid", ("content", "expected `str", "got `int`")),
     "a list of the wrong things": ("mailbox_receive", {"ack": [1]}, "invalid", ("ack", "expected `str`")),
     "an argument left out": ("mailbox_read", {}, "invalid", ("session_id", "missing")),
-    "no body": ("mailbox_send", {"to": "bob"}, "bad_message", ("content, parts or a payload",)),
+    "no body": ("mailbox_send", {"to": "bob"}, "bad_message", ("content, parts, a payload or attachments",)),
     "a limit too low": ("mailbox_receive", {"limit": 0}, "invalid", ("limit", ">= 1")),
     "a limit too high": ("mailbox_receive", {"limit": 101}, "bad_limit", ("limit", "between 1 and 100")),
     "a wait too long": ("mailbox_wait", {"timeout_ms": 240_001}, "bad_limit", ("timeout_ms", "between 0 and 240000, not 240001")),

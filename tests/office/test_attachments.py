@@ -15,6 +15,7 @@ from postoffice.core.errors import (
     BadDigest,
     BadMessage,
     DigestMismatch,
+    DiskFull,
     Invalid,
     MailError,
     NoSuchAttachment,
@@ -253,6 +254,25 @@ class TestUploaded:
         assert [type(outcome) for outcome in outcomes if not isinstance(outcome, Upload)] == [WrongOffset]
         (kept,) = [outcome for outcome in outcomes if isinstance(outcome, Upload)]
         done = await office.attachments.go_on(alice, upload.id, kept.offset, chunks(DATA[kept.offset :]))
+        assert isinstance(done, Attachment)
+        assert await fetched(office, alice, done.digest) == DATA
+
+    async def test_what_could_not_be_written_leaves_no_gap(self, office: PostOffice, monkeypatch: pytest.MonkeyPatch) -> None:
+        (alice,) = await people(office, "alice")
+        upload = await office.attachments.begin(alice, Attachment(digest(DATA)), len(DATA))
+        put, calls = office.store.depot.put, iter(range(100))
+
+        async def sometimes(upload: str, name: str, data: bytes) -> None:
+            if next(calls) == 1:
+                raise DiskFull
+            await put(upload, name, data)
+
+        monkeypatch.setattr(office.store.depot, "put", sometimes)
+        with pytest.raises(DiskFull):
+            await office.attachments.go_on(alice, upload.id, 0, chunks(DATA))
+        upload = await office.attachments.under_way(alice, upload.id)
+        assert upload.offset == 2 << 20
+        done = await office.attachments.go_on(alice, upload.id, upload.offset, chunks(DATA[upload.offset :]))
         assert isinstance(done, Attachment)
         assert await fetched(office, alice, done.digest) == DATA
 

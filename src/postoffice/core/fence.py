@@ -7,6 +7,7 @@ from itertools import islice
 
 from msgspec import UNSET
 
+from postoffice.core.attachment import Attachment
 from postoffice.core.clock import is_id
 from postoffice.core.invisible import visible
 from postoffice.core.letter import Letter
@@ -101,7 +102,13 @@ class Fence:
             del about["type"]  # the heading says as much
         if isinstance(letter.reply_to, str) and not is_id(letter.reply_to):
             about["answers"] = letter.reply_to
-        return [f"{name}: {one_line(value)}" for name, value in about.items() if isinstance(value, str) and value]
+        lines = [f"{name}: {one_line(value)}" for name, value in about.items() if isinstance(value, str) and value]
+        return lines + [_attached(one) for one in letter.attachments or ()]
+
+
+def _attached(one: Attachment) -> str:
+    """Of bytes a model sees only what they are."""
+    return f"attachment: {one_line(one.name)} ({one_line(one.type)}, {one.size} bytes), {one.digest}"
 
 
 def _to(letter: Letter) -> list[str]:
@@ -123,13 +130,7 @@ def said_in(letter: Letter) -> str:
     """All that a message says, one after the other: its content, its parts, its payload."""
     given = letter.parts if isinstance(letter.parts, tuple) else ()
     payload = None if letter.payload is UNSET or letter.type == NOTICE else letter.payload  # a notice says the same in words
-    return "\n\n".join(filter(None, [letter.content, render(None, given), render(None, (), payload), _asked(letter), _carried(letter)]))
-
-
-def _carried(letter: Letter) -> str:
-    """What it carries besides words: of bytes a model sees only what they are."""
-    carried = letter.attachments if isinstance(letter.attachments, tuple) else ()
-    return "\n".join(f"Attachment: {one_line(one.name)} ({one_line(one.type)}, {one.size} bytes), {one.digest}" for one in carried)
+    return "\n\n".join(filter(None, [letter.content, render(None, given), render(None, (), payload), _asked(letter)]))
 
 
 def _asked(letter: Letter) -> str:

@@ -55,6 +55,8 @@ class Attachments:
             return await self._finish(caller, upload, receiver)
         except BaseException:
             with suppress(MailError):
+                await receiver.written()
+            with suppress(MailError):
                 await self.drop(caller, upload.id)
             raise
 
@@ -84,7 +86,10 @@ class Attachments:
         receiver = self._receiver(upload, await self._hash(upload))
         try:
             await self._receive(caller, upload, receiver, chunks)
+            await receiver.flush()
         except Exception:
+            with suppress(MailError):
+                await receiver.written()
             await self._keep(caller, upload, receiver)
             raise
         if receiver.offset != upload.size:
@@ -145,11 +150,12 @@ class Attachments:
                 raise TooLarge(what="attachment", size=f"more than {most} bytes", limit=most)
             await receiver.take(chunk)
             if receiver.unsaid >= _SAID_AFTER:
-                await self._store.do(KeepParts(caller.name, upload.id, receiver.whole_parts()))
+                await self._store.do(KeepParts(caller.name, upload.id, await receiver.whole_parts()))
 
     async def _keep(self, caller: Caller, upload: Upload, receiver: Receiver) -> Upload:
         kept = await self._store.do(KeepParts(caller.name, upload.id, await receiver.parts()))
-        self._hashes[upload.id] = (kept.offset, receiver.hash)
+        if kept.offset == receiver.offset:
+            self._hashes[upload.id] = (kept.offset, receiver.hash)
         if len(self._hashes) > _HASHES:
             self._hashes.popitem(last=False)
         return kept

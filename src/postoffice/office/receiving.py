@@ -1,5 +1,6 @@
-"""Bytes as they come in: gathered into parts, and never more than one part in memory."""
+"""Bytes as they come in: gathered into parts, one of which is written while the next comes, so that never more than two are in memory."""
 
+import asyncio
 import hashlib
 import secrets
 
@@ -18,6 +19,9 @@ class Receiver:
         self._kept = offset
         self._buffer = bytearray()
         self._parts: list[Part] = []
+        self._writing: asyncio.Task[None] | None = None
+        self._broken = False
+        """Whether a part could not be written: nothing may come after it."""
 
     @property
     def offset(self) -> int:
@@ -50,19 +54,40 @@ class Receiver:
 
     async def parts(self) -> tuple[Part, ...]:
         """What has come since this was asked last, all of it on disk."""
-        if self._buffer:
-            await self._put(len(self._buffer))
-        return self.whole_parts()
+        await self.flush()
+        return await self.whole_parts()
 
-    def whole_parts(self) -> tuple[Part, ...]:
-        """The same without what is still in memory."""
+    async def flush(self) -> None:
+        """Have all of it on disk, if that can be."""
+        if self._buffer and not self._broken:
+            await self._put(len(self._buffer))
+        await self.written()
+
+    async def whole_parts(self) -> tuple[Part, ...]:
+        """The same without what is less than a part and still in memory."""
+        await self.written()
         parts, self._parts = tuple(self._parts), []
         return parts
 
+    async def written(self) -> None:
+        """Wait until nothing is being written. What failed is told once, and is not among the parts."""
+        writing, self._writing = self._writing, None
+        if writing is not None:
+            await writing
+
     async def _put(self, size: int) -> None:
+        await self.written()
         # No other part ever has this name: two that go on with one upload at once do not write over each other.
         part = Part(self._kept, size, secrets.token_hex(8))
-        await self._depot.put(self._upload, part.name, bytes(self._buffer[:size]))
+        data = bytes(self._buffer[:size])
         del self._buffer[:size]
         self._kept += size
+        self._writing = asyncio.create_task(self._write(part, data))
+
+    async def _write(self, part: Part, data: bytes) -> None:
+        try:
+            await self._depot.put(self._upload, part.name, data)
+        except BaseException:
+            self._broken = True
+            raise
         self._parts.append(part)

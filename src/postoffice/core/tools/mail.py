@@ -48,6 +48,8 @@ _Minutes = Annotated[int, Meta(ge=1, le=_LATER_MOST_MINUTES), plainly({"type": "
 _Ids = Annotated[str | list[str], plainly({"type": "array", "items": {"type": "string"}})]
 _To = Annotated[str | list[str], plainly({"type": "string"}, "Names by commas, or ALL. A reply needs none.")]
 
+_Files = Annotated[list[str], says("Digests of files, from mail or `postoffice upload`.")]
+
 _When = float | str
 """In minutes, as a mind knows no clock, or as a time for one who does."""
 
@@ -84,6 +86,7 @@ class Send(Arguments, frozen=True, kw_only=True):
     urgent: Annotated[bool, says("Read first.")] = False
     deliver_at: Annotated[_When, plainly({"type": "string"}, "Minutes from now or ISO time.")] | None = None
     expires_at: Annotated[_When, plainly({"type": "string"}, "Likewise: dead if not taken.")] | None = None
+    attachments: _Files | None = None
     data: Annotated[Any, says("Any JSON.")] | UnsetType = UNSET
     id: Annotated[OwnId, Unlisted] | None = None
     agent_id: Me | None = None
@@ -147,6 +150,7 @@ class Update(Arguments, frozen=True, kw_only=True):
     state: Annotated[str, plainly({"type": "string", "enum": list(Report)}, "How it stands.")]
     text: Annotated[str, says("Result, progress or reason.")] | None = None
     percent: Annotated[int, Meta(ge=0, le=100), says("How far.")] | None = None
+    attachments: Annotated[list[str], says("Results: digests.")] | None = None
     agent_id: Me | None = None
 
 

@@ -116,8 +116,10 @@ def _trouble(error: OSError) -> DiskFull | DepotLost:
 
 
 def _on_disk(folder: Path, upload: str, name: str) -> None:
-    """A file, its folder's entry for it, and the entry for that folder."""
-    for path in (folder / upload / name, folder / upload, folder):
+    """A file, its folder's entry for it, and with the first file the entry for that folder."""
+    own = folder / upload
+    first = (folder,) if len(os.listdir(own)) == 1 else ()  # noqa: PTH208 - no paths are made of them
+    for path in (own / name, own, *first):
         descriptor = os.open(path, os.O_RDONLY)
         try:
             os.fsync(descriptor)

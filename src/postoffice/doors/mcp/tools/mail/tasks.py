@@ -12,6 +12,7 @@ from postoffice.core.errors import Invalid, NoSuchTask
 from postoffice.core.task import FINAL, Task, TaskState
 from postoffice.core.tools import mail
 from postoffice.doors.mcp.request import McpRequest
+from postoffice.doors.mcp.tools.mail.writing import carried
 from postoffice.doors.mcp.tools.reading import ForMind, keep, shorten
 from postoffice.doors.mcp.tools.verb import Verb
 
@@ -58,7 +59,7 @@ async def update(request: McpRequest, given: mail.Update) -> Reported:
     except ValueError:
         raise Invalid(what="state", why=f"it is {given.state!r}; use one of {', '.join(mail.Report)}") from None
     work = _cancel if state is TaskState.CANCELED else _move
-    outcome = await work(request, me, given, state, Draft(to=me.name, content=given.text or ""))
+    outcome = await work(request, me, given, state, Draft(to=me.name, content=given.text or "", attachments=carried(given.attachments)))
     return Reported(outcome=outcome, short=await shorten(request, me, [outcome.id]))
 
 

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET
 
 from postoffice.core.agent import Caller
+from postoffice.core.attachment import Attachment
 from postoffice.core.clock import sender_id
 from postoffice.core.draft import Draft
 from postoffice.core.errors import Invalid, MailError, NotAdmitted, told
@@ -72,8 +73,8 @@ class Sent(ForMind, frozen=True, kw_only=True):
 async def send(request: McpRequest, given: mail.Send) -> Sent:
     """Send a message."""
     me = await request.caller(given.agent_id)
-    if given.text is None and given.data is UNSET and given.forward is None:
-        raise Invalid(what="text", why="the message is empty; give text, data, or forward")
+    if given.text is None and given.data is UNSET and given.forward is None and not given.attachments:
+        raise Invalid(what="text", why="the message is empty; give text, data, attachments, or forward")
     answers = None if given.reply_to is None else await _answered(request, me, given.reply_to)
     text = given.text if given.forward is None else await _commented(request, me, given.forward, given.text)
     draft = Draft(
@@ -87,6 +88,7 @@ async def send(request: McpRequest, given: mail.Send) -> Sent:
         if given.reply_to is None
         else None,  # answers carry this mark, so that the sender can wait for them
         forward_of=given.forward,
+        attachments=carried(given.attachments),
         priority=_URGENT_PRIORITY if given.urgent else None,
         task=_work(given.task),
         ask=None if given.ask is None else _ask(given.ask),
@@ -105,6 +107,12 @@ async def send(request: McpRequest, given: mail.Send) -> Sent:
     mine = answers is not None and folded(answers.sender) == folded(me.name)
     short = await shorten(request, me, ids)
     return Sent(receipt=sent, answers=answers, mine=mine, awaits=_awaits(draft), asks=draft.ask is not None, short=short)
+
+
+def carried(digests: list[str] | None) -> tuple[Attachment, ...]:
+    """What it is to carry. A mind may say a name behind a digest; without one it is called as it was before."""
+    pairs = [given.strip().partition(" ") for given in digests or ()]
+    return tuple(Attachment(digest, name.strip()) for digest, _, name in pairs)
 
 
 def _awaits(draft: Draft) -> str | None:

@@ -19,13 +19,14 @@ async def test_a_mind_sees_them_fenced_and_sends_them_on(desk: Served) -> None:
         begin, end = said.index("=== "), said.rindex(" end ===")
         assert begin < said.index(line) < end
         assert "the bytes" not in said
-        await told(mind, "mail_send", to="carol", text="see there", attachments=[f"{brought.digest} other name.txt"])
         await told(mind, "mail_send", to="carol", attachments=[brought.digest])
+        await told(mind, "mail_send", to="carol", text="see there", attachments=[f"{brought.digest} other name.txt"])
         await told(mind, "task_update", id=sent.message_id, state="completed", text="done", attachments=[brought.digest])
         why = await refusal(mind, "mail_send", to="carol", text="x", attachments=[f"sha256:{'0' * 64}"])
         assert "has no attachment" in why
     got = [leased.message.attachments for leased in (await office.receive(carol, 10)).leased]
-    assert got == [(Attachment(brought.digest, "other name.txt", brought.type, 9),), (brought,)]
+    renamed = Attachment(brought.digest, "other name.txt", brought.type, 9)
+    assert got == [(brought,), (renamed,)]
     assert await fetched(office, carol, brought.digest) == b"the bytes"
     (update,) = (await office.receive(alice, 10)).leased
-    assert update.message.attachments == (brought,)
+    assert update.message.attachments == (renamed,)

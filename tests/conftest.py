@@ -19,7 +19,18 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # by nohup: the tests heed it no more than before, what they start does
     signal.signal(signal.SIGHUP, lambda *_: None)
 os.environ["POSTOFFICE_AUTOSTART"] = "0"  # no test opens an office in anybody's home
-_LONG = ["test_serve", "test_restarts", "test_kill", "test_docs", "test_inbox_view", "test_views", "test_login", "test_crossing"]
+_LONG = [
+    "test_views",
+    "test_openapi",
+    "test_serve",
+    "test_restarts",
+    "test_kill",
+    "test_docs",
+    "test_inbox_view",
+    "test_bell",
+    "test_login",
+    "test_crossing",
+]
 """Files that keep a worker busy for longest."""
 _QUICK = {"core", "crossing", "office", "setup", "store", "wake"}
 

@@ -1,4 +1,4 @@
-"""The program that the command is forked from: it has loaded it, and has begun nothing."""
+"""The program that others are forked from: it has loaded them, and has begun nothing. Each wish comes by a connection of its own."""
 
 import gc
 import importlib
@@ -13,15 +13,15 @@ import time
 from contextlib import suppress
 from typing import NamedTuple, TextIO
 
-from postoffice.cli.entrance import enter
-
 LOADED = {
     "command": ("postoffice.cli.main", "postoffice.client.plain_http", "postoffice.client.proving", "postoffice.client.wire", "httpx2"),
+    "mcp": ("postoffice.cli.main", "postoffice.client.wire", "postoffice.bridges.stdio"),
     "serve": ("postoffice.serve.run", "postoffice.serve.app", "postoffice.store.sqlite.engine", "postoffice.store.postgres.engine"),
+    "word": ("postoffice.bridges.notify.word", "apprise"),
 }
 """What is loaded beforehand. Whatever else a program needs it loads by itself, as ever."""
 _MESSAGE_BYTES = 1 << 20
-_DESCRIPTORS = 4  # input, output, errors, and where to tell how it ended
+_STREAMS = 3
 
 
 class Wish(NamedTuple):
@@ -30,7 +30,17 @@ class Wish(NamedTuple):
     words: list[str]
     folder: str | None
     environment: dict[str, str]
-    descriptors: list[int]
+    together: bool
+    """Whether it ends when whoever asked for it does."""
+    streams: list[int]
+
+
+class Child(NamedTuple):
+    """A process, what tells of its end, and who is to hear of it."""
+
+    number: int
+    end: int
+    asker: socket.socket
 
 
 class Nursery:
@@ -40,66 +50,70 @@ class Nursery:
         self._asked = asked
         self._watched = selectors.DefaultSelector()
         self._watched.register(asked, selectors.EVENT_READ)
-        self._children: dict[int, tuple[int, int]] = {}
+        self._watched.register(sys.stdin, selectors.EVENT_READ)  # which closes when nobody will ask any more
+        self._children: dict[int, Child] = {}
 
     def next_wish(self) -> Wish | None:
-        """Returns in each child with what it is to do, and here when nobody asks any more."""
+        """Returns in each child with what it is to do, and here when nobody will ask any more."""
         while True:
             for key, _ in self._watched.select():
-                if key.fd != self._asked.fileno():
-                    self._bury(key.fd)
-                elif (wish := self._read()) is None:
+                if key.fileobj is sys.stdin:
                     return None
-                elif self._fork(wish):
+                if isinstance(key.data, Child):
+                    self._look(key.data, ended=key.fd == key.data.end)
+                elif (wish := self._answer()) is not None:
                     return wish
 
-    def _read(self) -> Wish | None:
-        message, descriptors, _, _ = socket.recv_fds(self._asked, _MESSAGE_BYTES, _DESCRIPTORS)
-        if not message:
-            return None
-        asked = json.loads(message)
-        return Wish(asked["words"], asked["folder"], asked["environment"], descriptors)
-
-    def _fork(self, wish: Wish) -> bool:
-        """Whether this is the child."""
-        child = os.fork()
-        *theirs, told = wish.descriptors
-        if child == 0:
-            os.close(told)
+    def _answer(self) -> Wish | None:
+        """Fork what somebody asks for; given in the child."""
+        asker, _ = self._asked.accept()
+        message, streams, _, _ = socket.recv_fds(asker, _MESSAGE_BYTES, _STREAMS)
+        wish = Wish(**json.loads(message), streams=list(streams))
+        number = os.fork()
+        if number == 0:
+            asker.close()
             self._close()
-            return True
-        for descriptor in theirs:
-            os.close(descriptor)
-        end = os.pidfd_open(child)
-        self._children[end] = (child, told)
-        self._watched.register(end, selectors.EVENT_READ)
-        os.write(told, child.to_bytes(8, "big"))
-        return False
+            return wish
+        for stream in streams:
+            os.close(stream)
+        child = self._children[number] = Child(number, os.pidfd_open(number), asker)
+        self._watched.register(child.end, selectors.EVENT_READ, child)
+        if wish.together:
+            self._watched.register(asker, selectors.EVENT_READ, child)
+        asker.send(number.to_bytes(8, "big"))
+        return None
 
-    def _bury(self, end: int) -> None:
-        self._watched.unregister(end)
-        child, told = self._children.pop(end)
-        _, status = os.waitpid(child, 0)
-        with suppress(BrokenPipeError):  # nobody waits for it
-            os.write(told, status.to_bytes(8, "big"))
-        os.close(told)
-        os.close(end)
+    def _look(self, child: Child, *, ended: bool) -> None:
+        """Tell of an end; or make one, where the asker has gone."""
+        if child.number not in self._children:
+            return
+        if not ended:
+            os.kill(child.number, signal.SIGKILL)
+        del self._children[child.number]
+        _, status = os.waitpid(child.number, 0)
+        for watched in (child.end, child.asker):
+            with suppress(KeyError):
+                self._watched.unregister(watched)
+        with suppress(OSError):  # nobody waits for it
+            child.asker.send(status.to_bytes(8, "big"))
+        child.asker.close()
+        os.close(child.end)
 
     def _close(self) -> None:
         self._watched.close()
         self._asked.close()
-        for end, (_, told) in self._children.items():
-            os.close(told)
-            os.close(end)
+        for child in self._children.values():
+            child.asker.close()
+            os.close(child.end)
 
 
 def _become(wish: Wish) -> None:
     """Take on all that a program is given when it starts."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    for number, descriptor in enumerate(wish.descriptors[:3]):
-        os.dup2(descriptor, number)
-    for descriptor in wish.descriptors[:3]:
-        os.close(descriptor)
+    for number, stream in enumerate(wish.streams):
+        os.dup2(stream, number)
+    for stream in wish.streams:
+        os.close(stream)
     os.environ.clear()
     os.environ.update(wish.environment)
     time.tzset()
@@ -126,12 +140,18 @@ def _compile_templates() -> None:
         environment.get_template(name)
 
 
+def _know_services() -> None:
+    importlib.import_module("apprise").Apprise.instantiate("json://127.0.0.1:1")
+
+
 def main() -> int:
     kind, descriptor = sys.argv[1:]
     for module in LOADED[kind]:
         importlib.import_module(module)
     if kind == "serve":
         _compile_templates()
+    if kind == "word":
+        _know_services()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is meant for the tests, at whose end nobody asks any more
     gc.collect()
     gc.freeze()  # what is never looked through is never copied
@@ -139,7 +159,10 @@ def main() -> int:
     if wish is None:
         return 0
     _become(wish)
-    return enter()
+    if kind == "word":
+        importlib.import_module("postoffice.bridges.notify.word").main()
+        return 0
+    return int(importlib.import_module("postoffice.cli.entrance").enter())
 
 
 if __name__ == "__main__":

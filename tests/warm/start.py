@@ -6,13 +6,17 @@ import inspect
 import json
 import os
 import select
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+_FLAGS = {"command": ("-W", "error"), "serve": ("-W", "error")}
+_BESIDE = ("-I", "-S", str(Path(__file__).with_name("beside.py")))
 COMMAND = (sys.executable, "-W", "error", "-m", "postoffice")
 _ROOT = Path(__file__).parent.parent.parent
 _INTERPRETERS = ("PYTHON", "LANG", "LC_")
@@ -28,15 +32,19 @@ class Warm(subprocess.Popen[Any]):
     def _execute_child(self, *given: Any) -> None:
         wanted = dict(zip(_PLACES, given, strict=True))
         words, folder = [os.fspath(word) for word in wanted["args"]], wanted["cwd"]
-        message = {"words": words[len(COMMAND) :], "folder": folder and os.fspath(folder), "environment": dict(wanted["env"])}
+        wish = {
+            "words": words[len(COMMAND) :],
+            "folder": folder and os.fspath(folder),
+            "environment": dict(wanted["env"]),
+            "together": False,
+        }
         theirs = [wanted["p2cread"], wanted["c2pwrite"], wanted["errwrite"]]
-        self._ended, told = socket.socketpair()
-        asked = _nursery("serve" if "serve" in words else "command")
+        self._ended = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            descriptors = [number if given == -1 else given for number, given in enumerate(theirs)]
-            socket.send_fds(asked, [json.dumps(message).encode()], [*descriptors, told.fileno()])
+            self._ended.connect(_nursery("serve" if "serve" in words else "command"))
+            streams = [number if given == -1 else given for number, given in enumerate(theirs)]
+            socket.send_fds(self._ended, [json.dumps(wish).encode()], streams)
         finally:
-            told.close()
             self._close_pipe_fds(*(wanted[name] for name in ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")))  # type: ignore[attr-defined]
         self.pid = int.from_bytes(self._ended.recv(8), "big")
         self._child_created = True
@@ -85,17 +93,25 @@ def _alike(command: Sequence[str], env: Mapping[str, str]) -> bool:
     return known and hasattr(os, "pidfd_open") and sum(map(len, [*command, *env, *env.values()])) < _ASKED_CHARACTERS
 
 
+def beside(kind: str, *words: str) -> tuple[str, ...]:
+    """What somebody else can start, and comes to the same as to start what the nursery holds."""
+    return (sys.executable, *_BESIDE, _nursery(kind), *words)
+
+
 @functools.cache
-def _nursery(kind: str) -> socket.socket:
-    """Where to ask for more."""
-    asked, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    words = [*COMMAND[:-1], "tests.warm.nursery", kind, str(theirs.fileno())]
-    process = subprocess.Popen(words, cwd=_ROOT, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
-    theirs.close()
-    atexit.register(_leave, asked, process)
-    return asked
+def _nursery(kind: str) -> str:
+    """The address to ask for more at."""
+    folder = tempfile.mkdtemp(prefix="postoffice-")
+    place = f"{folder}/nursery"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as asked:
+        asked.bind(place)
+        asked.listen()
+        words = [sys.executable, *_FLAGS.get(kind, ()), "-m", "tests.warm.nursery", kind, str(asked.fileno())]
+        process = subprocess.Popen(words, cwd=_ROOT, pass_fds=[asked.fileno()], stdin=subprocess.PIPE)
+    atexit.register(_leave, process, folder)
+    return place
 
 
-def _leave(asked: socket.socket, process: subprocess.Popen[bytes]) -> None:
-    asked.close()
-    process.wait()
+def _leave(process: subprocess.Popen[bytes], folder: str) -> None:
+    process.communicate()
+    shutil.rmtree(folder)

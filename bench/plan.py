@@ -18,6 +18,7 @@ SECTIONS = (
     "brokers",
     "seed",
     "growth",
+    "lists",
 )
 BODY = "The build is green again; the two flaky tests were waiting for a clock that nobody had wound. " * 2
 """What every message says, to us and to every peer."""
@@ -61,6 +62,10 @@ class Plan(msgspec.Struct, frozen=True):
     """Messages in one mailbox, for the cost of growth."""
     crowds: tuple[int, ...]
     """Agents in one office, for the cost of growth."""
+    lists: tuple[int, ...]
+    """Members of a list."""
+    list_letters: int
+    """Letters to each."""
 
 
 FULL = Plan(
@@ -87,6 +92,8 @@ FULL = Plan(
     load_seconds=20.0,
     sizes=(1_000, 10_000, 100_000, 1_000_000),
     crowds=(10, 100, 1_000, 10_000),
+    lists=(10, 1_000, 10_000),
+    list_letters=9,
 )
 QUICK = Plan(
     rounds=1,
@@ -112,6 +119,8 @@ QUICK = Plan(
     load_seconds=2.0,
     sizes=(1_000, 10_000, 100_000),
     crowds=(10, 100, 1_000),
+    lists=(10, 1_000),
+    list_letters=5,
 )
 TINY = Plan(
     rounds=1,
@@ -137,5 +146,7 @@ TINY = Plan(
     load_seconds=0.2,
     sizes=(100, 200),
     crowds=(20, 40),
+    lists=(5, 10),
+    list_letters=1,
 )
 """Whether everything runs at all."""

@@ -10,6 +10,7 @@ from bench.calls import Calls
 from bench.files import FileWork
 from bench.growth import Cost
 from bench.inbox import InboxTime
+from bench.lists import ListCost
 from bench.load import Load
 from bench.machine import Machine
 from bench.mcp_calls import ToolCalls
@@ -39,6 +40,7 @@ FIELDS = {
     "brokers": ("brokers",),
     "seed": ("seed",),
     "growth": ("growth",),
+    "lists": ("lists",),
 }
 """By section: what of a report it fills."""
 
@@ -74,6 +76,7 @@ class Report(msgspec.Struct, kw_only=True):
     brokers: list[Turnover] = []
     seed: list[CyclePace] = []
     growth: list[Cost] = []
+    lists: list[ListCost] = []
 
     def tables(self) -> Iterator[tuple[str, Table]]:
         """Every table that has something in it, by its section."""
@@ -83,6 +86,7 @@ class Report(msgspec.Struct, kw_only=True):
             ("backlog", tables.leases(self.leases)),
             ("inbox", tables.inboxes(self.inboxes)),
             ("growth", tables.growth(self.growth)),
+            ("lists", tables.lists(self.lists)),
             ("memory", tables.memory(self.memory)),
             ("http", tables.calls(self.calls)),
             ("http", tables.pushes(self.pushes)),

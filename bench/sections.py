@@ -15,6 +15,7 @@ from bench.filling import Filled, FilledPostgres, FilledSQLite
 from bench.growth import growth_costs
 from bench.house import echo_house, our_house, running, seed_house
 from bench.inbox import inbox_time
+from bench.lists import list_costs
 from bench.load import measure_load
 from bench.mcp_calls import Tour, measure_tools
 from bench.mcp_errands import ReceiveAck, echo, our_check, our_send, seed_check, seed_send
@@ -39,7 +40,7 @@ from bench.scratch import scratch
 from bench.seed_cycles import SEED, measure_seed
 from bench.server import Server, running_server
 
-ON_POSTGRES = frozenset({"postgres", "backlog", "inbox", "http", "replicas", "growth"})
+ON_POSTGRES = frozenset({"postgres", "backlog", "inbox", "http", "replicas", "growth", "lists"})
 
 
 class Workshop:
@@ -85,6 +86,12 @@ def _growth(shop: Workshop, report: Report) -> None:
     crowds: list[Crowded] = [CrowdedSQLite(shop.folder), CrowdedPostgres(shop.server)]
     pairs = zip(shop.engines, crowds, strict=True)
     report.growth = [cost for engine, crowd in pairs for cost in run(growth_costs(engine, crowd, shop.plan))]
+
+
+def _lists(shop: Workshop, report: Report) -> None:
+    crowds: list[tuple[str, Crowded]] = [("SQLite", CrowdedSQLite(shop.folder / "lists")), ("PostgreSQL", CrowdedPostgres(shop.server))]
+    (shop.folder / "lists").mkdir()
+    report.lists = run(list_costs(crowds, shop.plan))
 
 
 def _memory(shop: Workshop, report: Report) -> None:
@@ -156,6 +163,7 @@ MEASURES: dict[str, Callable[[Workshop, Report], None]] = {
     "backlog": _backlog,
     "inbox": _inbox,
     "growth": _growth,
+    "lists": _lists,
     "http": _http,
     "replicas": _replicas,
 }

@@ -49,6 +49,7 @@ def without_own_values(text: str) -> str:
         "docs/attachments.md",
         "docs/roles.md",
         "docs/tasks.md",
+        "docs/lists.md",
     ],
 )
 def test_what_a_document_prints_runs_as_printed(name: str, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from bench.tables.doors import calls, paints, pushes, tools, wakes
 from bench.tables.engine import cycles, inboxes, leases, memory
 from bench.tables.files import files
 from bench.tables.growing import growth
+from bench.tables.many import lists
 from bench.tables.side_by_side import replicas
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "growth",
     "inboxes",
     "leases",
+    "lists",
     "loads",
     "memory",
     "paints",

@@ -8,6 +8,7 @@ from bench.crowd import SOCKETS, WAITS
 from bench.crowding import CrowdedPostgres, CrowdedSQLite
 from bench.filling import FilledPostgres, FilledSQLite
 from bench.growth import AGENTS, MESSAGES, growth_costs
+from bench.lists import list_costs
 from bench.load import FLOOR, measure_load
 from bench.plan import TINY
 from bench.replicas import NATS, NOTIFY, measure_replicas
@@ -23,13 +24,15 @@ def test_load() -> None:
     assert all(row.megabytes > 1 for row in rows[1:])
 
 
-def test_replicas_and_growth(tmp_path: Path) -> None:
+def test_replicas_growth_and_lists(tmp_path: Path) -> None:
     with running_server() as server:
         rows = measure_replicas(server, TINY)
         costs = [
             *run(growth_costs(FilledSQLite(tmp_path), CrowdedSQLite(tmp_path), TINY)),
             *run(growth_costs(FilledPostgres(server), CrowdedPostgres(server), TINY)),
         ]
+        letters = run(list_costs([("SQLite", CrowdedSQLite(tmp_path)), ("PostgreSQL", CrowdedPostgres(server))], TINY))
+    assert [(row.engine, row.members) for row in letters] == [(engine, size) for engine in ("SQLite", "PostgreSQL") for size in TINY.lists]
     assert [(row.replicas, row.wake, row.crossing.rounds) for row in rows] == [(1, NOTIFY, 3), (2, NOTIFY, 3), (2, NATS, 3)]
     assert [(cost.engine, cost.by, cost.size) for cost in costs] == [
         (engine, by, size)

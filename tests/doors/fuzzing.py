@@ -126,6 +126,8 @@ class Pool:
                 part[name] = known[turn % len(known)]
 
     def _keep(self, name: str, value: str) -> None:
+        if value.startswith("#"):  # a list, as it is written in an address
+            value = f"list:{value[1:]}"
         if value not in self._values[name]:
             self._values[name] = [*self._values[name][-MOST:], value]
 

@@ -34,6 +34,7 @@ NOT_VERBS = {"identify", "at_window", "latest", "follow", "give_back", "all_seen
 """Done for every call, by tools, for the WebSocket, when a caller hangs up, and with a session that a person opens."""
 NOT_BY_A_BARE_NAME = {
     "DELETE /agents/{name}",
+    "DELETE /lists/{name}/members/{agent}",  # by whoever keeps the list
     "GET /owner/events",
     "GET /owner/totals",
     "POST /close",

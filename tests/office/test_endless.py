@@ -15,6 +15,7 @@ from postoffice.core.task import TaskState
 from postoffice.office import PostOffice
 from tests.engines import Engine
 from tests.mail import ask, office_with, people
+from tests.office.test_lists import on_list
 
 ASKED, HELD = 6, 10
 
@@ -197,3 +198,46 @@ class TestARing:
                 sender, to = (ben, "ann") if number % 2 == 0 else (ann, "ben")
                 ref = (await office.send(sender, Draft(to=to, content="auto", automatic=True, reply_to=ref))).message_id
             assert len(await asked(office)) == 1
+
+
+async def round_and_round(office: PostOffice, ring: list[Caller], to: list[str]) -> None:
+    """Each writes in turn, to whoever's turn it is."""
+    for number in range(HELD * 6):
+        await says(office, ring[number % len(ring)], to[number % len(to)])
+
+
+class TestLists:
+    @pytest.mark.parametrize("members", [3, 70])
+    async def test_a_ring_on_a_list_is_asked_about_and_held_until_a_person_writes(self, engine: Engine, members: int) -> None:
+        async with talking(engine) as office:
+            ring = await on_list(office, "#backend", *(f"model-{number}" for number in range(members)))
+            with pytest.raises(TalkHeld):
+                await round_and_round(office, ring[:3], ["#backend"])
+            (question,) = await asked(office)
+            assert question.subject == "#backend"
+            assert await notices(office, ring[0]) == ["long_talk"]
+            (matter,) = [one for one in (await office.for_you(office.owner())).matters if one.kind is MatterKind.QUESTION]
+            assert "Models on #backend have answered each other" in matter.text
+            await office.send(office.owner(), Draft(to="#backend", content="well?"))
+            await says(office, ring[0], "#backend")
+
+    async def test_it_is_caught_also_where_some_answer_by_direct_mail(self, engine: Engine) -> None:
+        async with talking(engine) as office:
+            ann, ben, _ = await on_list(office, "#backend", "ann", "ben", "cem")
+            with pytest.raises(TalkHeld):
+                await round_and_round(office, [ann, ben], ["#backend", "ann"])
+
+    async def test_one_that_only_reports_there_is_not_held(self, engine: Engine) -> None:
+        async with talking(engine) as office:
+            ann, *_ = await on_list(office, "#backend", "ann", "ben")
+            for _ in range(HELD * 2):
+                await says(office, ann, "#backend")
+            assert await asked(office) == []
+
+    async def test_the_owner_lets_a_list_go_on(self, engine: Engine) -> None:
+        async with talking(engine) as office:
+            ring = await on_list(office, "#backend", "ann", "ben")
+            with pytest.raises(TalkHeld) as refusal:
+                await round_and_round(office, ring, ["#backend"])
+            assert await office.go_on(office.owner(), str(refusal.value.facts["session"]))
+            await says(office, ring[0], "#backend")

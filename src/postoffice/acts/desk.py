@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import astuple
 
+from postoffice.acts.lists.rows import ListsOnDesk
 from postoffice.acts.needs import LinesKey
 from postoffice.acts.people.rows import RoleRow, TakeRow
 from postoffice.acts.room import Room
@@ -95,6 +96,7 @@ class Desk:
         self.takes: dict[MailKey, TakeRow] = {}  # of letters to roles
         self.reservations: dict[str, ReservationRow] | None = None  # by id, once an act has looked
         self.bids: dict[str, BidRow] | None = None
+        self.lists = ListsOnDesk()
         self.extra: dict[str, list[Row]] = {}
         # What the acts changed, by the statement that writes it.
         self.new_agents: list[Box] = []

@@ -44,4 +44,10 @@ class Needs:
         self.window_sessions: set[tuple[str, str]] = set()  # whose names are remembered
         self.role_sessions: set[str] = set()  # sessions of roles, of which it counts whose they are
         self.takes: set[MailKey] = set()  # letters to roles, of which it counts who took them
+        self.lists: set[str] = set()
+        self.crowds: set[str] = set()  # of them, those to whose members a letter goes
+        self.list_ids: set[str] = set()  # sessions that may be a list's
+        self.list_places: set[tuple[str, str]] = set()  # a list, an agent
+        self.list_places_by_id: set[tuple[str, str]] = set()
+        self.list_letters: set[str] = set()  # messages that may have their place in a list's session
         self.extra: dict[str, Row] = {}  # named queries an act needs for itself alone

@@ -15,6 +15,7 @@ from postoffice.cli.show import ahead, carried, quote, say, text_of
 from postoffice.client.text_body import text_body
 from postoffice.core.clock import sender_id
 from postoffice.core.errors import BadLimit, BadSetting, Invalid, NotFound
+from postoffice.core.names import is_list
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -124,6 +125,9 @@ def _sent(console: "Console", answer: Any) -> None:
         quote(console, reply["from"], reply["created_at"], text_of(reply) + carried(reply))
         return
     shown = ids.short(sent["message_id"])
+    if "to_list" in sent:
+        _sent_to_list(console, sent, shown)
+        return
     for to in sent["recipients"]:
         if to.get("refusal"):
             say(console, f"Not to {to['recipient']}: {to['detail']}")
@@ -135,27 +139,43 @@ def _sent(console: "Console", answer: Any) -> None:
             say(console, f"Sent {shown} to {to['recipient']}" + (f" ({reach})." if reach else "."))
 
 
+def _sent_to_list(console: "Console", sent: Any, shown: str) -> None:
+    to = sent["to_list"]
+    comes = f"; it comes {ahead(sent['deliver_at'])}" if sent.get("deliver_at") else ""
+    say(console, f"Sent {shown} to {to['name']}: {to['delivered']} of {to['delivered'] + to['refused']} members{comes}.")
+    for one in sent["recipients"]:
+        if one.get("refusal"):
+            say(console, f"Not to {one['recipient']}: {one['detail']}")
+
+
 async def reply(wire: "Wire", options: Options) -> Any:
     """Answer a letter, which settles it, or the last letter of a conversation."""
     content = _content(options, "postoffice reply MESSAGE 'Yes'")
-    letter, sender = await _answered(wire, options["message"])
+    letter = await _answered(wire, options["message"])
     carried = await uploaded(wire, options["file"])
-    body = {"to": sender, "reply_to": letter, **text_body(content), "attachments": carried, "id": sender_id()}
-    return await wire.post("/messages/send", body)
+    body = {"reply_to": letter["id"], **text_body(content), "attachments": carried, "id": sender_id()}
+    by_list = is_list(letter["to"])
+    if options["all"] and not by_list:
+        raise BadSetting(name="--all", why=f"{letter['from']} wrote it to you and to no list; leave --all out to answer")
+    if by_list and not options["all"]:
+        body["subject"] = letter["subject"]  # what answers its author alone is a conversation of those two
+    return await wire.post("/messages/send", body | {"to": letter["to"] if options["all"] else letter["from"]})
 
 
-async def _answered(wire: "Wire", given: str) -> tuple[str, str]:
-    """The letter to answer, and its sender."""
+async def _answered(wire: "Wire", given: str) -> Any:
+    """The letter to answer."""
     waiting = (await wire.get("/messages/waiting", limit=_ITEMS_READ))["messages"]
     in_hand = [item["message"] for item in (await wire.get("/messages/in-hand", limit=_ITEMS_READ))["messages"]]
     sessions = (await wire.get("/inbox", limit=_ITEMS_READ))["sessions"]
     theirs = {
         session["session_id"]: [
-            line["message"] for line in session["recent_messages"] if line["sender_name"] == session["other_agent_name"]
+            line["message"]
+            for line in session["recent_messages"]
+            if line["sender_name"] == session["other_agent_name"] or is_list(session["other_agent_name"])
         ]
         for session in sessions
     }
-    letters = {one["id"]: one["from"] for one in (*waiting, *in_hand, *(letter for some in theirs.values() for letter in some))}
+    letters = {one["id"]: one for one in (*waiting, *in_hand, *(letter for some in theirs.values() for letter in some))}
     id = ids.only(given, [*letters, *theirs])
     if id in theirs:
         if not theirs[id]:
@@ -163,12 +183,12 @@ async def _answered(wire: "Wire", given: str) -> tuple[str, str]:
         id = theirs[id][0]["id"]
     if id not in letters:
         raise NotFound(what="letter here to answer, by the id", ref=given)
-    return id, letters[id]
+    return letters[id]
 
 
 def _replied(console: "Console", answer: Any) -> None:
-    (to,) = answer["recipients"]
-    say(console, f"Answered {to['recipient']} ({ids.short(answer['message_id'])}).")
+    to = answer["to_list"]["name"] if "to_list" in answer else answer["recipients"][0]["recipient"]
+    say(console, f"Answered {to} ({ids.short(answer['message_id'])}).")
 
 
 COMMANDS = (
@@ -187,7 +207,13 @@ COMMANDS = (
         _sent,
         (
             argument("text", nargs="?", help="what to say; - or nothing reads standard input"),
-            argument("--to", action="append", required=True, metavar="AGENT", help="an agent, or ALL; more than once for several"),
+            argument(
+                "--to",
+                action="append",
+                required=True,
+                metavar="AGENT",
+                help="an agent, ALL, or list:NAME; more than once for several agents",
+            ),
             argument("--subject", default="", help="the conversation's topic"),
             argument("--session", help="go on with this conversation"),
             FILE,
@@ -220,6 +246,7 @@ COMMANDS = (
             argument("message", metavar="ID", help="a letter's id, or a conversation's for the last one in it"),
             argument("text", nargs="?", help="what to say; - or nothing reads standard input"),
             FILE,
+            argument("--all", action="store_true", help="what came by a list: answer all who are on it, and not its author alone"),
         ),
     ),
 )

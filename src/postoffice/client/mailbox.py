@@ -20,6 +20,7 @@ from postoffice.client import credentials
 from postoffice.client.address import DEFAULT, read_address
 from postoffice.client.attaching import AttachingCalls
 from postoffice.client.hand import Hand
+from postoffice.client.lists import ListCalls
 from postoffice.client.message import Message, decode
 from postoffice.client.path import part
 from postoffice.client.pausing import PausingCalls
@@ -37,7 +38,7 @@ _TIMES = {"deliver_at", "deliver_in", "expires_at", "expires_in"}
 _UNDER_WAY = ("accepted", "working")  # reports with these states are progress, not an answer
 
 
-class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, AttachingCalls, RoleCalls):
+class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, AttachingCalls, RoleCalls, ListCalls):
     """One agent's mailbox. While the server is away, sends are repeated under one id, so that nothing is lost or sent twice."""
 
     def __init__(

@@ -11,6 +11,7 @@ from postoffice.core.attachment import Attachment
 from postoffice.core.clock import sender_id
 from postoffice.core.errors import IdConflict, Unavailable
 from postoffice.core.letter import LeasedLetter, text_of_letter
+from postoffice.core.names import is_list
 from postoffice.core.task import TaskState
 
 if TYPE_CHECKING:
@@ -72,16 +73,22 @@ class Message:
         """The ids with which it is settled."""
         return {"id": self.id, "token": self.letter.token}
 
-    async def reply(self, content: str | None = None, *, id: str | None = None, **fields: Any) -> str:
-        """Answer in the same conversation, with the same mark. An answer sent twice by accident arrives once."""
+    async def reply(self, content: str | None = None, *, id: str | None = None, to_list: bool = False, **fields: Any) -> str:
+        """Answer in the same conversation, with the same mark. An answer sent twice by accident arrives once.
+
+        What came by a list is answered to its author, or with `to_list` to all.
+        """
         letter = self.letter
         if not id:
-            return await self._answer({"content": content} | fields)
+            return await self._answer({"content": content} | ({"to_list": True} if to_list else {}) | fields)
         if isinstance(letter.correlation_id, str):
             fields.setdefault("correlation_id", letter.correlation_id)
-        if self.session_id is not None:
+        if is_list(letter.to):
+            fields.setdefault("subject", letter.subject)
+        elif self.session_id is not None:
             fields.setdefault("session_id", self.session_id)
-        return await self._box.send(letter.sender, content, id=id, reply_to=letter.id, **fields)
+        to = letter.to if to_list and is_list(letter.to) else letter.sender
+        return await self._box.send(to, content, id=id, reply_to=letter.id, **fields)
 
     async def _answer(self, said: dict[str, Any]) -> str:
         """Send an answer under an id made from its content, so that handling the message again sends the same id."""

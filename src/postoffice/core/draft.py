@@ -12,7 +12,7 @@ from postoffice.core.entity import check_entity_type
 from postoffice.core.errors import BadMessage, OneRecipient, TooLarge
 from postoffice.core.limits import Limits, bounded
 from postoffice.core.message import QUESTION, TASK, TaskRef, is_note
-from postoffice.core.names import EVERYONE, check_recipient, folded
+from postoffice.core.names import EVERYONE, check_recipient, folded, is_list
 from postoffice.core.question import Ask, check_ask
 from postoffice.core.text import check_json, check_text
 from postoffice.core.times import When, check_when
@@ -173,12 +173,14 @@ def _check_form(draft: Draft) -> None:
         if draft.type not in ("message", QUESTION):
             raise BadMessage(field="ask", why=f"a {draft.type} asks nothing; leave the type out")
         check_ask(draft.ask)
-    if isinstance(draft.to, str) and draft.to != EVERYONE:
+    if isinstance(draft.to, str) and draft.to != EVERYONE and not is_list(draft.to):
         return
+    if is_note(draft.type) and is_list(draft.to):
+        raise BadMessage(field="to", why="a note is kept with its entity and tells agents of it; a list gets letters")
     kinds = {
         "task": draft.type == TASK,
         "question": draft.ask is not None,
-        "message in a session": draft.session_id,
+        "message in a session": draft.session_id and not is_list(draft.to),
         "forward": draft.forward_of,
     }
     for what, asked in kinds.items():
@@ -200,6 +202,10 @@ def _check_address(to: object, limits: Limits) -> str | tuple[str, ...]:
         return EVERYONE if to == EVERYONE else check_recipient(to)
     if not isinstance(to, tuple | list) or not to or EVERYONE in to:
         raise BadMessage(field="to", why="it must be a name, a list of names, or ALL alone")
+    if any(map(is_list, to)):
+        if len(to) == 1:
+            return check_recipient(to[0])
+        raise BadMessage(field="to", why="a list is written to by itself; send what is for others besides as a message of its own")
     if len(to) > limits.recipients:
         raise BadMessage(field="to", why=f"it names {len(to)} agents, more than {limits.recipients}")
     # A name given twice is one recipient.

@@ -1,9 +1,11 @@
-"""Talk without end: letters that models send to and fro, in a pair or a ring, while no person writes and no task moves.
+"""Talk without end: letters that models send to and fro, in a pair, a ring or a list, while no person writes and no task moves.
 
 Each agent remembers when it last wrote to whom, and which letters of whose came round to it. A letter counts for its session when the one
 before it, from the same sender to the same recipient, has come round to its sender. What only goes one way never comes round.
+A list remembers as an agent does: what was written to it has come round once another member has written there.
 """
 
+from collections.abc import Iterable
 from datetime import timedelta
 
 import msgspec
@@ -15,6 +17,8 @@ GO_ON, STOP = "go on", "stop"
 _FIRST_LETTER = 3
 """The letter by which it is known that two have answered each other."""
 _AGENTS_REMEMBERED = 64
+MEMBERS_THAT_HEAR = 64
+"""Members of a list that hear at once of what is written there. Of a larger one they hear as they write there themselves."""
 
 
 class Spell(msgspec.Struct, omit_defaults=True):
@@ -49,11 +53,28 @@ def write(sender: str, recipient: str, mine: Memory, theirs: Memory, now: int) -
     way = f"{sender}>{recipient}"
     round_about = recipient in mine.sent and mine.heard.get(way, 0) >= mine.sent[recipient]
     mine.sent[recipient] = now
-    theirs.heard |= {other: at for other, at in mine.heard.items() if at > theirs.heard.get(other, 0)}
+    _hear(theirs, mine.heard)
     theirs.heard[way] = now
     for talk in (mine, theirs):
         talk.sent, talk.heard = _recent(talk.sent, now), _recent(talk.heard, now)
     return round_about
+
+
+def write_to_list(sender: str, to_list: str, mine: Memory, kept: Memory, members: Iterable[Memory], now: int) -> bool:
+    """The same of a letter to a list, which its members hear of; gives whether the sender's last one there has come round."""
+    before = mine.sent.get(to_list)
+    if before is not None and any(at >= before for other, at in kept.sent.items() if other != sender):
+        _hear(mine, kept.heard)
+    round_about = write(sender, to_list, mine, kept, now)
+    kept.sent = _recent(kept.sent | {sender: now}, now)
+    for theirs in members:
+        _hear(theirs, mine.heard | {f"{sender}>{to_list}": now})
+        theirs.heard = _recent(theirs.heard, now)
+    return round_about
+
+
+def _hear(talk: Memory, heard: dict[str, int]) -> None:
+    talk.heard |= {way: at for way, at in heard.items() if at > talk.heard.get(way, 0)}
 
 
 def one_letter_more(spell: Spell | None, now: int) -> Spell:

@@ -26,6 +26,7 @@ class Kind(StrEnum):
     QUESTION = "question"
     PAUSE = "pause"
     RESERVATION = "reservation"
+    LIST = "list"
     RING = "ring"
     STUCK = "stuck"
     REMINDER = "reminder"

@@ -12,7 +12,7 @@ from postoffice.core.clock import is_id
 from postoffice.core.invisible import visible
 from postoffice.core.letter import Letter
 from postoffice.core.message import NOTICE, Forwarded, TaskRef
-from postoffice.core.names import is_role
+from postoffice.core.names import is_list, is_role
 from postoffice.core.span import ago, span
 from postoffice.core.task import FINAL, TaskState
 from postoffice.core.text import render
@@ -113,6 +113,8 @@ def _attached(one: Attachment) -> str:
 
 def _to(letter: Letter) -> list[str]:
     """Whom it is to, where that is not its reader alone."""
+    if is_list(letter.to):
+        return [f"by the list {one_line(str(letter.to))}"]
     to = letter.to if isinstance(letter.to, tuple) else (letter.to,) if is_role(letter.to) else ()
     return [f"to {', '.join(map(one_line, to))}"] if to else []
 

@@ -66,6 +66,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     dedupe_for: timedelta = timedelta(days=30)
     waits: Count = 1_000  # that one agent keeps open: long waits, sockets, pages
     keys: Count = 200
+    lists: Count = 100  # that one agent keeps
+    list_members: Count = 10_000
     key_overlap: timedelta = timedelta(hours=24)
     retention: timedelta | None = None  # None keeps everything
     sends_per_minute: CountOrNone | None = None  # None: no limit

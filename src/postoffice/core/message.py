@@ -9,6 +9,7 @@ from postoffice.core.attachment import Attachment
 from postoffice.core.connection import Assurance
 from postoffice.core.errors import TooLarge
 from postoffice.core.limits import Limits
+from postoffice.core.mailing_list import ToMembers
 from postoffice.core.question import Answer, Ask
 from postoffice.core.reach import Known, Reach
 from postoffice.core.text import render
@@ -124,6 +125,8 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
     subject: str = ""
     client_id: str | None = None
     posted: tuple[Posted, ...] = ()
+    to_list: ToMembers | None = None
+    """Of a letter to a list: to how many of its members it went. `posted` then names those who did not get it, and some of the others."""
     deliver_at: datetime | None = None
     """When it is delivered, where that is not at once."""
     expires_at: datetime | None = None
@@ -133,7 +136,9 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc
 
     @property
     def session_id(self) -> str | None:
-        """The session of a message to one agent."""
+        """The session of a message to one agent or to a list."""
+        if self.to_list is not None:
+            return self.to_list.session_id
         return self.posted[0].session_id if self.posted else None
 
 

@@ -1,4 +1,4 @@
-"""What an agent may be called."""
+"""What an agent or a list may be called."""
 
 import re
 from typing import Final
@@ -10,6 +10,9 @@ OWNER: Final = "owner"
 EVERYONE: Final = "ALL"
 ROLE: Final = "role:"
 """Before the name of a role: a mailbox that several agents take from. No agent's name has a colon in it."""
+LIST_MARK: Final = "#"
+_LIST_WORD: Final = "list:"
+"""The same where `#` begins a comment or the end of an address."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", re.ASCII)
 _DEVICES = {"con", "prn", "aux", "nul"} | {f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10)}
@@ -77,10 +80,25 @@ def check_name(name: object) -> str:
     return name
 
 
+def is_list(name: object) -> bool:
+    """Whether a name is a list's and no agent's, in either spelling."""
+    return isinstance(name, str) and (name.startswith(LIST_MARK) or folded(name[: len(_LIST_WORD)]) == _LIST_WORD)
+
+
+def check_list(name: object) -> str:
+    """The name of a list as it is kept, `#backend`, if there can be such a list. What follows the mark is as an agent's name."""
+    bare = name
+    if isinstance(name, str) and is_list(name):
+        bare = name.removeprefix(LIST_MARK) if name.startswith(LIST_MARK) else name[len(_LIST_WORD) :]
+    return LIST_MARK + check_free(bare)
+
+
 def check_recipient(name: object) -> str:
     """The name, if mail may be addressed to it. Reserved names that nobody answers to may not."""
     if isinstance(name, str) and is_role(name):
         return check_role(name)
+    if is_list(name):
+        return check_list(name)
     checked = check_name(name)
     if folded(checked) in _NOBODY:
         raise ReservedName(name=name, instead=_MEANT.get(folded(checked), _ANOTHER))

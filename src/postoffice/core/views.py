@@ -27,6 +27,9 @@ class Proof(msgspec.Struct, frozen=True, kw_only=True):
     message_id: str
     message: Message | None
     standings: tuple[Standing, ...]
+    counts: dict[str, int] | None = None
+    """Of a letter to a list: with how many of its members it stands how. `standings` are then a page of them."""
+    cursor: str | None = None
     purged_at: datetime | None = None
 
 

@@ -26,6 +26,7 @@ _REF = {
     Kind.QUESTION: "question_id",
     Kind.PAUSE: "agent",
     Kind.RESERVATION: "reservation_id",
+    Kind.LIST: "list",
     Kind.RING: "agent",
     Kind.STUCK: "about",
     Kind.REMINDER: "message_id",

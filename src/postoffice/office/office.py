@@ -28,6 +28,7 @@ from postoffice.office.invites import Invites
 from postoffice.office.keys import Keys
 from postoffice.office.ledger import Ledger
 from postoffice.office.lending import Lending
+from postoffice.office.lists import Lists
 from postoffice.office.logins import Logins
 from postoffice.office.machines import Machines
 from postoffice.office.mailboxes import Mailboxes
@@ -143,7 +144,8 @@ class PostOffice:
         mailboxes = Mailboxes(store, checks, directory)
         self.waiting = mailboxes.waiting
         self.counts = mailboxes.counts
-        sessions = Sessions(store, checks, limits, directory, short_ids, persons, rota)
+        self.lists = Lists(store, checks, limits)
+        sessions = Sessions(store, checks, limits, directory, short_ids, persons, self.lists, rota)
         self.inbox = sessions.inbox
         self.history = sessions.history
         self.search = Search(store, checks).search

@@ -21,18 +21,19 @@ class Proofs:
         self._short_ids = short_ids
         self._ledger = ledger
 
-    async def status(self, caller: Caller, ref: str) -> Proof:
-        """Where a message stands, for whoever sent it, got it, or runs the server."""
-        reader = None if caller.owner else caller.name
-        return await self._short_ids.named(reader, self._checks.ref(ref), lambda whole: self._status(caller, whole))
+    async def status(self, caller: Caller, ref: str, cursor: str | None = None, limit: int | None = None) -> Proof:
+        """Where a message stands, for whoever sent it, got it, or runs the server. With the members of a list: in numbers, and page by page."""
+        reader, most = None if caller.owner else caller.name, self._checks.page(limit)
+        after = "" if cursor is None else self._checks.cursor(cursor)
+        return await self._short_ids.named(reader, self._checks.ref(ref), lambda whole: self._status(caller, whole, after, most))
 
     async def of_sent(self, caller: Caller, ref: str) -> Proof:
         """Where a message stands that the caller has sent; the owner may name anybody's."""
         reader = None if caller.owner else caller.name
         return await self._short_ids.named(reader, self._checks.ref(ref), lambda whole: self._sent(caller, whole))
 
-    async def _status(self, caller: Caller, ref: str) -> Proof:
-        proofs = await self._store.mail.proofs(ref, None if caller.owner else caller.name)
+    async def _status(self, caller: Caller, ref: str, after: str, limit: int) -> Proof:
+        proofs = await self._store.mail.proofs(ref, None if caller.owner else caller.name, after, limit)
         if not proofs:
             raise NoSuchMessage(name=caller.name, ref=ref)
         if len(proofs) > 1:

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from postoffice.acts.lists.sending import sending
 from postoffice.acts.mail.send import Send
 from postoffice.core.agent import Caller
 from postoffice.core.clock import steady
@@ -13,7 +14,7 @@ from postoffice.core.draft import Draft, LedgerWish, named_in
 from postoffice.core.errors import MailError, NoSuchAgent
 from postoffice.core.ledger import DIRECT, is_ledger_id
 from postoffice.core.message import Accepted
-from postoffice.core.names import EVERYONE, is_role
+from postoffice.core.names import EVERYONE, is_list, is_role
 from postoffice.core.policy import Auth
 from postoffice.core.reach import Known, Reach
 from postoffice.office.checks import Checks
@@ -107,7 +108,7 @@ class Sending:
         return msgspec.structs.replace(accepted, posted=tuple(posted))
 
     def _act(self, caller: Caller, draft: Draft, **more: Any) -> Send:
-        return Send(caller.name, draft, verified=caller.verified, strangers=self._rules.auth is Auth.OPEN, **more)
+        return sending(caller.name, draft, verified=caller.verified, strangers=self._rules.auth is Auth.OPEN, **more)
 
     async def _again(self, caller: Caller, draft: Draft, outcome: Accepted | BaseException) -> Accepted | BaseException:
         """Try again: a seeming repetition may be the next message of an exchange under one id, and an unknown ref may be a short id."""
@@ -165,7 +166,7 @@ class Sending:
         if ledger_rules is None or draft.ledger is not None:
             return draft
         to = (draft.to,) if isinstance(draft.to, str) else draft.to
-        if not any(name == EVERYONE or is_ledger_id(str(name)) for name in to):
+        if not any(name == EVERYONE or is_list(name) or is_ledger_id(str(name)) for name in to):
             return draft
         return msgspec.structs.replace(draft, ledger=LedgerWish(private=ledger_rules.private, abroad=True))
 

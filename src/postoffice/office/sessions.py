@@ -5,13 +5,14 @@ from contextlib import suppress
 from postoffice.acts.mail.session import ReadSession
 from postoffice.core.agent import Caller
 from postoffice.core.clock import is_id
-from postoffice.core.errors import NotParticipant
+from postoffice.core.errors import NoSuchSession, NotParticipant
 from postoffice.core.limits import Limits, bounded
 from postoffice.core.names import folded
 from postoffice.core.session import Thread
 from postoffice.core.views import Page
 from postoffice.office.checks import Checks
 from postoffice.office.directory import Directory
+from postoffice.office.lists import Lists
 from postoffice.office.persons import Persons
 from postoffice.office.rota import Rota
 from postoffice.office.short_ids import ShortIds
@@ -22,9 +23,18 @@ class Sessions:
     """Listing them settles nothing; reading one settles what it shows."""
 
     def __init__(
-        self, store: Store, checks: Checks, limits: Limits, directory: Directory, short_ids: ShortIds, persons: Persons, rota: Rota
+        self,
+        store: Store,
+        checks: Checks,
+        limits: Limits,
+        directory: Directory,
+        short_ids: ShortIds,
+        persons: Persons,
+        lists: Lists,
+        rota: Rota,
     ) -> None:
         self._store = store
+        self._lists = lists
         self._rota = rota
         self._checks = checks
         self._limits = limits
@@ -61,15 +71,17 @@ class Sessions:
             before = await self._short_ids.whole(reader, before) or before
         try:
             thread = await self._read(caller, reader, session_id, before, most, peek=peek)
-        except NotParticipant:
-            if (found := await self._of_roles(caller, session_id, before, most)) is None:
+        except (NoSuchSession, NotParticipant):
+            if (seen := await self._of_roles(caller, session_id, before, most)) is not None:
+                return seen
+            if (found := await self._store.lists.of_session(session_id, caller.name)) is None:
                 raise
-            return found
+            thread = await self._lists.read(caller, found, before=before, limit=most, peek=peek)
         unread = [line.message.id for line in thread.lines if line.to == folded(caller.name) and not line.is_read]
         if peek or not unread or not await self._persons.is_person(caller):
             return thread
         await self._persons.all_seen(caller, unread)
-        return await self._store.sessions.peek(reader, session_id, before, most)
+        return await self.history(caller, session_id, before=before, limit=most, peek=True)
 
     async def _read(self, caller: Caller, reader: str | None, session_id: str, before: str | None, most: int, *, peek: bool) -> Thread:
         if peek or reader is None:

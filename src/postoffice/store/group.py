@@ -17,7 +17,9 @@ _encode = msgspec.json.Encoder().encode
 LAST = {
     "ask_long_talk",
     "begin_turn",
+    "cancel_list_letter",
     "confirm_post",
+    "count_list_unread",
     "delete_long_talks",
     "delete_webhook",
     "delete_webhook_posts",

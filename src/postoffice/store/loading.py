@@ -1,7 +1,7 @@
 """What a group of acts reads: what is loaded, and in which order it is locked.
 
 Locks are taken in one order by everybody, so that no two groups wait for each other: the deliveries to be settled,
-by id; what is due or waiting, skipping what others hold; then mailboxes, by name. Whatever belongs to two agents
+by id; what is due or waiting, skipping what others hold; then lists, by name; then mailboxes, by name. Whatever belongs to two agents
 (sessions, tasks, connections, dedupe records) is only touched with both their mailboxes locked and needs no lock of its own.
 The one exception is mail named by a sender's id that might have been the office's: it is found after what waits. Should two
 groups wait for each other there, PostgreSQL ends one, and its acts are done again.
@@ -20,6 +20,7 @@ from postoffice.core.clock import micros
 from postoffice.core.session import pair
 from postoffice.store.drawer import Drawer
 from postoffice.store.engine import Loads, Steps
+from postoffice.store.loading_lists import load_lists
 from postoffice.store.loading_mail import load_mail
 
 K = TypeVar("K")
@@ -44,6 +45,8 @@ def load_locked(desk: Desk, drawer: Drawer, needs: Needs) -> Steps:
     """Load and lock mail and mailboxes."""
     yield from _look(desk, needs)
     yield from load_mail(desk, drawer, needs)
+    if needs.lists or needs.list_ids:
+        yield from load_lists(desk, needs)
     if needs.everyone:
         needs.boxes.update(agent for (agent,) in (yield {"everyone": [()]})["everyone"])
     yield from _load_boxes(desk, needs)

@@ -125,6 +125,10 @@ def _ask_for_mail(desk: Desk, needs: Needs) -> None:
             needs.tasks.add(delivery.message_id)
         if delivery.deliver_at is not None:  # whether it is let through is decided when its time has come
             needs.pairs.add(pair(delivery.sender, delivery.mailbox))
+            if delivery.session_id is not None and delivery.session_id not in desk.threads:
+                needs.list_ids.add(delivery.session_id)
+                needs.list_places_by_id.add((delivery.session_id, delivery.mailbox))
+                needs.list_letters.add(delivery.message_id)
         # It may die in this group: then its sender gets a notice in its session with the office.
         timed = delivery.deliver_at is not None or delivery.expires_at is not None
         if (timed or delivery.attempts >= desk.limits.max_attempts) and delivery.sender != SYSTEM:

@@ -20,6 +20,7 @@ from postoffice.store.reads.endless import EndlessReads
 from postoffice.store.reads.for_you import ForYouReads
 from postoffice.store.reads.hooks import HookReads
 from postoffice.store.reads.ledger import LedgerReads
+from postoffice.store.reads.lists import ListReads
 from postoffice.store.reads.log import LogReads
 from postoffice.store.reads.mail import MailReads
 from postoffice.store.reads.notes import NoteReads
@@ -49,7 +50,8 @@ class Store:
         self.agents = AgentReads(engine)
         self.connections = ConnectionReads(engine)
         self.mail = MailReads(engine)
-        self.sessions = SessionReads(engine)
+        self.lists = ListReads(engine)
+        self.sessions = SessionReads(engine, self.lists)
         self.tasks = TaskReads(engine)
         self.questions = QuestionReads(engine)
         self.for_you = ForYouReads(engine)

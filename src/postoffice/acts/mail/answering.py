@@ -50,6 +50,10 @@ class Answered(NamedTuple):
         """Whether it is this agent that is answered."""
         return self.got is not None and self.got.sender == agent
 
+    def on_list(self, desk: Desk, session_id: str) -> bool:
+        """Whether this is the session of a list by which it came: what answers its author alone is no part of that."""
+        return self.got is not None and self.got.session_id == session_id and session_id not in desk.threads
+
     def carried(self, draft: Draft) -> Draft:
         """The draft with the mark of what it answers."""
         return (

@@ -59,3 +59,5 @@ class Cancel(Act[Recalled]):
             desk.tell(desk.boxes[row.mailbox], Kind.DEAD_LETTER, row.message_id, {"reason": CANCELED})
         row.token = row.holder = None
         move(desk, row, State.DEAD, reason=CANCELED)
+        if row.session_id is not None and row.session_id not in desk.threads:  # who comes to the list later does not read it either
+            desk.write("cancel_list_letter", (row.message_id,), row.message_id)

@@ -10,7 +10,7 @@ from postoffice.core.connection import Assurance
 from postoffice.core.draft import Draft
 from postoffice.core.loops import hop
 from postoffice.core.message import TASK, Message, TaskRef
-from postoffice.core.names import EVERYONE, folded
+from postoffice.core.names import EVERYONE, folded, is_list
 from postoffice.core.policy import admitted
 from postoffice.core.session import pair
 from postoffice.core.task import TaskState
@@ -47,7 +47,7 @@ def compose(
     return Message(
         id=desk.clock.new_id(),
         sender=sender.name,
-        to=_address(draft, boxes),
+        to=_address(desk, draft, boxes),
         created_at=desk.at,
         from_verified=verified,
         type=draft.type,
@@ -74,20 +74,22 @@ def compose(
         automatic=draft.automatic,
         deliver_at=deliver_at,
         expires_at=expires_at,
-        assurance=_assurance(desk, sender.agent, boxes),
+        assurance=_assurance(desk, sender.agent, boxes, draft.to),
     )
 
 
-def _address(draft: Draft, boxes: list[Box]) -> str | tuple[str, ...]:
-    """Whom it is to, each by the name as its agent writes it."""
+def _address(desk: Desk, draft: Draft, boxes: list[Box]) -> str | tuple[str, ...]:
+    """Whom it is to, each by the name as its agent, or whoever made the list, writes it."""
     if draft.to == EVERYONE:
         return EVERYONE
+    if isinstance(draft.to, str) and is_list(draft.to):
+        return desk.lists.named[folded(draft.to)].name
     return boxes[0].name if isinstance(draft.to, str) else tuple(box.name for box in boxes)
 
 
-def _assurance(desk: Desk, sender: str, boxes: list[Box]) -> Assurance | None:
-    """How its recipients' consent was made. Only what holds for all of them is claimed."""
-    if not desk.connected:
+def _assurance(desk: Desk, sender: str, boxes: list[Box], to: object) -> Assurance | None:
+    """How its recipients' consent was made. Only what holds for all of them is claimed; members of a list consent to the list."""
+    if not desk.connected or is_list(to):
         return None
     assurances = {_consent(desk, sender, box) for box in boxes}
     only = assurances.pop() if len(assurances) == 1 else None

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
+from postoffice.acts.lists.places import is_on
 from postoffice.acts.mail.moves import bury, end_expired, let_through, move
 from postoffice.acts.needs import Needs
 from postoffice.acts.people.connections import expire
@@ -38,9 +39,14 @@ def return_due(desk: Desk) -> int:
 
 
 def _deliver(desk: Desk, row: DeliveryRow) -> None:
-    """Its time has come. If its sender may no longer write to the recipient, it does not arrive."""
+    """Its time has come. If its sender may no longer write to the recipient, it does not arrive; nor with whom who has left the list it was to."""
     sender, box = desk.boxes[row.sender], desk.boxes[row.mailbox]
-    if not admitted(row.sender, row.mailbox, box.card.allow_from, connected=pair(row.sender, row.mailbox) in desk.connected):
+    to_list = desk.lists.by_id.get(row.session_id or "")
+    if to_list is not None:
+        if not is_on(desk, to_list, row.mailbox):
+            bury(desk, row, f"{box.name} is not on {to_list.name} any more")
+            return
+    elif not admitted(row.sender, row.mailbox, box.card.allow_from, connected=pair(row.sender, row.mailbox) in desk.connected):
         bury(desk, row, f"{sender.name} may not write to {box.name} any more")
         return
     let_through(desk, row)

@@ -5,6 +5,8 @@ from datetime import timedelta
 import msgspec
 
 from postoffice.acts.desk import Desk
+from postoffice.acts.lists.places import come_last, count_unread
+from postoffice.acts.lists.rows import OnList
 from postoffice.acts.rows import Box, DeliveryRow, ThreadRow
 from postoffice.acts.rules.codes import mark_codes
 from postoffice.acts.rules.notices import Notice, dead_letter
@@ -24,13 +26,26 @@ def keep(desk: Desk, message: Message, sender: str, body: str) -> None:
     desk.write("add_message", (message.id, sender, message.client_id, message.type, message.ref_id, desk.now, body))
 
 
-def post(desk: Desk, message: Message, body: str, sender: str, box: Box, thread: ThreadRow | None, state: State = State.PENDING) -> None:
+def keep_note(desk: Desk, message: Message) -> None:
+    """Count a note with the entity it is about."""
+    assert message.ref_id is not None  # check_draft asks it of every note
+    type, notes, created_at = desk.entities.get(message.ref_id, (message.ref_type or "", 0, desk.now))
+    desk.entities[message.ref_id] = (type, notes + 1, created_at)
+    desk.write("put_entity", (message.ref_id, type, notes + 1, created_at, desk.now), message.ref_id)
+
+
+def post(
+    desk: Desk, message: Message, body: str, sender: str, box: Box, thread: ThreadRow | OnList | None, state: State = State.PENDING
+) -> None:
     """Put a message into one mailbox."""
     if box.forgotten:
         desk.remember(box)
     number = desk.number(box)
     session_id = session_number = None
-    if thread is not None:
+    if isinstance(thread, OnList):
+        session_id, session_number = thread
+        count_unread(desk, session_id, box.agent, int(state in UNREAD), 0 if state is State.HELD else desk.now)
+    elif thread is not None:
         thread.counted += 1
         thread.last_at = desk.now
         session_id, session_number = thread.id, thread.counted
@@ -113,6 +128,8 @@ def let_through(desk: Desk, row: DeliveryRow) -> None:
     """Mail that was held since it was sent reaches its recipient now, who hears of it."""
     box = desk.boxes[row.mailbox]
     if row.deliver_at is None:
+        if row.session_id is not None and row.session_id not in desk.threads:
+            count_unread(desk, row.session_id, row.mailbox, 0, desk.now)
         desk.tell(box, Kind.NEW_MESSAGE, row.message_id)
     else:
         row.number, row.created_at, row.deliver_at = desk.number(box), desk.now, None
@@ -126,7 +143,10 @@ def _come_last(desk: Desk, row: DeliveryRow) -> None:
     """What has waited for its time comes after all that was said in its session meanwhile."""
     if row.session_id is None:
         return
-    thread = desk.threads[row.session_id]
+    thread = desk.threads.get(row.session_id)
+    if thread is None:
+        come_last(desk, row, row.session_id)
+        return
     if row.session_number != thread.counted:
         thread.counted += 1
         row.session_number = thread.counted
@@ -168,13 +188,22 @@ def bury(desk: Desk, row: DeliveryRow, reason: str, *, said: bool = False, refus
     task = desk.tasks.get(row.message_id)
     if task is not None and task.state not in FINAL:
         step(desk, task, TaskState.FAILED, f"{UNDELIVERED}{reason}")
-    if row.sender != SYSTEM:  # notices never cause notices
+    if row.sender != SYSTEM and not _told_of_all(desk, row, reason):  # notices never cause notices
         notify(
             desk,
             desk.boxes[row.sender],
             dead_letter(row, _subject(desk, row), box.name, reason, said=said, refused=refused),
             correlation_id=row.correlation_id,
         )
+
+
+def _told_of_all(desk: Desk, row: DeliveryRow, reason: str) -> bool:
+    """Whether its sender knows already: a letter to a list expires with all its members at once."""
+    if reason != EXPIRED or row.session_id is None or row.session_id in desk.threads:
+        return False
+    told = row.message_id in desk.lists.expired
+    desk.lists.expired.add(row.message_id)
+    return told
 
 
 def _subject(desk: Desk, row: DeliveryRow) -> str:
@@ -221,8 +250,13 @@ def _count(desk: Desk, box: Box, state: str, by: int, size: int) -> None:
 
 
 def _recount_unread(desk: Desk, row: DeliveryRow, *, before: bool) -> None:
-    if row.session_id is not None and (by := row.unread - before):
-        _count_unread(desk, desk.threads[row.session_id], row.mailbox, by)
+    if row.session_id is None or not (by := row.unread - before):
+        return
+    thread = desk.threads.get(row.session_id)
+    if thread is None:  # what is no session of two is a list's
+        count_unread(desk, row.session_id, row.mailbox, by)
+    else:
+        _count_unread(desk, thread, row.mailbox, by)
 
 
 def _count_unread(desk: Desk, thread: ThreadRow, agent: str, by: int) -> None:

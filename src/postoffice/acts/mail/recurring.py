@@ -5,8 +5,8 @@ from msgspec.structs import astuple
 
 from postoffice.acts.act import Act
 from postoffice.acts.desk import Desk
+from postoffice.acts.lists.sending import sending
 from postoffice.acts.mail.moves import notify
-from postoffice.acts.mail.send import Send
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Row
 from postoffice.acts.rules.notices import recurring_refused
@@ -123,7 +123,7 @@ class SendRecurring(Act[bool]):
 
     def __init__(self, row: RecurringRow, *, strangers: bool) -> None:
         self.row = row
-        self.sending = Send(row.agent, _template(row.letter).draft(), verified=row.verified, strangers=strangers)
+        self.sending = sending(row.agent, _template(row.letter).draft(), verified=row.verified, strangers=strangers)
 
     def ask(self, needs: Needs) -> None:
         self.sending.ask(needs)

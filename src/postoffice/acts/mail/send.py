@@ -9,11 +9,12 @@ from postoffice.acts.act import Act
 from postoffice.acts.attachments.carrying import Carrying
 from postoffice.acts.desk import Desk
 from postoffice.acts.ledger.outbox import ask_for_topics, put_log, put_message, put_note
+from postoffice.acts.mail.addressees import everyone_but, open_boxes, refusal_of
 from postoffice.acts.mail.answering import Answered, Answering
 from postoffice.acts.mail.compose import compose
 from postoffice.acts.mail.forwarding import Forwarding
 from postoffice.acts.mail.joining import is_invited, named_thread
-from postoffice.acts.mail.moves import keep, post
+from postoffice.acts.mail.moves import keep, keep_note, post
 from postoffice.acts.mail.reach_signs import known_of, with_signs, without_signs
 from postoffice.acts.needs import Needs
 from postoffice.acts.questions.opening import check_question, open_question
@@ -24,20 +25,21 @@ from postoffice.acts.rules.codes import ask_codes
 from postoffice.acts.rules.depth import check_depth
 from postoffice.acts.rules.endless import ask_talk, check_talk, count_talk, may_count, refresh_talk
 from postoffice.acts.rules.idempotency import Exchange, Once
-from postoffice.acts.rules.naming import ask_lookalikes, check_new_name
+from postoffice.acts.rules.naming import ask_lookalikes
 from postoffice.acts.rules.rates import ask_rate, count_sent
 from postoffice.acts.tasks.links import Links
 from postoffice.acts.tasks.steps import open_task
-from postoffice.core.agent import Card, is_person
+from postoffice.core.agent import is_person
 from postoffice.core.clock import is_id
 from postoffice.core.delivery import State
 from postoffice.core.draft import Draft, addressee, with_whole_ids
-from postoffice.core.errors import MailError, NoSuchAgent, NoSuchRole, OutOfReach
+from postoffice.core.errors import MailError
 from postoffice.core.event import Kind
 from postoffice.core.ledger import AWAITING, DIRECT, URGENT
+from postoffice.core.mailing_list import ToMembers
 from postoffice.core.message import TASK, Accepted, Message, Posted, check_size, is_note
-from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded, is_account, is_role
-from postoffice.core.policy import ANYONE, admitted
+from postoffice.core.names import EVERYONE, SYSTEM, folded, is_list
+from postoffice.core.policy import admitted
 from postoffice.core.session import pair, subject_key
 
 _ROW_BYTES = 500  # bytes that a recipient takes besides what is said
@@ -73,7 +75,8 @@ class Send(Act[Accepted]):
         self.room_taken = not rated
         """Whether whoever sends it has taken the room for it."""
         self.to_all = draft.to == EVERYONE
-        self.names = () if self.to_all else (draft.to,) if isinstance(draft.to, str) else draft.to
+        self.to_list: ToMembers | None = None
+        self.names: tuple[str, ...] = () if self.to_all or is_list(draft.to) else (draft.to,) if isinstance(draft.to, str) else draft.to
         self.agents = [folded(name) for name in self.names]
         self.brief = len(self.agents) == 1 and len(draft.content or "") < _BRIEF_CHARACTERS and not draft.parts and draft.payload is UNSET
         self.note = is_note(draft.type)
@@ -91,7 +94,7 @@ class Send(Act[Accepted]):
             # However the address is spelled, it is the same message.
             to = addressee(draft.to)
             self.once = Once.of(self.doer, to, draft.client_id, msgspec.structs.replace(said, to=to))
-            if isinstance(draft.to, str) and self.doer == self.sender:
+            if self.agents and isinstance(draft.to, str) and self.doer == self.sender:
                 self.exchange = Exchange(self.sender, to, draft.client_id, looks=looks)
 
     def ask(self, needs: Needs) -> None:
@@ -129,6 +132,10 @@ class Send(Act[Accepted]):
         if self.strangers:
             for name in self.names:
                 ask_lookalikes(needs, desk, name)
+        self._ask_for_threads(needs, desk, recipients)
+
+    def _ask_for_threads(self, needs: Needs, desk: Desk, recipients: list[str]) -> None:
+        """Have the sender's sessions with them, and their consent where their cards do not give it."""
         subject = self._subject_key(self.forwarding.original(desk)) if self.draft.session_id is None else ""
         for agent in recipients:
             if agent == self.sender:
@@ -138,7 +145,7 @@ class Send(Act[Accepted]):
             # What a card says now may be changed by another act of the group.
             if box is not None and (needs.agents or not admitted(self.sender, agent, box.card.allow_from, connected=False)):
                 needs.pairs.add(members)
-            if self.draft.session_id is None:
+            if self.draft.session_id is None or self.draft.reply_to is not None:
                 needs.thread_keys.add((*members, subject))
             if self.draft.automatic:
                 needs.thread_keys.update((*pair(SYSTEM, one), "") for one in (self.sender, agent))
@@ -157,7 +164,7 @@ class Send(Act[Accepted]):
             try:
                 threads[box.agent] = self._check(desk, sender, box, original, answered)
             except MailError as error:
-                if not self.to_all:
+                if self.names:
                     raise
                 refused[box.agent] = error
         joined = draft.session_id is not None or (isinstance(draft.to, str) and answered.thread is not None)
@@ -179,17 +186,12 @@ class Send(Act[Accepted]):
         keep(desk, message, self.sender, body)
         self.forwarding.remember(desk, original, message)
         self.carrying.keep(desk, message)
-        posted = [
-            Posted(recipient=box.name, refusal=refused[box.agent].code, detail=str(refused[box.agent]))
-            if box.agent in refused
-            else self._post(desk, message, body, box, threads[box.agent], unseen=box in unseen)
-            for box in boxes
-        ]
+        posted = self._post_all(desk, message, body, boxes, threads, refused, unseen)
         if draft.ledger is not None and draft.ledger.log:
             put_log(desk, message, self.sender)
         way = None
         if self.note:
-            self._keep_note(desk, message)
+            keep_note(desk, message)
             way = None if draft.ledger is None else put_note(desk, message, self.sender)
             desk.tell(sender, Kind.NOTE, message.id, {"entity": message.ref_id})
         answer = Accepted(
@@ -198,6 +200,7 @@ class Send(Act[Accepted]):
             subject=message.subject,
             client_id=draft.client_id,
             posted=tuple(posted),
+            to_list=self.to_list,
             deliver_at=message.deliver_at,
             expires_at=message.expires_at,
             ledger=way,
@@ -207,32 +210,13 @@ class Send(Act[Accepted]):
         return answer
 
     def _recipients(self, desk: Desk) -> list[str]:
-        if self.to_all:
-            return [
-                agent
-                for agent in desk.boxes
-                if agent not in (self.sender, SYSTEM, OWNER) and not is_role(agent) and not desk.boxes[agent].forgotten
-            ]
-        return self.agents
+        return everyone_but(desk, self.sender) if self.to_all else self.agents
 
     def _open_boxes(self, desk: Desk) -> tuple[list[Box], list[Box]]:
         """The recipients' mailboxes, and those among them that are new."""
-        boxes: list[Box] = []
-        unseen: list[Box] = []
         if self.to_all:
             return [desk.boxes[agent] for agent in self._recipients(desk)], []
-        for name, agent in zip(self.names, self.agents, strict=True):
-            box = desk.boxes.get(agent)
-            if box is None or box.forgotten:
-                if is_role(name) or not self.strangers:
-                    raise NoSuchRole(name=name) if is_role(name) else NoSuchAgent(name=name, hint="check the name")
-                if is_account(name):  # nobody can come under that name and find it
-                    raise OutOfReach(recipient=name, sender=desk.boxes[self.sender].name)
-                check_new_name(desk, name, unseen)
-                box = box or desk.new_box(name, Card(allow_from=(ANYONE,)))
-                unseen.append(box)
-            boxes.append(box)
-        return boxes, unseen
+        return open_boxes(desk, self.sender, self.names, strangers=self.strangers)
 
     def _subject_key(self, original: Message | None) -> str:
         """The subject of its session where it names none. A forward keeps the subject it had."""
@@ -260,18 +244,33 @@ class Send(Act[Accepted]):
         if box.agent == self.sender or self.note:
             return None
         members = pair(self.sender, box.agent)
-        if self.draft.session_id is None:
+        if self.draft.session_id is None or answered.on_list(desk, self.draft.session_id):
             return answered.joined(desk, members) or desk.thread_keys.get((*members, self._subject_key(original)))
         return named_thread(desk, self.draft.session_id, self.sender, box, answered)
+
+    def _post_all(
+        self,
+        desk: Desk,
+        message: Message,
+        body: str,
+        boxes: list[Box],
+        threads: dict[str, ThreadRow | None],
+        refused: dict[str, MailError],
+        unseen: list[Box],
+    ) -> list[Posted]:
+        """What became of it with each recipient."""
+        return [
+            refusal_of(box, refused[box.agent])
+            if box.agent in refused
+            else self._post(desk, message, body, box, threads[box.agent], unseen=box in unseen)
+            for box in boxes
+        ]
 
     def _post(self, desk: Desk, message: Message, body: str, box: Box, thread: ThreadRow | None, *, unseen: bool) -> Posted:
         if thread is None and not self.note:
             thread = desk.thread_of(self.sender, box.agent, message.subject)
-        waits = self.draft.hold or message.deliver_at is not None
-        state = State.ACKED if self.draft.settled else State.HELD if waits else State.PENDING
         way = self._way(desk, message, box)
-        if way == AWAITING and message.priority > URGENT:
-            state = State.HELD
+        state = self._state(message, way)
         post(desk, message, body, self.sender, box, thread, state)
         session_id = None if thread is None else thread.id
         if message.type == TASK:
@@ -286,14 +285,12 @@ class Send(Act[Accepted]):
                 refresh_talk(desk, box.agent)
         return Posted(recipient=box.name, session_id=session_id, unseen=unseen, ledger=way, known=known_of(desk, box))
 
+    def _state(self, message: Message, way: str | None) -> State:
+        waits = self.draft.hold or message.deliver_at is not None or (way == AWAITING and message.priority > URGENT)
+        return State.ACKED if self.draft.settled else State.HELD if waits else State.PENDING
+
     def _way(self, desk: Desk, message: Message, box: Box) -> str | None:
         """How it goes where the ledger was asked for. Notes reach everyone they name at once."""
         if self.draft.ledger is None:
             return None
         return DIRECT if self.note else put_message(desk, message, self.sender, box.agent, self.draft.ledger)
-
-    def _keep_note(self, desk: Desk, message: Message) -> None:
-        assert message.ref_id is not None  # check_draft asks it of every note
-        type, notes, created_at = desk.entities.get(message.ref_id, (message.ref_type or "", 0, desk.now))
-        desk.entities[message.ref_id] = (type, notes + 1, created_at)
-        desk.write("put_entity", (message.ref_id, type, notes + 1, created_at, desk.now), message.ref_id)

@@ -11,7 +11,7 @@ from postoffice.acts.questions.opening import open_question
 from postoffice.acts.rules.endless import hold_talk, refresh_talk
 from postoffice.core.endless import GO_ON, STOP
 from postoffice.core.message import QUESTION, Message
-from postoffice.core.names import OWNER, SYSTEM
+from postoffice.core.names import OWNER, SYSTEM, is_list
 from postoffice.core.question import Ask, Question
 from postoffice.core.session import pair
 
@@ -25,6 +25,31 @@ class LongTalk(msgspec.Struct, frozen=True):
     low: str
     high: str
     letters: int
+
+    def ask(self, needs: Needs) -> None:
+        """Have what they remember at hand, locked."""
+        if is_list(self.low):
+            needs.lists.add(self.low)
+        else:
+            needs.boxes.update((self.low, self.high))
+        needs.memories.update((self.low, self.high))
+
+    @property
+    def between(self) -> list[str]:
+        """The two, or the list whose session it is."""
+        return list(dict.fromkeys((self.low, self.high)))
+
+    @property
+    def whose(self) -> str:
+        """The same in words."""
+        return " and ".join(self.between)
+
+    @property
+    def what_happened(self) -> str:
+        """Why the owner is asked."""
+        if is_list(self.low):
+            return f"Models on {self.low} have answered each other with {self.letters} letters within an hour"
+        return f"{self.whose} have sent each other {self.letters} letters within an hour"
 
 
 class AskGoOn(Act[str]):
@@ -48,10 +73,9 @@ class AskGoOn(Act[str]):
             created_at=desk.at,
             from_verified=True,
             type=QUESTION,
-            subject=f"{talk.low} and {talk.high}",
-            content=f"{talk.low} and {talk.high} have sent each other {talk.letters} letters within an hour, "
-            "and no person has said a word. Should they go on?",
-            payload={"kind": "long_talk", "session_id": talk.session_id, "between": [talk.low, talk.high], "letters": talk.letters},
+            subject=talk.whose,
+            content=f"{talk.what_happened}, and no person has said a word. Should they go on?",
+            payload={"kind": "long_talk", "session_id": talk.session_id, "between": talk.between, "letters": talk.letters},
             trace=(SYSTEM,),
             ask=Ask(choices=(GO_ON, STOP), text=False),
         )
@@ -71,8 +95,7 @@ class GoOn(Act[None]):
         self.talk = talk
 
     def ask(self, needs: Needs) -> None:
-        needs.boxes.update((self.talk.low, self.talk.high))
-        needs.memories.update((self.talk.low, self.talk.high))
+        self.talk.ask(needs)
 
     def run(self, desk: Desk) -> None:
         refresh_talk(desk, self.talk.low, self.talk.high)
@@ -91,8 +114,7 @@ class AnswerGoOn(AnswerQuestion):
     def ask(self, needs: Needs) -> None:
         super().ask(needs)
         if self.talk is not None:
-            needs.boxes.update((self.talk.low, self.talk.high))
-            needs.memories.update((self.talk.low, self.talk.high))
+            self.talk.ask(needs)
 
     def run(self, desk: Desk) -> Question:
         closed = super().run(desk)

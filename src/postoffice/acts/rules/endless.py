@@ -1,14 +1,17 @@
 """Two models that write to each other without end: the owner is asked, and they stop until a person says something."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from postoffice.acts.desk import Desk
+from postoffice.acts.lists.rows import ListRow
 from postoffice.acts.mail.moves import notify
 from postoffice.acts.needs import Needs
 from postoffice.acts.rows import Box, MemoryRow, ThreadRow
-from postoffice.acts.rules.notices import talking_long
+from postoffice.acts.rules.notices import list_talking_long, talking_long
 from postoffice.core.draft import Draft
-from postoffice.core.endless import Memory, one_letter_more, spell_of, write
+from postoffice.core.endless import MEMBERS_THAT_HEAR, Memory, one_letter_more, spell_of, write, write_to_list
 from postoffice.core.errors import TalkHeld
 from postoffice.core.names import SYSTEM, is_role
 from postoffice.core.session import pair
@@ -35,6 +38,33 @@ def check_talk(desk: Desk, thread: ThreadRow | None) -> None:
     spell = spell_of(_read(desk, _keeper(thread))[0], thread.id, desk.now, _refreshed(desk, thread))
     if spell is not None and spell.held:
         raise TalkHeld(session=thread.id, letters=spell.letters)
+
+
+def check_list_talk(desk: Desk, row: ListRow) -> None:
+    """Refuse one more letter to a list whose session is held."""
+    kept, refreshed_at = _read(desk, row.list)
+    spell = spell_of(kept, row.id, desk.now, refreshed_at)
+    if spell is not None and spell.held:
+        raise TalkHeld(session=row.id, letters=spell.letters)
+
+
+def count_list_talk(desk: Desk, row: ListRow, sender: Box, members: Sequence[str]) -> None:
+    """Count a letter to a list. At a first number the owner is asked, and its sender and whoever keeps the list are told; at a second it is held."""
+    hearing = members if len(members) <= MEMBERS_THAT_HEAR else ()
+    talks = {agent: _read(desk, agent) for agent in (sender.agent, row.list, *hearing)}
+    (mine, _), (kept, refreshed_at) = talks[sender.agent], talks[row.list]
+    if write_to_list(sender.agent, row.list, mine, kept, (talks[agent][0] for agent in hearing), desk.now):
+        spell = one_letter_more(spell_of(kept, row.id, desk.now, refreshed_at), desk.now)
+        asked, held = desk.limits.talk_asked, desk.limits.talk_held
+        spell.held = spell.held or bool(held and spell.letters >= held)
+        kept.spells = {row.id: spell}
+        if asked and spell.letters == asked:
+            for agent in dict.fromkeys((sender.agent, row.owner)):
+                notify(desk, desk.boxes[agent], list_talking_long(row.id, row.name, spell.letters, held))
+        if (asked and spell.letters == asked) or spell.letters == held:
+            desk.write("put_long_talk", (row.id, row.list, row.list, spell.letters, desk.now, desk.now if spell.held else None), row.id)
+    for agent, (talk, at) in talks.items():
+        _keep(desk, agent, talk, at)
 
 
 def count_talk(desk: Desk, thread: ThreadRow, sender: Box, box: Box) -> None:

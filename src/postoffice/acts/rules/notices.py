@@ -63,6 +63,13 @@ def talking_long(session_id: str, other: str, letters: int, held: int) -> Notice
     return Notice(text, {"kind": "long_talk", "session_id": session_id, "with": other, "letters": letters, "held_at": held or None})
 
 
+def list_talking_long(session_id: str, name: str, letters: int, held: int) -> Notice:
+    """Models have answered each other on a list for long, and no person has said a word."""
+    end = f" After {held} the list is held." if held else ""
+    text = f"Models have answered each other on {name} with {letters} letters within an hour. The owner is asked whether they should go on.{end}"
+    return Notice(text, {"kind": "long_talk", "session_id": session_id, "with": name, "letters": letters, "held_at": held or None})
+
+
 def task_overdue(task: TaskRow, assignee: str) -> Notice:
     """A task's deadline has passed."""
     text = f"Task {task.id} is {task.state} with {assignee}, and its deadline has passed. {_ways_on(assignee)}"

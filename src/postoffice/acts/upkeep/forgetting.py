@@ -81,6 +81,7 @@ def _purge(desk: Desk, id: str, sender: str) -> None:
         "delete_rings",
         "delete_attachments",
         "delete_role_takes",
+        "delete_list_letter",
         "delete_message",
     ):
         desk.write(statement, (id,), id)

@@ -11,6 +11,7 @@ from postoffice.core.delivery import CANCELED
 from postoffice.core.draft import Draft
 from postoffice.core.errors import BadMessage
 from postoffice.core.message import Message, TaskRef
+from postoffice.core.names import is_list
 from postoffice.core.task import TaskState
 from postoffice.core.text import read_parts
 
@@ -37,6 +38,8 @@ def to_file(message: Message, session_id: str | None, reply_to: str | None) -> d
     }
     if message.payload is not UNSET and (message.content is not None or message.parts):
         written["payload"] = message.payload
+    if is_list(message.to):
+        written["list"] = message.to
     if message.automatic:
         written["automatic"] = True
     if message.task is not None and message.task.state == TaskState.CANCELED:

@@ -17,6 +17,7 @@ from postoffice.core.errors.connection import *
 from postoffice.core.errors.identity import *
 from postoffice.core.errors.kinds import *
 from postoffice.core.errors.ledger import *
+from postoffice.core.errors.lists import *
 from postoffice.core.errors.mail import *
 from postoffice.core.errors.question import *
 from postoffice.core.errors.recurring import *

@@ -46,7 +46,7 @@ _TASK = {"type": "object"}
 _Limit = Annotated[int, from_least(1, "batch"), plainly({"type": "integer", "default": MAIL_LIMIT})]
 _Minutes = Annotated[int, Meta(ge=1, le=_LATER_MOST_MINUTES), plainly({"type": "integer"})]
 _Ids = Annotated[str | list[str], plainly({"type": "array", "items": {"type": "string"}})]
-_To = Annotated[str | list[str], plainly({"type": "string"}, "Names by commas, or ALL. A reply needs none.")]
+_To = Annotated[str | list[str], plainly({"type": "string"}, "Names by commas, ALL, #list. A reply needs none.")]
 
 _Files = Annotated[list[str], says("Digests of files, from mail or `postoffice upload`.")]
 
@@ -173,7 +173,7 @@ AGENTS = Tool(
     name="mail_agents",
     title="Who is here",
     arguments=Agents,
-    description="Lists agents, and who is there now.",
+    description="Lists agents, who is there now, #lists.",
     reads_only=True,
     brief=True,
 )
@@ -182,7 +182,7 @@ AGENTS = Tool(
 class Connect(Arguments, frozen=True, kw_only=True):
     """What `mail_connect` takes."""
 
-    agent: Annotated[str, says("Whom to write to; gives a code for your person to pass on.")] | None = None
+    agent: Annotated[str, says("Whom to write to; gives a code for your person to pass on. #list: joins.")] | None = None
     code: Annotated[str, says("From your person, who got it from the other's: accepts.")] | None = None
     agent_id: Me | None = None
 

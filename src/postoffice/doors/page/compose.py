@@ -11,8 +11,9 @@ from starlette.responses import Response
 
 from postoffice.core.draft import Draft
 from postoffice.core.errors import IdConflict, Invalid, NoSuchMessage
-from postoffice.core.message import TASK, TaskRef
-from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded
+from postoffice.core.mailing_list import Place
+from postoffice.core.message import TASK, Accepted, TaskRef
+from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded, is_list
 from postoffice.core.session import Thread
 from postoffice.core.views import Seat
 from postoffice.doors.moments import now
@@ -50,9 +51,10 @@ async def _sheet(look: Look, given: dict[str, str], status: int = HTTPStatus.OK,
     if look.caller.owner:
         agents = (await look.office.roster(look.caller, limit=_AGENTS)).items
     names = await look.office.names("", _AGENTS)
+    lists = (await look.office.lists.all(look.caller, limit=_AGENTS)).items
     voices = [look.caller.name, *(seat.name for seat in agents if not seat.has_key)]
     once = given.get("once") or look.once()
-    return await look.show("compose.html", status, names=names, voices=voices, given=given, once=once, doubtful=doubtful)
+    return await look.show("compose.html", status, names=names, lists=lists, voices=voices, given=given, once=once, doubtful=doubtful)
 
 
 async def send(look: Look) -> Response:
@@ -80,9 +82,16 @@ async def send(look: Look) -> Response:
     except IdConflict:  # the same form was sent twice: only its deadline differs, which counts from now
         sent = await look.office.status(voice, draft.client_id or "")
         return look.to(f"/page/letter/{sent.message_id}", {"said": "sent"})
-    if len(accepted.posted) == 1 and accepted.session_id is not None:
+    if accepted.session_id is not None and (len(accepted.posted) == 1 or await _reads(look, accepted)):
         return look.to(f"/page/thread/{accepted.session_id}", {"said": "sent"}, "#latest")
     return look.to(f"/page/letter/{accepted.message_id}", {"said": "sent"})
+
+
+async def _reads(look: Look, accepted: Accepted) -> bool:
+    """Whether it went to a list whose conversation is open to whoever looks."""
+    if accepted.to_list is None:
+        return False
+    return look.caller.owner or (await look.office.lists.show(look.caller, accepted.to_list.name)).you is Place.MEMBER
 
 
 async def reply(look: Look) -> Response:
@@ -103,7 +112,7 @@ async def reply(look: Look) -> Response:
             session_id=thread.id if way.inside else None,
             correlation_id=await _mark(look, way, answered),
             reply_to=answered,
-            answers_elsewhere=not way.inside,
+            answers_elsewhere=not way.inside or is_list(way.recipient),
             client_id=_id(form),
         ),
     )
@@ -116,6 +125,8 @@ async def reply(look: Look) -> Response:
 
 async def ways(look: Look, thread: Thread) -> list[Way]:
     """The ways an answer can go in this conversation, the likeliest first."""
+    if is_list(thread.other):
+        return [Way(look.caller.name, thread.other, inside=True), *_to_author(look, thread)]
     members = [name for name in (thread.reader, thread.other) if name]
     if not look.caller.owner:
         return [] if folded(thread.other) == SYSTEM else [Way(look.caller.name, thread.other, inside=True)]
@@ -129,6 +140,12 @@ async def ways(look: Look, thread: Thread) -> list[Way]:
             if not (await look.office.agent(speaker)).has_key:
                 found_ways.append(Way(speaker, hearer, inside=True))
     return found_ways
+
+
+def _to_author(look: Look, thread: Thread) -> list[Way]:
+    """Of a list's letters the last is also answered to its author alone."""
+    authors = [line.message.sender for line in thread.lines[:1] if folded(line.message.sender) != folded(look.caller.name)]
+    return [Way(look.caller.name, author, inside=False) for author in authors if folded(author) not in (SYSTEM, OWNER)]
 
 
 async def _mark(look: Look, way: Way, answered: str | None) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from postoffice.core.errors import MailError, NoSuchAgent
-from postoffice.core.names import EVERYONE, folded
+from postoffice.core.names import EVERYONE, folded, is_list
 from postoffice.doors.page.look import Look
 from postoffice.office import Auth
 
@@ -29,6 +29,8 @@ async def know(look: Look, typed: str) -> Known:
     """Look a name up."""
     if typed == EVERYONE:
         return Known(typed, known=True)
+    if is_list(typed):
+        return await _know_list(look, typed)
     try:
         return Known((await look.office.agent(typed)).name, known=True)
     except NoSuchAgent:
@@ -42,6 +44,14 @@ async def know(look: Look, typed: str) -> Known:
     parts = [name for fold, name in by_fold.items() if folded(typed) in fold] if not close else []
     near = by_fold[close[0]] if close else parts[0] if len(parts) == 1 else None
     return Known(typed, known=False, near=near, why="no agent has this name yet")
+
+
+async def _know_list(look: Look, typed: str) -> Known:
+    """The same of a list, which nobody makes by writing to it."""
+    try:
+        return Known((await look.office.lists.show(look.caller, typed)).name, known=True)
+    except MailError as error:
+        return Known(typed, known=False, why=str(error))
 
 
 async def doubts(look: Look, names: Sequence[str]) -> list[Known]:

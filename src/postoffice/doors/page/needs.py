@@ -124,7 +124,7 @@ def _need(matter: Matter, thing: Any, words: str, talk: str | None) -> Need:
             short = len(text) <= _ONE_LINE_CHARACTERS and "\n" not in text.strip()
             return Need(matter, text if short else "A question", "" if short else text, thing, talk)
         case MatterKind.HELD:
-            return Need(matter, f"What {matter.who} and {matter.whom} said", text)
+            return Need(matter, f"What {matter.who if matter.whom is None else f'{matter.who} and {matter.whom}'} said", text)
         case MatterKind.CONSENT:
             return Need(matter, f"To write to {matter.whom}", text, thing)
         case MatterKind.DEAD:

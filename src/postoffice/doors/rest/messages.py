@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 from postoffice.core.delivery import Recalled, Standing
 from postoffice.core.errors import MailError
 from postoffice.core.letter import Letter, letter
+from postoffice.core.mailing_list import ToMembers
 from postoffice.core.message import Accepted, Posted
 from postoffice.core.query import WHAT_TO_ASK
 from postoffice.core.views import Found, Proof
@@ -47,6 +48,8 @@ class Sent(msgspec.Struct, frozen=True, kw_only=True):
     recipients: tuple[Posted, ...]
     deliver_at: datetime | UnsetType = UNSET
     expires_at: datetime | UnsetType = UNSET
+    to_list: ToMembers | UnsetType = UNSET
+    """Of a letter to a list: to how many of its members it went. `recipients` then has those who did not get it, and some of the others."""
 
 
 class SendResult(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -76,6 +79,9 @@ class Whereabouts(msgspec.Struct, frozen=True, kw_only=True):
     message: Letter | None
     standings: tuple[Standing, ...]
     purged_at: datetime | None
+    counts: dict[str, int] | UnsetType = UNSET
+    """Of a letter to a list: how many of its members stand how. `standings` are then a page of them."""
+    cursor: str | UnsetType = UNSET
 
 
 class Canceled(msgspec.Struct, frozen=True):
@@ -144,9 +150,12 @@ async def waiting(
     "/messages/{message_id:path}/status",
     **gives(Whereabouts, {"message_id": MESSAGE_ID, "message": LETTER, "standings": [STANDING], "purged_at": None}),
 )
-async def status(message_id: MessageId, call: Identified) -> Response:
-    """Where a message stands: held until its time, awaiting the ledger, pending, leased, acked or dead, when, after how many tries, and why."""
-    return answer(_whereabouts(await call.office.status(call.caller, message_id)))
+async def status(message_id: MessageId, call: Identified, cursor: Cursor = None, limit: Limit = None) -> Response:
+    """Where a message stands: held until its time, awaiting the ledger, pending, leased, acked or dead, when, after how many tries, and why.
+
+    Of a letter to a list the members are counted, and told page by page.
+    """
+    return answer(_whereabouts(await call.office.status(call.caller, message_id, cursor, limit)))
 
 
 @routes.post("/messages/{message_id:path}/cancel", **gives(Canceled, _CANCELED))
@@ -204,6 +213,7 @@ def sent(accepted: Accepted) -> Sent:
         recipients=accepted.posted,
         deliver_at=accepted.deliver_at or UNSET,
         expires_at=accepted.expires_at or UNSET,
+        to_list=accepted.to_list or UNSET,
     )
 
 
@@ -221,7 +231,14 @@ def problem(error: BaseException) -> Problem:
 
 def _whereabouts(proof: Proof) -> Whereabouts:
     shown = None if proof.message is None else letter(proof.message)
-    return Whereabouts(message_id=proof.message_id, message=shown, standings=proof.standings, purged_at=proof.purged_at)
+    return Whereabouts(
+        message_id=proof.message_id,
+        message=shown,
+        standings=proof.standings,
+        purged_at=proof.purged_at,
+        counts=UNSET if proof.counts is None else proof.counts,
+        cursor=proof.cursor or UNSET,
+    )
 
 
 def _hit(hit: Found) -> Hit:

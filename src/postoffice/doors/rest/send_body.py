@@ -10,7 +10,7 @@ from postoffice.core.attachment import Attachment
 from postoffice.core.draft import Draft
 from postoffice.core.errors import BadMessage, MailError
 from postoffice.core.message import TaskRef
-from postoffice.core.names import EVERYONE
+from postoffice.core.names import EVERYONE, is_list
 from postoffice.core.question import Ask
 from postoffice.core.times import one_time
 from postoffice.doors.rest.body import BY_ITSELF, MOST_ITEMS, MOST_SECONDS, Body, Unfit, Uuid
@@ -54,7 +54,7 @@ class AttachmentBody(Body):
 
 
 class SendBody(Body):
-    """A message to send. `to` is an agent, a list of agents, or `ALL`; its body is content, parts or a payload."""
+    """A message to send. `to` is an agent, several agents, `ALL`, or a list (`#backend` or `list:backend`); its body is content, parts or a payload."""
 
     to: str | list[str] = Field(examples=["bob-agent"])
     subject: str | None = Field(None, max_length=255, examples=["Project collaboration"])
@@ -87,7 +87,12 @@ class SendBody(Body):
     def _in_some_session(self) -> Self:
         """A plain letter says what it is about, unless something else does."""
         plain = (
-            self.content is not None and self.ask is None and self.type == "message" and isinstance(self.to, str) and self.to != EVERYONE
+            self.content is not None
+            and self.ask is None
+            and self.type == "message"
+            and isinstance(self.to, str)
+            and self.to != EVERYONE
+            and not is_list(self.to)
         )
         if plain and self.subject is None and self.session_id is None and self.reply_to is None and self.forward_of is None:
             message = "subject is required where no session_id is given"

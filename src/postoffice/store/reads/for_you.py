@@ -150,7 +150,7 @@ def _held(row: Row, now: datetime) -> Matter:
         since=moment(held_at),
         rank=rank_of(MatterKind.HELD, now),
         can=("go_on", "write"),
-        whom=high,
+        whom=None if low == high else high,  # a list's session has no two
         session_id=session,
     )
 

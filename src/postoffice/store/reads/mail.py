@@ -13,7 +13,7 @@ from postoffice.core.clock import is_id, moment
 from postoffice.core.delivery import InHand, Lent, Rings, Standing, State
 from postoffice.core.errors import NoSuchAgent
 from postoffice.core.message import Message
-from postoffice.core.names import folded
+from postoffice.core.names import folded, is_list
 from postoffice.core.views import DeadLetter, MailboxCounts, Page, Proof
 from postoffice.store.engine import Engine
 from postoffice.store.reads.pages import END, LAST_ID, id_cursor, page_of, pair_cursor
@@ -83,8 +83,11 @@ class MailReads:
             items.append(DeadLetter(_message(d.body), msgspec.structs.replace(standing_of(d), recipient=row[-1])))
         return page_of(items, rows, limit, lambda row: f"{row[1]}.{row[2]}" if name is None else str(row[3]))
 
-    async def proofs(self, ref: str, reader: str | None) -> list[Proof]:
-        """Messages of that id, the office's or a sender's, that the reader sent or got; without a reader, anybody's."""
+    async def proofs(self, ref: str, reader: str | None, after: str = "", limit: int = END) -> list[Proof]:
+        """Messages of that id, the office's or a sender's, that the reader sent or got; without a reader, anybody's.
+
+        `limit`: so many standings of a letter to a list, after this recipient, and all in numbers.
+        """
         me = None if reader is None else folded(reader)
         bodies = await self._engine.fetch("message_by_id", id=ref, reader=me) if is_id(ref) else ()
         # As everywhere, the office's id names a message before any sender's id can.
@@ -98,9 +101,25 @@ class MailReads:
         proofs = []
         for (body,) in bodies:
             message = _message(body)
-            standings = await self._engine.fetch("standings", id=message.id)
-            proofs.append(Proof(message_id=message.id, message=message, standings=tuple(_standing(row) for row in standings)))
+            proofs.append(await self._proof(message, me, after, limit))
         return proofs
+
+    async def _proof(self, message: Message, reader: str | None, after: str, limit: int) -> Proof:
+        to_list = is_list(message.to)
+        most = limit if to_list else END
+        # Others than its sender know of their own only.
+        only = None if reader == folded(message.sender) else reader
+        rows = await self._engine.fetch("standings", id=message.id, after=after if to_list else "", reader=only, limit=min(most + 1, END))
+        counts = None
+        if to_list and only is None:
+            counts = {str(state): int(count) for state, count in await self._engine.fetch("standings_in_numbers", id=message.id)}
+        return Proof(
+            message_id=message.id,
+            message=message,
+            standings=tuple(_standing(row) for row in rows[:most]),
+            counts=counts,
+            cursor=folded(rows[most - 1][0]) if len(rows) > most else None,
+        )
 
     async def newer_ids(self, after: str) -> Sequence[Row]:
         """The newest messages after this one, oldest first: each with one of those it went to, its sender, and whether that recipient was told of it."""

@@ -16,6 +16,7 @@ from postoffice.core.session import Line, Thread
 from postoffice.core.views import Page
 from postoffice.store.engine import Engine
 from postoffice.store.reads.agents import name_of
+from postoffice.store.reads.lists import ListReads, Rank, Ranked
 from postoffice.store.reads.pages import END, LAST_ID, id_cursor, pair_cursor
 
 _message = msgspec.json.Decoder(Message).decode
@@ -32,8 +33,9 @@ _MANY_WAITING_LETTERS = 2000
 class SessionReads:
     """Sessions, each with its lines."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, lists: ListReads) -> None:
         self._engine = engine
+        self._lists = lists
         self._pages: dict[tuple[object, ...], tuple[Sequence[Row], Page[Thread]]] = {}
         """What rows came to, for as long as an engine gives the very same rows again."""
 
@@ -42,31 +44,39 @@ class SessionReads:
         id_cursor(id)
         query = "inbox" if not unread_only else "inbox_unread_of_many" if await self._many_wait(name) else "inbox_unread"
         rows = await self._engine.fetch(query, agent=folded(name), before=at, before_id=id, limit=limit + 1, lines=lines)
+        lists = await self._lists.threads(name, (at, id), limit + 1, lines)
         place = (name, cursor, limit, lines)
-        if (kept := self._pages.get(place)) is not None and kept[0] is rows:
+        if not lists and (kept := self._pages.get(place)) is not None and kept[0] is rows:
             return kept[1]
-        page = await self._page(rows, folded(name), limit, lines, unread_only=unread_only)
-        if query == "inbox" and not self._engine.shared and not any(row[_HIDDEN] for row in rows):
+        page = await self._page(rows, lists, folded(name), limit, lines, unread_only=unread_only)
+        if query == "inbox" and not lists and not self._engine.shared and not any(row[_HIDDEN] for row in rows):
             self._pages[place] = rows, page
             if len(self._pages) > _KEPT_PAGES:
                 del self._pages[next(iter(self._pages))]
         return page
 
-    async def _page(self, rows: Sequence[Row], reader: str, limit: int, lines: int, *, unread_only: bool) -> Page[Thread]:
-        sessions: list[Row] = []
+    async def _page(
+        self, rows: Sequence[Row], lists: Sequence[Ranked], reader: str, limit: int, lines: int, *, unread_only: bool
+    ) -> Page[Thread]:
+        """Sessions of two and of lists, the newest first."""
+        found: list[tuple[Rank, Row | Thread]] = [*lists]
         lines_of: dict[str, list[Row]] = {}
         for row in rows:
             if row[_BODY] is None:
-                sessions.append(row)
+                found.append((_newest(row), row))
             else:
                 lines_of.setdefault(row[0], []).append(row)
-        sessions.sort(key=_newest, reverse=True)
+        found.sort(key=itemgetter(0), reverse=True)
         shown = [
-            await self._let_through(row, reader, lines) if row[_HIDDEN] else _thread(row, lines_of.get(row[0], ()))
-            for row in sessions[:limit]
+            session
+            if isinstance(session, Thread)
+            else await self._let_through(session, reader, lines)
+            if session[_HIDDEN]
+            else _thread(session, lines_of.get(session[0], ()))
+            for _, session in found[:limit]
         ]
         items = [thread for thread in shown if thread is not None and (thread.unread or not unread_only)]
-        return Page(tuple(items), f"{sessions[limit - 1][1]}.{sessions[limit - 1][0]}" if len(sessions) > limit else None)
+        return Page(tuple(items), "{}.{}".format(*found[limit - 1][0]) if len(found) > limit else None)
 
     async def _let_through(self, session: Row, reader: str, lines: int) -> Thread | None:
         """A session of which its reader may not see all, and must not notice that in its last lines. None if it may see nothing of it."""

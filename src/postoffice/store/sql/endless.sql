@@ -20,7 +20,8 @@ ORDER BY t.at LIMIT 1;
 SELECT {long_talk} FROM long_talks t WHERE t.question_id = :id;
 
 -- name: held_long_talks
-SELECT {long_talk}, t.held_at, l.name, h.name FROM long_talks t JOIN agents l ON l.agent = t.low JOIN agents h ON h.agent = t.high
+SELECT {long_talk}, t.held_at, coalesce(l.name, t.low), coalesce(h.name, t.high) FROM long_talks t
+LEFT JOIN agents l ON l.agent = t.low LEFT JOIN agents h ON h.agent = t.high
 WHERE {held_waits} ORDER BY t.held_at LIMIT :limit;
 
 -- name: long_talk

@@ -46,7 +46,11 @@ SELECT a.name, d.state, d.attempts, d.number, CAST(d.session_id AS text), d.due_
        (SELECT p.name FROM role_takes t JOIN agents p ON p.agent = t.agent WHERE t.message_id = d.message_id AND t.mailbox = d.mailbox),
        r.times, r.first_at, r.last_at, r.turn_at, r.told_at
 FROM deliveries d JOIN agents a ON a.agent = d.mailbox JOIN mailboxes b ON b.agent = d.mailbox
-LEFT JOIN rings r ON r.message_id = d.message_id AND r.mailbox = d.mailbox WHERE d.message_id = :id ORDER BY d.mailbox;
+LEFT JOIN rings r ON r.message_id = d.message_id AND r.mailbox = d.mailbox 
+WHERE d.message_id = :id AND d.mailbox > :after AND (CAST(:reader AS text) IS NULL OR d.mailbox = :reader) ORDER BY d.mailbox LIMIT :limit;
+
+-- name: standings_in_numbers
+SELECT d.state, count(*) FROM deliveries d WHERE d.message_id = :id GROUP BY d.state;
 
 -- name: mailbox
 SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id

@@ -6,11 +6,11 @@ SELECT m.body, t.session_id, t.sessions, t.recipients, t.waiting, t.leased, t.de
   SELECT d.message_id, min(CAST(d.session_id AS text)) AS session_id, count(DISTINCT d.session_id) AS sessions, count(*) AS recipients,
          sum(CASE WHEN d.state IN ('held', 'pending') THEN 1 ELSE 0 END) AS waiting,
          sum(CASE WHEN d.state = 'leased' THEN 1 ELSE 0 END) AS leased, sum(CASE WHEN d.state = 'dead' THEN 1 ELSE 0 END) AS dead,
-         max(coalesce(s.counted, 1)) AS letters
+         max(coalesce(s.counted, l.counted, 1)) AS letters
   FROM (SELECT message_id, session_id, session_number, state FROM deliveries WHERE message_id < :before ORDER BY message_id DESC LIMIT :most) AS d
-  LEFT JOIN sessions s ON s.id = d.session_id
-  WHERE (d.session_id IS NULL OR d.session_number = s.counted)
-    AND (CAST(:waiting AS bigint) = 0 OR s.unread_low + s.unread_high > 0 OR (d.session_id IS NULL AND d.state = 'pending'))
+  LEFT JOIN sessions s ON s.id = d.session_id LEFT JOIN lists l ON l.id = d.session_id
+  WHERE (d.session_id IS NULL OR d.session_number = coalesce(s.counted, l.counted))
+    AND (CAST(:waiting AS bigint) = 0 OR s.unread_low + s.unread_high > 0 OR (s.id IS NULL AND d.state = 'pending'))
   GROUP BY d.message_id ORDER BY d.message_id DESC LIMIT :limit
 ) AS t JOIN messages m ON m.id = t.message_id ORDER BY t.message_id DESC;
 

@@ -47,7 +47,7 @@ _BRIEF = frozenset(
     ]
 )
 """Reads that find a few rows by an index, however much mail there is."""
-_REPEATED = frozenset({"inbox"})
+_REPEATED = frozenset({"inbox", "list_threads"})
 """Of these, reads that give the same rows until somebody commits, as no clock is asked, and that are asked for again and again."""
 _KEPT_READS = 64
 _KEPT_CHARACTERS = 64 << 10

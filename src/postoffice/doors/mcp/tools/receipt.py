@@ -8,6 +8,7 @@ from msgspec import UNSET, UnsetType
 
 from postoffice.core.agent import Caller
 from postoffice.core.fence import one_line
+from postoffice.core.mailing_list import ToMembers
 from postoffice.core.message import Accepted
 from postoffice.doors.mcp.request import McpRequest
 from postoffice.doors.mcp.tools.reading import Readable, shorten
@@ -28,6 +29,8 @@ class Receipt(msgspec.Struct, frozen=True, kw_only=True):
     recipients: tuple[dict[str, Any], ...]
     duplicate: bool
     deliver_at: datetime | UnsetType = UNSET
+    to_list: ToMembers | UnsetType = UNSET
+    """Of a letter to a list: to how many of its members it went. `recipients` has those who did not get it, and some of the others."""
     ledger: str | UnsetType = UNSET
     """For a note: `awaiting` if it comes back over its entity's topic, else `direct`."""
 
@@ -93,7 +96,8 @@ def receipt(accepted: Accepted) -> Receipt:
         recipients=tuple(msgspec.to_builtins(posted) for posted in accepted.posted),
         duplicate=accepted.duplicate,
         deliver_at=accepted.deliver_at or UNSET,
-        ledger=accepted.ledger or msgspec.UNSET,
+        to_list=accepted.to_list or UNSET,
+        ledger=accepted.ledger or UNSET,
     )
 
 

@@ -5,7 +5,8 @@ import msgspec
 from postoffice.core.agent import Presence
 from postoffice.core.connection import Status
 from postoffice.core.fence import Fence
-from postoffice.core.names import folded
+from postoffice.core.mailing_list import MailingList, Place
+from postoffice.core.names import folded, is_list
 from postoffice.core.role import Role
 from postoffice.core.tokens import about_tokens
 from postoffice.core.tools import inbox, mail
@@ -19,6 +20,8 @@ from postoffice.doors.mcp.tools.result import Result
 from postoffice.doors.mcp.tools.verb import Verb
 
 _CARD_TOKENS = 120
+_LISTS_SHOWN = 50
+_PLACES: dict[Place | None, str] = {Place.MEMBER: ", you are on it", Place.INVITED: ", you are invited"}
 
 
 class Present(Result, frozen=True, kw_only=True):
@@ -26,6 +29,7 @@ class Present(Result, frozen=True, kw_only=True):
 
     agents: tuple[Listing, ...]
     roles: tuple[Role, ...] = ()
+    lists: tuple[MailingList, ...] = ()
     me: str
     more: bool
 
@@ -48,7 +52,17 @@ class Present(Result, frozen=True, kw_only=True):
                 lines.append(line)
         if hidden := len(self.agents) + len(self.roles) - len(lines):
             lines.append(f"And {hidden} more.")
-        return "\n".join(lines + (["There are more agents than are listed here."] if self.more else []))
+        lines += ["There are more agents than are listed here."] if self.more else []
+        for one in self.lists:
+            line = f"{one.name}: a list of {one.members}{_PLACES.get(one.you, '')}."
+            if one.description:
+                line = f"{line}\n{marks.clipped(one.owner, one.description, _CARD_TOKENS)}"
+            left -= about_tokens(line)
+            if left < 0:
+                lines.append("There are more lists than are listed here.")
+                break
+            lines.append(line)
+        return "\n".join(lines)
 
 
 def _presence(agent: Listing, me: str) -> str:
@@ -66,7 +80,10 @@ async def agents(request: McpRequest, given: mail.Agents) -> Present:
     me = await request.caller(given.agent_id)
     page = await request.office.agents(limit=request.office.rules.limits.page_most)
     there = sorted(map(listing, page.items), key=lambda agent: agent.presence is Presence.OFFLINE)
-    return Present(agents=tuple(there), roles=await request.office.roles.all(), me=me.name, more=page.cursor is not None)
+    lists = await request.office.lists.all(me, limit=min(_LISTS_SHOWN, request.office.rules.limits.page_most))
+    mine_first = sorted(lists.items, key=lambda one: one.you not in _PLACES)
+    roles = await request.office.roles.all()
+    return Present(agents=tuple(there), roles=roles, lists=tuple(mine_first), me=me.name, more=page.cursor is not None)
 
 
 class Connections(msgspec.Struct, frozen=True, kw_only=True):
@@ -94,8 +111,12 @@ class Connected(Result, frozen=True, kw_only=True):
     request: Requested | None = None
     connection: Approved | None = None
     standing: Connections | None = None
+    joined: MailingList | None = None
 
     def text(self) -> str:
+        if self.joined is not None:
+            name = self.joined.name
+            return f'You are on {name} from now on, with {self.joined.members - 1} others; mail_send(to="{name}") writes to all of them.'
         return next(one.text() for one in (self.request, self.connection, self.standing) if one is not None)
 
 
@@ -103,6 +124,8 @@ async def connect(request: McpRequest, given: mail.Connect) -> Connected:
     """Ask, accept, or look."""
     if given.code is not None:
         return Connected(connection=await approve(request, inbox.Approve(code=given.code, agent_id=given.agent_id)))
+    if given.agent is not None and is_list(given.agent):
+        return Connected(joined=(await request.office.lists.join(await request.caller(given.agent_id), given.agent)))
     if given.agent is not None:
         asked = inbox.Connect(target_agent_name=given.agent, agent_id=given.agent_id)
         return Connected(request=await request_connection(request, asked))

@@ -11,9 +11,11 @@ from postoffice.core.attachment import Attachment
 from postoffice.core.clock import sender_id
 from postoffice.core.draft import Draft
 from postoffice.core.errors import Invalid, MailError, NotAdmitted, told
+from postoffice.core.fence import one_line
 from postoffice.core.letter import text_of
+from postoffice.core.mailing_list import ToMembers
 from postoffice.core.message import TASK, Message, TaskRef
-from postoffice.core.names import EVERYONE, folded
+from postoffice.core.names import EVERYONE, folded, is_list
 from postoffice.core.question import Ask
 from postoffice.core.reach import Way
 from postoffice.core.times import When
@@ -49,11 +51,16 @@ class Sent(ForMind, frozen=True, kw_only=True):
     def text(self) -> str:
         sent, id = self.receipt, self.id(self.receipt.message_id)
         took = [str(to["recipient"]) for to in sent.recipients if not to.get("refusal")]
-        lines = [f"Sent to {', '.join(took) or 'nobody'}, as {id}.", *sent.told()]
+        to = _members(sent.to_list) if isinstance(sent.to_list, ToMembers) else ", ".join(took) or "nobody"
+        lines = [f"Sent to {to}, as {id}.", *sent.told()]
         if self.answers is not None and not self.mine:
             answered = self.id(self.answers.id)
             open_task = f"{answered} is a task: it ends by task_update, not by an answer."
             lines.append(open_task if self.answers.type == TASK else f"{answered}, which it answers, is done.")
+            if is_list(self.answers.to) and sent.to_list is UNSET:
+                lines.append(
+                    f'Only {one_line(self.answers.sender)} gets it; to="{one_line(str(self.answers.to))}" answers all on that list.'
+                )
         if any(to.get("near") for to in sent.recipients):
             lines.append(f'task_update(id="{id}", state="canceled") takes it back while nobody has it.')
         if self.awaits is not None and took:
@@ -70,6 +77,10 @@ class Sent(ForMind, frozen=True, kw_only=True):
         return f'Next: mail_get(wait_seconds=…, answer_to="{id}") waits for {self.awaits}.'
 
 
+def _members(to: ToMembers) -> str:
+    return f"{one_line(to.name)}, which {to.delivered} of {to.delivered + to.refused} members get"
+
+
 async def send(request: McpRequest, given: mail.Send) -> Sent:
     """Send a message."""
     me = await request.caller(given.agent_id)
@@ -77,10 +88,11 @@ async def send(request: McpRequest, given: mail.Send) -> Sent:
         raise Invalid(what="text", why="the message is empty; give text, data, attachments, or forward")
     answers = None if given.reply_to is None else await _answered(request, me, given.reply_to)
     text = given.text if given.forward is None else await _commented(request, me, given.forward, given.text)
+    to = _recipients(me, given, answers)
     draft = Draft(
-        to=_recipients(me, given, answers),
+        to=to,
         type="message" if given.task is False else TASK,
-        subject=given.subject,
+        subject=given.subject if given.subject or answers is None or not is_list(answers.to) or is_list(to) else answers.subject,
         content=text,
         payload=given.data,
         reply_to=given.reply_to,
@@ -117,7 +129,7 @@ def carried(digests: list[str] | None) -> tuple[Attachment, ...]:
 
 def _awaits(draft: Draft) -> str | None:
     """What to wait for. A reply, a forward and an announcement need no answer."""
-    if draft.reply_to or draft.forward_of or not isinstance(draft.to, str) or draft.to == EVERYONE:
+    if draft.reply_to or draft.forward_of or not isinstance(draft.to, str) or draft.to == EVERYONE or is_list(draft.to):
         return None
     return "the result" if draft.task else "the answer"
 

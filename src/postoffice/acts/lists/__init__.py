@@ -1,0 +1,1 @@
+"""Lists: who is on them, and letters to them."""

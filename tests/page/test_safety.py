@@ -19,6 +19,7 @@ from tests.page.test_views import VIEWS
 PATHS = [path for path, _ in VIEWS.values() if path.startswith("/")]
 POSTS = [
     ("/page/compose", {"to": "bob", "content": "posing"}),
+    ("/page/attachments", {}),
     ("/page/thread/0199d2a0-0000-7000-8000-000000000003/reply", {"content": "x", "way": "a>b"}),
     ("/page/tasks/0199d2a0-0000-7000-8000-000000000003/move", {"state": "completed"}),
     ("/page/connections/request", {"to": "bob"}),

@@ -15,6 +15,10 @@ from postoffice.core.names import is_device
 ANY_TYPE = "application/octet-stream"
 """The media type of bytes of which nobody said what they are."""
 PREFIX = "sha256:"
+PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""Media types of pictures that browsers show and that run nothing."""
+LOOKED_AT_BYTES = 10 << 20
+"""What is larger people save and do not look at in a page."""
 _DIGEST = re.compile(r"(?:sha256:)?([0-9a-f]{64})", re.IGNORECASE | re.ASCII)
 _TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,62}/[a-z0-9][a-z0-9!#$&^_.+-]{0,62}", re.ASCII)
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)

@@ -17,6 +17,7 @@ from postoffice.core.names import EVERYONE, OWNER, SYSTEM, folded, is_list
 from postoffice.core.session import Thread
 from postoffice.core.views import Seat
 from postoffice.doors.moments import now
+from postoffice.doors.page.files import carried
 from postoffice.doors.page.look import Look
 from postoffice.doors.page.mine import answered as done_by_answer
 from postoffice.doors.page.names import Known, doubts
@@ -67,10 +68,12 @@ async def send(look: Look) -> Response:
     voice = await look.office.speak_as(look.caller, form.get("as") or None)
     task = form.get("kind") == TASK
     due = _DUE.get(form.get("due", ""))
+    brought = await carried(look, voice, await look.picked("attachment"))
     draft = Draft(
         to=to,
+        attachments=brought,
         subject=form.get("subject") or None,
-        content=_said(form),
+        content=form["content"] if brought and not form.get("content", "").strip() else _said(form),
         type=TASK if task else "message",
         task=TaskRef(deadline=now() + due) if task and due is not None else None,
         deliver_at=_time(form, "deliver_at"),

@@ -14,6 +14,7 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 from postoffice import __version__
+from postoffice.core.attachment import LOOKED_AT_BYTES, PICTURES
 from postoffice.core.invisible import visible
 from postoffice.core.letter import text_of
 from postoffice.core.message import Message
@@ -80,6 +81,8 @@ def _environment() -> Environment:
         "version": __version__,
         "UNSET": msgspec.UNSET,
         "SHORT_CHARACTERS": SHORT_CHARACTERS,
+        "PICTURES": PICTURES,
+        "LOOKED_AT_BYTES": LOOKED_AT_BYTES,
         "LONG_CHARACTERS": LONG_CHARACTERS,
     }
     made.globals |= {

@@ -131,6 +131,7 @@ async def reassign(look: Look) -> Response:
         content=message.content,
         parts=message.parts,
         payload=message.payload,
+        attachments=message.attachments,
         context=message.context,
         callback=message.callback,
         priority=message.priority,

@@ -13,6 +13,7 @@ import { keepDrafts } from "./drafts.js";
 import { offerChips } from "./chips.js";
 import { reach } from "./reach.js";
 import { keepSearches } from "./saved.js";
+import { bringFiles } from "./files.js";
 
 logIn();
 follow();
@@ -28,5 +29,6 @@ if (document.body.dataset.me) {
   keepTitle();
   reach();
   keepSearches();
+  bringFiles();
   listen();
 }

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -10,12 +11,12 @@ from typing import Any
 import msgspec
 
 from postoffice.bridges.bell import place, words
+from postoffice.bridges.bell.ends import Ends
 from postoffice.bridges.bell.news import listen
-from postoffice.bridges.bell.office import Office
+from postoffice.bridges.bell.office import Office, Offices
 from postoffice.bridges.bell.pane import Pane
 from postoffice.bridges.bell.ringer import Ringer
 from postoffice.bridges.bell.window import Window
-from postoffice.client import credentials
 from postoffice.client.process import Process
 from postoffice.core.errors import MailError
 
@@ -36,7 +37,8 @@ class Bell:
         self.calls = 0
         """Calls that are open now."""
         self.ended = asyncio.Event()
-        self._offices: dict[tuple[str, str | None], Office] = {}
+        self._offices = Offices()
+        self._ends = Ends(self._ended)
         self._listeners: dict[tuple[str, str], asyncio.Task[None]] = {}
         self._ringers: dict[Window, asyncio.Task[None]] = {}
         self._jobs: set[asyncio.Task[None]] = set()
@@ -45,7 +47,7 @@ class Bell:
         """Take over the windows of an earlier bell that are still open."""
         for card in place.cards():
             if card.process.alive:
-                self.windows[card.process] = Window(card)
+                self._know(Window(card))
             else:
                 place.forget(card)
 
@@ -59,7 +61,7 @@ class Bell:
                     await self.ended.wait()
             if time.time() - time.monotonic() - before > _SLEPT_SECONDS:
                 self._wake_up()
-            await self._sweep()
+            await self._sweep(window for window in self.windows.values() if window.card.process not in self._ends)
             await self._renew()
             if self.windows or self.calls:
                 since = time.monotonic()
@@ -78,10 +80,9 @@ class Bell:
         session = said.get("session")
         window = self.windows.get(at)
         if window is None:
-            await self._sweep()  # a name that has just become free is the one to take
-            window = self.windows[at] = Window(
-                place.Card(client=said["client"], process=at, folder=said["folder"], server=said["server"], session=session)
-            )
+            await self._sweep(self.windows.values())  # a name that has just become free is the one to take
+            card = place.Card(client=said["client"], process=at, folder=said["folder"], server=said["server"], session=session)
+            window = self._know(Window(card))
         card = window.card
         changed = (session or card.session, said.get("home") or card.home, card.named or said.get("agent") or card.wished)
         anew = window.id is None or (card.session, card.wished) != (changed[0], changed[2])
@@ -122,7 +123,7 @@ class Bell:
         answer: dict[str, Any] = {"agent": window.agent}
         if event == "edit":
             return answer | await self._edit(window, said)
-        window.sign(busy=event in ("prompt", "tool") or (event == "stop" and window.busy and not self._ends(window, said)))
+        window.sign(busy=event in ("prompt", "tool") or (event == "stop" and window.goes_on(again=bool(said.get("again")))))
         if event == "start":
             with suppress(MailError):
                 await self._look(window)
@@ -142,7 +143,7 @@ class Bell:
         """How long another agent has reserved the files to be edited; None if the office cannot be asked."""
         window.sign(busy=True)
         with suppress(MailError):
-            return {"reserved_until": await self._office(window).reserved_until(window, said["files"])}
+            return {"reserved_until": await self._offices.of(window).reserved_until(window, said["files"])}
         return {}
 
     def stir(self, agent: str | None = None) -> None:
@@ -154,6 +155,7 @@ class Bell:
     async def close(self, window: Window) -> None:
         """Close a window that has ended: its leases go back and its name becomes free."""
         self.windows.pop(window.card.process, None)
+        self._ends.leave(window.card.process)
         if (ringer := self._ringers.pop(window, None)) is not None:
             ringer.cancel()
         place.forget(window.card)
@@ -162,7 +164,7 @@ class Bell:
                 await say({"bye": True})
         if window.id is not None:
             with suppress(MailError):
-                await self._office(window).close(window)
+                await self._offices.of(window).close(window)
         self._listen()
 
     async def leave(self) -> None:
@@ -171,10 +173,6 @@ class Bell:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _ends(self, window: Window, said: dict[str, Any]) -> bool:
-        """Whether the turn is really over. It is not if our answer keeps it going."""
-        return bool(said.get("again")) or window.left_alone or not any(letter.rings for letter in window.untold())
 
     def _text(self, window: Window, event: str, said: dict[str, Any]) -> str | None:
         """What to tell a turn: urgent mail at once, all mail with the next prompt, and at the end what arrived during the turn."""
@@ -191,17 +189,28 @@ class Bell:
         place.keep(window.card)
         return words.urgent(len(untold)) if event == "tool" else words.told(len(untold))
 
-    async def _sweep(self) -> None:
-        for window in [one for one in self.windows.values() if not one.card.process.alive]:
+    def _know(self, window: Window) -> Window:
+        self.windows[window.card.process] = window
+        self._ends.watch(window.card.process)
+        return window
+
+    def _ended(self, at: Process) -> None:
+        self._ends.leave(at)
+        if (window := self.windows.get(at)) is not None:
+            self._run(self.close(window))
+
+    async def _sweep(self, windows: Iterable[Window]) -> None:
+        """Close those whose process has ended without our being told."""
+        for window in [one for one in windows if not one.card.process.alive]:
             await self.close(window)
 
     async def _look(self, window: Window) -> None:
-        window.letters = await self._office(window).waiting(str(window.agent))
+        window.letters = await self._offices.of(window).waiting(str(window.agent))
         window.card.ringing = window.card.ringing.heed(window.letters)
 
     async def _turn(self, window: Window) -> None:
         with suppress(MailError):
-            await self._office(window).turn(window)
+            await self._offices.of(window).turn(window)
 
     async def _named(self, window: Window) -> None:
         """Pass the window's name to the servers beside its client: they call under that name."""
@@ -215,12 +224,12 @@ class Bell:
         task.add_done_callback(self._jobs.discard)
 
     async def _open(self, window: Window) -> None:
-        opened = await self._office(window).open(window)
+        opened = await self._offices.of(window).open(window)
         window.id, window.card.agent = opened["id"], opened["agent"]
         window.was = opened.get("was")
         await self._named(window)
         if window not in self._ringers:
-            ringer = Ringer(window, self._office(window), self._fellows)
+            ringer = Ringer(window, self._offices.of(window), self._fellows)
             self._ringers[window] = asyncio.create_task(ringer.attend())
         log.info("%s: a window of %s in %s, by %s", window.agent, window.card.client, window.card.folder, window.reach())
         self._listen()
@@ -232,25 +241,29 @@ class Bell:
                 if window.id is None:
                     await self._open(window)
                 else:
-                    by_office.setdefault(self._office(window), []).append(window)
+                    by_office.setdefault(self._offices.of(window), []).append(window)
             except MailError as error:
+                self._offices.look_again()
                 log.debug("a window cannot be opened: %s", error)
         for office, windows in by_office.items():
             try:
                 answer = await office.renew(windows)
             except MailError as error:
+                self._offices.look_again()
                 log.debug("%s cannot be told of %d windows: %s", office.server, len(windows), error)
                 continue
-            names = {one["id"]: one["agent"] for one in answer["windows"]}
+            known = {one["id"]: one for one in answer["windows"]}
             for window in windows:
                 if window.id in answer["gone"]:
                     window.id = None  # its lease ran out before we could renew it
                     with suppress(MailError):
                         await self._open(window)
-                elif (name := names.get(window.id)) and name != window.agent:
-                    window.card.agent = name
-                    await self._named(window)
-                    window.stirred.set()
+                elif now := known.get(window.id):
+                    if now["agent"] != window.agent:
+                        window.card.agent = now["agent"]
+                        await self._named(window)
+                        window.stirred.set()
+                    window.count(now["waiting"])
             self._listen()
 
     def _fellows(self, window: Window) -> list[Window]:
@@ -265,7 +278,7 @@ class Bell:
             self._listeners.pop(key).cancel()
         for (server, agent), window in wanted.items():
             if (server, str(agent)) not in self._listeners:
-                wire = self._office(window).wire(str(agent))
+                wire = self._offices.of(window).wire(str(agent))
                 heard, asked = partial(self.stir, agent), partial(self._ask, server, str(agent))
                 self._listeners[server, str(agent)] = asyncio.create_task(listen(wire, heard, asked))
 
@@ -283,10 +296,3 @@ class Bell:
         self._listeners.clear()
         self._listen()
         self.stir()
-
-    def _office(self, window: Window) -> Office:
-        server = window.card.server
-        key = credentials.for_window(server, window.card.wished or window.card.agent)
-        if (server, key) not in self._offices:
-            self._offices[server, key] = Office(server, key)
-        return self._offices[server, key]

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from postoffice.bridges.bell.glance import glance
 from postoffice.bridges.bell.place import Card
 
 _ANSWER_SECONDS = 1.0
@@ -67,12 +68,7 @@ def _record(card: Card) -> dict[str, Any]:
     path = _folder(card) / "sessions" / f"{card.process.pid}.json"
     if sys.platform == "win32":  # its inbox is a named pipe there, which is untested
         return {}
-    try:
-        if path.lstat().st_uid != os.getuid():
-            return {}
-        record = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
+    record = glance(path, _parse, own=True)
     began = _text(record, "procStart")
     # Only on Linux can we read the start time as Claude Code writes it. Elsewhere the process number has to do.
     same = sys.platform != "linux" or began is None or card.process.started.endswith(f"-{began}")
@@ -83,9 +79,14 @@ def _setting(card: Card) -> str | None:
     """The setting in force on messages from other sessions."""
     project = Path(card.folder) / ".claude"
     for path in (project / "settings.local.json", project / "settings.json", _folder(card) / "settings.json"):
-        with suppress(OSError, ValueError):
-            if setting := _text(json.loads(path.read_bytes()), "crossSessionInbound"):
-                return setting
+        if setting := _text(glance(path, _parse), "crossSessionInbound"):
+            return setting
+    return None
+
+
+def _parse(content: bytes) -> Any:
+    with suppress(ValueError):
+        return json.loads(content)
     return None
 
 

@@ -28,7 +28,8 @@ async def listen(wire: Wire, heard: Callable[[], None], asked: Callable[[], None
             after = news["cursor"]
             if any(one["type"] == Kind.RING for one in news["events"]):
                 asked()
-            heard()  # even with no news: letters come due at times that no event announces
+            if news["events"]:
+                heard()
             pausing = pauses(_FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS)
             if not wait and not news["events"]:
                 await asyncio.sleep(_LOOK_SECONDS)

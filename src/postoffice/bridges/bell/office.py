@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from postoffice.bridges.bell.window import Window, letters_of
-from postoffice.client import starter
+from postoffice.client import credentials, starter
 from postoffice.client.path import part
 from postoffice.client.process import machine
 from postoffice.client.wire import Wire
@@ -82,3 +82,23 @@ class Office:
         if agent not in self._wires:
             self._wires[agent] = Wire(self.server, key=self.key, agent=agent)
         return self._wires[agent]
+
+
+class Offices:
+    """The offices of all windows, one for each key."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[tuple[str, str | None], Office] = {}
+        self._by_name: dict[tuple[str, str | None], Office] = {}
+
+    def of(self, window: Window) -> Office:
+        """A window's own. Its key is looked for once, and again after a refusal."""
+        server, name = window.card.server, window.card.wished or window.card.agent
+        if (server, name) not in self._by_name:
+            key = credentials.for_window(server, name)
+            self._by_name[server, name] = self._by_key.setdefault((server, key), Office(server, key))
+        return self._by_name[server, name]
+
+    def look_again(self) -> None:
+        """Some office refused, or did not answer: there may be other keys by now."""
+        self._by_name.clear()

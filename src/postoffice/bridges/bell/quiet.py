@@ -2,11 +2,13 @@
 
 from contextlib import suppress
 from datetime import datetime, time
+from functools import cache
 from pathlib import Path
 
 import msgspec
 from platformdirs import user_config_path
 
+from postoffice.bridges.bell.glance import glance
 from postoffice.core.names import folded
 from postoffice.core.quiet import within
 
@@ -35,10 +37,8 @@ def is_quiet(agent: str) -> bool:
 
 
 def kept() -> dict[str, Quiet]:
-    """All quiet hours, by agent; an empty name means everybody."""
-    with suppress(OSError, msgspec.DecodeError, msgspec.ValidationError):
-        return msgspec.json.decode(_path().read_bytes(), type=dict[str, Quiet])
-    return {}
+    """Whatever was asked for, by agent; an empty name is everybody."""
+    return glance(_path(), _parse) or {}
 
 
 def keep(agent: str, quiet: Quiet | None) -> None:
@@ -50,5 +50,12 @@ def keep(agent: str, quiet: Quiet | None) -> None:
     _path().write_bytes(msgspec.json.format(msgspec.json.encode(asked)) + b"\n")
 
 
+def _parse(content: bytes) -> dict[str, Quiet]:
+    with suppress(msgspec.DecodeError, msgspec.ValidationError):
+        return msgspec.json.decode(content, type=dict[str, Quiet])
+    return {}
+
+
+@cache
 def _path() -> Path:
     return user_config_path("postoffice") / "quiet.json"

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
+from postoffice.bridges.bell.glance import glance
 from postoffice.bridges.bell.place import Card
 
 _RECEIPT_SECONDS = 15.0
@@ -74,6 +75,10 @@ async def _receipt(inbox: str, lines: list[dict[str, Any]], answer_to: str, id: 
 
 
 def _setting(path: Path) -> object:
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        return json.loads(path.read_bytes())["agents"]["crossSessionInbound"]
+    return glance(path, _inbound)
+
+
+def _inbound(content: bytes) -> object:
+    with suppress(ValueError, KeyError, TypeError):
+        return json.loads(content)["agents"]["crossSessionInbound"]
     return None

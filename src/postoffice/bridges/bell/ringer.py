@@ -1,6 +1,7 @@
 """Rings one window: when something is due and the window is idle, by the best way that works."""
 
 import asyncio
+import random
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,6 +21,8 @@ _LOOK_SECONDS = 0.2
 _ALONE_SECONDS = 5.0
 """How often to ask whether a person still wants a window left alone."""
 _LONGEST_SECONDS = 60.0
+_NOTHING_SECONDS = 600.0
+"""The same while nothing waits: of what comes we are told."""
 
 
 class Ringer:
@@ -100,6 +103,8 @@ class Ringer:
         return _LOOK_SECONDS if rested_longer else None  # another window is rung for that mail
 
     def _pause(self, now: float) -> float:
+        if not self._window.letters:
+            return _NOTHING_SECONDS * random.uniform(0.7, 1.3)  # noqa: S311 - spreading out, not hiding
         at = self._window.card.ringing.next_at(self._window.letters)
         return _LONGEST_SECONDS if at is None else min(max(at - now, _LOOK_SECONDS), _LONGEST_SECONDS)
 

@@ -41,6 +41,7 @@ class Window:
         self.stirred = asyncio.Event()
         self.rings = 0
         self.was: str | None = None
+        self._waiting = 0
         self._shown_in_tmux = False
         self._failed: dict[str, float] = {}
         self._sign = self._known_since = time.monotonic()
@@ -84,6 +85,10 @@ class Window:
         """Whether its client does not have our tools yet: a turn that begins now could not take mail."""
         patience = _TOOLS_SECONDS if self.beside else _SERVER_SECONDS
         return not self.card.tools and time.monotonic() - self._known_since < patience
+
+    def goes_on(self, *, again: bool) -> bool:
+        """Whether a turn that stops is not over, as what we say keeps it going."""
+        return self.busy and not again and not self.left_alone and any(letter.rings for letter in self.untold())
 
     def has_tools(self) -> None:
         """Note that its client has our tools. It could not take what it was rung for earlier; the turn of a ring under way can."""
@@ -159,6 +164,12 @@ class Window:
     def queued(self) -> bool:
         """Whether an earlier ring still waits in the client's queue."""
         return self.card.client == CODEX and codex.still_queued(self.card)
+
+    def count(self, waiting: int) -> None:
+        """How much mail waits, as the office says with each renewal. No event tells of a letter that comes back, or is due by now."""
+        if waiting != self._waiting:
+            self._waiting = waiting
+            self.stirred.set()
 
     def told(self, letters: Iterable[Letter]) -> None:
         """Note that a turn was told of these."""

@@ -106,6 +106,17 @@ class TestCompletions:
         checked = subprocess.run([shell, "-n"], input=done.stdout, text=True, capture_output=True, timeout=PATIENCE, check=False)
         assert (checked.returncode, checked.stderr) == (0, "")
 
+    def test_fish_completes_with_them(self, home: Home) -> None:
+        if shutil.which("fish") is None:
+            return
+        (home.folder / "completions").write_text(home.run("completions", "fish").stdout)
+        for begun, ends in [("postoffice se", {"search", "send", "serve", "setup"}), ("postoffice run coder --unin", {"--uninstall"})]:
+            words = ["fish", "--no-config", "-c", f"source completions; complete -C '{begun}'"]
+            done = subprocess.run(
+                words, cwd=home.folder, env=home.environment(), text=True, capture_output=True, timeout=PATIENCE, check=True
+            )
+            assert {line.partition("\t")[0] for line in done.stdout.splitlines()} == ends
+
     def test_bash_completes_with_them(self, home: Home) -> None:
         (home.folder / "completions").write_text(home.run("completions", "bash").stdout)
         script = "source completions; COMP_WORDS=(postoffice conn); COMP_CWORD=1; _shtab_postoffice; echo ${COMPREPLY[@]}"

@@ -1,7 +1,9 @@
 """A runner kept by the system: what is written for it, and that it is the same runner."""
 
+import os
 import plistlib
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -29,7 +31,13 @@ class TestInstalling:
         assert words[1:] == ["-m", "postoffice", "run", coder, "--timeout", "60.0", "--env", "AWS_*", "--", "cat", "-n", 'a "b" 5% $x']
         assert f"WorkingDirectory={home.folder / 'shop'}" in text
         assert "KEY" not in text
-        assert home.run("run", coder, "--uninstall", "--", "cat").returncode == 0
+        if shutil.which("systemd-analyze") is not None:
+            words = ["systemd-analyze", "--user", "verify", str(unit_of(home, coder))]
+            verified = subprocess.run(
+                words, env=os.environ | {"XDG_RUNTIME_DIR": str(home.folder)}, capture_output=True, text=True, check=False
+            )
+            assert (verified.returncode, verified.stderr) == (0, "")
+        assert home.run("run", coder, "--uninstall").returncode == 0
         assert not unit_of(home, coder).exists()
 
     def test_what_cannot_be_run_is_not_installed(self, home: Home) -> None:

@@ -135,7 +135,11 @@ def _run(options: Options) -> None:
     from postoffice.bridges.environment import chosen  # noqa: PLC0415
     from postoffice.bridges.preset import PRESETS, own_command, with_options  # noqa: PLC0415
     from postoffice.bridges.runner import Job  # noqa: PLC0415
+    from postoffice.cli.service import change_service  # noqa: PLC0415
 
+    if options["uninstall"]:
+        change_service(options)
+        return
     if options["preset"] is None and not options["words"]:
         raise BadSetting(name="command", why="give --with CLI, or -- COMMAND")
     if options["cwd"] is not None and not os.path.isdir(options["cwd"]):  # noqa: PTH112 - exactly as it was given
@@ -146,9 +150,7 @@ def _run(options: Options) -> None:
         raise BadSetting(name="command", why=f"{program} cannot be run here; install it, or name another after --")
     environment = chosen(os.environ, preset.names, options["env"])
     job = Job(options["runs"], server_of(options), preset, environment, options["jobs"], options["timeout"], options["cwd"])
-    if options["install"] or options["uninstall"]:
-        from postoffice.cli.service import change_service  # noqa: PLC0415
-
+    if options["install"]:
         change_service(options)
         return
     asyncio.run(_keep_running(job))

@@ -1,9 +1,10 @@
-"""Codex's app server, which all its terminals share. Through it the bell adds a line to a turn that is already running."""
+"""Codex's app server, which all its terminals share. Through it the bell begins a turn, or adds a line to one that is already running."""
 
 import asyncio
 import os
 import stat
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,25 +17,57 @@ from postoffice.bridges.bell.place import Card
 
 _ANSWER_SECONDS = 2.0
 _SOCKET = Path("app-server-control", "app-server-control.sock")
+_FAILURES = (OSError, TimeoutError, WebSocketException, msgspec.DecodeError, KeyError, TypeError, ValueError)
+
+
+def is_open(card: Card) -> bool:
+    """Whether the window has a conversation, and the socket exists and belongs to this user."""
+    return card.session is not None and _is_ours(_path(card))
+
+
+async def start(card: Card, text: str) -> bool:
+    """Begin a turn in an open conversation. If one is running by now, the server adds the line to it."""
+    if not (is_open(card) and card.process.alive):
+        return False
+    try:
+        async with _connected(card) as line:
+            if card.session not in (await _ask(line, "thread/loaded/list"))["data"]:
+                return False  # the server would load it from disk, and its turn would run unseen
+            await _ask(line, "turn/start", threadId=card.session, input=_said(text))
+    except _FAILURES:
+        return False
+    return True
 
 
 async def steer(card: Card, text: str) -> bool:
     """Add a line to the turn that a conversation is running; False if none is running, or nobody answers."""
-    path = (Path(card.home) if card.home else Path.home() / ".codex") / _SOCKET
-    if card.session is None or not _is_ours(path):
+    if not is_open(card):
         return False
     try:
-        async with asyncio.timeout(_ANSWER_SECONDS), unix_connect(str(path), uri="ws://localhost/", proxy=None) as line:
-            await _ask(line, "initialize", clientInfo={"name": "postoffice", "version": __version__})
-            await line.send(msgspec.json.encode({"method": "initialized"}), text=True)
+        async with _connected(card) as line:
             (turn,) = (await _ask(line, "thread/turns/list", threadId=card.session, limit=1))["data"]
             if turn["status"] != "inProgress":
                 return False
-            items = [{"type": "text", "text": text}]
-            await _ask(line, "turn/steer", threadId=card.session, expectedTurnId=turn["id"], input=items)
-    except (OSError, TimeoutError, WebSocketException, msgspec.DecodeError, KeyError, TypeError, ValueError):
+            await _ask(line, "turn/steer", threadId=card.session, expectedTurnId=turn["id"], input=_said(text))
+    except _FAILURES:
         return False
     return True
+
+
+@asynccontextmanager
+async def _connected(card: Card) -> AsyncIterator[ClientConnection]:
+    async with asyncio.timeout(_ANSWER_SECONDS), unix_connect(str(_path(card)), uri="ws://localhost/", proxy=None) as line:
+        await _ask(line, "initialize", clientInfo={"name": "postoffice", "version": __version__})
+        await line.send(msgspec.json.encode({"method": "initialized"}), text=True)
+        yield line
+
+
+def _path(card: Card) -> Path:
+    return (Path(card.home) if card.home else Path.home() / ".codex") / _SOCKET
+
+
+def _said(text: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": text}]
 
 
 async def _ask(line: ClientConnection, method: str, **what: Any) -> Any:

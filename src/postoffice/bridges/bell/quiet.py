@@ -37,7 +37,7 @@ def is_quiet(agent: str) -> bool:
 
 
 def kept() -> dict[str, Quiet]:
-    """Whatever was asked for, by agent; an empty name is everybody."""
+    """All quiet hours, by agent; an empty name means everybody."""
     return glance(_path(), _parse) or {}
 
 

@@ -15,6 +15,8 @@ FAILED_SECONDS = 60.0
 """A way that failed is tried again after this time."""
 _SILENT_SECONDS = 300.0
 """A window at work that gives no sign for this long counts as idle: a turn that a person breaks off ends without a report."""
+_ANSWERING = {QWEN: qwen.ring, CODEX: app_server.start}
+"""Clients whose socket answers a ring."""
 _HEARS_AT_END = (GEMINI, QWEN)
 """Clients whose hooks announce mail at the end of a turn, if no other way is open."""
 
@@ -87,7 +89,7 @@ class Window:
         return not self.card.tools and time.monotonic() - self._known_since < patience
 
     def goes_on(self, *, again: bool) -> bool:
-        """Whether a turn that stops is not over, as what we say keeps it going."""
+        """Whether a turn that stops is not really over, because our answer keeps it going."""
         return self.busy and not again and not self.left_alone and any(letter.rings for letter in self.untold())
 
     def has_tools(self) -> None:
@@ -126,8 +128,8 @@ class Window:
 
     async def ring(self, way: str, text: str) -> bool:
         """Ring in this way; False if that failed."""
-        if way == "socket" and self.card.client == QWEN:
-            done = await self._ring_qwen(text)
+        if way == "socket" and self.card.client in _ANSWERING:
+            done = await self._ring_answered(_ANSWERING[self.card.client], text)
         elif way == "socket":
             done = await claude.ring(self.card, text)
         elif way == "queue":
@@ -145,10 +147,10 @@ class Window:
         """Add to a turn under way, if that is possible from outside."""
         return self.card.client == CODEX and await app_server.steer(self.card, text)
 
-    async def _ring_qwen(self, text: str) -> bool:
-        """A receipt counts as the start of a turn: Qwen Code reports no more before the turn's first tool call."""
+    async def _ring_answered(self, ring: Callable[[Card, str], Awaitable[bool]], text: str) -> bool:
+        """The answer counts as the start of a turn: the client may report no more before the turn's first tool call."""
         before = self._sign
-        done = await qwen.ring(self.card, text)
+        done = await ring(self.card, text)
         if done and self._sign == before:
             self.sign(busy=True)
         return done
@@ -189,6 +191,8 @@ class Window:
         if client == CLAUDE and claude.socket_path(self.card) is not None:
             ways.append("socket")
         if client == QWEN and qwen.has_inbox(self.card):
+            ways.append("socket")
+        if client == CODEX and app_server.is_open(self.card):
             ways.append("socket")
         if client == CODEX and codex.can_queue(self.card):
             ways.append("queue")

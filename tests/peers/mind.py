@@ -10,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
 _RING = "[postoffice bell"
+_CALLS = ("function_call", "custom_tool_call")
 _LETTER = re.compile(r"=== [0-9a-f]+ message ([0-9a-f-]{4,36}) from")
 
 
@@ -17,7 +18,8 @@ class Call(NamedTuple):
     """A tool to be called."""
 
     tool: str
-    arguments: dict[str, Any]
+    arguments: dict[str, Any] | str
+    """Plain text for a tool of Codex that takes no fields."""
 
 
 class Mind:
@@ -99,11 +101,12 @@ class _Handler(BaseHTTPRequestHandler):
         if "count_tokens" in self.path:
             self._answer(b'{"input_tokens": 1}', "application/json")
             return
-        speak = next((say for word, say in _SPEECH.items() if self.path.split("?")[0].endswith(word)), None)
+        speak = next((say for word, say in _SPEECH.items() if word in self.path.split("?")[0]), None)
         if speak is None:
             self._answer(b"{}", "application/json")
             return
-        offered = dict(_offered(asked.get("tools") or []))
+        more = [tool for one in asked.get("input") or [] if isinstance(one, dict) for tool in one.get("tools") or []]
+        offered = dict(_offered([*(asked.get("tools") or []), *more]))
         said = self.mind.turn(_recent(asked)) if any(self.mind.needs in name for name in offered) else "ok"
         if isinstance(said, Call):
             name = next(name for name in offered if name.endswith(said.tool))
@@ -126,8 +129,8 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _recent(asked: dict[str, Any]) -> str:
     """What was said since the model's own last word."""
-    said: list[Any] = asked.get("messages") or asked.get("input") or []
-    mine = [at for at, one in enumerate(said) if one.get("role") == "assistant" or one.get("type") == "function_call"]
+    said: list[Any] = asked.get("messages") or asked.get("input") or asked.get("contents") or []
+    mine = [at for at, one in enumerate(said) if one.get("role") in ("assistant", "model") or one.get("type") in _CALLS]
     return json.dumps(said[mine[-1] + 1 :] if mine else said, ensure_ascii=False)
 
 
@@ -136,6 +139,8 @@ def _offered(tools: list[dict[str, Any]], space: str | None = None) -> Iterator[
     for tool in tools:
         if tool.get("type") == "namespace":
             yield from _offered(tool.get("tools", []), tool["name"])
+        elif declared := tool.get("functionDeclarations"):
+            yield from _offered(declared)
         else:
             yield tool.get("name") or tool.get("function", {}).get("name", ""), space
 
@@ -168,8 +173,11 @@ def _responses(said: Call | str, space: str | None) -> Iterator[str]:
     if isinstance(said, str):
         item: dict[str, Any] = {"type": "message", "role": "assistant", "id": "m1", "content": [{"type": "output_text", "text": said}]}
     else:
-        item = {"type": "function_call", "call_id": f"c{time.time_ns()}", "name": said.tool, "arguments": json.dumps(said.arguments)}
-        item |= {"namespace": space} if space else {}
+        item = {"call_id": f"c{time.time_ns()}", "name": said.tool} | ({"namespace": space} if space else {})
+        if isinstance(said.arguments, str):
+            item |= {"type": "custom_tool_call", "input": said.arguments}
+        else:
+            item |= {"type": "function_call", "arguments": json.dumps(said.arguments)}
     yield _event("response.output_item.done", item=item)
     usage = {"input_tokens": 1, "input_tokens_details": None, "output_tokens": 1, "output_tokens_details": None, "total_tokens": 2}
     yield _event("response.completed", response={"id": "r1", "usage": usage})
@@ -188,4 +196,11 @@ def _completions(said: Call | str, _: str | None) -> Iterator[str]:
     yield "data: [DONE]\n\n"
 
 
-_SPEECH = {"/messages": _anthropic, "/responses": _responses, "/chat/completions": _completions}
+def _content(said: Call | str, _: str | None) -> Iterator[str]:
+    part = {"text": said} if isinstance(said, str) else {"functionCall": {"name": said.tool, "args": said.arguments}}
+    usage = {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2}
+    candidate = {"content": {"role": "model", "parts": [part]}, "finishReason": "STOP", "index": 0}
+    yield f"data: {json.dumps({'candidates': [candidate], 'usageMetadata': usage})}\r\n\r\n"
+
+
+_SPEECH = {"/messages": _anthropic, "/responses": _responses, "/chat/completions": _completions, "streamGenerateContent": _content}

@@ -21,18 +21,19 @@ from tests.serve.running import COMMAND, free_port, serving
 
 PATIENCE = 60.0
 LETTERS = 20
+CLIENTS_RUNG = ["claude", "codex", "opencode", "kilo", "copilot", "qwen"]
 
 
 class Bench:
     """A home with one client set up, its mind, and an office."""
 
-    def __init__(self, ground: Ground, mind: Mind, client: str) -> None:
+    def __init__(self, ground: Ground, mind: Mind, client: str, *words: str) -> None:
         self.ground, self.mind, self.client = ground, mind, client
         self.folder = ground.home / "shop"
         self.folder.mkdir()
         ready(ground.home, self.folder, mind.address)
         done = subprocess.run(
-            [*COMMAND, "setup", client, "--hook", "--yes"],
+            [*COMMAND, "setup", client, "--hook", "--yes", *words],
             cwd=self.folder,
             env=self.environment(),
             capture_output=True,
@@ -63,7 +64,7 @@ class Bench:
     @contextmanager
     def open(self, agent: str = "shop", *words: str) -> Iterator[Terminal]:
         """A window, once the office knows it and how to ring it."""
-        with terminal([*_WORDS[self.client], *words], self.folder, self.environment()) as window:
+        with terminal([*WORDS[self.client], *words], self.folder, self.environment()) as window:
             if self.client == "codex":
                 until(lambda: b"Trust" in window.shown or agent in self.ground.windows(), PATIENCE, lambda: window.shown)
                 if b"Trust" in window.shown:
@@ -96,7 +97,7 @@ class Bench:
         time.sleep(0.5)
 
 
-_WORDS = {
+WORDS = {
     "claude": ["claude", "--allowedTools", "mcp__mail__mail_get,mcp__mail__mail_done"],
     "codex": ["codex"],
     "opencode": ["opencode"],
@@ -115,6 +116,7 @@ def ready(home: Path, folder: Path, address: str) -> None:
     (home / ".codex" / "config.toml").write_text(
         f'model = "gpt-5"\nmodel_provider = "fake"\napproval_policy = "never"\n[model_providers.fake]\nname = "fake"\n'
         f'base_url = "{address}/v1"\nwire_api = "responses"\n[projects."{folder}"]\ntrust_level = "trusted"\n'
+        '[notice.model_migrations]\n"gpt-5.5" = "gpt-6-sol"\n'
     )
     models = {
         "npm": "@ai-sdk/openai-compatible",
@@ -142,7 +144,7 @@ def ready(home: Path, folder: Path, address: str) -> None:
 
 
 @contextmanager
-def bench_of(client: str, here: Path) -> Iterator[Bench]:
+def bench_of(client: str, here: Path, *words: str) -> Iterator[Bench]:
     port = free_port()
     with ExitStack() as stack:
         mind = stack.enter_context(thinking())
@@ -150,7 +152,7 @@ def bench_of(client: str, here: Path) -> Iterator[Bench]:
         command = (*COMMAND, "serve", "--data", str(here / "data"), "--port", str(port), "--log-level", "error")
         stack.enter_context(serving(*command, port=port, here=here))
         stack.callback(end, ground)
-        yield Bench(ground, mind, client)
+        yield Bench(ground, mind, client, *words)
 
 
 def end(ground: Ground) -> None:
@@ -163,7 +165,7 @@ def end(ground: Ground) -> None:
                 os.kill(int(path.parent.name), signal.SIGKILL)
 
 
-@pytest.mark.parametrize("client", ["claude", "codex", "opencode", "kilo", "copilot", "qwen"])
+@pytest.mark.parametrize("client", CLIENTS_RUNG)
 def test_twenty_letters_to_an_idle_window_begin_twenty_turns_that_take_them(client: str, tmp_path: Path) -> None:
     with bench_of(client, tmp_path) as bench, bench.opened_for_a_letter() as window:
         mind, waited = bench.mind, []
@@ -215,7 +217,7 @@ def test_25_turns_and_a_resume_leave_one_hook_that_waits_one_bell_and_one_name(t
             until(lambda: _running(bench, b"--wait") == 1, 10, lambda: _running(bench, b"--wait"))
             assert _running(bench, b"bell") == 1
         until(lambda: bench.ground.windows() == {}, 20, bench.ground.windows)
-        _WORDS["again"] = [*_WORDS["claude"], "--continue"]
+        WORDS["again"] = [*WORDS["claude"], "--continue"]
         bench.client = "again"
         with bench.open():
             assert list(bench.ground.windows()) == ["shop"]

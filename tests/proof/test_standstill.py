@@ -16,8 +16,9 @@ from postoffice.core.errors import DatabaseLost, OutcomeUnknown
 from postoffice.office import PostOffice
 from postoffice.store.engine import Write
 from postoffice.store.postgres import engine as postgres
-from postoffice.store.postgres.committer import LOST, SESSION, Committer
+from postoffice.store.postgres.committer import SESSION, Committer
 from postoffice.store.postgres.engine import PostgreSQL
+from postoffice.store.postgres.failures import LOST
 from postoffice.store.store import Store
 from postoffice.wake.local import LocalWake
 from tests.chaos.proxy import Rule, proxied
@@ -195,7 +196,7 @@ async def test_closed_over_a_slow_database_the_office_first_does_what_was_asked(
             alice = await office.identify(name="alice")
             await office.send(alice, Draft(to="bob", content="Before."))
             proxy.rule = Rule(delay=0.03)
-            sending = [asyncio.create_task(office.send(alice, Draft(to="bob", content=str(number)))) for number in range(10)]
+            sending = [asyncio.create_task(office.send(alice, Draft(to="bob", content=str(number)))) for number in range(40)]
             await asyncio.sleep(0.1)
             begun = time.monotonic()
         assert time.monotonic() - begun > 2.0, "all was done before patience could have ended"

@@ -14,14 +14,14 @@ from postoffice.acts.mail.take_and_settle import TakeAndSettle
 from postoffice.acts.people.agents import Appear, UpdateCard
 from postoffice.core.delivery import Ack, Extend, GiveBack, Leased, Nack, Wish
 from postoffice.core.draft import Draft
-from postoffice.core.errors import LeaseLost, NoSuchSession, NotAdmitted
+from postoffice.core.errors import IdConflict, LeaseLost, NoSuchSession, NotAdmitted, OutcomeUnknown
 from postoffice.core.message import Accepted
 from postoffice.store.engine import Loads
 from postoffice.store.postgres import committer
 from postoffice.store.postgres.committer import Committer
 from postoffice.store.postgres.engine import PostgreSQL
 from postoffice.store.store import Store
-from tests.engines import PostgresServer
+from tests.engines import PostgresEngine, PostgresServer
 from tests.proof.patience import until
 
 A_MINUTE = timedelta(minutes=1)
@@ -105,13 +105,129 @@ async def test_nothing_is_remembered_over_another_connection(replicas: tuple[Sto
     assert "boxes" in loaded
 
 
-async def test_a_senders_own_id_is_still_looked_up(replicas: tuple[Store, Store], loaded: list[str]) -> None:
+@pytest.fixture
+def trips(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What a committer says to the server, by its first word."""
+    said: list[str] = []
+    fetch, execute = asyncpg.Connection.fetch, asyncpg.Connection.execute
+
+    async def fetched(connection: Any, query: str, *arguments: Any, **options: Any) -> Any:
+        said.append(query.split(maxsplit=1)[0])
+        return await fetch(connection, query, *arguments, **options)
+
+    async def executed(connection: Any, query: str, *arguments: Any, **options: Any) -> Any:
+        said.append(query.split(maxsplit=1)[0])
+        return await execute(connection, query, *arguments, **options)
+
+    monkeypatch.setattr(asyncpg.Connection, "fetch", fetched)
+    monkeypatch.setattr(asyncpg.Connection, "execute", executed)
+    return said
+
+
+async def test_a_letter_is_sent_taken_and_acked_by_one_statement_each(replicas: tuple[Store, Store], trips: list[str]) -> None:
+    first, _ = replicas
+    for _ in range(2):  # with the transaction that was begun ahead, and without
+        await cycle(first)
+    trips.clear()
+    await cycle(first)
+    await send(first, client_id="mine")
+    assert trips == ["WITH"] * 4
+
+
+async def test_looking_in_vain_is_one_statement_too(replicas: tuple[Store, Store], trips: list[str]) -> None:
+    first, _ = replicas
+    for _ in range(2):
+        await cycle(first)
+    trips.clear()
+    assert await take(first) == []
+    assert trips == ["WITH"]
+
+
+async def test_a_senders_own_id_is_still_looked_up(replicas: tuple[Store, Store]) -> None:
     first, _ = replicas
     await cycle(first)
-    loaded.clear()
     sent = await send(first, client_id="mine")
-    assert loaded == ["dedupe"]
     assert (await send(first, client_id="mine")).message_id == sent.message_id
+    assert (await send(first)).message_id != sent.message_id
+    with pytest.raises(IdConflict):
+        await send(first, "something else", client_id="mine")
+
+
+async def test_a_senders_own_id_that_was_used_at_another_replica_is_found(replicas: tuple[Store, Store]) -> None:
+    first, second = replicas
+    await cycle(first)
+    sent = await send(second, client_id="mine")
+    again = await send(first, client_id="mine")
+    assert (again.message_id, again.duplicate) == (sent.message_id, True)
+
+
+async def test_what_came_due_meanwhile_is_taken(replicas: tuple[Store, Store], url: str) -> None:
+    first, _ = replicas
+    for _ in range(2):
+        await cycle(first)
+    await send(first)
+    (leased,) = await take(first)
+    await PostgresEngine(url).advance(2 * A_MINUTE)
+    assert [again.message.id for again in await take(first)] == [leased.message.id]
+
+
+async def test_a_time_that_is_not_the_servers_any_more_is_not_gone_by(replicas: tuple[Store, Store], url: str) -> None:
+    first, _ = replicas
+    for _ in range(2):
+        await cycle(first)
+    before = await send(first)
+    await PostgresEngine(url).advance(A_MINUTE)
+    after = await send(first)
+    assert after.created_at - before.created_at >= A_MINUTE
+
+
+async def test_what_another_changes_while_its_mailbox_is_waited_for_is_noticed(replicas: tuple[Store, Store], url: str) -> None:
+    first, _ = replicas
+    for _ in range(2):
+        await cycle(first)
+    waits = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    async with asyncpg.create_pool(url, min_size=2, max_size=2) as others, others.acquire() as writer, others.acquire() as onlooker:
+        async with writer.transaction():
+            await writer.execute("UPDATE postoffice.mailboxes SET counted = counted + 1000 WHERE agent = 'bob'")
+            sending = asyncio.create_task(send(first))
+            await until(lambda: onlooker.fetchval(waits))
+        await sending
+    (leased,) = await take(first)
+    assert leased.number > 1000
+
+
+async def test_an_act_whose_only_statement_got_no_answer_may_be_done_or_not(
+    replicas: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = replicas
+    for _ in range(2):
+        await cycle(first)
+    fetch = asyncpg.Connection.fetch
+
+    async def unheard(connection: Any, query: str, *arguments: Any, **options: Any) -> Any:
+        await fetch(connection, query, *arguments, **options)
+        connection.terminate()
+        raise ConnectionResetError(104, "Connection reset by peer")
+
+    monkeypatch.setattr(asyncpg.Connection, "fetch", unheard)
+    with pytest.raises(OutcomeUnknown):
+        await send(first, "once")
+    monkeypatch.setattr(asyncpg.Connection, "fetch", fetch)
+    (leased,) = await take(second)
+    assert leased.message.content == "once"
+    assert await take(second) == []
+
+
+async def test_a_server_that_was_silent_for_long_is_asked_first_whether_it_is_there(
+    replicas: tuple[Store, Store], trips: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, _ = replicas
+    for _ in range(2):
+        await cycle(first)
+    monkeypatch.setattr(committer, "_FRESH_NANOSECONDS", 0)
+    trips.clear()
+    await send(first)
+    assert trips[0] == "BEGIN"
 
 
 async def test_mail_that_another_replica_took_is_not_taken_again(replicas: tuple[Store, Store]) -> None:

@@ -18,11 +18,13 @@ WHERE b.agent = ANY ($1::text[]) ORDER BY b.agent
 -- Of two rows read together only the one that is locked is as new as its lock, where that was waited for.
 {boxes} FOR UPDATE OF b FOR NO KEY UPDATE OF a;
 
--- name: still_at_hand
--- What is remembered is locked in the order in which it would be loaded. Mail that others hold is not waited for: they may wait for these mailboxes.
-WITH mail AS (SELECT 1 FROM deliveries WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE SKIP LOCKED),
-boxes AS (SELECT b.agent, {versions} FROM mailboxes b JOIN agents a ON a.agent = b.agent WHERE b.agent = ANY ($2::text[]) ORDER BY b.agent FOR UPDATE OF b)
-SELECT NULL, count(*), office_now() FROM mail UNION ALL SELECT * FROM boxes;
+-- name: doubt_boxes
+-- Whether what is remembered of these is not true any more, or the time is another than the group goes by.
+SELECT CASE WHEN count(*) FILTER (WHERE same) < $2::bigint THEN 'changed'
+            WHEN abs($3::bigint - office_now()) > $4::bigint THEN 'late' END AS doubt
+FROM (SELECT k.version = concat_ws(' ', {versions}) AS same
+      FROM jsonb_each_text($1::jsonb) AS k (agent, version)
+      JOIN mailboxes b ON b.agent = k.agent JOIN agents a ON a.agent = b.agent ORDER BY b.agent FOR UPDATE OF b) AS boxes;
 
 -- name: keys_of
 SELECT hash, agent, prefix, created_at, expires_at, revoked_at FROM keys

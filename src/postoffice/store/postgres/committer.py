@@ -1,6 +1,7 @@
 """One connection that commits groups of acts to PostgreSQL."""
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import asyncpg
@@ -14,31 +15,17 @@ from postoffice.store import sql
 from postoffice.store.drawer import Drawer, SharedDrawer
 from postoffice.store.engine import Loads, Steps, Write
 from postoffice.store.group import LAST, close_desk, run_acts
-from postoffice.store.loading import asked, load_locked, load_rest, open_desk
+from postoffice.store.loading import load_rest, open_desk
+from postoffice.store.postgres.failures import CLASH, LOST, did_nothing
+from postoffice.store.postgres.questions import questions
+from postoffice.store.remembered import Remembered
 
-LOST = (
-    OSError,
-    TimeoutError,
-    asyncpg.InterfaceError,
-    asyncpg.InternalClientError,  # the next word on a connection that was just cut off
-    asyncpg.PostgresConnectionError,
-    asyncpg.CannotConnectNowError,
-    asyncpg.AdminShutdownError,
-    asyncpg.CrashShutdownError,
-    asyncpg.IdleInTransactionSessionTimeoutError,
-    asyncpg.TransactionTimeoutError,
-    asyncpg.TooManyConnectionsError,
-)
-"""How a driver says that the server is not there."""
-_ENDED = (asyncpg.IdleInTransactionSessionTimeoutError, asyncpg.TransactionTimeoutError)
-"""How a server says that it ended a transaction by itself: a COMMIT that was on its way then did nothing."""
-_UNSENT = "cannot switch to state"
-"""What the driver says, as for some other failures, if it read that before it could send anything more."""
-_CLASH = (asyncpg.IntegrityConstraintViolationError, asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 _COMMIT_TRIES = 5
 _JOINED_STATEMENTS_KEPT = 500  # statements made of others that are remembered, far more than are usual
+_FEW_ROWS = 2  # for a statement: what one act writes
 _CANCEL_SECONDS = 3.0  # seconds that a server gets to hear that a transaction is over
 _DOUBT_NANOSECONDS = 1_000_000_000  # nanoseconds without memory, once others were seen at the same mail
+_FRESH_NANOSECONDS = 1_000_000_000  # nanoseconds for which a server that has answered is taken to be there still
 SESSION = {
     # A process that stands still inside a transaction must not keep all others from the mail it has locked.
     "idle_in_transaction_session_timeout": "10000",
@@ -62,21 +49,24 @@ class Committer:
         self._sql = statements
         self._begin = begin
         self._places = {name: place for place, name in enumerate(statements)}
+        self._gated = {name for name, text in statements.items() if name not in LAST and sql.gates(text)}
         self._joined: dict[object, str] = {}
         self._connection: Any = None
         self._committing = False
+        self._alone = False  # whether what is under way is no COMMIT, but a statement that is a transaction by itself
         self._chained = begin == "BEGIN"  # behind a pooler a transaction's settings do not reach the next one
         self.begun = False
         """Whether a transaction has been begun ahead of the acts that will use it."""
         self._drawer = SharedDrawer()
         self._doubted_until = 0  # while others change the same mail, remembering rows is not worth the while
+        self._told = (0, 0)  # the server's time, and when it was told
 
     async def commit(self, acts: list[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
         """Do the acts as one transaction. If it fails as a whole, do them one by one, so that none harms another."""
         for attempt in range(_COMMIT_TRIES):
             try:
                 return await self._transact(acts)
-            except _CLASH:
+            except CLASH:
                 # Another process took the same name, code or subject first: what it committed is seen on the next try.
                 if len(acts) > 1:
                     break
@@ -99,7 +89,7 @@ class Committer:
                 return DiskFull()
             return Unavailable(why=why(error)) if isinstance(error, asyncpg.PostgresError) else error
         self.close()
-        if self._committing and not _did_nothing(error):
+        if self._committing and not did_nothing(error, alone=self._alone):
             return OutcomeUnknown(why=why(error))
         return None if again else DatabaseLost(why=why(error))
 
@@ -119,28 +109,34 @@ class Committer:
             self._connection = None
 
     async def _transact(self, acts: Sequence[Act[Any]]) -> tuple[list[Any], frozenset[str]]:
-        self._committing = False
+        self._committing = self._alone = False
         if self._connection is None or self._connection.is_closed():
             self.begun = False
             self._connection = await self._connect()
+            self._told = (0, 0)
             # Another server may have taken over, and count its transactions from before the last of this one's.
             self._drawer = SharedDrawer()
         connection = self._connection
-        if not self.begun:
-            await connection.execute(self._begin)
-        self.begun = False
         try:
-            desk = await self._at_hand(acts) or await self._loaded(acts)
+            remembered = self._remembered(acts)
+            # A server that was silent for long is asked first whether it is there: what is lost on the way to it is then known not to be done.
+            if remembered is not None and steady() - self._told[1] < _FRESH_NANOSECONDS and remembered.suffices(acts):
+                if (done := await self._at_once(remembered, acts)) is not None:
+                    return done
+                remembered = None  # the acts have changed it
+            if not self.begun:
+                await connection.execute(self._begin)
+            self.begun = False
+            desk = (remembered and await self._at_hand(remembered, acts)) or await self._loaded(acts)
             outcomes = run_acts(desk, acts)
             version = await self._write(list(close_desk(desk)))
-            # If the connection is lost from here on, nobody knows whether the transaction was committed.
-            self._committing = not connection.is_closed()
             # The next transaction begins with the same trip.
-            await connection.execute("COMMIT AND CHAIN" if self._chained else "COMMIT")
+            await self._end_transaction("COMMIT AND CHAIN" if self._chained else "COMMIT")
             self.begun = self._chained
         except BaseException:
+            self.begun = False
             self._drawer = SharedDrawer()
-            if not connection.is_closed() and not self._committing:
+            if not connection.is_closed() and connection.is_in_transaction() and not self._committing:
                 try:
                     await connection.execute("ROLLBACK", timeout=_CANCEL_SECONDS)
                 except Exception:  # noqa: BLE001 - what went wrong first is what counts
@@ -149,27 +145,79 @@ class Committer:
         self._remember(desk, version)
         return outcomes, frozenset(desk.hints)
 
-    async def _at_hand(self, acts: Sequence[Act[Any]]) -> Desk | None:
-        """A desk with what is remembered of mail and mailboxes, locked, if that is all the acts need and nobody else has changed it."""
+    async def _end_transaction(self, statement: str) -> None:
+        # If the connection is lost from here on, nobody knows whether the transaction was committed.
+        self._committing = not self._connection.is_closed()
+        await self._connection.execute(statement)
+
+    def _remembered(self, acts: Sequence[Act[Any]]) -> Remembered | None:
         if steady() < self._doubted_until:
             return None
-        desk, needs = self._new_desk(self._drawer), asked(acts)
-        desk.now = 1  # until the server tells it
-        if needs.agents or next(load_locked(desk, self._drawer, needs), None) is not None:
+        desk = self._new_desk(self._drawer)
+        told, at = self._told
+        desk.now = told + (steady() - at) // 1000
+        return Remembered.of(desk, self._drawer, acts)
+
+    async def _at_once(self, remembered: Remembered, acts: Sequence[Act[Any]]) -> tuple[list[Any], frozenset[str]] | None:
+        """Do the acts on what is remembered. One statement locks and compares it, and writes what the acts changed if it is true.
+
+        Outside a transaction that statement is a transaction by itself, and the group takes one trip.
+        """
+        desk = remembered.desk
+        outcomes = run_acts(desk, acts)
+        writes = list(close_desk(desk))
+        alone = self._alone = self._chained and not self.begun and all(write.name in self._gated for write in writes)
+        if not alone and not self.begun:
+            await self._connection.execute(self._begin)
+        self.begun = False
+        # Whoever commits by the same word does not know either, from here on, whether it was heard.
+        self._committing = alone and not self._connection.is_closed()
+        doubt, _, version = await self._compare(remembered, writes if alone else [], desk.now)
+        self._committing = self._alone = False
+        if doubt is not None:
+            self._drawer = SharedDrawer()  # whose rows the acts have changed
+            await self._set_aside(doubt)
             return None
-        if not needs.threads <= desk.threads.keys():  # whose it is, and what would have to be locked for it, is not known
-            return None
-        ids, names = [row.id for row in desk.mail.values()], sorted(needs.boxes)
-        (_, locked, desk.now), *boxes = await self._connection.fetch(self._sql["still_at_hand"], ids, names)
-        versions = {agent: (mailbox_version, agent_version) for agent, mailbox_version, agent_version in boxes}
-        if locked != len(ids) or len(versions) != len(names) or self._drawer.differs(versions):
-            self._doubt()
+        if not alone:
+            version = await self._write(writes)
+            await self._end_transaction("COMMIT")
+        self._remember(desk, version)
+        return outcomes, frozenset(desk.hints)
+
+    async def _at_hand(self, remembered: Remembered, acts: Sequence[Act[Any]]) -> Desk | None:
+        """A desk with what is remembered, locked, if it is true, and with the rest that the acts need."""
+        desk = remembered.desk
+        doubt, desk.now, _ = await self._compare(remembered, [], None)
+        if doubt is not None:
             # What is locked now is not what would be locked first.
-            await self._connection.execute("ROLLBACK")
+            await self._set_aside(doubt)
             await self._connection.execute(self._begin)
             return None
-        await self._load(load_rest(desk, needs, acts))
+        await self._load(load_rest(desk, remembered.needs, acts))
         return desk
+
+    async def _compare(self, remembered: Remembered, writes: list[Write], now: int | None) -> tuple[str | None, int, int]:
+        """Lock what is remembered and, if it is true, write this: what was not true, the server's time, and the version of what was written."""
+        rows = {write.name: write.rows for write in writes}
+        names = self._in_order(rows)
+        asked = questions(remembered, self._drawer.versions, now)
+        sizes = tuple(len(rows[name]) for name in names)
+        few = sizes if all(size <= _FEW_ROWS for size in sizes) else None
+        key = (few, *asked, *names)
+        if key not in self._joined:
+            self._keep_joined(key, sql.gated([self._sql[name] for name in asked], [self._sql[name] for name in names], few))
+        given = [column for some in asked.values() for column in some]
+        for name in names:
+            given += chain(*rows[name]) if few else columns(rows[name])
+        ((doubt, told, version),) = await self._connection.fetch(self._joined[key], *given)
+        self._told = (told, steady())
+        return doubt, told, version
+
+    async def _set_aside(self, doubt: str) -> None:
+        if doubt == "changed":
+            self._doubt()
+        if self._connection.is_in_transaction():
+            await self._connection.execute("ROLLBACK")
 
     async def _loaded(self, acts: Sequence[Act[Any]]) -> Desk:
         drawer = Drawer()
@@ -219,7 +267,8 @@ class Committer:
             if some:
                 rows = {write.name: write.rows for write in some}
                 names = self._in_order(rows)
-                ((version,),) = await self._together(sql.merged, names, (rows[name] for name in names))
+                ((version, now),) = await self._together(sql.merged, names, (rows[name] for name in names))
+                self._told = (now, steady())
         return version
 
     def _in_order(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -229,17 +278,14 @@ class Committer:
     async def _together(self, join: Callable[[list[str]], str], names: tuple[str, ...], rows: Iterable[Sequence[Row]]) -> list[Row]:
         """Several statements as one: trips to the server cost more than rows."""
         if (join, names) not in self._joined:
-            if len(self._joined) >= _JOINED_STATEMENTS_KEPT:
-                self._joined.clear()
-            self._joined[join, names] = join([self._sql[name] for name in names])
+            self._keep_joined((join, names), join([self._sql[name] for name in names]))
         arguments = [column for some in rows for column in columns(some)]
         return await self._connection.fetch(self._joined[join, names], *arguments)  # type: ignore[no-any-return]
 
-
-def _did_nothing(error: Exception) -> bool:
-    """Whether it is certain that a COMMIT that failed so did nothing. If the connection ended, the server's last words are the cause."""
-    unsent = isinstance(error, asyncpg.InternalClientError) and str(error).startswith(_UNSENT)
-    return unsent or any(isinstance(said, _ENDED) for said in (error, error.__cause__))
+    def _keep_joined(self, key: object, statement: str) -> None:
+        if len(self._joined) >= _JOINED_STATEMENTS_KEPT:
+            self._joined.clear()
+        self._joined[key] = statement
 
 
 def columns(rows: Sequence[Row]) -> list[Any]:

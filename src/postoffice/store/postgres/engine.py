@@ -34,7 +34,8 @@ from postoffice.core.tally import Tally
 from postoffice.store import sql
 from postoffice.store.engine import Committed, Tell
 from postoffice.store.migrations.upgrade import HEAD, check_program
-from postoffice.store.postgres.committer import LOST, SESSION, Committer, columns
+from postoffice.store.postgres.committer import SESSION, Committer, columns
+from postoffice.store.postgres.failures import LOST
 
 _Job = tuple[Act[Any], Tell]
 _GROUP_ACTS = 256
@@ -226,21 +227,26 @@ class PostgreSQL:
             self._sql,
             self._begin,
         )
+        alone = False
         try:
             while True:
                 while not self._jobs:
                     if self.closing:
                         return
                     self._arrived.clear()
+                    if not committer.begun:
+                        await self._arrived.wait()
+                        continue
                     try:
-                        async with asyncio.timeout(_IDLE_SECONDS if committer.begun else None):
+                        async with asyncio.timeout(_IDLE_SECONDS):
                             await self._arrived.wait()
                     except TimeoutError:
                         await committer.rest()
-                # Those who were answered together ask again together: one larger group costs less than two.
-                for _ in range(_GATHERING_TURNS):
+                # Those who were answered together ask again together: one larger group costs less than two. Who was alone need not wait for others.
+                for _ in range(0 if alone and len(self._jobs) == 1 else _GATHERING_TURNS):
                     await asyncio.sleep(0)
                 jobs = self._under_way = [self._jobs.popleft() for _ in range(min(len(self._jobs), _GROUP_ACTS))]
+                alone = len(jobs) == 1
                 begun = time.perf_counter()
                 outcomes, hints = await committer.commit([act for act, _ in jobs])
                 self.commits.add(time.perf_counter() - begun)

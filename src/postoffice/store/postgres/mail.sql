@@ -142,6 +142,22 @@ SELECT d.sender, d.addressee, d.client_id, d.fingerprint, d.answer, d.at
 FROM unnest($1::text[], $2::text[], $3::text[]) AS k (sender, addressee, client_id)
 JOIN dedupe d ON d.sender = k.sender AND d.client_id = k.client_id AND md5(d.addressee) = md5(k.addressee);
 
+-- name: doubt_mail
+-- Whether not all of this can be locked: mail that others hold is not waited for, they may wait for the mailboxes of this group.
+SELECT CASE WHEN count(*) < $2::bigint THEN 'changed' END AS doubt
+FROM (SELECT 1 FROM deliveries WHERE id = ANY ($1::text::uuid[]) ORDER BY id FOR UPDATE SKIP LOCKED) AS mail;
+
+-- name: doubt_unused
+-- Whether one of these ids has been used. That changes its recipient's mailbox too, so none is used in between unnoticed.
+SELECT CASE WHEN EXISTS (
+  SELECT 1 FROM unnest($1::text[], $2::text[], $3::text[]) AS k (sender, addressee, client_id)
+  JOIN dedupe d ON d.sender = k.sender AND d.client_id = k.client_id AND md5(d.addressee) = md5(k.addressee)) THEN 'more' END AS doubt;
+
+-- name: doubt_nothing_due
+SELECT CASE WHEN EXISTS (SELECT 1 FROM deliveries WHERE due_at <= t.now) OR EXISTS (SELECT 1 FROM deliveries WHERE state = 'held' AND deliver_at <= t.now)
+              OR EXISTS (SELECT 1 FROM deliveries WHERE state IN ('held', 'pending') AND expires_at <= t.now) THEN 'more' END AS doubt
+FROM (SELECT office_now() AS now) AS t;
+
 -- name: add_message
 INSERT INTO messages (id, sender, client_id, type, ref_id, created_at, body)
 SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::bigint[], $7::json[]);

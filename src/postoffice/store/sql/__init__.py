@@ -7,6 +7,9 @@ from importlib.resources import files
 _ENTRY = re.compile(r"^-- (name|part): (\w+)\n(.*?)(?=^-- (?:name|part): |\Z)", re.MULTILINE | re.DOTALL)
 _COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
 _NUMBER = re.compile(r"\$(\d+)")
+_ROWS = re.compile(r"\b(FROM|USING) unnest\(([^()]+)\)(\s+AS \w+)?")
+_ARRAY = re.compile(r"\$\d+::(\w+)\[\]")
+_VERSION = "pg_current_xact_id()::xid::text::bigint"
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 
 
@@ -47,7 +50,37 @@ def numbered(statement: str) -> tuple[str, tuple[str, ...]]:
 
 def merged(statements: list[str]) -> str:
     """Several writing statements as one, their `$1, $2 …` numbered on; it tells the transaction's number, which is the version of what it wrote."""
-    return f"{_with(statements)} SELECT pg_current_xact_id()::xid::text::bigint"
+    return f"{_with(statements)} SELECT {_VERSION}, office_now()"
+
+
+def gated(questions: list[str], writes: list[str], few: tuple[int, ...] | None) -> str:
+    """The same behind some questions, asked in their order: nothing is written if one has an answer. It tells that, the time, and the version.
+
+    Of a few rows, so many for each write, every value is given by itself: arrays cost a server more than writing what they hold.
+    """
+    gate = len(questions)
+    answers = ", ".join(f"(SELECT doubt FROM w{number})" for number in range(gate))
+    behind = [_behind(gate + 1, text, None if few is None else few[place]) for place, text in enumerate(writes)]
+    steps = [*questions, f"SELECT coalesce({answers}) AS doubt", f"SELECT FROM w{gate} WHERE doubt IS NULL", *behind]
+    return f"{_with(steps)} SELECT doubt, office_now(), {_VERSION} FROM w{gate}"
+
+
+def gates(statement: str) -> bool:
+    """Whether a writing statement can be put behind questions: all it does it does for the rows it is given."""
+    given = _ROWS.findall(statement)
+    return len(given) == 1 and given[0][1].count("$") == statement.count("$")
+
+
+def _behind(gate: int, statement: str, few: int | None) -> str:
+    def given(match: re.Match[str]) -> str:
+        arrays, name = match[2], match[3] or ""
+        if few is None:
+            return f"{match[1]} w{gate} CROSS JOIN unnest({arrays}){name}"
+        types = _ARRAY.findall(arrays)
+        rows = (", ".join(f"${row * len(types) + place}::{type}" for place, type in enumerate(types, 1)) for row in range(few))
+        return f"{match[1]} w{gate} CROSS JOIN (VALUES {', '.join(f'({row})' for row in rows)}){name or ' AS v'}"
+
+    return _ROWS.sub(given, statement)
 
 
 def united(statements: list[str]) -> str:
@@ -62,7 +95,7 @@ def _with(statements: list[str]) -> str:
         numbers = [int(number) for number in _NUMBER.findall(statement)]
         shifted = _NUMBER.sub(lambda match, by=taken: f"${int(match[1]) + by}", statement)  # type: ignore[misc]
         texts.append(f"w{index} AS ({shifted})")
-        taken += max(numbers)
+        taken += max(numbers, default=0)
     return f"WITH {', '.join(texts)}"
 
 

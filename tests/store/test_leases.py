@@ -444,6 +444,17 @@ class TestDecision3OnePerSession:
             await write(office, sender, "bob", text)
         assert await taken(office, bob, one_per_session=True) == ["a1", "c1"]
 
+    async def test_free_sessions_are_found_behind_much_that_waits_in_one(self, office: PostOffice) -> None:
+        alice, bob = await people(office, "alice", "bob")
+        for n in range(50):
+            await write(office, alice, "bob", f"long {n}", subject="long")
+        for text, subject in (("a1", "a"), ("b1", "b"), ("a2", "a"), ("c1", "c")):
+            await write(office, alice, "bob", text, subject=subject)
+        await write(office, bob, "bob", "to oneself")
+        assert await taken(office, bob, limit=3, one_per_session=True) == ["long 0", "a1", "b1"]
+        assert await taken(office, bob, limit=3, one_per_session=True) == ["c1", "to oneself"]
+        assert await taken(office, bob, limit=3, one_per_session=True) == []
+
     async def test_what_is_settled_in_the_same_call_frees_its_session(self, office: PostOffice) -> None:
         alice, bob = await people(office, "alice", "bob")
         for text in ("one", "two", "three"):

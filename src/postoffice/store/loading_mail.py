@@ -12,7 +12,7 @@ from postoffice.store.drawer import Drawer
 from postoffice.store.engine import Loads, Steps
 
 _DUE_AT_ONCE = 100
-_HEADS = frozenset({"waiting_heads", "waiting_heads_in_role"})
+_HEADS = frozenset({"waiting_heads", "waiting_heads_beyond", "waiting_heads_in_role"})
 _DUE = ("due", "come_due", "expired")
 """What time has done something to: leases and delays that end, letters whose time has come, letters that nobody took in time."""
 
@@ -94,6 +94,12 @@ def _further_mail(desk: Desk, needs: Needs) -> Loads:
     # The office's id names a message before any sender's id can: nobody takes over a name by sending under it.
     if unknown := [key for key in needs.mail if key not in desk.mail and is_id(key[0])]:
         queries["mail_by_client_id"] = unknown
+    for mailbox, wish in needs.wishes:
+        if wish.one_per_session and not wish.choosy and wish.taker is None:
+            total = _wished_for(needs)[mailbox]
+            found = sum(id in desk.heads for id in desk.pools.get(mailbox, ()))
+            if found < total and (mailbox, total) not in queries.setdefault("waiting_heads_beyond", []):
+                queries["waiting_heads_beyond"].append((mailbox, total))
     # Look for what is due only if what waits does not suffice, or if it is asked for.
     if needs.due or any(len(desk.pools.get(mailbox, ())) < wish.limit for mailbox, wish in needs.wishes):
         queries |= {query: [(needs.due or _DUE_AT_ONCE,)] for query in _DUE}

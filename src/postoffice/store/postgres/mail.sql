@@ -121,14 +121,47 @@ JOIN messages m ON m.id = d.message_id;
                              WHERE e.session_id = w.session_id AND e.mailbox = w.mailbox AND e.state = 'pending' AND {unexpired}
                                AND (e.priority, e.number) < (w.priority, w.number))))
 
+-- part: head_window
+-- So much of what waits is looked through in its order. What is beyond is found session by session.
+32
+
 -- name: waiting_heads
 -- The first message of each session that has none in hand. Another taker's first one may be locked and not yet leased:
 -- it still stands before the others of its session, so none of those is taken for a first.
 SELECT {delivery} FROM unnest($1::text[], $2::bigint[]) AS k (mailbox, most)
+LEFT JOIN LATERAL (SELECT e.priority, e.number FROM deliveries e WHERE e.mailbox = k.mailbox AND e.state = 'pending'
+                   ORDER BY e.priority, e.number OFFSET {head_window} LIMIT 1) AS beyond ON true
 CROSS JOIN LATERAL (
   SELECT w.* FROM deliveries w
   WHERE w.mailbox = k.mailbox AND w.state = 'pending' AND {unexpired}
+    AND (w.priority, w.number) < (coalesce(beyond.priority, 9223372036854775807), coalesce(beyond.number, 0))
     AND {is_head}
+  ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE OF w SKIP LOCKED) AS d
+JOIN messages m ON m.id = d.message_id;
+
+-- name: waiting_heads_beyond
+-- The same where more waits than was looked through, and too few sessions were free among that: one session after another, however much waits in each.
+-- Where it might be equal, PostgreSQL would also go through all that waits; in this order it is only to be had session by session.
+SELECT {delivery} FROM unnest($1::text[], $2::bigint[]) AS k (mailbox, most)
+CROSS JOIN LATERAL (
+  WITH RECURSIVE waiting (session_id) AS (
+    (SELECT w.session_id FROM deliveries w WHERE w.mailbox = k.mailbox AND w.state = 'pending' AND w.session_id IS NOT NULL
+       AND EXISTS (SELECT 1 FROM deliveries e WHERE e.mailbox = k.mailbox AND e.state = 'pending' OFFSET {head_window})
+     ORDER BY w.session_id LIMIT 1)
+    UNION ALL
+    SELECT (SELECT w.session_id FROM deliveries w WHERE w.mailbox = k.mailbox AND w.state = 'pending' AND w.session_id > s.session_id
+            ORDER BY w.session_id LIMIT 1)
+    FROM waiting s WHERE s.session_id IS NOT NULL),
+  heads (id) AS (
+    SELECT h.id FROM waiting s CROSS JOIN LATERAL (
+      SELECT w.id FROM deliveries w
+      WHERE w.mailbox = k.mailbox AND w.session_id BETWEEN s.session_id AND s.session_id AND w.state = 'pending' AND {unexpired}
+      ORDER BY w.session_id, w.priority, w.number LIMIT 1) AS h
+    WHERE (SELECT l.id FROM deliveries l WHERE l.mailbox = k.mailbox AND l.session_id = s.session_id AND l.state = 'leased' LIMIT 1) IS NULL
+    UNION ALL
+    (SELECT w.id FROM deliveries w WHERE w.mailbox = k.mailbox AND w.state = 'pending' AND w.session_id IS NULL AND {unexpired}
+     ORDER BY w.priority, w.number LIMIT k.most + {head_window}))
+  SELECT w.* FROM heads h JOIN deliveries w ON w.id = h.id WHERE w.state = 'pending'
   ORDER BY w.priority, w.number LIMIT k.most FOR UPDATE OF w SKIP LOCKED) AS d
 JOIN messages m ON m.id = d.message_id;
 

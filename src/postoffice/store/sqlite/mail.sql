@@ -100,17 +100,41 @@ WHERE d.mailbox = ?1 AND d.correlation_id = ?2 AND d.state = 'pending' AND {unex
 ORDER BY d.priority, d.number LIMIT ?3;
 
 -- part: is_head
+-- The first of its session is looked up: a comparison of two columns would go through the whole session for it.
 (d.session_id IS NULL
        OR (NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.session_id = d.session_id AND l.mailbox = d.mailbox AND l.state = 'leased')
-           AND NOT EXISTS (SELECT 1 FROM deliveries e
-                           WHERE e.session_id = d.session_id AND e.mailbox = d.mailbox AND e.state = 'pending' AND {unexpired}
-                             AND (e.priority, e.number) < (d.priority, d.number))))
+           AND d.id = (SELECT e.id FROM deliveries e WHERE e.mailbox = d.mailbox AND e.session_id = d.session_id AND e.state = 'pending' AND {unexpired}
+                       ORDER BY e.priority, e.number LIMIT 1)))
+
+-- part: head_window
+-- So much of what waits is looked through in its order. What is beyond is found session by session.
+32
 
 -- name: waiting_heads
 -- The first message of each session that has none in hand.
-SELECT {delivery} FROM deliveries d JOIN messages m ON m.id = d.message_id
-WHERE d.mailbox = ?1 AND d.state = 'pending' AND {unexpired}
-  AND {is_head}
+SELECT {delivery} FROM (SELECT * FROM deliveries WHERE mailbox = ?1 AND state = 'pending' AND {unexpired} ORDER BY priority, number LIMIT {head_window}) AS d
+JOIN messages m ON m.id = d.message_id
+WHERE {is_head}
+ORDER BY d.priority, d.number LIMIT ?2;
+
+-- name: waiting_heads_beyond
+-- The same where more waits than was looked through, and too few sessions were free among that: one session after another, however much waits in each.
+WITH RECURSIVE waiting (session_id) AS (
+  SELECT * FROM (SELECT session_id FROM deliveries WHERE mailbox = ?1 AND state = 'pending' AND session_id IS NOT NULL
+                   AND EXISTS (SELECT 1 FROM deliveries WHERE mailbox = ?1 AND state = 'pending' LIMIT 1 OFFSET {head_window})
+                 ORDER BY session_id LIMIT 1)
+  UNION ALL
+  SELECT (SELECT d.session_id FROM deliveries d WHERE d.mailbox = ?1 AND d.state = 'pending' AND d.session_id > s.session_id ORDER BY d.session_id LIMIT 1)
+  FROM waiting s WHERE s.session_id IS NOT NULL),
+heads (id) AS (
+  SELECT (SELECT d.id FROM deliveries d WHERE d.mailbox = ?1 AND d.session_id = s.session_id AND d.state = 'pending' AND {unexpired}
+          ORDER BY d.priority, d.number LIMIT 1)
+  FROM waiting s WHERE s.session_id IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM deliveries l WHERE l.mailbox = ?1 AND l.session_id = s.session_id AND l.state = 'leased')
+  UNION ALL
+  SELECT * FROM (SELECT id FROM deliveries WHERE mailbox = ?1 AND state = 'pending' AND session_id IS NULL AND {unexpired}
+                 ORDER BY priority, number LIMIT ?2))
+SELECT {delivery} FROM heads h JOIN deliveries d ON d.id = h.id JOIN messages m ON m.id = d.message_id
 ORDER BY d.priority, d.number LIMIT ?2;
 
 -- name: in_hand

@@ -22,7 +22,7 @@ _COMMIT_TRIES = 5
 _NEWS_FILED_AT_ONCE = 512  # news, which every look at a mailbox's goes through
 _ROWS_LOGGED = 2000
 """How many rows are written before the log is copied: most rows are written several times by then, and copied once."""
-_WAITS_FOR_OTHERS = "PRAGMA busy_timeout = 5000"  # milliseconds
+_WAIT_MILLISECONDS = 5000  # milliseconds that a transaction waits for another program that has hold of the file
 FILING = ("file_news", "file_mail", "note_filed")
 """The statements that put what is not filed yet into its indexes, in their order."""
 
@@ -46,7 +46,7 @@ class Transactions:
         self._drawer = Drawer()
         self._grown = False  # whether the group under way has asked for room
         self._rows_logged = 0
-        connection.execute(_WAITS_FOR_OTHERS)
+        self._waits: bool | None = None  # whether the connection waits for others; not said yet
         self._count_deliveries()
 
     @property
@@ -56,14 +56,10 @@ class Transactions:
 
     def begins_at_once(self) -> bool:
         """Begin the next one, unless another program has hold of the file."""
-        execute = self._connection.execute
         try:
-            execute("PRAGMA busy_timeout = 0")
-            execute("BEGIN IMMEDIATE")
+            self._begin(waits=False)
         except sqlite3.Error:
             return False
-        finally:
-            execute(_WAITS_FOR_OTHERS)
         return True
 
     def copy_log(self) -> None:
@@ -99,7 +95,7 @@ class Transactions:
             self._grown = False
             room = self._space.room(connection, len(acts))
             if not connection.in_transaction:
-                connection.execute("BEGIN IMMEDIATE")
+                self._begin(waits=True)
             self._notice_others()
             desk = self._new_desk(self._drawer, self._delivery_ids.__next__, room)
             desk.now = desk.clock.now()  # which is what SQL would be told, too
@@ -125,6 +121,12 @@ class Transactions:
         if self._drawer.full:
             self._drawer = Drawer()
         return outcomes, frozenset(desk.hints)
+
+    def _begin(self, *, waits: bool) -> None:
+        if waits != self._waits:
+            self._connection.execute(f"PRAGMA busy_timeout = {_WAIT_MILLISECONDS if waits else 0}")
+            self._waits = waits
+        self._connection.execute("BEGIN IMMEDIATE")
 
     def _notice_others(self) -> None:
         """Somebody may have put a backup in the file's place: then nothing in memory is true any more."""

@@ -1,8 +1,10 @@
 """What the page's tests share: a real browser, a real server, and a look-out for what must never happen."""
 
+import functools
+import inspect
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
@@ -16,21 +18,42 @@ PATIENCE = 30_000
 expect.set_options(timeout=PATIENCE)
 
 
-# For each file anew: while it runs, Playwright's event loop is this thread's, and no other test could have one.
-@pytest.fixture(scope="module")
-def playwright() -> Iterator[Playwright]:
-    with sync_playwright() as started:
-        yield started
+_started = ExitStack()
 
 
-@pytest.fixture(scope="module")
-def browser(playwright: Playwright) -> Iterator[Browser]:
+@functools.cache
+def _playwright() -> Playwright:
+    return _started.enter_context(sync_playwright())
+
+
+@functools.cache
+def _browser() -> Browser:
     path = find()
     if path is None:
         (pytest.fail if os.environ.get("CI") else pytest.skip)(ABSENT)
-    launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
-    yield launched
-    launched.close()
+    launched = _playwright().chromium.launch(executable_path=path, args=FLAGS)
+    _started.callback(launched.close)
+    return launched
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """While Playwright runs, its event loop is this thread's: it ends before a test that needs one of its own, and is else started once."""
+    yield
+    if not isinstance(nextitem, pytest.Function) or nextitem.path.parent != item.path.parent or inspect.iscoroutinefunction(nextitem.obj):
+        _started.close()
+        _playwright.cache_clear()
+        _browser.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def playwright() -> Playwright:
+    return _playwright()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Browser:
+    return _browser()
 
 
 @pytest.fixture(scope="module")

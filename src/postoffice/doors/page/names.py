@@ -12,6 +12,7 @@ from postoffice.office import Auth
 
 _NAMES_COMPARED = 200
 _HEAD_CHARACTERS = 2
+_NOBODY = "no agent has this name yet"
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -43,7 +44,7 @@ async def know(look: Look, typed: str) -> Known:
     # Somebody who types a part of a name means that whole name.
     parts = [name for fold, name in by_fold.items() if folded(typed) in fold] if not close else []
     near = by_fold[close[0]] if close else parts[0] if len(parts) == 1 else None
-    return Known(typed, known=False, near=near, why="no agent has this name yet")
+    return Known(typed, known=False, near=near, why=_NOBODY)
 
 
 async def _know_list(look: Look, typed: str) -> Known:
@@ -59,4 +60,4 @@ async def doubts(look: Look, names: Sequence[str]) -> list[Known]:
     if look.office.rules.auth is not Auth.OPEN:
         return []  # otherwise the office refuses them
     checked = [await know(look, name) for name in names]
-    return [one for one in checked if not one.known and one.why.startswith("nobody")]
+    return [one for one in checked if not one.known and one.why == _NOBODY]

@@ -13,16 +13,20 @@ from postoffice.core.errors import (
     BadRole,
     LeaseLost,
     NoSuchRole,
+    NoSuchTask,
     NotAdmitted,
     NothingToAnswer,
     NotInRole,
     NotItsMaker,
+    OverQuota,
     RoleInUse,
     RoleTaken,
 )
+from postoffice.core.task import TaskState
+from postoffice.core.window import Opening, Place
 from postoffice.office import Auth, PostOffice
 from tests.engines import Engine
-from tests.mail import member, notices, office_with, people, standing, take, taken, write
+from tests.mail import ask, at, member, notices, office_with, people, standing, take, taken, write
 
 LEASE = timedelta(seconds=30)
 SILENCE = timedelta(seconds=61)
@@ -176,6 +180,58 @@ class TestAnswering:
             await write(office, alice, "sender", "yes", reply_to=sent.message_id)
             with pytest.raises(NotAdmitted):
                 await write(office, alice, "sender", "and buy this")
+
+
+class TestTasks:
+    async def test_the_taker_that_accepts_it_becomes_its_assignee_and_alone_moves_it(self, office: PostOffice) -> None:
+        sender, alice, bob = await reviewers(office, "alice", "bob")
+        asked = await ask(office, sender, ROLE)
+        with pytest.raises(NoSuchTask):
+            await office.update_task(alice, asked.message_id, TaskState.ACCEPTED)  # whoever takes it first
+        await take(office, alice)
+        accepted = await office.update_task(alice, asked.message_id, TaskState.ACCEPTED)
+        assert (accepted.assignee, accepted.role) == ("alice", ROLE)
+        assert (await office.tasks(alice, assignee="alice")).items[0].id == accepted.id
+        with pytest.raises(NoSuchTask):
+            await office.update_task(bob, asked.message_id, TaskState.WORKING)
+        assert (await standing(office, sender, asked.message_id)).state is State.ACKED
+        done = await office.update_task(alice, asked.message_id, TaskState.COMPLETED)
+        assert done.state is TaskState.COMPLETED
+        update = await take(office, sender)
+        assert (update.message.sender, update.session_id) == ("alice", asked.posted[0].session_id)
+
+    async def test_one_that_was_not_accepted_goes_to_the_next(self, office: PostOffice, engine: Engine) -> None:
+        sender, alice, bob = await reviewers(office, "alice", "bob")
+        asked = await ask(office, sender, ROLE)
+        await take(office, alice)
+        await engine.advance(LEASE)
+        await take(office, bob)
+        with pytest.raises(NoSuchTask):
+            await office.update_task(alice, asked.message_id, TaskState.ACCEPTED)
+        assert (await office.update_task(bob, asked.message_id, TaskState.ACCEPTED)).assignee == "bob"
+
+    async def test_accepting_counts_what_its_taker_has_and_its_requester_may_cancel_it(self, office: PostOffice) -> None:
+        sender, alice = await reviewers(office, "alice")
+        await office.update_card(alice, {"max_concurrent_tasks": 1})
+        asked = [await ask(office, sender, ROLE, subject=word) for word in ("one", "two")]
+        assert len((await office.receive(alice, 2)).leased) == 2
+        await office.update_task(alice, asked[0].message_id, TaskState.ACCEPTED)
+        with pytest.raises(OverQuota):
+            await office.update_task(alice, asked[1].message_id, TaskState.ACCEPTED)
+        canceled = await office.update_task(sender, asked[0].message_id, TaskState.CANCELED)
+        assert (canceled.state, canceled.assignee) == (TaskState.CANCELED, "alice")
+        assert (await take(office, alice)).message.type == "task_update"
+        assert (await office.update_task(sender, asked[1].message_id, TaskState.CANCELED)).state is TaskState.CANCELED
+
+    async def test_a_windows_end_gives_back_what_it_took_for_a_role(self, office: PostOffice) -> None:
+        sender, alice, bob = await reviewers(office, "alice", "bob")
+        place = Place(machine="laptop", process=4711, started="1")
+        opened = await office.open_window(None, Opening(client="claude-code", place=place, folder="/home/ann/shop", agent="alice"))
+        await write(office, sender, ROLE, subject="pay")
+        await take(office, at(alice, opened))
+        assert await taken(office, bob) == []
+        await office.close_window(None, opened.id)
+        assert await taken(office, bob) == ["hello"]
 
 
 class TestStaff:

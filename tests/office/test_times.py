@@ -74,7 +74,17 @@ class TestScheduled:
         await office.upkeep.tick()
         assert await told(office, bob) == before
         assert (await office.dead_letters(bob, None, 10)).items == ()
+        assert (await office.counts(bob)).dead == 0
         assert (await standing(office, alice, sent.message_id)).reason == "canceled"
+
+    async def test_one_that_comes_after_others_is_counted_once_in_its_conversation(self, office: PostOffice, engine: Engine) -> None:
+        alice, _ = await people(office, "alice", "bob")
+        await write(office, alice, "bob", "later", subject="Plan", deliver_at=HOUR)
+        await write(office, alice, "bob", "now", subject="Plan")
+        await engine.advance(2 * HOUR)
+        await office.upkeep.tick()
+        (talk,) = (await office.talks(office.owner())).items
+        assert (talk.last.content, talk.letters) == ("later", 2)
 
     async def test_its_sender_sees_it_and_when_it_comes(self, office: PostOffice, engine: Engine) -> None:
         alice, bob = await people(office, "alice", "bob")

@@ -366,6 +366,20 @@ class TestRecurring:
         assert one["id"] not in [item["id"] for item in town.call("docs", "GET", "/recurring")["recurring"]]
 
 
+class TestRoles:
+    def test_the_overview_shows_who_is_in_a_role_and_has_what_of_it_in_hand(self, out: Lookout, town: Town) -> None:
+        words = f"<b>reviews</b> {id(out)}"
+        town.call("coder", "POST", "/roles", {"name": "role:mill", "staff": ["docs"], "description": words})
+        town.call("coder", "POST", "/messages/send", {"to": "role:mill", "subject": "a", "content": "look"})
+        taken = town.call("docs", "POST", "/messages/receive", {"of": "role:mill"})["messages"][0]
+        row = out.go("/page/overview").locator("#roles tr").filter(has_text=words)
+        expect(row).to_contain_text("docs has 1")
+        town.call("docs", "POST", f"/messages/{taken['id']}/ack", {})
+        row = out.go("/page/overview").locator("#roles tr").filter(has_text=words)
+        expect(row).not_to_contain_text("docs has 1")
+        town.call("coder", "DELETE", "/roles/role:mill")
+
+
 class TestReservations:
     def test_the_owner_ends_one_after_a_question_and_its_holder_is_told(self, out: Lookout, town: Town) -> None:
         why = f"<b>moving</b> {id(out)}"

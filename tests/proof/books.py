@@ -14,7 +14,9 @@ from postoffice.office import PostOffice
 Rows = Sequence[tuple[Any, ...]]
 _QUERIES = (
     "SELECT CAST(id AS text), client_id FROM messages",
-    "SELECT CAST(message_id AS text), mailbox, number, state, CAST(session_id AS text) FROM deliveries",
+    # What died before its time came is nobody's dead letter.
+    """SELECT CAST(message_id AS text), mailbox, number, CASE WHEN state = 'dead' AND deliver_at IS NOT NULL THEN 'never came' ELSE state END,
+              CAST(session_id AS text) FROM deliveries""",
     "SELECT agent, counted, held, pending, leased, dead FROM mailboxes",
     "SELECT CAST(id AS text), low, high, counted, unread_low, unread_high FROM sessions",
 )

@@ -32,7 +32,7 @@ DROP TABLE windows; DROP TABLE window_names; DROP TABLE window_sessions; DROP TA
 DROP TABLE questions; DROP TABLE memories; DROP TABLE long_talks; DROP TABLE awaits;
 DROP TABLE webhooks; DROP TABLE webhook_posts; DROP TABLE hooks; DROP TABLE answer_links;
 DROP TABLE attachments; DROP TABLE attachment_blobs; DROP TABLE attachment_holdings; DROP TABLE attachment_uploads; DROP TABLE attachment_parts; DROP TABLE attachment_rubbish;
-DROP TABLE mail_roles; DROP TABLE role_staff; DROP TABLE role_sessions; DROP TABLE role_takes; ALTER TABLE tasks DROP COLUMN role;
+ALTER TABLE sessions DROP COLUMN gaps; DROP TABLE mail_roles; DROP TABLE role_staff; DROP TABLE role_sessions; DROP TABLE role_takes; ALTER TABLE tasks DROP COLUMN role;
 DROP TABLE lists; DROP TABLE list_members; DROP TABLE list_letters;
 DROP TABLE recurring; DROP TABLE reservations; DROP TABLE reservation_bids; DROP TABLE task_links; DROP INDEX tasks_parent; DROP INDEX tasks_blocked;
 ALTER TABLE tasks DROP COLUMN parent; ALTER TABLE tasks DROP COLUMN percent; ALTER TABLE tasks DROP COLUMN blocked; ALTER TABLE tasks DROP COLUMN gone;

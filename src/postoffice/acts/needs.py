@@ -27,6 +27,7 @@ class Needs:
         self.pairs: set[tuple[str, str]] = set()
         self.dedupe: set[tuple[str, str, str]] = set()
         self.tasks: set[str] = set()
+        self.workers: set[str] = set()  # agents of whose tasks under way it counts how many there are
         self.questions: set[str] = set()
         self.memories: set[str] = set()  # agents whose memory of letters to and fro counts
         self.connections: set[str] = set()

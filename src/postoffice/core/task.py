@@ -95,6 +95,8 @@ class Task(msgspec.Struct, frozen=True, kw_only=True):
     """What has to end before it can be done, ended or not."""
     open_parts: int = 0
     """How many of its own parts are not over."""
+    role: str | None = None
+    """The role it was sent to, where one of its agents has it now."""
 
     @property
     def waits_for(self) -> tuple[Blocker, ...]:

@@ -65,7 +65,7 @@ class Tasks:
         task = await self._task(caller, ref)
         if not caller.owner and folded(task.requester) != folded(caller.name):
             raise NotRequester(task=ref, requester=task.requester, name=caller.name)
-        recalled = await self._store.do(recall(caller, task.requester, task.message_id, task.assignee, report))
+        recalled = await self._store.do(recall(caller, task.requester, task.message_id, task.role or task.assignee, report))
         task = await self._task(caller, task.message_id)
         if not recalled.canceled:
             raise TaskFinal(task=ref, state=task.state)

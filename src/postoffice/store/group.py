@@ -16,9 +16,11 @@ from postoffice.store.engine import Write
 _encode = msgspec.json.Encoder().encode
 LAST = {
     "ask_long_talk",
+    "assign_task",
     "begin_turn",
     "cancel_list_letter",
     "confirm_post",
+    "count_gap",
     "count_list_unread",
     "delete_long_talks",
     "delete_webhook",

@@ -162,7 +162,7 @@ def load_rest(desk: Desk, needs: Needs, acts: Sequence[Act[Any]]) -> Steps:
     if sessions := {(d.mailbox, d.session_id) for d in desk.mail.values() if d.mailbox in alone and d.session_id is not None}:
         desk.busy.update((yield {"in_hand": sorted(sessions)})["in_hand"])
     if desk.tasks:
-        desk.under_way = dict((yield {"under_way": _keys({task.assignee for task in desk.tasks.values()})})["under_way"])
+        desk.under_way = dict((yield {"under_way": _keys(needs.workers | {task.assignee for task in desk.tasks.values()})})["under_way"])
     for name, key in needs.extra.items():
         query = name.partition(":")[0]
         desk.extra[name] = (yield {query: [key]})[query]

@@ -12,7 +12,7 @@ from postoffice.core.delivery import CANCELED, UNREAD, Recalled, State
 from postoffice.core.draft import Draft
 from postoffice.core.errors import NoSuchMessage
 from postoffice.core.event import Kind
-from postoffice.core.names import folded
+from postoffice.core.names import folded, is_role
 from postoffice.core.task import FINAL, TaskState
 from postoffice.core.text import render
 
@@ -32,6 +32,8 @@ class Cancel(Act[Recalled]):
         needs.boxes.update((self.sender, self.mailbox))
         needs.mail[self.message_id, self.mailbox] = True
         ask_codes(needs, self.report, [self.mailbox])
+        if is_role(self.mailbox):
+            needs.tasks.add(self.message_id)  # one of the role's agents may have it
 
     def run(self, desk: Desk) -> Recalled:
         row = desk.mail.get((self.message_id, self.mailbox))

@@ -91,8 +91,9 @@ def post(
 def move(desk: Desk, row: DeliveryRow, state: State, *, reason: str | None = None, due_in: timedelta | None = None) -> None:
     """Move a delivery to another state and keep every count true."""
     box = desk.boxes[row.mailbox]
-    _count(desk, box, row.state, -1, row.size)
-    _count(desk, box, state, 1, row.size)
+    came = row.deliver_at is None
+    _count(desk, box, row.state, -1, row.size, came=came)
+    _count(desk, box, state, 1, row.size, came=came)
     unread = row.unread
     if row.state == State.LEASED != state:
         _let_go(desk, row, box, state)
@@ -150,6 +151,7 @@ def _come_last(desk: Desk, row: DeliveryRow) -> None:
     if row.session_number != thread.counted:
         thread.counted += 1
         row.session_number = thread.counted
+        desk.write("count_gap", (thread.id,))  # the number it had is nobody's now
     thread.last_at = desk.now
     desk.changed_threads[thread.id] = thread
 
@@ -235,7 +237,8 @@ def notify(desk: Desk, box: Box, notice: Notice, correlation_id: str | None = No
     post(desk, message, body, SYSTEM, box, desk.thread_of(SYSTEM, box.agent, ""))
 
 
-def _count(desk: Desk, box: Box, state: str, by: int, size: int) -> None:
+def _count(desk: Desk, box: Box, state: str, by: int, size: int, *, came: bool = True) -> None:
+    """Count what is in a state. What died before it came is nobody's dead letter: its recipient never learns of it."""
     desk.changed_boxes[box.agent] = box
     if state == State.PENDING:
         box.pending += by
@@ -243,7 +246,7 @@ def _count(desk: Desk, box: Box, state: str, by: int, size: int) -> None:
         box.leased += by
     elif state == State.HELD:
         box.held += by
-    elif state == State.DEAD:
+    elif state == State.DEAD and came:
         box.dead += by
     # Where nothing waits there are no bytes, whatever an older program has left uncounted.
     box.waiting_bytes = box.waiting_bytes + by * size * (state in WAITING) if box.depth else 0

@@ -246,7 +246,7 @@ def _end(desk: Desk, row: WindowRow) -> Ended:
 
 def _give_back(desk: Desk, row: WindowRow) -> int:
     """What the window has in hand waits again; what was taken elsewhere under its agent's name stays with its taker."""
-    held = [d for d in desk.mail.values() if d.mailbox == row.agent and d.state == State.LEASED and d.holder == row.id]
+    held = [d for d in desk.mail.values() if d.state == State.LEASED and d.holder == row.id]
     for delivery in held:
         take_back(desk, delivery)
     return len(held)

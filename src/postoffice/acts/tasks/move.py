@@ -18,7 +18,8 @@ from postoffice.core.clock import moment
 from postoffice.core.delivery import State
 from postoffice.core.draft import Draft
 from postoffice.core.errors import AmbiguousId, DeadlinePassed, NoSuchTask, NotAdmitted, NotAssignee, OverQuota
-from postoffice.core.names import folded
+from postoffice.core.message import TASK
+from postoffice.core.names import folded, is_role
 from postoffice.core.policy import admitted
 from postoffice.core.session import pair
 from postoffice.core.task import UNDER_WAY, Blocker, Step, Task, TaskState, moves
@@ -45,6 +46,7 @@ class MoveTask(Act[Task]):
     def ask(self, needs: Needs) -> None:
         needs.boxes.add(self.caller)
         needs.tasks.add(self.ref)
+        needs.workers.add(self.caller)
         self.carrying.ask(needs)
         if self.wanted is TaskState.COMPLETED:
             needs.extra[self.parts] = (self.ref,)
@@ -52,6 +54,7 @@ class MoveTask(Act[Task]):
             needs.dedupe.add(self.once.key)
 
     def ask_more(self, needs: Needs, desk: Desk) -> None:
+        needs.takes.update(key for key, row in desk.mail.items() if row.type == TASK and is_role(row.mailbox))
         ask_rate(needs, desk, self.caller)
         self.carrying.ask_more(needs)
         ask_codes(needs, self.report, {agent for members in needs.pairs if self.caller in members for agent in members})
@@ -78,11 +81,14 @@ class MoveTask(Act[Task]):
         if self.wanted is state and not self.report.settled:
             self._check_report(desk, desk.boxes[task.requester], update.size)
         desk.room.take(update.size)
+        desk.tasks[task.message_id] = task
+        if task.role is not None:
+            desk.write("assign_task", (task.message_id, task.assignee, task.role), task.message_id)
         percent = None if self.report.task is None else self.report.task.percent
         step(desk, task, self.wanted, render(update.message.content, update.message.parts) or None, road[:-1], percent)
-        # This settles the mail that asked for it, unless somebody holds that: then its holder settles it.
-        mail = desk.mail.get((task.message_id, task.assignee))
-        if mail is not None and mail.state in (State.PENDING, State.HELD):
+        # This settles the mail that asked for it, unless somebody holds that: then its holder settles it. Of a role's it is its taker's now.
+        mail = desk.mail.get((task.message_id, task.mailbox))
+        if mail is not None and (mail.state in (State.PENDING, State.HELD) or (task.role is not None and mail.state == State.LEASED)):
             settle(desk, mail)
         update.post(desk, settled=self.report.settled, moved=self.wanted is not state)
         self.carrying.keep(desk, update.message)
@@ -93,7 +99,7 @@ class MoveTask(Act[Task]):
 
     def _find(self, desk: Desk) -> TaskRow:
         named = [t for t in desk.tasks.values() if self.ref in (t.id, t.message_id)]
-        mine = [t for t in named if t.assignee == self.caller and not _held_back(desk, t)]
+        mine = [t for one in named if (t := self._taken(desk, one)).assignee == self.caller and not _held_back(desk, t)]
         mine = [t for t in mine if t.message_id == self.ref] or mine  # the office's id before any sender's
         if len(mine) == 1:
             return mine[0]
@@ -105,6 +111,13 @@ class MoveTask(Act[Task]):
                 raise NotAssignee(task=self.ref, assignee=desk.boxes[task.assignee].name, name=name)
         raise NoSuchTask(task=self.ref, name=name)
 
+    def _taken(self, desk: Desk, task: TaskRow) -> TaskRow:
+        """What was sent to a role is the task of whoever took it, from its first move on."""
+        take = desk.takes.get((task.message_id, task.assignee))
+        if take is None or take.agent != self.caller or task.role is not None:
+            return task
+        return msgspec.structs.replace(task, assignee=self.caller, role=task.assignee)
+
     def _check_report(self, desk: Desk, requester: Box, size: int) -> None:
         """Nothing keeps a task from ending, but progress may be reported without end: reports are bounded like other mail."""
         check_depth(desk, requester)
@@ -114,7 +127,7 @@ class MoveTask(Act[Task]):
         box = desk.boxes[task.assignee]
         requester = desk.boxes[task.requester]
         connected = pair(task.requester, task.assignee) in desk.connected
-        if not admitted(task.requester, task.assignee, box.card.allow_from, connected=connected):
+        if task.role is None and not admitted(task.requester, task.assignee, box.card.allow_from, connected=connected):
             raise NotAdmitted(sender=requester.name, recipient=box.name)
         if task.deadline is not None and task.deadline <= desk.now:
             raise DeadlinePassed(task=task.id, deadline=moment(task.deadline).isoformat())
@@ -125,7 +138,7 @@ class MoveTask(Act[Task]):
 
 def _held_back(desk: Desk, task: TaskRow) -> bool:
     """Whether its assignee has not been asked yet."""
-    mail = desk.mail.get((task.message_id, task.assignee))
+    mail = desk.mail.get((task.message_id, task.mailbox))
     return mail is not None and mail.hidden
 
 
@@ -148,6 +161,7 @@ def as_task(row: TaskRow, names: dict[str, str]) -> Task:
         parent=row.parent,
         blocked_by=blockers_of(row),
         open_parts=row.open_parts,
+        role=row.role,
     )
 
 

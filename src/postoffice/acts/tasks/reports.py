@@ -71,7 +71,7 @@ class ReportUnblocked(_OfTasks):
     """Tell those who are to do work that all it waited for is over."""
 
     def tell(self, desk: Desk, task: TaskRow) -> bool:
-        blockers, mail = blockers_of(task), desk.mail.get((task.message_id, task.assignee))
+        blockers, mail = blockers_of(task), desk.mail.get((task.message_id, task.mailbox))
         if mail is not None and mail.hidden:  # its assignee has not been asked yet
             return False
         if not task.blocked or any(one.state not in FINAL for one in blockers):

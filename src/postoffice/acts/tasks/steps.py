@@ -56,7 +56,7 @@ def step(
     task.state = state
     task.updated_at = desk.now
     write_task(desk, task)
-    mail = desk.mail.get((task.message_id, task.assignee))
+    mail = desk.mail.get((task.message_id, task.mailbox))
     told = {task.requester} if mail is not None and mail.hidden else {task.requester, task.assignee}
     for agent in told:
         desk.tell(desk.boxes[agent], Kind.TASK, task.id, {"state": state} | ({} if percent is None else {"percent": percent}))

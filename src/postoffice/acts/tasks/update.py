@@ -47,7 +47,7 @@ class Update:
     def _compose(self, desk: Desk, state: TaskState, report: Draft, *, verified: bool) -> Message:
         task = self.task
         fields: dict[str, Any] = {field: getattr(report, field) for field in _CARRIED}
-        asked = desk.mail.get((task.message_id, task.assignee))
+        asked = desk.mail.get((task.message_id, task.mailbox))
         if fields["correlation_id"] is None and asked is not None:
             fields["correlation_id"] = asked.correlation_id  # whoever asked may be waiting for this mark
         goes_back = self.to == task.requester

@@ -39,7 +39,7 @@ class Purge(Act[int]):
             if not rows or any(row.state in WAITING or is_note(row.type) or (row.settled_at or 0) > cutoff for row in rows):
                 continue
             for row in rows:
-                if row.state == State.DEAD:
+                if row.state == State.DEAD and row.deliver_at is None:
                     box = desk.boxes[row.mailbox]
                     box.dead -= 1
                     desk.changed_boxes[box.agent] = box

@@ -1,5 +1,6 @@
 """The control room: who is at work, who is silent despite mail, who waits on whom, and what is stuck."""
 
+from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
 from inspect import isawaitable
@@ -10,6 +11,7 @@ from starlette.responses import Response
 
 from postoffice.core.agent import Presence
 from postoffice.core.names import folded
+from postoffice.core.role import Role
 from postoffice.core.talk import Custom
 from postoffice.core.views import Seat
 from postoffice.doors.moments import now
@@ -58,7 +60,23 @@ async def overview(look: Look) -> Response:
     """Everything at a glance for the owner; for an agent, its own mailbox and who else is there."""
     facts = await (_everyone(look) if look.caller.owner else _own(look))
     late = [(post.seat, post.custom) for group in facts.get("groups", ()) for post in group.posts if post.late]
-    return await look.show("overview.html", stuck=await all_stuck(look, late), bridges=await _bridges(look), **facts)
+    return await look.show(
+        "overview.html", stuck=await all_stuck(look, late), bridges=await _bridges(look), roles=await _roles(look), **facts
+    )
+
+
+class Staffed(NamedTuple):
+    """A role, and what each of its agents has of it in hand."""
+
+    role: Role
+    hands: list[tuple[str, int]]
+
+
+async def _roles(look: Look) -> list[Staffed]:
+    """Every role, and who is at work for it."""
+    roles = await look.office.roles.all()
+    hands = {role.name: Counter(one.agent for one in await look.office.roles.hands(role.name)) for role in roles if role.leased}
+    return [Staffed(role, [(agent, hands.get(role.name, Counter())[agent]) for agent in role.staff]) for role in roles]
 
 
 async def _everyone(look: Look) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from postoffice.core.errors import SchemaTooNew
 
-HEAD: Final = "0033"
+HEAD: Final = "0034"
 PROGRAM: Final = 1
 """The generation of this program. A schema names the oldest generation that may use it, so old and new run side by side."""
 

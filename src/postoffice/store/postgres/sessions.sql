@@ -43,6 +43,9 @@ FROM unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], 
   AS v (id, counted, unread_low, unread_high, replies_left, last_at)
 WHERE s.id = v.id;
 
+-- name: count_gap
+UPDATE sessions s SET gaps = s.gaps + k.more FROM (SELECT id, count(*) AS more FROM unnest($1::uuid[]) AS id GROUP BY id) AS k WHERE s.id = k.id;
+
 -- name: update_unread
 UPDATE sessions s SET unread_low = v.unread_low, unread_high = v.unread_high
 FROM unnest($1::uuid[], $2::bigint[], $3::bigint[]) AS v (id, unread_low, unread_high)

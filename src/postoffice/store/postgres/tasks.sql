@@ -47,3 +47,7 @@ UPDATE tasks t SET state = v.state, overdue = v.overdue, steps = v.steps, update
 FROM unnest($1::uuid[], $2::text[], $3::boolean[], $4::text[], $5::bigint[], $6::bigint[], $7::boolean[], $8::boolean[])
   AS v (message_id, state, overdue, steps, updated_at, percent, blocked, gone)
 WHERE t.message_id = v.message_id;
+
+-- name: assign_task
+UPDATE tasks t SET assignee = v.assignee, role = v.role FROM unnest($1::uuid[], $2::text[], $3::text[]) AS v (message_id, assignee, role)
+WHERE t.message_id = v.message_id;

@@ -6,7 +6,7 @@ SELECT m.body, t.session_id, t.sessions, t.recipients, t.waiting, t.leased, t.de
   SELECT d.message_id, min(CAST(d.session_id AS text)) AS session_id, count(DISTINCT d.session_id) AS sessions, count(*) AS recipients,
          sum(CASE WHEN d.state IN ('held', 'pending') THEN 1 ELSE 0 END) AS waiting,
          sum(CASE WHEN d.state = 'leased' THEN 1 ELSE 0 END) AS leased, sum(CASE WHEN d.state = 'dead' THEN 1 ELSE 0 END) AS dead,
-         max(coalesce(s.counted, l.counted, 1)) AS letters
+         max(coalesce(s.counted - s.gaps, l.counted, 1)) AS letters
   FROM (SELECT message_id, session_id, session_number, state FROM deliveries WHERE message_id < :before ORDER BY message_id DESC LIMIT :most) AS d
   LEFT JOIN sessions s ON s.id = d.session_id LEFT JOIN lists l ON l.id = d.session_id
   WHERE (d.session_id IS NULL OR d.session_number = coalesce(s.counted, l.counted))

@@ -16,6 +16,9 @@ WHERE d.id IN (
   UNION ALL SELECT d.id FROM deliveries d WHERE d.id > {filed_mail} AND d.filed = 0 AND d.session_id = ?1 AND d.session_number < ?2 AND {readable})
 ORDER BY d.session_number DESC LIMIT ?3;
 
+-- name: count_gap
+UPDATE sessions SET gaps = gaps + 1 WHERE id = ?1;
+
 -- name: held_in
 -- Of a session and one of its agents: how much is held, how much of it since it was sent, and when that agent was last told something.
 SELECT coalesce(sum(held), 0), coalesce(sum(hidden), 0), (

@@ -41,3 +41,6 @@ VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?11, ?12, ?13);
 
 -- name: update_task
 UPDATE tasks SET state = ?2, overdue = ?3, steps = ?4, updated_at = ?5, percent = ?6, blocked = ?7, gone = ?8 WHERE message_id = ?1;
+
+-- name: assign_task
+UPDATE tasks SET assignee = ?2, role = ?3 WHERE message_id = ?1;

@@ -89,7 +89,7 @@ class TestMailThatComesAfterWordOfProgress:
             await desk.office.give_back(bob, taken)  # all four come at once
             first = await waits
             assert lengths(first) == sizes[:2]
-            assert text_of(first).startswith("More has come")
+            assert text_of(first).startswith("There is more mail")
             second = await call(client, "mailbox_wait", limit=4)
         assert [(len(mail["content"]), mail["attempt"]) for mail in second["messages"]] == [(size, 1) for size in sizes[2:]]
         assert "more" not in second

@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from postoffice.core.agent import Caller
 from postoffice.core.delivery import Leased
 from postoffice.doors.extensions import DEPARTURE, HANGUP, UNREAD
+from postoffice.doors.reply import Json
 from postoffice.office import PostOffice
 
 T = TypeVar("T")
@@ -81,11 +81,11 @@ def _begin(work: Coroutine[Any, Any, object]) -> None:
     task.add_done_callback(_UNDER_WAY.discard)
 
 
-class LeaseResponse(Response):
+class LeaseResponse(Json):
     """An answer with leases. If the caller is gone they go back, and that was no attempt."""
 
     def __init__(self, content: bytes, office: PostOffice, caller: Caller, leased: Sequence[Leased]) -> None:
-        super().__init__(content, media_type="application/json")
+        super().__init__(content)
         self._office = office
         self._caller = caller
         self._leased = leased

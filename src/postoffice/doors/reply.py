@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Iterable
 
+from starlette.responses import Response
 from starlette.types import Message, Scope, Send
 
 from postoffice.doors.extensions import WHOLE_ANSWER
 
 Headers = list[tuple[bytes, bytes]]
+JSON = (b"content-type", b"application/json")
 _UNAVAILABLE_STATUS = 503
 _RETRY_AFTER = (b"retry-after", b"1")
 """The office checks at least once a second whether it can answer again."""
@@ -23,6 +25,18 @@ _SAFETY = [
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cache-control", b"no-store"),
 ]
+
+
+class Json(Response):
+    """What is JSON already. Its two headers are written at once: the framework's way costs more than some whole answers."""
+
+    media_type = "application/json"
+
+    def __init__(self, content: bytes, status: int = 200) -> None:
+        self.status_code = status
+        self.background = None
+        self.body = content
+        self.raw_headers = [(b"content-length", b"%d" % len(content)), JSON]
 
 
 class _Safety:

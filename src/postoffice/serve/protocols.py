@@ -9,7 +9,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import CloseCode
 
 from postoffice.doors.extensions import ARRIVAL, CUTOFF, DEPARTURE, HANGUP, RESET, UNREAD, WHOLE_ANSWER
-from postoffice.doors.reply import Headers
+from postoffice.doors.reply import JSON, Headers
 
 _HEAD_SECONDS = 20.0
 _HEAD_BYTES = 64 << 10
@@ -144,9 +144,10 @@ class HttpProtocol(HttpToolsProtocol):
         for name, value in self.server_state.default_headers:
             written += (name, b": ", value, b"\r\n")
         for name, value in headers:
-            if name in _HEED or HEADER_RE.search(name) or HEADER_VALUE_RE.search(value):
-                return False
-            if name == _LENGTH and int(value) != len(body):
+            if name == _LENGTH:
+                if value != b"%d" % len(body):
+                    return False
+            elif (name, value) != JSON and (name in _HEED or HEADER_RE.search(name) or HEADER_VALUE_RE.search(value)):
                 return False
             written += (name, b": ", value, b"\r\n")
         written += (more, b"\r\n" if cycle.keep_alive else b"connection: close\r\n\r\n", body)

@@ -24,6 +24,7 @@ from postoffice.doors.mcp.protocol import Protocol
 from postoffice.doors.mcp.quick import QuickCall, answer_quickly, is_unanswerable, not_json, quick_call, wants_json
 from postoffice.doors.mcp.request import REQUEST, McpRequest
 from postoffice.doors.mcp.waits import Waits
+from postoffice.doors.reply import Json
 from postoffice.office import PostOffice
 
 _encode = msgspec.json.Encoder().encode
@@ -205,7 +206,7 @@ class _Exchange:
         if self._begun:
             await self.send({"type": "http.response.body", "body": body})
         else:
-            await Response(body, media_type="application/json")(scope, self.receive, self.send)
+            await Json(body)(scope, self.receive, self.send)
 
     async def keep_open(self, kind: bytes, words: bytes) -> None:
         """Send something before the answer is ready, or a proxy would take the connection for dead."""

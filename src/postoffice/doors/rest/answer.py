@@ -5,6 +5,8 @@ from typing import Any
 import msgspec
 from fastapi import Response
 
+from postoffice.doors.reply import Json
+
 _encode = msgspec.json.Encoder().encode
 SHAPES: dict[str, type] = {}
 """Every shape an endpoint answers with, by name."""
@@ -30,7 +32,7 @@ PROBLEM: dict[str, Any] = {
 
 def answer(value: object, status: int = 200) -> Response:
     """A value as JSON."""
-    return Response(_encode(value), status, media_type="application/json")
+    return Json(_encode(value), status)
 
 
 def gives(

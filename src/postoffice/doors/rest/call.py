@@ -34,7 +34,7 @@ async def identified(request: Request) -> Call:
     """Identify the caller, or refuse."""
     office = office_of(request)
     key, name = credentials(request.scope)
-    path = request.url.path
+    path = request.scope["path"]  # without taking an address apart for it
     looking = path in _LOOKS or (request.method == "GET" and path != _WHO_AM_I)
     caller = await office.identify(key=key, name=name, looking=looking, silently=path == _LOGIN)
     request.scope["state"]["agent"] = caller.name

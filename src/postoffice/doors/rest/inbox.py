@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import Path, Query, Response
 
 from postoffice.core.connection import Status
+from postoffice.doors.reply import Json
 from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import Uuid, router
 from postoffice.doors.rest.call import Identified
@@ -52,7 +53,7 @@ async def inbox(
     office, me = call
     page = await office.inbox(me, cursor, limit or _PENDING_SHOWN, unread_only=unread_only, of=of)
     waiting = () if of is not None else (await office.connections(me, Status.PENDING, limit=_PENDING_SHOWN)).items
-    return Response(_writer.inbox(page, waiting, me), media_type="application/json")
+    return Json(_writer.inbox(page, waiting, me))
 
 
 @routes.get("/sessions/{session_id}/history", **gives(History, _HISTORY))

@@ -17,6 +17,7 @@ from postoffice.doors.rest.body import BY_ITSELF, MOST_ITEMS, MOST_SECONDS, Body
 
 _CONTENT_CHARACTERS = 10_000
 Seconds = Annotated[float, Field(ge=0, le=MOST_SECONDS)]
+_NONE: Any = ()  # a list would be copied for each call that does not give it
 _OTHERWISE = frozenset(
     {"to", "parts", "task", "ask", "id", "attachments", "deliver_at", "deliver_in", "expires_at", "expires_in"}
 )  # what a draft has in another form
@@ -76,7 +77,7 @@ class SendBody(Body):
     metadata: dict[str, Any] | None = None
     id: str | None = Field(None, max_length=255, description="Your own id: the same id and body is one message, however often it is sent.")
     forward_of: str | None = Field(None, description="The message this passes on, with what it carries.")
-    attachments: list[AttachmentBody] = Field([], max_length=MOST_ITEMS, description="At most 100 by default.")
+    attachments: list[AttachmentBody] = Field(_NONE, max_length=MOST_ITEMS, description="At most 100 by default.")
     automatic: bool = Field(False, description="Written by a program in answer to `reply_to`, with nobody looking.")
     deliver_at: datetime | None = Field(None, description="When its recipients get it; a time that is over means at once.")
     deliver_in: Seconds | None = Field(None, description="The same as seconds from now.")

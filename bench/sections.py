@@ -21,6 +21,7 @@ from bench.mcp_calls import Tour, measure_tools
 from bench.mcp_errands import ReceiveAck, echo, our_check, our_send, seed_check, seed_send
 from bench.mcp_wake import measure_wake
 from bench.memory import growth
+from bench.mind_errands import InboxLook, Look, MailGetDone, MailSend
 from bench.nats_server import nats_version
 from bench.ours import OurPostgres, OurSQLite, install
 from bench.page import measure_page
@@ -119,6 +120,10 @@ def _mcp(shop: Workshop, report: Report) -> None:
             (ours, our_check()),
             (seed, seed_check(folder / "seed001.db")),
             (ours, ReceiveAck()),
+            (ours, MailSend()),
+            (ours, MailGetDone()),
+            (ours, Look("mailbox_check, 20 sessions")),
+            (ours, InboxLook("GET /inbox, 20 sessions")),
         ]
         report.tools = measure_tools(tours, shop.plan)
         report.wakes = [measure_wake(ours, shop.plan)]

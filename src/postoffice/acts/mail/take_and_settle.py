@@ -166,8 +166,8 @@ class TakeAndSettle(Act[Collected]):
     def _take(self, desk: Desk, wish: Wish) -> tuple[Leased, ...]:
         return_due(desk)
         pool = desk.pools.get(self.mailbox)
-        box = desk.boxes[self.mailbox]
-        if not pool or box.is_paused(desk.now):
+        box = desk.boxes.get(self.mailbox)
+        if not pool or box is None or box.is_paused(desk.now):
             return ()
         limit = wish.limit if wish.pop else min(wish.limit, box.hands_free)
         taken: list[DeliveryRow] = []

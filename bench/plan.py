@@ -19,6 +19,7 @@ SECTIONS = (
     "seed",
     "growth",
     "lists",
+    "attachments",
 )
 BODY = "The build is green again; the two flaky tests were waiting for a clock that nobody had wound. " * 2
 """What every message says, to us and to every peer."""
@@ -66,6 +67,8 @@ class Plan(msgspec.Struct, frozen=True):
     """Members of a list."""
     list_letters: int
     """Letters to each."""
+    megabytes: int
+    """Of an attachment."""
 
 
 FULL = Plan(
@@ -94,6 +97,7 @@ FULL = Plan(
     crowds=(10, 100, 1_000, 10_000),
     lists=(10, 1_000, 10_000),
     list_letters=9,
+    megabytes=200,
 )
 QUICK = Plan(
     rounds=1,
@@ -121,6 +125,7 @@ QUICK = Plan(
     crowds=(10, 100, 1_000),
     lists=(10, 1_000),
     list_letters=5,
+    megabytes=50,
 )
 TINY = Plan(
     rounds=1,
@@ -148,5 +153,6 @@ TINY = Plan(
     crowds=(20, 40),
     lists=(5, 10),
     list_letters=1,
+    megabytes=2,
 )
 """Whether everything runs at all."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import msgspec
 
 from bench import tables
+from bench.attachments import Transfer
 from bench.backlog import LeaseCost
 from bench.calls import Calls
 from bench.files import FileWork
@@ -41,6 +42,7 @@ FIELDS = {
     "seed": ("seed",),
     "growth": ("growth",),
     "lists": ("lists",),
+    "attachments": ("transfers",),
 }
 """By section: what of a report it fills."""
 
@@ -77,6 +79,7 @@ class Report(msgspec.Struct, kw_only=True):
     seed: list[CyclePace] = []
     growth: list[Cost] = []
     lists: list[ListCost] = []
+    transfers: list[Transfer] = []
 
     def tables(self) -> Iterator[tuple[str, Table]]:
         """Every table that has something in it, by its section."""
@@ -87,6 +90,7 @@ class Report(msgspec.Struct, kw_only=True):
             ("inbox", tables.inboxes(self.inboxes)),
             ("growth", tables.growth(self.growth)),
             ("lists", tables.lists(self.lists)),
+            ("attachments", tables.transfers(self.transfers)),
             ("memory", tables.memory(self.memory)),
             ("http", tables.calls(self.calls)),
             ("http", tables.pushes(self.pushes)),

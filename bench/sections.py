@@ -5,6 +5,7 @@ from contextlib import ExitStack
 from functools import cached_property
 from pathlib import Path
 
+from bench.attachments import measure_attachments
 from bench.backlog import lease_costs
 from bench.brokers import measure_brokers
 from bench.calls import measure_calls
@@ -155,12 +156,17 @@ def _seed(shop: Workshop, report: Report) -> None:
     report.seed = measure_seed(shop.plan)
 
 
+def _attachments(shop: Workshop, report: Report) -> None:
+    report.transfers = measure_attachments(shop.plan)
+
+
 MEASURES: dict[str, Callable[[Workshop, Report], None]] = {
     "memory": _memory,
     "sqlite": _sqlite,
     "seed": _seed,
     "mcp": _mcp,
     "files": _files,
+    "attachments": _attachments,
     "page": _page,
     "load": _load,
     "brokers": _brokers,

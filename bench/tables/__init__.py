@@ -1,5 +1,6 @@
 """The tables of the report, a file for each part of the benchmark: what was found, and whether it is what was wished for."""
 
+from bench.tables.attached import transfers
 from bench.tables.beside_brokers import brokers
 from bench.tables.beside_seed import seed
 from bench.tables.connections import loads
@@ -26,5 +27,6 @@ __all__ = [
     "replicas",
     "seed",
     "tools",
+    "transfers",
     "wakes",
 ]

@@ -54,12 +54,17 @@ bench: .venv-bench/.ready .venv-seed001/.ready  ## print the performance tables;
 	.venv-seed001/bin/pip install --quiet --disable-pip-version-check -r bench/seed001.lock
 	touch $@
 
-peers: setup .venv-audit/.ready .venv-bench/.ready .venv-seed001/.ready .venv-fastmcp/.ready .venv-node/.ready .venv-clients/.ready .venv-openclaw/.ready .venv-ledger/.ready .venv-nanobot02/.ready .venv-nanobot03/.ready  ## run the tests against real outside programs
+peers: setup .venv-audit/.ready .venv-bench/.ready .venv-seed001/.ready .venv-fastmcp/.ready .venv-moto/.ready .venv-node/.ready .venv-clients/.ready .venv-openclaw/.ready .venv-ledger/.ready .venv-nanobot02/.ready .venv-nanobot03/.ready  ## run the tests against real outside programs
 	$(BIN)/python -m pytest -q tests/peers
 
 .venv-fastmcp/.ready: tests/peers/fastmcp.lock
 	$(PYTHON) -m venv .venv-fastmcp
 	.venv-fastmcp/bin/pip install --quiet --disable-pip-version-check -r tests/peers/fastmcp.lock
+	touch $@
+
+.venv-moto/.ready: tests/peers/moto.lock
+	$(PYTHON) -m venv .venv-moto
+	.venv-moto/bin/pip install --quiet --disable-pip-version-check -r tests/peers/moto.lock
 	touch $@
 
 .venv-node/.ready: tests/peers/node/package.json

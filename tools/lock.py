@@ -6,7 +6,14 @@ from pathlib import Path
 
 LOCKS = [
     Path(path)
-    for path in ("requirements.lock", "bench/requirements.lock", "bench/seed001.lock", "tests/peers/fastmcp.lock", "tools/audit.lock")
+    for path in (
+        "requirements.lock",
+        "bench/requirements.lock",
+        "bench/seed001.lock",
+        "tests/peers/fastmcp.lock",
+        "tests/peers/moto.lock",
+        "tools/audit.lock",
+    )
 ]
 """The product's first."""
 PIN = re.compile(r"^[a-z0-9][a-z0-9._-]*(\[[a-z0-9,_-]+\])?==[^ ]+( ; .+)?( +#.*)?$")

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from bench.attachments import COPY, measure_attachments
 from bench.clients import run
 from bench.crowd import SOCKETS, WAITS
 from bench.crowding import CrowdedPostgres, CrowdedSQLite
@@ -41,3 +42,9 @@ def test_replicas_growth_and_lists(tmp_path: Path) -> None:
         for size in sizes
     ]
     assert all(min(cost.send_micros, cost.lease_micros, cost.inbox_micros) > 0 for cost in costs)
+
+
+def test_attachments() -> None:
+    rows = measure_attachments(TINY)
+    assert [(row.way, row.megabytes) for row in rows] == [(COPY, 2), ("upload", 2), ("download", 2)]
+    assert all(row.per_second > 0 for row in rows)

@@ -233,7 +233,7 @@ class TestWhoMayComeIn:
         for host in ("0.0.0.0", "::", "192.0.2.1"):
             ended = run("serve", "--auth", "open", "--host", host, "--port", "0", "--data", "kept", here=tmp_path)
             assert ended.returncode == 65
-            assert f"an open server on {host} would let anybody in" in ended.stderr
+            assert f"an open server on {host} would let anybody act as anybody" in ended.stderr
             assert ended.stderr.count("\n") == 1
             assert not (tmp_path / "kept" / "mailbox.db").exists()
 

@@ -16,9 +16,11 @@ _OURS = ("POSTOFFICE_*", "MAILBOX_*", "OPENCLAW_GATEWAY_*")
 
 def chosen(environ: Mapping[str, str], *wanted: Iterable[str]) -> dict[str, str]:
     """What every command needs of an environment, and what else was asked for by name or with a star."""
-    asked = [name for names in wanted for name in names]
+    patterns = [name for names in wanted for name in names]
     return {
-        name: value for name, value in environ.items() if name in asked or (_fits(name, (*_FOR_ALL, *asked)) and not _fits(name, _OURS))
+        name: value
+        for name, value in environ.items()
+        if name in patterns or (_fits(name, (*_FOR_ALL, *patterns)) and not _fits(name, _OURS))
     }
 
 

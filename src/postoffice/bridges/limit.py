@@ -100,5 +100,5 @@ def _written(parts: dict[str, str | None], now: datetime) -> datetime | None:
 
 
 def _message(error: object) -> str:
-    said = error.get("message") if isinstance(error, dict) else None
-    return said if isinstance(said, str) else ""
+    message = error.get("message") if isinstance(error, dict) else None
+    return message if isinstance(message, str) else ""

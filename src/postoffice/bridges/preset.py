@@ -11,7 +11,7 @@ from postoffice.core.fence import Fence
 from postoffice.core.letter import LeasedLetter, text_of_letter
 
 _END_OF_OPTIONS = "--"
-_LAST_WORDS = frozenset({"resume", "-"})
+_WORDS_AFTER_OPTIONS = frozenset({"resume", "-"})
 
 
 class Answer(NamedTuple):
@@ -42,7 +42,7 @@ def with_options(preset: Preset, options: Sequence[str]) -> Preset:
 
 
 def _put(words: tuple[str, ...], options: Sequence[str]) -> tuple[str, ...]:
-    at = next((n for n, word in enumerate(words) if word in _LAST_WORDS), len(words))
+    at = next((n for n, word in enumerate(words) if word in _WORDS_AFTER_OPTIONS), len(words))
     return (*words[:at], *options, *words[at:])
 
 

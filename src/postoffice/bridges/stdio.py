@@ -64,8 +64,8 @@ class Mailbox(msgspec.Struct, frozen=True, kw_only=True):
 
     def headers(self) -> dict[str, str]:
         """The headers that say who calls."""
-        given = {"X-API-Key": self.key, "X-Agent": self.agent}
-        return {name: value for name, value in given.items() if value}
+        headers = {"X-API-Key": self.key, "X-Agent": self.agent}
+        return {name: value for name, value in headers.items() if value}
 
 
 async def serve_stdio(mailbox: Mailbox) -> None:
@@ -143,8 +143,8 @@ async def _heed(response: httpx2.Response) -> None:
     if response.status_code not in _REFUSED:  # a proxy that reports the office away cannot know what the office has done
         return
     with suppress(msgspec.DecodeError, UnicodeDecodeError):
-        said = msgspec.json.decode(await response.aread(), type=_Said)
-        raise told(said.code, said.detail)
+        refusal = msgspec.json.decode(await response.aread(), type=_Said)
+        raise told(refusal.code, refusal.detail)
 
 
 class _Said(msgspec.Struct):
@@ -193,8 +193,8 @@ def _prompts(mailbox: Mailbox, office: _Office) -> dict[str, Any]:
     """The office's prompts, and our own if there is a window to name."""
 
     async def list_prompts(_: Context, __: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
-        found = await office.ask(lambda there: there.list_prompts())
-        return types.ListPromptsResult(prompts=[*found.prompts, *([_NAMING] if mailbox.rename else [])])
+        listed = await office.ask(lambda there: there.list_prompts())
+        return types.ListPromptsResult(prompts=[*listed.prompts, *([_NAMING] if mailbox.rename else [])])
 
     async def get_prompt(_: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         if mailbox.rename is None or params.name != _NAMING.name:

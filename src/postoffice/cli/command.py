@@ -79,9 +79,9 @@ def add_caller(parser: argparse.ArgumentParser) -> None:
 
 def seconds(text: str) -> float:
     """Parse a number of seconds, above 0 and with a bound."""
-    if not 0 < (given := float(text)) < math.inf:
+    if not 0 < (number := float(text)) < math.inf:
         raise ValueError
-    return given
+    return number
 
 
 def examples(*lines: str) -> str:

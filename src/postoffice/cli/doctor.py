@@ -133,14 +133,14 @@ def _database(path: Path) -> Finding:
     try:
         database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
         try:
-            (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
+            (why,) = database.execute("PRAGMA quick_check(1)").fetchone()
         finally:
             database.close()
     except sqlite3.Error as error:
-        said = str(error)
-    if said != "ok":
+        why = str(error)
+    if why != "ok":
         return _wrong(
-            "database", f"{path} is damaged: {said}", "stop the server and bring a backup back: postoffice restore FILE --data NEW"
+            "database", f"{path} is damaged: {why}", "stop the server and bring a backup back: postoffice restore FILE --data NEW"
         )
     return _fine("database", str(path))
 
@@ -157,12 +157,12 @@ async def _office(server: str, options: dict[str, Any]) -> AsyncIterator[Finding
     except httpx2.HTTPError as error:
         yield _no_answer(server, str(error) or type(error).__name__)
         return
-    said = _said(answer)
-    if said.get("name") != "postoffice" or "version" not in said:
-        yield _no_office(server, answer.status_code, said)
+    body = _said(answer)
+    if body.get("name") != "postoffice" or "version" not in body:
+        yield _no_office(server, answer.status_code, body)
         return
-    version = said["version"]
-    yield _fine("server", f"{server}, {said['auth']} ({version})")
+    version = body["version"]
+    yield _fine("server", f"{server}, {body['auth']} ({version})")
     if version != __version__:
         yield _wrong("version", f"the server is {version}, this command {__version__}", "install the newer one in both places")
     if (skew := _skew(answer.headers.get("date"))) > _SKEW_SECONDS:
@@ -192,10 +192,10 @@ def _no_answer(server: str, why: str) -> Finding:
 
 def _said(answer: httpx2.Response) -> dict[str, Any]:
     try:
-        said = answer.json()
+        value = answer.json()
     except ValueError:
         return {}
-    return said if isinstance(said, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _no_office(server: str, status: int, said: dict[str, Any]) -> Finding:

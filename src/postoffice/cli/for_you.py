@@ -72,16 +72,16 @@ async def go_on(wire: "Wire", options: Options) -> Any:
         for matter in (await wire.get("/for-you", limit=_MATTERS_READ))["matters"]
         if matter["kind"] == "held"
     }
-    asked = {
+    answers = {
         question["id"]: (question["subject"], f"/questions/{part(question['id'])}/answer", {"choice": GO_ON, "id": sender_id()})
         for question in (await wire.get("/questions", limit=_MATTERS_READ))["questions"]
         if question["asker"] == SYSTEM and GO_ON in question["choices"]
     }
-    waiting: dict[str, tuple[str, str, Any]] = held | asked
-    given = options["who"]
-    if given is not None:
-        chosen = ids.only(given, waiting)
-        waiting = {id: one for id, one in waiting.items() if id == chosen or given.lower() in one[0].lower().split(" and ")}
+    waiting: dict[str, tuple[str, str, Any]] = held | answers
+    who = options["who"]
+    if who is not None:
+        chosen = ids.only(who, waiting)
+        waiting = {id: one for id, one in waiting.items() if id == chosen or who.lower() in one[0].lower().split(" and ")}
     if len(waiting) != 1:
         whom = "; ".join(f"{names} ({id})" for id, (names, _, _) in zip(ids.all_short(waiting), waiting.values(), strict=True))
         raise Invalid(

@@ -42,17 +42,17 @@ def _guard(options: Options) -> int:
         return 0
     staged = [name for name in _git("diff", "--cached", "--name-only", "--no-renames", "-z").split("\0") if name]
     try:
-        found = asyncio.run(_reserved(staged, options)) if staged else []
+        reserved = asyncio.run(_reserved(staged, options)) if staged else []
     except (MailError, TimeoutError) as error:
         print(f"postoffice: no office can say whether these files are reserved ({error}); the commit goes on.", file=sys.stderr)
         return 0
-    for name in found:
+    for name in reserved:
         print(f"postoffice: {name} is reserved by another agent.", file=sys.stderr)
-    if found:
+    if reserved:
         print(
             "`postoffice reservations` shows by whom, until when and why. Leave these files out of this commit until then.", file=sys.stderr
         )
-    return _REFUSED_EXIT if found else 0
+    return _REFUSED_EXIT if reserved else 0
 
 
 async def _reserved(staged: list[str], options: Options) -> list[str]:
@@ -63,11 +63,11 @@ async def _reserved(staged: list[str], options: Options) -> list[str]:
 
     root = _git("rev-parse", "--show-toplevel").strip()
     places = {name: places_of(name, root) for name in staged}
-    asked = [{"project": project, "path": path} for name in staged for project, path in sorted(places[name])]
+    files = [{"project": project, "path": path} for name in staged for project, path in sorted(places[name])]
     claims = []
     async with asyncio.timeout(_ASK_SECONDS), asking(options | {"in_window": True}) as wire:
-        for begin in range(0, len(asked), _FILES_AT_ONCE):
-            answer = await wire.post("/reservations/check", {"files": asked[begin : begin + _FILES_AT_ONCE]})
+        for begin in range(0, len(files), _FILES_AT_ONCE):
+            answer = await wire.post("/reservations/check", {"files": files[begin : begin + _FILES_AT_ONCE]})
             claims += [Claim(project=one["project"], paths=tuple(one["paths"])) for one in answer["reservations"]]
     return [
         name for name in staged if any(claim.covers(project, path_of(path, project)) for claim in claims for project, path in places[name])

@@ -70,10 +70,10 @@ def _login(link: Any) -> str:
 
 def _standing(one: Any) -> str:
     """The remarks on an address."""
-    told = f"told {ago(one['told_at'])}" if one["told_at"] else "told nothing yet"
+    last = f"told {ago(one['told_at'])}" if one["told_at"] else "told nothing yet"
     quiet = f"quiet {one['quiet']} {one['zone']}".rstrip() if one["quiet"] else None
     waiting = f"{one['waiting']} to tell" if one["waiting"] else None
-    return "; ".join(filter(None, [told, waiting, quiet, "with bodies" if one["bodies"] else None, _trust(one), one["error"]]))
+    return "; ".join(filter(None, [last, waiting, quiet, "with bodies" if one["bodies"] else None, _trust(one), one["error"]]))
 
 
 def _trust(one: Any) -> str | None:

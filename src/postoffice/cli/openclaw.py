@@ -67,7 +67,7 @@ def relay_settings(options: Mapping[str, Any], environ: Mapping[str, str]) -> "R
     if not token:
         return None
     server = options.get("server") or environ.get("POSTOFFICE_SERVER") or environ.get("MAILBOX_SERVER_URL") or DEFAULT
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "agent": options.get("agent") or environ.get("POSTOFFICE_AGENT"),
         "key": key_in(environ, "MAILBOX_API_KEY", "POSTOFFICE_KEY"),
         "target": options.get("session"),
@@ -80,7 +80,7 @@ def relay_settings(options: Mapping[str, Any], environ: Mapping[str, str]) -> "R
         server=read_address(server, "POSTOFFICE_SERVER"),
         token=token,
         gateway=read_address(options.get("gateway") or environ.get("OPENCLAW_GATEWAY_URL") or GATEWAY, "OPENCLAW_GATEWAY_URL"),
-        **{name: value for name, value in given.items() if value},
+        **{name: value for name, value in fields.items() if value},
     )
 
 

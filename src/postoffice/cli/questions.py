@@ -28,17 +28,17 @@ async def ask(wire: "Wire", options: Options) -> Any:
     seconds = options["wait"]
     if seconds is not None and not 0 <= seconds <= LONGEST_WAIT_SECONDS:
         raise BadLimit(what="--wait", least=0, most=LONGEST_WAIT_SECONDS, value=seconds)
-    asked: dict[str, Any] = {"choices": options["choice"] or [], "text": not options["only_choices"]}
+    terms: dict[str, Any] = {"choices": options["choice"] or [], "text": not options["only_choices"]}
     if options["default"] is not None:
-        asked["default"] = options["default"]
+        terms["default"] = options["default"]
     if options["deadline"] is not None:
-        asked["deadline"] = moment_of(options["deadline"], datetime.now().astimezone()).isoformat()
+        terms["deadline"] = moment_of(options["deadline"], datetime.now().astimezone()).isoformat()
     mark = sender_id()
     body = {
         "to": options["to"],
         "subject": options["subject"],
         **text_body(options["text"]),
-        "ask": asked,
+        "ask": terms,
         "id": mark,
         "correlation_id": mark,
     }
@@ -53,9 +53,9 @@ def _asked(console: "Console", answer: Any) -> None:
         (to,) = answer["recipients"]
         say(console, f"Asked {to['recipient']}; the question {ids.short(answer['message_id'])} is open until it is answered.")
         return
-    said = answer["reply"].get("answer") or {}
-    words = " ".join(filter(None, (said.get("choice"), said.get("text"))))
-    say(console, f"{said.get('by') or 'Nobody'}: {words or said.get('state', '')}")
+    reply = answer["reply"].get("answer") or {}
+    words = " ".join(filter(None, (reply.get("choice"), reply.get("text"))))
+    say(console, f"{reply.get('by') or 'Nobody'}: {words or reply.get('state', '')}")
 
 
 async def questions(wire: "Wire", options: Options) -> Any:
@@ -96,13 +96,13 @@ async def answer(wire: "Wire", options: Options) -> Any:
     choice = next((one for one in choices if one.lower() == given.lower()), None)
     if choice is None and given.isdecimal() and 1 <= int(given) <= len(choices):
         choice = choices[int(given) - 1]
-    said = {"choice": choice, "text": words} if choice is not None else {"choice": None, "text": " ".join(filter(None, (given, words)))}
-    return await wire.post(f"/questions/{part(id)}/answer", said | {"id": sender_id()})
+    reply = {"choice": choice, "text": words} if choice is not None else {"choice": None, "text": " ".join(filter(None, (given, words)))}
+    return await wire.post(f"/questions/{part(id)}/answer", reply | {"id": sender_id()})
 
 
 def _answered(console: "Console", given: Any) -> None:
-    said = " ".join(filter(None, (given["choice"], given["answer"])))
-    say(console, f"Answered {given['asker']}: {said}")
+    words = " ".join(filter(None, (given["choice"], given["answer"])))
+    say(console, f"Answered {given['asker']}: {words}")
 
 
 COMMANDS = (

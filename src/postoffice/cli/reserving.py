@@ -36,8 +36,8 @@ async def release(wire: "Wire", options: Options) -> Any:
     """Release reserved files."""
     if options["id"] is not None:
         held = (await wire.get("/reservations"))["reservations"]
-        found = [one["id"] for one in held if one["id"].endswith(options["id"].lower())]
-        ended = await wire.call("DELETE", f"/reservations/{part(found[0] if len(found) == 1 else options['id'])}")
+        matches = [one["id"] for one in held if one["id"].endswith(options["id"].lower())]
+        ended = await wire.call("DELETE", f"/reservations/{part(matches[0] if len(matches) == 1 else options['id'])}")
         return {"reservations": [ended]}
     project = _project(options)
     wanted = {} if options["everything"] else {"project": project.name, "paths": _paths(project, options["paths"])}
@@ -55,10 +55,10 @@ async def reservations(wire: "Wire", options: Options) -> Any:
 
 
 def _reservations(console: "Console", answer: Any) -> None:
-    found = answer["reservations"]
+    held = answer["reservations"]
     rows = [
         (one["holder"], ", ".join(one["paths"]), "" if one["exclusive"] else "shared", ahead(one["until"]), one["why"], one["project"], id)
-        for one, id in zip(found, ids.all_short(one["id"] for one in found), strict=True)
+        for one, id in zip(held, ids.all_short(one["id"] for one in held), strict=True)
     ]
     columns = ("by", "files", "how", "ends", "says", "project", "reservation")
     table(console, columns, rows, "Nothing is reserved here. Reserve before you edit: postoffice reserve 'src/**' --why '…'")

@@ -28,7 +28,7 @@ _ITEMS_READ = 200
 async def send(wire: "Wire", options: Options) -> Any:
     """Send text or standard input, and files."""
     seconds = _seconds(options)
-    asked = _asked(options)
+    kind = _asked(options)
     content = _content(options, "postoffice send --to bob 'Hello'")
     to = options["to"][0] if len(options["to"]) == 1 else options["to"]
     session = None if options["session"] is None else await ids.session_id(wire, options["session"])
@@ -37,7 +37,7 @@ async def send(wire: "Wire", options: Options) -> Any:
         **text_body(content),
         "subject": options["subject"] if session is None else None,
         "session_id": session,
-        **asked,
+        **kind,
         **_times(options),
         "priority": options["priority"],
         "attachments": await uploaded(wire, options["file"]) or None,
@@ -52,15 +52,15 @@ async def send(wire: "Wire", options: Options) -> Any:
 
 def _seconds(options: Options) -> float | None:
     """How long to wait for the answer. If the word after the option is not a number, it is the letter's text."""
-    given = options["wait_reply"]
-    if given is None:
+    word = options["wait_reply"]
+    if word is None:
         return None
     try:
-        seconds = float(given)
+        seconds = float(word)
     except ValueError:
         if options["text"] is not None:
-            raise BadSetting(name="--wait-reply", why=f"{given!r} is not a number of seconds") from None
-        options["text"], seconds = given, WAIT_SECONDS
+            raise BadSetting(name="--wait-reply", why=f"{word!r} is not a number of seconds") from None
+        options["text"], seconds = word, WAIT_SECONDS
     if not 0 <= seconds <= LONGEST_WAIT_SECONDS:
         raise BadLimit(what="--wait-reply", least=0, most=LONGEST_WAIT_SECONDS, value=seconds)
     return seconds
@@ -89,8 +89,8 @@ def _times(options: Options) -> dict[str, Any]:
     """When it is delivered, and when it expires."""
     if options["at"] is not None and options["in"] is not None:
         raise BadSetting(name="--in", why="give --at or --in, not both")
-    given = (("--at", "deliver", options["at"]), ("--in", "deliver", options["in"]), ("--expires", "expires", options["expires"]))
-    return dict(_time(name, field, text) for name, field, text in given if text is not None)
+    times = (("--at", "deliver", options["at"]), ("--in", "deliver", options["in"]), ("--expires", "expires", options["expires"]))
+    return dict(_time(name, field, text) for name, field, text in times if text is not None)
 
 
 def _time(option: str, field: str, text: str) -> tuple[str, Any]:

@@ -66,8 +66,8 @@ def _words(options: Options) -> list[str]:
     """The same command line without the installing options."""
     words = [sys.executable, "-m", "postoffice", "run", options["runs"]]
     for flag in ("with", "jobs", "timeout", "server"):
-        given = options["preset" if flag == "with" else flag]
-        words += [] if given is None else [f"--{flag}", str(given)]
+        value = options["preset" if flag == "with" else flag]
+        words += [] if value is None else [f"--{flag}", str(value)]
     for name in options["env"]:
         words += ["--env", name]
     return words + (["--", *options["words"]] if options["words"] else [])

@@ -171,8 +171,8 @@ def _try(wish: Any, *, changed: bool, shared: bool) -> None:
     from postoffice.setup.reach import reached  # noqa: PLC0415
 
     client = CLIENTS[wish.client]
-    works, said = asyncio.run(reached(wish.endpoint))
-    print(*said, sep="\n")
+    works, sentences = asyncio.run(reached(wish.endpoint))
+    print(*sentences, sep="\n")
     if wish.endpoint.key is not None and (client.keyless or shared):
         print(f"{client.title} takes the key from the variable {KEY_VARIABLE}: set it before you start it (keys are kept in {folder()}).")
     if changed and works:

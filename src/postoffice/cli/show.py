@@ -88,8 +88,8 @@ def quote(console: "Console", who: str, when: str, text: str, id: str = "") -> N
 
 def text_of(letter: Any) -> str:
     """A letter's text, from whatever it carries: long answers come in parts, results as a payload. For an empty report, the state it reports."""
-    said = as_text(letter["content"], letter.get("parts", ()), letter.get("payload"))
-    return said or (f"(the task is {letter['task']['state']})" if letter["type"] == "task_update" else "")
+    text = as_text(letter["content"], letter.get("parts", ()), letter.get("payload"))
+    return text or (f"(the task is {letter['task']['state']})" if letter["type"] == "task_update" else "")
 
 
 def carried(letter: Any) -> str:

@@ -28,8 +28,8 @@ async def tree(wire: "Wire", limit: int, state: str | None) -> Any:
 def branches(tasks: Sequence[Any], parent: str | None) -> list[dict[str, Any]]:
     """The parts of one task; at the root also parts whose parent is not shown."""
     shown = {task["message_id"] for task in tasks}
-    found = [task for task in tasks if (task["parent"] if task["parent"] in shown else None) == parent]
-    return [{"task": task, "parts": branches(tasks, task["message_id"])} for task in found]
+    parts = [task for task in tasks if (task["parent"] if task["parent"] in shown else None) == parent]
+    return [{"task": task, "parts": branches(tasks, task["message_id"])} for task in parts]
 
 
 def show_tree(console: "Console", answer: Any) -> None:

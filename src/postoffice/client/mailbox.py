@@ -96,8 +96,8 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
         mark = fields["correlation_id"] = str(fields.get("correlation_id") or sender_id())
         asker = self._asked[mark] = _Asker()
         try:
-            asked = await self._send(to, content, fields)
-            wish = {"correlation_id": mark} if folded(to) == folded(EVERYONE) else {"answer_to": asked["message_id"]}
+            question = await self._send(to, content, fields)
+            wish = {"correlation_id": mark} if folded(to) == folded(EVERYONE) else {"answer_to": question["message_id"]}
             while (message := await self._next_for(asker, wish, within)) is not None:
                 with suppress(MailError):  # then it comes back by itself
                     await message.ack()
@@ -256,8 +256,8 @@ class Mailbox(PeopleCalls, PausingCalls, ReservingCalls, RecurringCalls, Attachi
         with suppress(MailError):  # then it comes back by itself
             answer = await self.call("POST", "/messages/settle", settlements)
             # An older office does not know untried mail; it takes it back like any other.
-            asked = zip([*settlements["ack"], *settlements["nack"]], answer["settled"], strict=True)
-            refused = [{"id": item["id"], "token": item["token"]} for item, outcome in asked if "untried" in item and outcome["problem"]]
+            pairs = zip([*settlements["ack"], *settlements["nack"]], answer["settled"], strict=True)
+            refused = [{"id": item["id"], "token": item["token"]} for item, outcome in pairs if "untried" in item and outcome["problem"]]
             if refused:
                 await self.call("POST", "/messages/settle", {"nack": refused})
 

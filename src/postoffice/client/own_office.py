@@ -105,12 +105,12 @@ def canonical(address: str) -> str:
 
 def _wish(data: Path, environ: Mapping[str, str]) -> bool | None:
     """Whether starting it is wanted: by the environment, or by the settings of an office that programs start."""
-    said: Any = environ.get("POSTOFFICE_AUTOSTART", "").strip().lower()
-    if not said and (data / _SETTINGS).exists():
+    wish: Any = environ.get("POSTOFFICE_AUTOSTART", "").strip().lower()
+    if not wish and (data / _SETTINGS).exists():
         with suppress(OSError, tomllib.TOMLDecodeError):
-            said = str(tomllib.loads((data / _SETTINGS).read_text()).get("autostart", "")).lower()
-            return False if said in _NO else None  # a file may forbid it, but cannot allow more addresses
-    return True if said in _YES else False if said in _NO else None
+            wish = str(tomllib.loads((data / _SETTINGS).read_text()).get("autostart", "")).lower()
+            return False if wish in _NO else None  # a file may forbid it, but cannot allow more addresses
+    return True if wish in _YES else False if wish in _NO else None
 
 
 def _put(path: Path, text: bytes, *, anew: bool = False) -> None:

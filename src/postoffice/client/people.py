@@ -36,8 +36,8 @@ class PeopleCalls:
 
     async def snooze(self, message_id: str, seconds: float | None = None, *, until: datetime | None = None) -> dict[str, Any]:
         """Snooze a letter, for an hour by default; it comes back by itself."""
-        given = {"seconds": seconds, "until": None if until is None else until.isoformat()}
-        return await self._finish(message_id, "snooze", {name: value for name, value in given.items() if value is not None})
+        body = {"seconds": seconds, "until": None if until is None else until.isoformat()}
+        return await self._finish(message_id, "snooze", {name: value for name, value in body.items() if value is not None})
 
     async def for_you(self) -> dict[str, Any]:
         """All that waits for this agent: `matters`, the most pressing first, and their `count`."""
@@ -91,8 +91,8 @@ class PeopleCalls:
     async def answer(self, question_id: str, choice: str | None = None, text: str | None = None) -> dict[str, Any]:
         """Answer a question, as the person it was put to."""
         body = {"choice": choice, "text": text, "id": sender_id()}
-        given: dict[str, Any] = await self.call("POST", f"/questions/{part(question_id)}/answer", body)
-        return given
+        answer: dict[str, Any] = await self.call("POST", f"/questions/{part(question_id)}/answer", body)
+        return answer
 
     async def withdraw(self, question_id: str) -> dict[str, Any]:
         """Take a question back."""

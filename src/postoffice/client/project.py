@@ -34,11 +34,11 @@ def project_at(folder: Path) -> Project:
 def places_of(file: str, folder: str) -> set[tuple[str, str]]:
     """A file's project and path, for each repository around it, both as it was named and with links resolved."""
     named = Path(os.path.normpath(Path(folder) / file))
-    found = set()
+    places = set()
     for path in {named, Path(os.path.realpath(named.parent)) / named.name, Path(os.path.realpath(named))}:
         alone = Project(path.parent.as_posix(), path.parent)
-        found |= {(project.name, path.relative_to(project.root).as_posix()) for project in [*_repositories(path.parent)] or [alone]}
-    return found
+        places |= {(project.name, path.relative_to(project.root).as_posix()) for project in [*_repositories(path.parent)] or [alone]}
+    return places
 
 
 def _repositories(folder: Path) -> Iterator[Project]:

@@ -23,8 +23,8 @@ class RecurringCalls:
 
     async def recurring(self) -> list[dict[str, Any]]:
         """The recurring letters of this agent, the next one first."""
-        found: list[dict[str, Any]] = (await self.call("GET", "/recurring"))["recurring"]
-        return found
+        letters: list[dict[str, Any]] = (await self.call("GET", "/recurring"))["recurring"]
+        return letters
 
     async def stop_recurring(self, id: str) -> dict[str, Any]:
         """Stop a recurring letter."""

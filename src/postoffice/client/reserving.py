@@ -42,5 +42,5 @@ class ReservingCalls:
 
     @staticmethod
     def _listed(answer: Any) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = answer["reservations"]
-        return found
+        clashes: list[dict[str, Any]] = answer["reservations"]
+        return clashes

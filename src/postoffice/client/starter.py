@@ -143,10 +143,10 @@ def _detached(data: Path) -> dict[str, Any]:
     """Detached, so that it outlives its starter. Its working folder is the data directory, so that it reads no project's settings."""
     dropped = {f"POSTOFFICE_{name}" for name in _NOT_PASSED_ON}
     environment = {name: value for name, value in os.environ.items() if name not in dropped}
-    given: dict[str, Any] = {"cwd": data, "env": environment, "close_fds": True}
+    options: dict[str, Any] = {"cwd": data, "env": environment, "close_fds": True}
     if sys.platform == "win32":
-        return given | {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
-    return given | {"start_new_session": True}
+        return options | {"creationflags": subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP}
+    return options | {"start_new_session": True}
 
 
 def _last_line(log: Path) -> str:

@@ -37,8 +37,8 @@ class Wire:
         self.server = server
         self.key = key
         self.agent = agent
-        given = {"X-API-Key": key, "X-Agent": agent}
-        self.headers = {name: value for name, value in given.items() if value is not None}
+        headers = {"X-API-Key": key, "X-Agent": agent}
+        self.headers = {name: value for name, value in headers.items() if value is not None}
         self._plain = PlainHttp(server, self.headers) if is_plain(server) else None
         self._general: tuple[asyncio.AbstractEventLoop, httpx2.AsyncClient] | None = None
         self._rooms: WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = WeakKeyDictionary()
@@ -146,8 +146,8 @@ class Wire:
 
 def _within(path: str, body: object, query: dict[str, object]) -> float:
     """How long an answer may take: the wait that was asked for, and some seconds. Longer, and the connection must be dead."""
-    asked = (body if isinstance(body, dict) else query).get("wait", _LONGEST_WAIT_SECONDS if path == _WAIT else 0)
-    return ANSWER_SECONDS + (asked if isinstance(asked, int | float) else _LONGEST_WAIT_SECONDS)
+    wait = (body if isinstance(body, dict) else query).get("wait", _LONGEST_WAIT_SECONDS if path == _WAIT else 0)
+    return ANSWER_SECONDS + (wait if isinstance(wait, int | float) else _LONGEST_WAIT_SECONDS)
 
 
 async def until_answered(

@@ -54,8 +54,8 @@ def write_log(sender: Account, message: Message) -> str:
 def write_note(message: Message) -> str:
     """A note as it goes to its entity's topic (seed 004)."""
     notify = [message.to] if isinstance(message.to, str) else list(message.to)
-    said = {"type": message.type, "from_agent": message.sender, "note": message.content, "notify": notify, "ts": message.created_at}
-    return _text(said | {"id": message.id})
+    fields = {"type": message.type, "from_agent": message.sender, "note": message.content, "notify": notify, "ts": message.created_at}
+    return _text(fields | {"id": message.id})
 
 
 def note_author(post: Post) -> str:

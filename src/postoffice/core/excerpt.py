@@ -24,8 +24,8 @@ def excerpt(text: str, terms: Sequence[Term]) -> str:
     first = max(0, best - _BEFORE)
     last = min(len(runs), first + _SHOWN) - 1
     start, end = runs[first][0], min(runs[last][1], runs[first][0] + _MOST_CHARS)
-    said = " ".join(text[start:end].split())
-    return f"{'…' if first else ''}{said}{'…' if end < len(text.rstrip()) else ''}"
+    excerpt = " ".join(text[start:end].split())
+    return f"{'…' if first else ''}{excerpt}{'…' if end < len(text.rstrip()) else ''}"
 
 
 def _near(hits: list[tuple[int, int]], place: int) -> int:

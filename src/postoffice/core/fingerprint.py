@@ -46,10 +46,10 @@ def body_of(message: Message) -> Body:
 def fingerprint(body: Body) -> str:
     """The same for the same message, and for no other."""
     # Field by field: whether a struct leaves a default out depends on which of two equal strings it holds.
-    said = {
+    fields = {
         name: value for name, value in msgspec.structs.asdict(body).items() if name != "hash" and value is not None and value is not UNSET
     }
-    return sha256(_encode(said)).hexdigest()
+    return sha256(_encode(fields)).hexdigest()
 
 
 def matches(body: Body, message: Message) -> bool:

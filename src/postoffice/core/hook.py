@@ -51,13 +51,13 @@ def check_proof(proof: HookProof, secret: str | None, headers: Mapping[str, str]
             if not at.isdecimal() or len(at) > len(str(now)) or abs(now - int(at)) > _TOLERANCE_SECONDS:
                 raise BadSignature(why="webhook-timestamp is missing, or more than five minutes off")
             wanted = signature(secret or "", f"{id}.{at}.".encode() + body)
-            given = headers.get("webhook-signature", "").split()
+            signatures = headers.get("webhook-signature", "").split()
         case HookProof.GITHUB:
             wanted = "sha256=" + hmac.digest((secret or "").encode(), body, hashlib.sha256).hex()
-            given = [headers.get("x-hub-signature-256", "")]
+            signatures = [headers.get("x-hub-signature-256", "")]
         case HookProof.ADDRESS:
             return
-    if not any(hmac.compare_digest(wanted.encode(), one.encode()) for one in given):
+    if not any(hmac.compare_digest(wanted.encode(), one.encode()) for one in signatures):
         raise BadSignature(why="it does not fit the body and the secret")
 
 
@@ -73,8 +73,8 @@ def letter_from(to: str, headers: Mapping[str, str], body: bytes) -> Draft:
         payload = msgspec.json.decode(text)
     except (msgspec.DecodeError, RecursionError):
         payload = None
-    given = next((headers[name] for name in _DELIVERY if headers.get(name)), None)
-    id = given if given is None or _ID.fullmatch(given) else hashlib.sha256(given.encode()).hexdigest()
+    delivery = next((headers[name] for name in _DELIVERY if headers.get(name)), None)
+    id = delivery if delivery is None or _ID.fullmatch(delivery) else hashlib.sha256(delivery.encode()).hexdigest()
     structured = isinstance(payload, dict | list)
     return Draft(
         to=to,
@@ -87,12 +87,12 @@ def letter_from(to: str, headers: Mapping[str, str], body: bytes) -> Draft:
 
 def _subject(headers: Mapping[str, str], payload: Any) -> str:
     """What it is about, in the sender's words."""
-    said = payload if isinstance(payload, dict) else {}
-    repository = said.get("repository")
+    fields = payload if isinstance(payload, dict) else {}
+    repository = fields.get("repository")
     words = [
         headers.get("x-github-event"),
-        said.get("type"),
-        said.get("action"),
+        fields.get("type"),
+        fields.get("action"),
         repository.get("full_name") if isinstance(repository, dict) else None,
     ]
     return " ".join(word for word in words if isinstance(word, str) and word)[:_SUBJECT_CHARACTERS]

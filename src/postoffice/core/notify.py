@@ -178,12 +178,12 @@ def words(lines: Sequence[Line], more: int, page: str | None) -> tuple[str, str]
     """A title and a text. What agents wrote is data in it: one line each, that formats, links and calls nobody."""
     count = len(lines) + more
     title = _head(lines[0]) if count == 1 else f"{count} things wait for you"
-    said = [part for line in lines for part in _parts(line, alone=count == 1)]
+    parts = [part for line in lines for part in _parts(line, alone=count == 1)]
     if more:
-        said.append(f"and {more} more")
+        parts.append(f"and {more} more")
     if page is not None and (more or any(line.link is None for line in lines)):
-        said.append(f"For you: {page}/")
-    return title, "\n".join(said) or title
+        parts.append(f"For you: {page}/")
+    return title, "\n".join(parts) or title
 
 
 def harmless(text: str, most: int) -> str:

@@ -47,5 +47,5 @@ def _numbers(version: str) -> list[int]:
 
 
 def _seal(secret: str, address: str, nonce: str, version: str, *, itself: bool) -> str:
-    said = msgspec.json.encode(["postoffice", address, nonce, version, itself])
-    return hmac.new(secret.encode(), said, hashlib.sha256).hexdigest()
+    claim = msgspec.json.encode(["postoffice", address, nonce, version, itself])
+    return hmac.new(secret.encode(), claim, hashlib.sha256).hexdigest()

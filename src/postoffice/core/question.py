@@ -51,12 +51,12 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def in_words(self) -> str:
         """The same for whoever reads."""
-        said = "\n\n".join(part for part in (self.choice, self.text) if part)
+        answer = "\n\n".join(part for part in (self.choice, self.text) if part)
         if self.state is QuestionState.EXPIRED:
             return "Nobody answered in time, and there is no default."
         if self.by == DEFAULT:
-            return f"Nobody answered in time. The default counts: {said}"
-        return f"{said}\n\n({ANYBODY})" if self.by == OPEN_OFFICE else said
+            return f"Nobody answered in time. The default counts: {answer}"
+        return f"{answer}\n\n({ANYBODY})" if self.by == OPEN_OFFICE else answer
 
 
 ANYBODY = "Answered at an open office, where any program on this machine may have done it."

@@ -71,8 +71,8 @@ class Recurring(msgspec.Struct, frozen=True, kw_only=True):
 
 def next_after(every: str, zone: str, after: datetime) -> datetime | None:
     """When it comes next by the clocks there; nothing where it never does. A time that is skipped in spring comes right after, one that is twice in autumn once."""
-    found = next(CronSim(every, after.astimezone(ZoneInfo(zone))), None)
-    return None if found is None else found.astimezone(UTC)
+    at = next(CronSim(every, after.astimezone(ZoneInfo(zone))), None)
+    return None if at is None else at.astimezone(UTC)
 
 
 def first_after(every: str, zone: str, after: datetime) -> datetime:
@@ -84,9 +84,9 @@ def first_after(every: str, zone: str, after: datetime) -> datetime:
     if len(every.split()) != _FIELDS:
         raise Invalid(what="every", why=f"{every!r} has not five fields; write minute, hour, day, month and weekday, like 0 9 * * 1-5")
     try:
-        found = next_after(every, zone, after)
+        at = next_after(every, zone, after)
     except CronSimError as error:
         raise Invalid(what="every", why=f"{every!r}: {error}; write it like 0 9 * * 1-5") from None
-    if found is None:
+    if at is None:
         raise Invalid(what="every", why=f"{every!r} never comes")
-    return found
+    return at

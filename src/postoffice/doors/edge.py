@@ -199,8 +199,8 @@ class Edge:
 
     async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = time.perf_counter()
-        given = dict(scope["headers"]).get(b"x-request-id", b"")
-        request_id = given if given and _REQUEST_ID.fullmatch(given) else b"%b-%08x" % (self._here, next(self._numbers))
+        header = dict(scope["headers"]).get(b"x-request-id", b"")
+        request_id = header if header and _REQUEST_ID.fullmatch(header) else b"%b-%08x" % (self._here, next(self._numbers))
         scope.setdefault("state", {})["request_id"] = request_id.decode()
         body = _Body(receive, self._rules, scope)
         answer = Reply(scope, send, request_id, body.unread)

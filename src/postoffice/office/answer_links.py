@@ -46,10 +46,10 @@ class AnswerLinks:
 
     async def opened(self, token: str) -> AnswerLink:
         """What a link opens. To ask consumes nothing: previews do it too."""
-        found = await self._store.webhooks.link(code_hash(token))
-        if found is None:
+        link = await self._store.webhooks.link(code_hash(token))
+        if link is None:
             raise BadAnswerLink
-        return found
+        return link
 
     async def question(self, link: AnswerLink) -> Question:
         """The question behind a link that needs no login. Any other leads to the page, which asks who it is."""

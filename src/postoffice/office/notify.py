@@ -87,10 +87,10 @@ class NotifyAddresses:
         """Tell an address of what waits for the owner from now on. No kinds given means all."""
         self._checks.owner_only(caller, "keep notify addresses")
         check_quiet(quiet, zone)
-        found = await self._carried(Word(address=check_address(address)))
-        if found.error is not None:
-            raise Invalid(what="address", why=found.error)
-        manner = Manner(service=found.service, quiet=quiet, zone=zone, trusted=trusted)
+        outcome = await self._carried(Word(address=check_address(address)))
+        if outcome.error is not None:
+            raise Invalid(what="address", why=outcome.error)
+        manner = Manner(service=outcome.service, quiet=quiet, zone=zone, trusted=trusted)
         row = WebhookRow(
             name=check_webhook_name(name),
             id=self._clock.new_id(),
@@ -138,8 +138,8 @@ class NotifyAddresses:
         kinds = frozenset(msgspec.json.decode(row.kinds)) or frozenset(NotifyKind)
         own = [one for one in events if one.agent == OWNER and is_id(one.ref)]
         messages, _ = await self._store.webhooks.behind(own) if own else ({}, {})
-        found = [candidate_of(event, messages.get(event.ref)) for event in events]
-        return tuple((f"{one.matter}:{one.id}:{one.agent}", _json(one)) for one in found if one is not None and one.matter in kinds)
+        candidates = [candidate_of(event, messages.get(event.ref)) for event in events]
+        return tuple((f"{one.matter}:{one.id}:{one.agent}", _json(one)) for one in candidates if one is not None and one.matter in kinds)
 
     async def due(self, row: WebhookRow) -> tuple[Outgoing, ...]:
         """What the address is to be told now; nothing in quiet hours, and soon after the last word."""
@@ -153,8 +153,8 @@ class NotifyAddresses:
     async def tell(self, row: WebhookRow, due: Sequence[Outgoing]) -> tuple[Tried, ...]:
         """Say in one word what still waits of it, and how that went."""
         assert row.notify is not None
-        found = [(one, await self._line(_candidate(one.body), bodies=bool(row.bodies))) for one in due]
-        lines = [(_candidate(one.body), line) for one, line in found if line is not None]
+        entries = [(one, await self._line(_candidate(one.body), bodies=bool(row.bodies))) for one in due]
+        lines = [(_candidate(one.body), line) for one, line in entries if line is not None]
         error = None
         if lines:
             shown = await self._linked(row, lines[:SHOWN_AT_ONCE])
@@ -162,7 +162,7 @@ class NotifyAddresses:
             error = (await self._carried(Word(address=row.url, title=title, text=text))).error
         return tuple(
             Tried(number=one.number, attempts=one.attempts + 1, error=error if line is not None else None, lapsed=line is None)
-            for one, line in found
+            for one, line in entries
         )
 
     async def _linked(self, row: WebhookRow, lines: list[tuple[Candidate, Line]]) -> list[Line]:

@@ -35,10 +35,10 @@ class RecurringLetters:
     async def stop(self, caller: Caller, id: str) -> Recurring:
         """Send it no more: one's own, or for the owner anybody's."""
         wanted = own_writing(self._checks.ref(id))
-        found = [one for one in await self._store.recurring.all(None if caller.owner else caller.name) if one.id.endswith(wanted)]
-        if len(found) != 1:
+        fitting = [one for one in await self._store.recurring.all(None if caller.owner else caller.name) if one.id.endswith(wanted)]
+        if len(fitting) != 1:
             raise NoSuchRecurring(id=id)
-        return await self._store.do(StopRecurring(found[0].sender, found[0].id))
+        return await self._store.do(StopRecurring(fitting[0].sender, fitting[0].id))
 
     async def send_due(self) -> int:
         """Send those whose time has come; gives how many there were."""

@@ -71,8 +71,8 @@ class Reservations:
         self._checks.batch(places)
         checked = [(kept := project_of(project), path_of(path, kept)) for project, path in places]
         rows = [row for row in await self._store.reservations.rows() if not row.is_of(folded(caller.name), caller.window)]
-        found = [row for row in rows if row.claim.exclusive and any(row.claim.covers(*place) for place in checked)]
-        return tuple(as_reservation(row) for row in found)
+        clashes = [row for row in rows if row.claim.exclusive and any(row.claim.covers(*place) for place in checked)]
+        return tuple(as_reservation(row) for row in clashes)
 
     async def _told(self, ended: tuple[Reservation, ...]) -> tuple[Reservation, ...]:
         """Whoever waits for what has just ended hears of it at once, and not with the next tick."""

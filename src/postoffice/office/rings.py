@@ -34,11 +34,11 @@ class Rings:
         mine = await self._store.windows.rings_of(agent.name, None if caller.owner else caller.name)
         if not caller.owner and not mine.waiting:
             raise Forbidden(name=caller.name, why=f"no mail of its own waits for {agent.name}: only its sender and the owner ring")
-        known = await self._store.windows.rings_of(agent.name)
-        if (why := self._why_not(agent, known.waiting, known.unheard_for)) is not None:
+        rings = await self._store.windows.rings_of(agent.name)
+        if (why := self._why_not(agent, rings.waiting, rings.unheard_for)) is not None:
             return ByHand(agent=agent.name, rung=False, text=why)
         await self._store.do(AskRing(agent.name, caller.name))
-        return await self._heard(agent.name, known.waiting, known.last_at)
+        return await self._heard(agent.name, rings.waiting, rings.last_at)
 
     def _why_not(self, agent: Agent, waiting: int, unheard_for: timedelta | None) -> str | None:
         windows = [one for one in self._board.of(agent.name) if one.ring not in _DEAF]
@@ -61,8 +61,8 @@ class Rings:
             async with asyncio.timeout(_HEARD_SECONDS):
                 while True:
                     await asyncio.sleep(_LOOK_SECONDS)
-                    found = await self._store.windows.rings_of(name)
-                    if found.last_at not in (None, last_at) or found.waiting < waiting:
+                    rings = await self._store.windows.rings_of(name)
+                    if rings.last_at not in (None, last_at) or rings.waiting < waiting:
                         return ByHand(agent=name, rung=True, text="rung")
         except TimeoutError:
             why = f"its bell was asked, and has not rung it within {_HEARD_SECONDS:.0f} seconds: it may be its quiet hour"

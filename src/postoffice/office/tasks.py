@@ -46,10 +46,10 @@ class Tasks:
         return task
 
     async def _moved(self, caller: Caller, ref: str, state: TaskState, report: Draft | None, percent: int | None) -> Task:
-        given = report or Draft(to=caller.name, content="")
+        draft = report or Draft(to=caller.name, content="")
         progress = None if percent is None else TaskRef(percent=bounded("percent", percent, 0, 0, _WHOLE))
-        answered = self._checks.ref(ref) if given.automatic else given.reply_to  # the task itself is what an automatic report answers
-        checked = check_draft(msgspec.structs.replace(given, type=TASK_UPDATE, task=progress, reply_to=answered), self._limits)
+        answered = self._checks.ref(ref) if draft.automatic else draft.reply_to  # the task itself is what an automatic report answers
+        checked = check_draft(msgspec.structs.replace(draft, type=TASK_UPDATE, task=progress, reply_to=answered), self._limits)
         if state is TaskState.CANCELED:
             if checked.attachments:
                 raise BadMessage(field="attachments", why="what cancels a task carries none; send them in a letter")
@@ -106,9 +106,9 @@ class Tasks:
             return (await self._store.tasks.finished(None, most)).items
         tasks: dict[str, Task] = {}
         for state in FINAL:
-            asked = await self._store.tasks.page(assignee=caller.name, state=state, limit=most)
+            assigned = await self._store.tasks.page(assignee=caller.name, state=state, limit=most)
             mine = await self._store.tasks.page(requester=caller.name, state=state, limit=most)
-            tasks |= {task.message_id: task for task in (*asked.items, *mine.items)}
+            tasks |= {task.message_id: task for task in (*assigned.items, *mine.items)}
         return tuple(tasks[id] for id in sorted(tasks, reverse=True)[:most])
 
     async def task(self, caller: Caller, ref: str) -> Task:

@@ -67,12 +67,12 @@ class Windows:
 
     def _names(self, by: Caller | None, opening: Opening) -> list[tuple[str, ...]]:
         """The names it may have, some at a time. A caller with a key of its own has that one name."""
-        said = opening.agent if opening.agent is None else check_free(opening.agent)
+        wished = opening.agent if opening.agent is None else check_free(opening.agent)
         if by is not None and by.verified and not by.owner and by.machine is None:
-            if said is not None and folded(said) != folded(by.name):
+            if wished is not None and folded(wished) != folded(by.name):
                 raise Invalid(what="agent", why=f"the call's key belongs to {by.name}")
             return [(folded(by.name),)]
-        base = said or name_of_folder(opening.folder)
+        base = wished or name_of_folder(opening.folder)
         if by is not None and by.machine is not None and not folded(base).startswith(f"{folded(by.machine)}-"):
             base = check_free(f"{by.machine}-{base}")
         return [names_in_turn(base, begin) for begin in range(0, _MOST_IN_ONE_FOLDER, TRIED_AT_ONCE)]

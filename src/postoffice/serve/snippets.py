@@ -77,14 +77,14 @@ def _curl(to: Endpoint) -> Snippet:
 
 
 def _python(to: Endpoint) -> Snippet:
-    given = [repr(to.agent)] + ([] if to.server == _DEFAULT else [f"server={to.server!r}"]) + ([f"key={to.key!r}"] if to.key else [])
+    arguments = [repr(to.agent)] + ([] if to.server == _DEFAULT else [f"server={to.server!r}"]) + ([f"key={to.key!r}"] if to.key else [])
     text = f"""import asyncio
 
 from postoffice import Mailbox
 
 
 async def main() -> None:
-    async with Mailbox({", ".join(given)}) as box:
+    async with Mailbox({", ".join(arguments)}) as box:
         async for message in box.receive():
             print(message.sender, message.text)
             await message.reply("on it")

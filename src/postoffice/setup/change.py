@@ -13,7 +13,7 @@ from postoffice.core.errors import Conflict, Invalid
 _NAMED_SECRET = re.compile(
     r"""((?:token|key|secret|password|authorization|credential)s?["']?\s*[:=]\s*(["']))(?:Bearer )?(?:(?!\2).)+(\2)""", re.IGNORECASE
 )
-_LONG = re.compile(r"""(["'])(?=[^"']*\d)(?=[^"']*[A-Za-z])[\w+=.~-]{24,}\1""", re.ASCII)
+_LONG_TOKEN = re.compile(r"""(["'])(?=[^"']*\d)(?=[^"']*[A-Za-z])[\w+=.~-]{24,}\1""", re.ASCII)
 MASK = "********"
 _PRIVATE, _OTHERS = 0o600, 0o077
 
@@ -92,7 +92,7 @@ def read_text(path: Path) -> str | None:
 
 def mask(text: str) -> str:
     """The text with all secrets masked, as a configuration also contains those of other programs."""
-    return _LONG.sub(rf"\g<1>{MASK}\g<1>", _NAMED_SECRET.sub(_masked, text))
+    return _LONG_TOKEN.sub(rf"\g<1>{MASK}\g<1>", _NAMED_SECRET.sub(_masked, text))
 
 
 def _masked(secret: re.Match[str]) -> str:

@@ -64,9 +64,9 @@ def drop(text: str, path: Path) -> str:
     if len(parts) == 1:
         end = _skip(text, parts[0].end)
         end = end + 1 if text[end] == "," else parts[0].end
-        said = text[at + 1 : parts[0].start].rstrip()  # comments
+        tail = text[at + 1 : parts[0].start].rstrip()  # comments
         rest = text[end:]
-        return text[: at + 1] + said + (rest if said else rest.lstrip())
+        return text[: at + 1] + tail + (rest if tail else rest.lstrip())
     start, end = (parts[0].start, parts[1].start) if index == 0 else (parts[index - 1].end, parts[index].end)
     return text[:start] + text[end:]
 
@@ -137,8 +137,8 @@ def _insert(text: str, start: int, key: str | int, value: Any) -> str:
     piece = newline + inner + name + _render(text, value, inner)
     if parts:
         return f"{text[:last]},{piece}{text[last:]}"
-    said = text[start + 1 : close].rstrip()  # comments
-    return f"{text[: start + 1]}{said}{piece}{newline}{outer}{text[close:]}"
+    rest = text[start + 1 : close].rstrip()  # comments
+    return f"{text[: start + 1]}{rest}{piece}{newline}{outer}{text[close:]}"
 
 
 def _render(text: str, value: Any, margin: str) -> str:

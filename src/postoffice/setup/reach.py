@@ -13,21 +13,21 @@ _LOOK = "mailbox_check"
 
 async def reached(to: Endpoint) -> tuple[bool, list[str]]:
     """Whether everything works, and sentences that say what does and what does not."""
-    said: list[str] = []
+    sentences: list[str] = []
     try:
         async with Wire(to.server, key=to.key, agent=to.agent) as wire:
             version: dict[str, Any] = await wire.get("/version")
-            said.append(f"The office answers at {to.server} (postoffice {version['version']}, {version['auth']}).")
+            sentences.append(f"The office answers at {to.server} (postoffice {version['version']}, {version['auth']}).")
             if not to.named:
-                return True, [*said, "Each window gets a name of its own, by its folder."]
+                return True, [*sentences, "Each window gets a name of its own, by its folder."]
             inbox = await wire.post(f"/mail/{to.agent}", {"tool": _LOOK}, tools=_LOOK)
             unread = sum(session["unread_count"] for session in inbox["sessions"])
     except MailError as error:
-        return False, [*said, str(error), *_remedy(to, error)]
+        return False, [*sentences, str(error), *_remedy(to, error)]
     except (LookupError, TypeError):  # what answers there is not an office
-        return False, [*said, str(NoAnswer(server=to.server))]
-    said.append(f"{to.agent}'s mailbox opens: {unread} unread. Tools: {', '.join(toolset(to.toolset))}.")
-    return True, said
+        return False, [*sentences, str(NoAnswer(server=to.server))]
+    sentences.append(f"{to.agent}'s mailbox opens: {unread} unread. Tools: {', '.join(toolset(to.toolset))}.")
+    return True, sentences
 
 
 def _remedy(to: Endpoint, error: MailError) -> list[str]:

@@ -80,7 +80,7 @@ def _look_at_windows(needs: Needs) -> Steps:
     """The windows' agents, and the mail in hand of windows that may have to end."""
     if not (needs.windows or needs.places or needs.window_sessions or needs.window_agents):
         return  # as in nearly every group
-    asked = {
+    parameters = {
         "windows_by_id": _keys(needs.windows),
         "windows_by_place": sorted(needs.places),
         "window_sessions": sorted(needs.window_sessions),
@@ -88,7 +88,7 @@ def _look_at_windows(needs: Needs) -> Steps:
         "leases_of_places": sorted(needs.places),
         "leases_of_lost": _keys(needs.window_agents),
     }
-    if loads := {name: keys for name, keys in asked.items() if keys}:
+    if loads := {name: keys for name, keys in parameters.items() if keys}:
         rows_by_name = yield loads
         for row in (*rows_by_name.get("windows_by_id", ()), *rows_by_name.get("windows_by_place", ())):
             needs.windows.add(row[0])

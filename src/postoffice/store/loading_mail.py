@@ -47,8 +47,8 @@ def _waiting_mail(desk: Desk, drawer: Drawer, needs: Needs) -> Loads:
             mailbox in desk.pools or _lay_at_hand(desk, drawer, mailbox, None if mailbox in choosy else total)
         ):
             continue
-        if (asked := wish.answer_to) is not None:
-            key = (mailbox, asked.id, asked.named[-1], asked.session_id, asked.correlation_id, total)
+        if (question := wish.answer_to) is not None:
+            key = (mailbox, question.id, question.named[-1], question.session_id, question.correlation_id, total)
             queries.setdefault("waiting_answers", []).append(key)
         elif wish.session_id is not None:
             queries.setdefault("waiting_in_session", []).append((mailbox, wish.session_id, wish.correlation_id, total))
@@ -143,5 +143,5 @@ def _ask_for_mail(desk: Desk, needs: Needs) -> None:
 
 def _touched(needs: Needs, key: tuple[str, str], client_id: str | None) -> bool:
     """Whether an act may do more than ack it, by whichever of its ids it was named."""
-    asked = [needs.mail[name] for name in (key, (client_id or "", key[1])) if name in needs.mail]
-    return any(asked) if asked else True
+    mails = [needs.mail[name] for name in (key, (client_id or "", key[1])) if name in needs.mail]
+    return any(mails) if mails else True

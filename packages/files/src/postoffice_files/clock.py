@@ -8,8 +8,8 @@ from functools import lru_cache
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 SECOND = 1_000_000
-_FIRST = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
-_LAST = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_FIRST_MICROS = (datetime.min.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
+_LAST_MICROS = (datetime.max.replace(tzinfo=UTC) - _EPOCH) // _MICROSECOND
 
 
 class Clock:
@@ -26,7 +26,7 @@ class Clock:
 
 def instant(micros: int) -> str:
     """A time as text for messages and cards. One outside the calendar becomes its first or last."""
-    seconds, rest = divmod(min(max(micros, _FIRST), _LAST), SECOND)
+    seconds, rest = divmod(min(max(micros, _FIRST_MICROS), _LAST_MICROS), SECOND)
     return f"{_to_the_second(seconds)}.{rest // 1000:03}Z"
 
 

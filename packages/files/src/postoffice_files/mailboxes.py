@@ -201,17 +201,17 @@ class MailboxManager:
         return None if name is None else dict(cards[name])
 
     def _amend(self, agent_id: str, changes: dict[str, Any]) -> None:
-        asked = check_name(agent_id)
+        wanted_name = check_name(agent_id)
         self._ready()
 
         def act(cards: Cards) -> None:
-            name = entry(cards, asked) or entry(self._cards, asked)
+            name = entry(cards, wanted_name) or entry(self._cards, wanted_name)
             # A program that writes the registry without its lock may lose a card, and another program may then enter the agent as its own.
             # The one that entered it first puts it back.
             there, own = cards.get(name or ""), self._cards.get(name or "")
             card = there if isinstance(there, dict) and (own is None or not there.get("home")) else own
             if name is None or card is None:
-                raise UnknownAgent(name=asked)
+                raise UnknownAgent(name=wanted_name)
             changed = amended(card, changes, self._clock.now())
             if changes:
                 check_card(make_card(name, {**changed, "agent_id": name}, None, self._clock.now()))

@@ -19,7 +19,7 @@ OURS = ("filename", "attempt")
 
 def fill(message: dict[str, Any], *, id: str, sender: str, to: str, timestamp: str, ttl: int) -> dict[str, Any]:
     """The message with every field of the seed, in the seed's order, and then its other fields."""
-    given = {key: value for key, value in message.items() if value is not None and key not in OURS}
+    fields = {key: value for key, value in message.items() if value is not None and key not in OURS}
     filled = {
         "id": id,
         "from": sender,
@@ -34,7 +34,7 @@ def fill(message: dict[str, Any], *, id: str, sender: str, to: str, timestamp: s
         "reply_to": None,
         "metadata": {},
     }
-    filled |= given | {"from": sender, "to": to}
+    filled |= fields | {"from": sender, "to": to}
     if isinstance(filled["content"], str):  # people write it so by hand
         filled["content"] = {"parts": [{"type": "text", "text": filled["content"]}]}
     if filled["type"] == "task":

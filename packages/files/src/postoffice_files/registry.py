@@ -108,7 +108,7 @@ def make_card(name: str, card: dict[str, Any], before: object, now: int) -> dict
     claimed = card.get("agent_id", name)
     if claimed != name:
         raise BadCard(field="agent_id", why=f"it is {claimed!r}, but the agent is {name!r}; make them equal")
-    given = {key: value for key, value in card.items() if value is not None}
+    fields = {key: value for key, value in card.items() if value is not None}
     first = before.get("registered_at") if isinstance(before, dict) else None
     made = {
         "agent_id": name,
@@ -119,7 +119,7 @@ def make_card(name: str, card: dict[str, Any], before: object, now: int) -> dict
         "max_concurrent_tasks": 3,
         "current_tasks": [],
         "registered_at": first or instant(now),
-        **given,
+        **fields,
         "last_heartbeat": instant(now),
     }
     check_card(made)

@@ -78,14 +78,14 @@ class MailboxChannel(BaseChannel):
         metadata = msg.metadata or {}
         if not is_speech(msg):
             return
-        noted, said = noted_on(msg), Answer(msg.content, tuple(msg.media or ()))
+        noted, answer = noted_on(msg), Answer(msg.content, tuple(msg.media or ()))
         try:
             if _END in metadata:
                 self._end(metadata[_END])
             elif metadata.get(CAUSE) in self._said:
-                self._said[metadata[CAUSE]].append(said)
+                self._said[metadata[CAUSE]].append(answer)
             elif noted is not None:
-                await self._order(Order(msg.chat_id, said), noted.origin)
+                await self._order(Order(msg.chat_id, answer), noted.origin)
             else:
                 _LOG.info("nothing is sent to %s: only answers to mail and messages from tools become mail", msg.chat_id)
         finally:
@@ -107,14 +107,14 @@ class MailboxChannel(BaseChannel):
         try:
             ended = await self._turns.take(place.session_id, lambda: self._hear(place, text, cause))
             await self._all_said(place, cause)
-            said = self._said[cause]
+            words = self._said[cause]
         finally:
             del self._said[cause]
             self._expected.pop(cause, None)
-        answer = Answer("\n\n".join(part.text for part in said if part.text), tuple(path for part in said for path in part.files))
+        answer = Answer("\n\n".join(part.text for part in words if part.text), tuple(path for part in words for path in part.files))
         if ended.failure is not None:
             raise TurnFailed(f"{ended.failure}: {answer.text}" if answer.text else ended.failure)
-        if not said:
+        if not words:
             why = "the turn ended without an answer"
             raise TurnFailed(why)
         return answer

@@ -58,18 +58,18 @@ def read_config(section: Mapping[str, Any] | MailboxConfig) -> MailboxConfig:
 
 
 def _read(section: Mapping[str, Any]) -> dict[str, Any]:
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for field in fields(MailboxConfig):
         for spelling in (_camel(field.name), field.name):
             if section.get(spelling) is not None:
-                given[field.name] = _READERS[field.type](spelling, section[spelling])
-    if given.get("enabled") and not given.get("agent_id"):
+                values[field.name] = _READERS[field.type](spelling, section[spelling])
+    if values.get("enabled") and not values.get("agent_id"):
         raise BadConfig(setting="agentId", why="give this agent the name under which others write to it")
-    if given.get("max_concurrent_tasks", 0) < 0:
+    if values.get("max_concurrent_tasks", 0) < 0:
         raise BadConfig(setting="maxConcurrentTasks", why="it must be 0 or more")
-    if not 0 < given.get("poll_interval", 1) <= _LONGEST_POLL_SECONDS:
+    if not 0 < values.get("poll_interval", 1) <= _LONGEST_POLL_SECONDS:
         raise BadConfig(setting="pollInterval", why=f"it must be more than 0 and at most {_LONGEST_POLL_SECONDS:g} seconds")
-    return given
+    return values
 
 
 def _flag(setting: str, value: Any) -> bool:

@@ -87,5 +87,5 @@ class Turns:
         if outcome is not None:
             return None if outcome == "completed" else f"the turn has failed ({event.failure_kind or outcome})"
         session = self._sessions.get_or_create(event.context.session_key)
-        said = [message.get("content") for message in session.messages[-1:]]
-        return "the model cannot be reached" if said == [_MODEL_ERROR] else None
+        contents = [message.get("content") for message in session.messages[-1:]]
+        return "the model cannot be reached" if contents == [_MODEL_ERROR] else None

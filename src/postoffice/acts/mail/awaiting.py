@@ -41,10 +41,10 @@ class BeginWait(Act[tuple[str, ...]]):
             return ()
         # Whoever closes a ring is told by this act, and waits for nobody; the others find it in what is kept of their waits.
         names = tuple(row[3] for row in ring)
-        told = _RING + " ".join(names)
+        ring_event = _RING + " ".join(names)
         for id, agent, _, name in ring[1:]:
-            rows[next(place for place, row in enumerate(rows) if row[0] == id)] = (id, agent, told, name)
-            desk.write("put_await", (id, agent, told, desk.now + micros(_TOLD_LASTS)), id)
+            rows[next(place for place, row in enumerate(rows) if row[0] == id)] = (id, agent, ring_event, name)
+            desk.write("put_await", (id, agent, ring_event, desk.now + micros(_TOLD_LASTS)), id)
             desk.hints.add(agent)
         return names
 

@@ -16,7 +16,7 @@ from postoffice.core.names import SYSTEM, folded
 from postoffice.core.recurring import LATE, Missed, Recurring, Template, first_after, next_after
 from postoffice.core.session import pair
 
-_MOST = 100  # of one agent
+_RECURRING_PER_AGENT = 100
 _encode = msgspec.json.Encoder().encode
 _template = msgspec.json.Decoder(Template).decode
 
@@ -40,9 +40,9 @@ class RecurringRow(msgspec.Struct):
     @classmethod
     def of(cls, row: Row) -> "RecurringRow":
         """As one query gives it: truths may be numbers."""
-        found = cls(*row)
-        found.verified = bool(found.verified)
-        return found
+        recurring = cls(*row)
+        recurring.verified = bool(recurring.verified)
+        return recurring
 
 
 def as_recurring(row: RecurringRow, sender: str) -> Recurring:
@@ -84,8 +84,8 @@ class KeepRecurring(Act[Recurring]):
     def run(self, desk: Desk) -> Recurring:
         box = desk.boxes[self.agent]
         ((count,),) = desk.extra[self._own]
-        if count >= _MOST:
-            raise TooManyRecurring(name=box.name, count=count, limit=_MOST)
+        if count >= _RECURRING_PER_AGENT:
+            raise TooManyRecurring(name=box.name, count=count, limit=_RECURRING_PER_AGENT)
         begins = first_after(self.every, self.zone, desk.at)
         letter = _encode(self.letter).decode()
         desk.room.take(len(letter))

@@ -45,8 +45,8 @@ class CloseQuestion(Act[Question]):
         if row is None:
             raise NoSuchQuestion(ref=self.question.id, name=self.question.person)
         if row.state == QuestionState.ANSWERED:
-            said = " / ".join(part for part in (row.choice, row.text) if part)
-            raise AnsweredFirst(by=row.by, at=_instant(row.closed_at), said=repr(said))
+            answer_text = " / ".join(part for part in (row.choice, row.text) if part)
+            raise AnsweredFirst(by=row.by, at=_instant(row.closed_at), said=repr(answer_text))
         if row.state != QuestionState.OPEN:
             raise QuestionClosed(state=row.state, at=_instant(row.closed_at))
         return row

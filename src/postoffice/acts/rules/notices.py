@@ -13,7 +13,7 @@ from postoffice.core.reservation import Claim
 from postoffice.core.ringing import LEAST_URGENT_NOTICE_RUNG
 
 _encode = msgspec.json.Encoder().encode
-_OFTEN = ("once", "twice", *(f"{word} times" for word in ("three", "four", "five", "six", "seven", "eight", "nine", "ten")))
+_TIMES_IN_WORDS = ("once", "twice", *(f"{word} times" for word in ("three", "four", "five", "six", "seven", "eight", "nine", "ten")))
 
 
 class Notice(msgspec.Struct, frozen=True):
@@ -45,8 +45,8 @@ def dead_letter(row: DeliveryRow, subject: str, recipient: str, reason: str, *, 
 
 def _times(count: int) -> str:
     """How often, as people say it."""
-    if count <= len(_OFTEN):
-        return _OFTEN[count - 1]
+    if count <= len(_TIMES_IN_WORDS):
+        return _TIMES_IN_WORDS[count - 1]
     return f"{count} times"
 
 

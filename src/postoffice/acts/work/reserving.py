@@ -142,13 +142,13 @@ class EndReservations(Housekeeping[tuple[Reservation, ...]]):
         needs.extra["reservations"] = ()
 
     def run(self, desk: Desk) -> tuple[Reservation, ...]:
-        found = [row for row in kept(desk) if row.id in self.ids and row.agent in self.agents and row.holds(desk.now) is self.broken]
-        for row in found:
+        rows = [row for row in kept(desk) if row.id in self.ids and row.agent in self.agents and row.holds(desk.now) is self.broken]
+        for row in rows:
             _drop(desk, row)
             _tell(desk, row, "broken" if self.broken else "ended")
             if self.broken:
                 notify(desk, desk.boxes[row.agent], reservation_broken(row))
-        return tuple(map(as_reservation, found))
+        return tuple(map(as_reservation, rows))
 
 
 class TellFree(Housekeeping[int]):
@@ -164,11 +164,11 @@ class TellFree(Housekeeping[int]):
         needs.extra |= {"reservations": (), "reservation_bids": ()}
 
     def run(self, desk: Desk) -> int:
-        told = [bid for bid in self.some if bid.id in bids(desk) and not in_the_way(bid, held(desk))]
-        for bid in told:
+        freed = [bid for bid in self.some if bid.id in bids(desk) and not in_the_way(bid, held(desk))]
+        for bid in freed:
             _forget(desk, bid)
             notify(desk, desk.boxes[bid.agent], reservation_free(bid.claim))
-        return len(told)
+        return len(freed)
 
 
 def first_clash(claim: Claim, rows: Iterable[ReservationRow]) -> tuple[str, ReservationRow] | None:
@@ -216,9 +216,9 @@ def as_reservation(row: ReservationRow) -> Reservation:
 
 
 def _refusal(path: str, row: ReservationRow) -> AlreadyReserved:
-    said = f", who says: {row.why!r}" if row.why else ""
+    why = f", who says: {row.why!r}" if row.why else ""
     until = moment(row.until).isoformat(timespec="seconds")
-    return AlreadyReserved(path=path, holder=row.name, until=until, said=said, reservation=as_reservation(row))
+    return AlreadyReserved(path=path, holder=row.name, until=until, said=why, reservation=as_reservation(row))
 
 
 def _put(desk: Desk, row: ReservationRow) -> None:

@@ -74,9 +74,9 @@ async def _ask(line: ClientConnection, method: str, **what: Any) -> Any:
     """The result of one call. A refusal has no result and raises KeyError."""
     await line.send(msgspec.json.encode({"id": method, "method": method, "params": what}), text=True)
     while True:
-        said = msgspec.json.decode(await line.recv())
-        if said.get("id") == method and "method" not in said:
-            return said["result"]
+        answer = msgspec.json.decode(await line.recv())
+        if answer.get("id") == method and "method" not in answer:
+            return answer["result"]
 
 
 def _is_ours(path: Path) -> bool:

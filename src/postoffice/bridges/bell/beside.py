@@ -46,8 +46,8 @@ class Beside:
 
     def headers(self) -> dict[str, str]:
         """The headers for calls on the window's behalf: its name and its id."""
-        said = {"X-Agent": self.agent(), "X-Window": self._id, "X-Project": self._project}
-        return {header: value for header, value in said.items() if value}
+        headers = {"X-Agent": self.agent(), "X-Window": self._id, "X-Project": self._project}
+        return {header: value for header, value in headers.items() if value}
 
     def listed(self) -> None:
         """The client has listed the tools: from now on a turn can take mail."""
@@ -57,8 +57,8 @@ class Beside:
 
     def rename(self, name: str) -> str:
         """Give the window the name its person chose, and say to its model what came of it."""
-        said = self._said()
-        answer = {} if said is None else call.ask({**said, "say": "name", "name": check_name(name)}, _BELL_SECONDS)
+        context = self._said()
+        answer = {} if context is None else call.ask({**context, "say": "name", "name": check_name(name)}, _BELL_SECONDS)
         return words.renamed(name, answer.get("agent"), answer.get("why"))
 
     def _tell_tools(self) -> None:
@@ -66,13 +66,13 @@ class Beside:
         for pause in _OFFERED_SECONDS:
             time.sleep(pause)
             self._has_tools = True
-            while (said := self._said()) is not None and not call.ask({**said, "say": "tools"}, _BELL_SECONDS).get("heard"):
+            while (context := self._said()) is not None and not call.ask({**context, "say": "tools"}, _BELL_SECONDS).get("heard"):
                 time.sleep(_AGAIN_SECONDS)
 
     def _hold(self) -> None:
-        while (said := self._said()) is not None:
+        while (context := self._said()) is not None:
             with suppress(ValueError):
-                for heard in call.hear({**said, "say": "beside"}, _BELL_SECONDS):
+                for heard in call.hear({**context, "say": "beside"}, _BELL_SECONDS):
                     if name := heard.get("agent"):
                         self._agent, self._id = str(name), heard.get("window")
                         self._known.set()

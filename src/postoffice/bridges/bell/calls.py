@@ -55,9 +55,9 @@ class _Calls:
         """One call, from its first line to its end."""
         try:
             async with asyncio.timeout(_FIRST_WORD_SECONDS):
-                said = msgspec.json.decode(await reader.readline(), type=dict[str, Any])
-            if hmac.compare_digest(str(said.get("token", "")), self.token):
-                await self._heed(said, reader, _sayer(writer))
+                words = msgspec.json.decode(await reader.readline(), type=dict[str, Any])
+            if hmac.compare_digest(str(words.get("token", "")), self.token):
+                await self._heed(words, reader, _sayer(writer))
         except (OSError, TimeoutError, ValueError, KeyError, TypeError, msgspec.DecodeError) as error:
             log.debug("a call broke off: %s", error)
         finally:

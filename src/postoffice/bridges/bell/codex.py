@@ -21,7 +21,7 @@ async def ring(card: Card, text: str) -> bool:
         return False
     environment = dict(os.environ) | ({"CODEX_HOME": card.home} if card.home else {})
     try:
-        asked = await asyncio.create_subprocess_exec(
+        child = await asyncio.create_subprocess_exec(
             *(program, "queue", "--thread", card.session, "--message", text),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
@@ -33,10 +33,10 @@ async def ring(card: Card, text: str) -> bool:
         return False
     try:
         async with asyncio.timeout(_QUEUE_SECONDS):
-            return await asked.wait() == 0
+            return await child.wait() == 0
     except TimeoutError:
         with suppress(ProcessLookupError):
-            asked.kill()
+            child.kill()
         return False
 
 

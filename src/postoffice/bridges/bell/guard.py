@@ -37,11 +37,11 @@ def guard(asked: dict[str, Any], told: dict[str, Any], seconds: float) -> int:
 
 def files_of(told: dict[str, Any]) -> list[str]:
     """The files a tool is about to write."""
-    given = told.get("tool_input")
-    if not isinstance(given, dict):
+    arguments = told.get("tool_input")
+    if not isinstance(arguments, dict):
         return []
-    named = [path for key in _NAMED if isinstance(path := given.get(key), str)]
-    return named + [path for text in given.values() if isinstance(text, str) for path in _PATCHED.findall(text)]
+    named = [path for key in _NAMED if isinstance(path := arguments.get(key), str)]
+    return named + [path for text in arguments.values() if isinstance(text, str) for path in _PATCHED.findall(text)]
 
 
 def _refuse(client: str, event: str, why: str) -> int:

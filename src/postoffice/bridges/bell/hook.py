@@ -63,19 +63,19 @@ def run_hook(wish: Wish) -> int:
     _end_within(seconds + _SPARE_SECONDS)
     if event == "prompt" and wish.client == QWEN and not payload.get("prompt"):
         return 0  # it reports this after each tool call too, and we have told it already
-    said = _said(wish, payload)
-    if event is None or said is None or (event == "end" and payload.get("reason") in _PASSING):
+    caller = _said(wish, payload)
+    if event is None or caller is None or (event == "end" and payload.get("reason") in _PASSING):
         return 0
     if event == "edit":
-        return guard(said, payload, seconds)
-    asked = {
-        **said,
+        return guard(caller, payload, seconds)
+    event_call = {
+        **caller,
         "say": "hook",
         "event": event,
         "again": bool(payload.get("stop_hook_active")),
         "ring": words.MARK in str(payload.get("prompt", "")),
     }
-    answer = call.ask(asked, seconds)
+    answer = call.ask(event_call, seconds)
     if text := answer.get("text"):
         print(json.dumps(_printed(wish.client, str(payload["hook_event_name"]), event, str(text))), flush=True)  # noqa: T201 - a hook speaks by printing
     return 0
@@ -85,15 +85,15 @@ def wait(wish: Wish) -> int:
     """Wait until mail comes, then wake the client. A session has one waiter; if the bell fails, start it again."""
     if os.environ.get(_ENTRYPOINT, "").startswith(_FOR_ONE_PROMPT):
         return 0  # it would run for as long as we do
-    said = _said(wish, _told())
-    if said is None:
+    caller = _said(wish, _told())
+    if caller is None:
         return 0
-    at = Process(**said["process"])
+    at = Process(**caller["process"])
     with open(folder() / f"waiter-{at.pid}.lock", "wb", opener=private) as lock:
         if not took(lock):
             return 0
         while at.alive:
-            for heard in call.hear({**said, "say": "wait"}, _START_SECONDS):
+            for heard in call.hear({**caller, "say": "wait"}, _START_SECONDS):
                 if wake := heard.get("wake"):
                     print(wake, file=sys.stderr, flush=True)  # noqa: T201 - the client reads this stream
                     return _WAKE_EXIT

@@ -45,8 +45,8 @@ class Office:
 
     async def renew(self, windows: Iterable[Window]) -> dict[str, Any]:
         """Renew the windows. Returns what the office knows of them, and which it has no longer."""
-        said = [{"id": one.id, "state": "busy" if one.at_work() else "idle", "ring": await one.look()} for one in windows]
-        answer: dict[str, Any] = await self._plain.put("/windows", {"windows": said})
+        items = [{"id": one.id, "state": "busy" if one.at_work() else "idle", "ring": await one.look()} for one in windows]
+        answer: dict[str, Any] = await self._plain.put("/windows", {"windows": items})
         return answer
 
     async def close(self, window: Window) -> None:
@@ -73,9 +73,9 @@ class Office:
 
     async def reserved_until(self, window: Window, files: Iterable[tuple[str, str]]) -> str | None:
         """How long others have reserved any of these files; None if nobody has."""
-        asked = {"files": [{"project": project, "path": path} for project, path in files], "window": window.id}
-        found = (await self.wire(str(window.agent)).post("/reservations/check", asked))["reservations"]
-        return max((str(one["until"]) for one in found), default=None)
+        body = {"files": [{"project": project, "path": path} for project, path in files], "window": window.id}
+        clashes = (await self.wire(str(window.agent)).post("/reservations/check", body))["reservations"]
+        return max((str(one["until"]) for one in clashes), default=None)
 
     def wire(self, agent: str) -> Wire:
         """A wire that calls as this agent."""

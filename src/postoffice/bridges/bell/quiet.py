@@ -43,11 +43,11 @@ def kept() -> dict[str, Quiet]:
 
 def keep(agent: str, quiet: Quiet | None) -> None:
     """Set an agent's quiet hours, or end them."""
-    asked = {name: one for name, one in kept().items() if name != folded(agent)}
+    wishes = {name: one for name, one in kept().items() if name != folded(agent)}
     if quiet is not None:
-        asked[folded(agent)] = quiet
+        wishes[folded(agent)] = quiet
     _path().parent.mkdir(parents=True, exist_ok=True)
-    _path().write_bytes(msgspec.json.format(msgspec.json.encode(asked)) + b"\n")
+    _path().write_bytes(msgspec.json.format(msgspec.json.encode(wishes)) + b"\n")
 
 
 def _parse(content: bytes) -> dict[str, Quiet]:

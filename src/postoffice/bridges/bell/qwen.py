@@ -24,8 +24,8 @@ def has_inbox(card: Card) -> bool:
     if card.inbox is None:
         return False
     with suppress(OSError):
-        found = Path(card.inbox.path).lstat()
-        return stat.S_ISSOCK(found.st_mode) and found.st_uid == os.getuid()
+        status = Path(card.inbox.path).lstat()
+        return stat.S_ISSOCK(status.st_mode) and status.st_uid == os.getuid()
     return False
 
 
@@ -59,9 +59,9 @@ async def _receipt(inbox: str, lines: list[dict[str, Any]], answer_to: str, id: 
     async def hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError, ValueError):
             async for line in reader:
-                said = json.loads(line)
-                if isinstance(said, dict) and said.get("origMsgId") == id and not status.done():
-                    status.set_result(said.get("status"))
+                answer = json.loads(line)
+                if isinstance(answer, dict) and answer.get("origMsgId") == id and not status.done():
+                    status.set_result(answer.get("status"))
         writer.close()
 
     async with await asyncio.start_unix_server(hear, answer_to):

@@ -92,7 +92,7 @@ async def _ask(pane: Pane, *words: str) -> str | None:
     program = shutil.which("tmux")
     if program is None:
         return None
-    asked = await asyncio.create_subprocess_exec(
+    child = await asyncio.create_subprocess_exec(
         *(program, "-S", pane.socket, *words),
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
@@ -100,9 +100,9 @@ async def _ask(pane: Pane, *words: str) -> str | None:
     )
     try:
         async with asyncio.timeout(_ANSWER_SECONDS):
-            output, _ = await asked.communicate()
+            output, _ = await child.communicate()
     except TimeoutError:
-        asked.kill()
-        await asked.wait()
+        child.kill()
+        await child.wait()
         return None
-    return output.decode(errors="replace") if asked.returncode == 0 else None
+    return output.decode(errors="replace") if child.returncode == 0 else None

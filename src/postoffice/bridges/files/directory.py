@@ -98,10 +98,10 @@ class Directory:
     async def _carry(self, caller: Caller, card: dict[str, Any]) -> None:
         """Carry a file agent's card and signs of life to the office if they are new."""
         key, before = folded(caller.name), self._cards.get(folded(caller.name), {})
-        said = {field: card[field] for field in _CARD if field in card}
-        if said != {field: before[field] for field in _CARD if field in before}:
+        fields = {field: card[field] for field in _CARD if field in card}
+        if fields != {field: before[field] for field in _CARD if field in before}:
             try:
-                await self._office.update_card(caller, said)
+                await self._office.update_card(caller, fields)
             except Unavailable:
                 raise
             except MailError as error:

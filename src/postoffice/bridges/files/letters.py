@@ -100,8 +100,8 @@ def another_id(draft: Draft, *said: str | None) -> Draft:
 def _parts(message: Message) -> list[dict[str, Any]]:
     """A message's parts with its content among them, as a file has no other place for it. Text that a part repeats appears once."""
     if message.parts:
-        said = any(part.get("text") == message.content for part in message.parts)
-        return [*(() if said else read_parts(message.content or "")), *message.parts]
+        repeated = any(part.get("text") == message.content for part in message.parts)
+        return [*(() if repeated else read_parts(message.content or "")), *message.parts]
     if message.content is not None:
         return [{"type": "text", "text": message.content}]
     return [] if message.payload is UNSET else [{"type": "data", "data": message.payload}]

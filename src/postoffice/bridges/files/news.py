@@ -15,7 +15,7 @@ REGISTRY = "_registry.json"
 Place = tuple[str, str, str]
 """(agent, folder, file), with the registry as ("", "", its name)."""
 _FOLDERS = {INBOX, PROCESSED, BAD}
-_SETTLE_MS = 5  # the system's news is gathered this long
+_SETTLE_MILLISECONDS = 5  # the system's news is gathered this long
 _NEW_FOLDER_LOOK_MILLISECONDS = 200  # new folders are looked into this long after we began to watch them
 
 
@@ -35,8 +35,8 @@ class News:
             watching = awatch(
                 *folders,
                 watch_filter=None,
-                debounce=_SETTLE_MS * 4,
-                step=_SETTLE_MS,
+                debounce=_SETTLE_MILLISECONDS * 4,
+                step=_SETTLE_MILLISECONDS,
                 rust_timeout=_NEW_FOLDER_LOOK_MILLISECONDS,
                 yield_on_timeout=True,
                 recursive=False,

@@ -25,7 +25,7 @@ DEFINITIONS_MEMO: Final = "postoffice:agent_definitions"
 PROFILE_MEMO: Final = "postoffice:agent_definition"
 _TOPICS_PER_SECOND = 4.0  # the network makes five a second for all its users together
 _TOPICS_AT_ONCE = 4
-_LIVES, _MIRROR_BEHIND = 180.0, 60.0
+_SIGNED_SECONDS, _MIRROR_BEHIND_SECONDS = 180.0, 60.0
 _LONGEST_PAUSE_SECONDS = 30.0
 Tell = Callable[[str], None]
 
@@ -157,7 +157,7 @@ class Founding:
             return None
         except Expired:
             (name,) = mirror_names(signed)
-        until = int(name.split("-")[1]) + _LIVES + _MIRROR_BEHIND
+        until = int(name.split("-")[1]) + _SIGNED_SECONDS + _MIRROR_BEHIND_SECONDS
         while True:
             transaction = await self._mirror.transaction(name)
             if transaction is not None:

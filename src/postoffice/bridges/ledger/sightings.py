@@ -196,12 +196,12 @@ def _envelope(whole: Whole) -> Envelope:
 def _object(whole: Whole) -> dict[str, Any]:
     _check_size(whole)
     try:
-        said = msgspec.json.decode(whole.data)
+        value = msgspec.json.decode(whole.data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
+        value = None
+    if not isinstance(value, dict):
         raise NotOurs(why="it is not a JSON object")
-    return said
+    return value
 
 
 def _check_size(whole: Whole) -> None:

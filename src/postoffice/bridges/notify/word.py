@@ -89,9 +89,9 @@ def _done(word: Word, networks: Sequence[Network]) -> Outcome:
     if not word.text:
         return Outcome(service=str(service.service_name))
     sys.addaudithook(guard)
-    told = apprise.Apprise(asset=asset)
-    told.add(service)
-    sent = bool(told.notify(body=word.text, title=word.title, body_format=apprise.NotifyFormat.TEXT, interpret_escapes=False))
+    library = apprise.Apprise(asset=asset)
+    library.add(service)
+    sent = bool(library.notify(body=word.text, title=word.title, body_format=apprise.NotifyFormat.TEXT, interpret_escapes=False))
     return Outcome(service=str(service.service_name), error=None if sent else _why(guard, heard))
 
 

@@ -84,8 +84,8 @@ class Relay:
 
     async def run(self) -> None:
         """Listen, relay and look for late replies until cancelled."""
-        given = {"X-API-Key": self._settings.key, "X-Agent": self._settings.agent}
-        listener = Listener(self._settings.server, {name: value for name, value in given.items() if value}, self._mail.set)
+        headers = {"X-API-Key": self._settings.key, "X-Agent": self._settings.agent}
+        listener = Listener(self._settings.server, {name: value for name, value in headers.items() if value}, self._mail.set)
         # Hand a gateway session one message at a time, or replies could not be told apart.
         takers = _MESSAGES_AT_ONCE if self._settings.per_sender else 1
         log.info("relaying the mail of %s to the gateway at %s", self._settings.agent, self._settings.gateway)

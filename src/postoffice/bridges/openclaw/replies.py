@@ -120,10 +120,10 @@ class Replies:
         return True
 
     async def _say(self, handover: Handover, body: dict[str, Any], state: TaskState) -> None:
-        said: dict[str, Any] = {"id": f"relay-{handover.message_id}", **body}
+        reply: dict[str, Any] = {"id": f"relay-{handover.message_id}", **body}
         if handover.task:
-            await self._box.call("POST", f"/tasks/{handover.message_id}/update", {"state": state, "automatic": True, **said})
+            await self._box.call("POST", f"/tasks/{handover.message_id}/update", {"state": state, "automatic": True, **reply})
             return
         if handover.correlation_id is not None:
-            said["correlation_id"] = handover.correlation_id
-        await self._box.send(handover.to, session_id=handover.session_id, reply_to=handover.message_id, automatic=True, **said)
+            reply["correlation_id"] = handover.correlation_id
+        await self._box.send(handover.to, session_id=handover.session_id, reply_to=handover.message_id, automatic=True, **reply)

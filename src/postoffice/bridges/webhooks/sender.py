@@ -45,14 +45,14 @@ class Sender:
         attempts = outgoing.attempts + 1
         try:
             async with asyncio.timeout(_ATTEMPT_SECONDS):
-                status, asked = await self._post(httpx2.URL(url), outgoing.body, headers)
+                status, pause = await self._post(httpx2.URL(url), outgoing.body, headers)
         except TimeoutError:
             return Tried(number=outgoing.number, attempts=attempts, error=f"no answer within {_ATTEMPT_SECONDS:.0f} seconds")
         except (_NotAllowedError, OSError, UnicodeError, httpx2.HTTPError, httpx2.InvalidURL) as error:
             return Tried(number=outgoing.number, attempts=attempts, error=_why(error))
         if 200 <= status < 300:  # noqa: PLR2004 - the protocol's own numbers
             return Tried(number=outgoing.number, attempts=attempts)
-        wait = timedelta(seconds=int(asked)) if asked.isdecimal() and len(asked) <= _LONGEST_WISH_DIGITS else None
+        wait = timedelta(seconds=int(pause)) if pause.isdecimal() and len(pause) <= _LONGEST_WISH_DIGITS else None
         gone = status == httpx2.codes.GONE
         return Tried(number=outgoing.number, attempts=attempts, error=f"it answered {status}", gone=gone, wait=wait)
 

@@ -83,10 +83,10 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
     async def progress(done: float, total: float) -> None:
         await ctx.session.report_progress(done, total, PROGRESS)
 
-    asked = waits(params.name) and ctx.meta and "progress_token" in ctx.meta
+    wants_progress = waits(params.name) and ctx.meta and "progress_token" in ctx.meta
     request = _request(ctx)
     try:
-        result = await answer_call(request, params.name, params.arguments, progress if asked else None)
+        result = await answer_call(request, params.name, params.arguments, progress if wants_progress else None)
     except NoSuchTool as error:
         raise resources.as_mcp_error(error) from None
     if isinstance(result, str):

@@ -16,21 +16,21 @@ _GIVEN = ("act", "older", "agent", "sender", "type", "reason")
 
 async def bulk(look: Look) -> Response:
     """Show how many letters fit."""
-    given = {name: (look.asked(name) or "").strip() for name in _GIVEN}
-    counted = await look.office.bulk.count(look.caller, _act(given), _which(given)) if given["act"] else None
-    return await look.show("bulk.html", given=given, counted=counted, ages=_AGES)
+    fields = {name: (look.asked(name) or "").strip() for name in _GIVEN}
+    counted = await look.office.bulk.count(look.caller, _act(fields), _which(fields)) if fields["act"] else None
+    return await look.show("bulk.html", given=fields, counted=counted, ages=_AGES)
 
 
 async def conclude(look: Look) -> Response:
     """Do it to one group of the counted letters, and show how many are left."""
     form = await look.form()
-    given = {name: form.get(name, "").strip() for name in _GIVEN}
+    fields = {name: form.get(name, "").strip() for name in _GIVEN}
     try:
         before = datetime.fromisoformat(form.get("before", ""))
     except ValueError:
         raise Invalid(what="before", why="count them again") from None
-    made = await look.office.bulk.do(look.caller, _act(given), _which(given), before, limit=_GROUP)
-    return look.to(_PATH, {**{name: value or None for name, value in given.items()}, "said": "bulk" if made.left else "bulk_all"})
+    made = await look.office.bulk.do(look.caller, _act(fields), _which(fields), before, limit=_GROUP)
+    return look.to(_PATH, {**{name: value or None for name, value in fields.items()}, "said": "bulk" if made.left else "bulk_all"})
 
 
 def _act(given: dict[str, str]) -> BulkAct:

@@ -169,8 +169,8 @@ def _id(form: dict[str, str]) -> str | None:
     """An id made from the form's content: sent twice it is one letter; changed and sent again it is another."""
     if not form.get("once"):
         return None
-    said = sorted((name, value) for name, value in form.items() if name != "new")
-    return f"{form['once']}-{blake2b(repr(said).encode(), digest_size=8).hexdigest()}"
+    fields = sorted((name, value) for name, value in form.items() if name != "new")
+    return f"{form['once']}-{blake2b(repr(fields).encode(), digest_size=8).hexdigest()}"
 
 
 def _addressed(text: str) -> str | tuple[str, ...]:

@@ -23,13 +23,13 @@ async def login(look: Look) -> Response:
 
 async def enter(look: Look) -> Response:
     """Begin a login. It replaces another person's login only if the user wants that."""
-    given = await look.form()
-    me, name = look.known, await look.office.whose_link(given.get("code", ""))
-    if me is not None and folded(me.name) != folded(name) and given.get("as") != name:
+    fields = await look.form()
+    me, name = look.known, await look.office.whose_link(fields.get("code", ""))
+    if me is not None and folded(me.name) != folded(name) and fields.get("as") != name:
         # Somebody else may have made the link, so a user who is logged in first confirms the change.
-        return await look.show("going_on.html", name=name, code=given["code"], next=_ours(given.get("next", "")))
-    proof, lasts = await look.office.enter(given.get("code", ""))
-    response = look.to(_ours(given.get("next", "")))
+        return await look.show("going_on.html", name=name, code=fields["code"], next=_ours(fields.get("next", "")))
+    proof, lasts = await look.office.enter(fields.get("code", ""))
+    response = look.to(_ours(fields.get("next", "")))
     remember(response, look.request, proof, lasts)
     return response
 

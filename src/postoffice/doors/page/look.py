@@ -126,5 +126,5 @@ class Look:
 
 def address(path: str, query: Mapping[str, str | None] | None = None) -> str:
     """An address of the page with a query; empty values are left out."""
-    given = {name: value for name, value in (query or {}).items() if value}
-    return f"{path}?{urlencode(given)}" if given else path
+    fields = {name: value for name, value in (query or {}).items() if value}
+    return f"{path}?{urlencode(fields)}" if fields else path

@@ -59,9 +59,9 @@ async def between(look: Look) -> Response:
     """All that two agents said to each other, on any subject."""
     one = (await look.office.agent(look.part("one"))).name
     other = (await look.office.agent(look.part("other"))).name
-    said = await look.office.between(look.caller, one, other, limit=_LETTERS_SHOWN)
+    lines = await look.office.between(look.caller, one, other, limit=_LETTERS_SHOWN)
     sides = {folded(name): name for name in (one, other)}
-    return await _shown(look, pair=(one, other), entries=entries((), said), sides=sides)
+    return await _shown(look, pair=(one, other), entries=entries((), lines), sides=sides)
 
 
 async def letter(look: Look) -> Response:
@@ -106,8 +106,8 @@ async def _asides(look: Look, thread: Thread) -> tuple[Aside, ...]:
     members = [name for name in (thread.reader, thread.other) if name]
     if not look.caller.owner or not thread.subject or OWNER in map(folded, members):
         return ()
-    said = [await look.office.between(look.caller, OWNER, name, thread.subject, _LINES_SHOWN) for name in members]
-    return tuple(aside for asides in said for aside in asides)
+    pages = [await look.office.between(look.caller, OWNER, name, thread.subject, _LINES_SHOWN) for name in members]
+    return tuple(aside for asides in pages for aside in asides)
 
 
 async def _list(look: Look) -> dict[str, Any]:

@@ -35,9 +35,9 @@ def lay(exchanges: Sequence[Exchange]) -> Matrix:
         letters[item.sender] += item.letters
         letters[item.recipient] += item.letters
     names = [name for name, _ in letters.most_common(_AGENTS_SHOWN)]
-    said = {(item.sender, item.recipient): item.letters for item in exchanges}
-    most = max(said.values(), default=1)
-    rows = [[_cell(said.get((one, other), 0), most) for other in names] for one in names]
+    counts = {(item.sender, item.recipient): item.letters for item in exchanges}
+    most = max(counts.values(), default=1)
+    rows = [[_cell(counts.get((one, other), 0), most) for other in names] for one in names]
     return Matrix(names, rows, len(letters) - len(names))
 
 

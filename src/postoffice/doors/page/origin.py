@@ -9,9 +9,9 @@ from postoffice.core.errors import ForeignForm
 
 def check_same_origin(request: Request) -> None:
     """Refuse a change that the browser does not vouch for: from other sites, and from programs, which have the REST door."""
-    said = request.headers.get("sec-fetch-site")
-    if said is not None:
-        if said != "same-origin":
+    site = request.headers.get("sec-fetch-site")
+    if site is not None:
+        if site != "same-origin":
             raise ForeignForm
         return
     origin = request.headers.get("origin")

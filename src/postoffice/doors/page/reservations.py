@@ -13,9 +13,9 @@ _PATH = "/page/reservations"
 
 async def reservations(look: Look) -> Response:
     """All present reservations, by project."""
-    found = await look.office.reservations.all()
-    projects = [(name, list(rows)) for name, rows in groupby(found, attrgetter("project"))]
-    mine = {one.id for one in found if folded(one.holder) == folded(look.caller.name)}
+    reserved = await look.office.reservations.all()
+    projects = [(name, list(rows)) for name, rows in groupby(reserved, attrgetter("project"))]
+    mine = {one.id for one in reserved if folded(one.holder) == folded(look.caller.name)}
     return await look.show("reservations.html", projects=projects, mine=mine)
 
 

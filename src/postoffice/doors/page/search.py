@@ -48,22 +48,22 @@ class Hit(NamedTuple):
 
 async def search(look: Look) -> Response:
     """The hits; without words and filters, only the form."""
-    given = {name: look.asked(name) for name in FILTERS}
-    text, typed = _apart(given["q"] or "")
-    kind, state = given["type"] or typed.get("type"), given["state"] or typed.get("is")
+    filters = {name: look.asked(name) for name in FILTERS}
+    text, typed = _apart(filters["q"] or "")
+    kind, state = filters["type"] or typed.get("type"), filters["state"] or typed.get("is")
     if state == "task":
         kind, state = "task", None
     if state is not None and state not in _STATES:
         raise Invalid(what="is:", why=f"{state!r} is no state; there are task, {', '.join(_STATES)}")
-    asked = any(value is not None for value in given.values())
+    has_filters = any(value is not None for value in filters.values())
     terms = read_query(text).terms
-    people = (given["sender"], given["recipient"])
-    since, until = _day("since", given["since"]), _day("until", given["until"], after=timedelta(days=1))
+    people = (filters["sender"], filters["recipient"])
+    since, until = _day("since", filters["since"]), _day("until", filters["until"], after=timedelta(days=1))
     if state is not None and not (text or kind or since or until or any(people)):
         since = _EVER  # a state alone searches all mail
     hits: list[Hit] = []
     cursor = look.asked("cursor")
-    for _ in range(_PAGES_READ if asked else 0):
+    for _ in range(_PAGES_READ if has_filters else 0):
         page = await look.office.search(
             look.caller,
             text,
@@ -80,13 +80,13 @@ async def search(look: Look) -> Response:
         cursor = page.cursor
         if cursor is None or len(hits) >= _HITS_SHOWN or state is None:
             break
-    filtered = any(given[name] for name in FILTERS[1:])
+    filtered = any(filters[name] for name in FILTERS[1:])
     facts: dict[str, Any] = {
-        "given": given,
+        "given": filters,
         "hits": hits,
-        "cursor_on": cursor if asked else None,
+        "cursor_on": cursor if has_filters else None,
         "filtered": filtered,
-        "asked": asked,
+        "asked": has_filters,
         "states": list(_STATES),
     }
     return await look.show("search.html", what_to_ask=f"{WHAT_TO_ASK} type:task, is:dead.", **facts)

@@ -62,8 +62,8 @@ def _coloured(code: str, language: str) -> Markup:
 
 
 def _query(**fields: str | None) -> Markup:
-    given = {name: value for name, value in fields.items() if value}
-    return Markup(f"?{urlencode(given)}".replace("&", "&amp;")) if given else Markup()  # noqa: S704 - encoded just now
+    query = {name: value for name, value in fields.items() if value}
+    return Markup(f"?{urlencode(query)}".replace("&", "&amp;")) if query else Markup()  # noqa: S704 - encoded just now
 
 
 @functools.cache  # made for the first page that is shown: a server begins to serve without it

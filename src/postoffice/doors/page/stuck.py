@@ -41,22 +41,22 @@ async def all_stuck(look: Look, late: Sequence[tuple[Seat, timedelta | None]]) -
     """First what is past a deadline, then what waits too long, then what is dead, then tasks without any news."""
     cards, more = await _cards(look)
     dead = (await look.office.dead_letters(look.caller, None, _DEAD, everyone=look.caller.owner)).items
-    found = [_task(one) for one in cards if one.late]
-    found += [_late(seat, custom) for seat, custom in late]
-    found += [_dead(one) for one in dead]
-    found += [_task(one) for one in cards if not one.late]
-    return AllStuck(found[:_SHOWN], max(len(found) - _SHOWN, 0), len(cards), more)
+    stuck = [_task(one) for one in cards if one.late]
+    stuck += [_late(seat, custom) for seat, custom in late]
+    stuck += [_dead(one) for one in dead]
+    stuck += [_task(one) for one in cards if not one.late]
+    return AllStuck(stuck[:_SHOWN], max(len(stuck) - _SHOWN, 0), len(cards), more)
 
 
 async def _cards(look: Look) -> tuple[list[Card], bool]:
     """The stuck ones among the longest open tasks, and whether there are more open tasks."""
-    found: list[Card] = []
+    stuck: list[Card] = []
     more = False
     for state in (TaskState.PENDING, TaskState.ACCEPTED, TaskState.WORKING):
         page = await look.office.open_tasks(look.caller, state, limit=_TASKS)
-        found += [shown for task in page.items if (shown := card(task)).stuck]
+        stuck += [shown for task in page.items if (shown := card(task)).stuck]
         more = more or page.cursor is not None
-    return found, more
+    return stuck, more
 
 
 def _task(shown: Card) -> Stuck:

@@ -14,8 +14,8 @@ _EXCHANGES_SHOWN = 12
 
 async def traffic(look: Look) -> Response:
     """The flow of mail over an hour, a day or a week."""
-    asked = look.asked("span")
-    span = Span(asked) if asked in list(Span) else Span.HOUR
+    period = look.asked("span")
+    span = Span(period) if period in list(Span) else Span.HOUR
     traffic = await look.office.traffic(look.caller, span)
     deeds = await look.office.deeds(look.caller, traffic.begun_at)
     slots = traffic.slots

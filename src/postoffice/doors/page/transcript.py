@@ -28,12 +28,12 @@ def entries(lines: Sequence[Line], asides: Sequence[Aside], *, newest: bool = Tr
     """All letters, the oldest first. Without lines there are only asides, and each change of subject is marked."""
     first = lines[-1].message.id if lines else ""
     last = None if newest or not lines else lines[0].message.id
-    said: list[tuple[Line, Aside | None]] = [(line, None) for line in lines]
-    said += [(aside.line, aside) for aside in asides if aside.line.message.id > first and (last is None or aside.line.message.id < last)]
-    said.sort(key=lambda item: item[0].message.id)
+    letters: list[tuple[Line, Aside | None]] = [(line, None) for line in lines]
+    letters += [(aside.line, aside) for aside in asides if aside.line.message.id > first and (last is None or aside.line.message.id < last)]
+    letters.sort(key=lambda item: item[0].message.id)
     made: list[Entry] = []
     subject: str | None = None
-    for line, aside in said:
+    for line, aside in letters:
         turns = not lines and aside is not None and aside.subject != subject
         before = made[-1] if made else None
         where = None if aside is None else aside.session_id

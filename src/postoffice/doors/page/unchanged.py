@@ -18,8 +18,8 @@ def unchanged(row: str, have: Container[str]) -> Markup:
     if head is None:
         return Markup(row)  # noqa: S704 - it comes from a template, which escaped what is in it
     # Two differences do not count: scripts keep ages up to date, and a form's older id is as good as a new one.
-    said = _ONCE.sub("", _TIME.sub(r"\1", row))
-    digest = blake2b(said.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+    content = _ONCE.sub("", _TIME.sub(r"\1", row))
+    digest = blake2b(content.encode(), digest_size=_DIGEST_BYTES).hexdigest()
     name, key = head[1], head[3]
     if digest in have:
         return Markup(f'<{name} data-key="{key}" data-same></{name}>')  # noqa: S704 - as above

@@ -14,9 +14,9 @@ _PATH = "/page/webhooks"
 
 async def webhooks(look: Look) -> Response:
     """All webhooks and incoming webhooks, for the owner."""
-    told: tuple[Webhook, ...] = await look.office.webhooks.all(look.caller)
+    outgoing: tuple[Webhook, ...] = await look.office.webhooks.all(look.caller)
     left: tuple[Hook, ...] = await look.office.hooks.all(look.caller)
-    return await look.show("webhooks.html", told=told, left=left, host=_host)
+    return await look.show("webhooks.html", told=outgoing, left=left, host=_host)
 
 
 async def conclude(look: Look) -> Response:

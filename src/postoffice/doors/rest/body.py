@@ -142,17 +142,17 @@ def _is_plain_query(with_bounds: Any, hint: Any) -> bool:
 
 def _plain_handler(endpoint: Callable[..., Any], wanted: _Wants) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
-        given: dict[str, Any] = {"call": await identified(request)}
+        arguments: dict[str, Any] = {"call": await identified(request)}
         for name, validate in wanted.named.items():
             given[name] = _valid(validate, request.scope["path_params"][name], name)
         if wanted.asked and request.scope["query_string"]:
             query = request.query_params
             given |= {name: _valid(validate, query[name], name) for name, validate in wanted.asked.items() if name in query}
         if wanted.body is not None:
-            given["body"] = await _read(request, wanted.body, optional=wanted.optional)
+            arguments["body"] = await _read(request, wanted.body, optional=wanted.optional)
         if wanted.request:
-            given["request"] = request
-        response: Response = await endpoint(**given)
+            arguments["request"] = request
+        response: Response = await endpoint(**arguments)
         return response
 
     return handle
@@ -162,11 +162,11 @@ async def _read(request: Request, kind: type[BaseModel], *, optional: bool) -> B
     raw = await _whole(request.receive)
     if not raw and optional:
         return None
-    given = decode_json(raw) if raw and _is_json(request.scope) else raw
-    if given is None and optional:
+    value = decode_json(raw) if raw and _is_json(request.scope) else raw
+    if value is None and optional:
         return None
     validate: Callable[[Any], BaseModel] = kind.__pydantic_validator__.validate_python  # model_validate costs as much again for its options
-    return _valid(validate, given)
+    return _valid(validate, value)
 
 
 def _is_json(scope: Scope) -> bool:

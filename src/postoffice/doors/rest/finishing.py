@@ -48,6 +48,6 @@ async def done(message_id: MessageId, call: Identified) -> Response:
 @routes.post("/messages/{message_id:path}/snooze", **gives(Standing, _SNOOZED))
 async def snooze(message_id: MessageId, call: Identified, body: SnoozeBody | None = None) -> Response:
     """Put it off: it is held for so long, and comes back by itself, unread."""
-    asked = body or SnoozeBody()
-    lasts = None if asked.seconds is None else timedelta(seconds=asked.seconds)
-    return answer(await call.office.snooze(call.caller, message_id, lasts, asked.until))
+    wish = body or SnoozeBody()
+    lasts = None if wish.seconds is None else timedelta(seconds=wish.seconds)
+    return answer(await call.office.snooze(call.caller, message_id, lasts, wish.until))

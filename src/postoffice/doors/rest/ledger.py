@@ -137,13 +137,13 @@ _SENT = {
 @routes.post("/ledger/messages", **gives(Sent, _SENT, 201))
 async def publish(body: MessageBody, call: Identified) -> Response:
     """Send by the ledger. The answer says of each recipient how it goes: `awaiting` the ledger, or `direct` where there is none."""
-    given = "payload" in body.model_fields_set
+    has_payload = "payload" in body.model_fields_set
     draft = Draft(
         to=body.to_agent,
         type=body.message_type,
         subject=body.subject,
-        content=None if given else body.subject,
-        payload=body.payload if given else msgspec.UNSET,
+        content=None if has_payload else body.subject,
+        payload=body.payload if has_payload else msgspec.UNSET,
         ref_id=body.ref_id,
         ref_type=body.ref_type,
         priority=body.priority,

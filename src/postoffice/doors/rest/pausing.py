@@ -31,9 +31,9 @@ _PAUSE = {"since": WHEN, "until": WHEN, "by": "alice-agent", "reason": "my limit
 @routes.post("/agents/{name}/pause", **gives(Pause, _PAUSE))
 async def pause(name: NameText, call: Identified, body: PauseBody | None = None) -> Response:
     """Hold the mail of an agent (`me`, or for the owner any): nothing is taken, what is in hand goes on, and senders are told until when."""
-    asked = body or PauseBody()
-    lasts = None if asked.seconds is None else timedelta(seconds=asked.seconds)
-    return answer(await call.office.pause(call.caller, lasts, asked.until, asked.reason, of=_of(name)))
+    wish = body or PauseBody()
+    lasts = None if wish.seconds is None else timedelta(seconds=wish.seconds)
+    return answer(await call.office.pause(call.caller, lasts, wish.until, wish.reason, of=_of(name)))
 
 
 @routes.post("/agents/{name}/resume", **gives(Listing, LISTING))

@@ -118,8 +118,8 @@ async def question(question_id: QuestionId, call: Identified) -> Response:
 @routes.post("/questions/{question_id}/answer", **gives(Question, _ANSWERED))
 async def give(question_id: QuestionId, body: AnswerBody, call: Identified) -> Response:
     """Answer as the person who was asked, or as the owner. The first answer counts; a later one is 409 and told who was first."""
-    given = await call.office.answer(call.caller, question_id, choice=body.choice, text=body.text, client_id=body.id, via=_VIA)
-    return answer(given)
+    reply = await call.office.answer(call.caller, question_id, choice=body.choice, text=body.text, client_id=body.id, via=_VIA)
+    return answer(reply)
 
 
 @routes.post("/questions/{question_id}/withdraw", **gives(Question, _QUESTION | {"state": "withdrawn", "closed_at": WHEN}))

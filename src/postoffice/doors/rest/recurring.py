@@ -51,8 +51,8 @@ class RecurringBody(Body):
     def letter(self) -> Template:
         """What each of them says."""
         names = self.model_fields_set - {"every", "zone", "missed", "to", "parts"}
-        given = {name: getattr(self, name) for name in names}
-        return Template(**given, to=self.to if isinstance(self.to, str) else tuple(self.to), parts=tuple(self.parts or ()))
+        fields = {name: getattr(self, name) for name in names}
+        return Template(**fields, to=self.to if isinstance(self.to, str) else tuple(self.to), parts=tuple(self.parts or ()))
 
 
 class RecurringList(msgspec.Struct, frozen=True):

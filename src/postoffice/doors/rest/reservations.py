@@ -97,17 +97,17 @@ async def reserve(body: ReserveBody, call: Identified) -> Response:
 @routes.post("/reservations/release", **gives(ReservationList, {"reservations": [_EXAMPLE]}))
 async def release(call: Identified, body: ReleaseBody | None = None) -> Response:
     """Give up what the caller has reserved. What it has not is no mistake."""
-    asked = body or ReleaseBody()
-    caller = await _at_window(call, asked.window)
-    return answer(ReservationList(await call.office.reservations.release(caller, asked.project, asked.paths)))
+    wish = body or ReleaseBody()
+    caller = await _at_window(call, wish.window)
+    return answer(ReservationList(await call.office.reservations.release(caller, wish.project, wish.paths)))
 
 
 @routes.post("/reservations/check", **gives(ReservationList, {"reservations": [_EXAMPLE]}))
 async def check(body: CheckBody, call: Identified) -> Response:
     """Others' reservations that are in the way of an edit of these files."""
     caller = await _at_window(call, body.window)
-    found = await call.office.reservations.in_the_way(caller, [(item.project, item.path) for item in body.files])
-    return answer(ReservationList(found))
+    clashes = await call.office.reservations.in_the_way(caller, [(item.project, item.path) for item in body.files])
+    return answer(ReservationList(clashes))
 
 
 @routes.delete("/reservations/{id}", **gives(Reservation, _EXAMPLE))

@@ -105,9 +105,9 @@ class SendBody(Body):
         if key is not None and self.id is not None and key != self.id:
             raise BadMessage(field="id", why="it differs from the Idempotency-Key; send one of them")
         # Most messages give few of the fields, and what is not given a draft has by itself.
-        given: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set if name not in _OTHERWISE}
+        fields: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set if name not in _OTHERWISE}
         return Draft(
-            **given,
+            **fields,
             to=self.to if isinstance(self.to, str) else tuple(self.to),
             parts=tuple(self.parts or ()),
             attachments=tuple(one.attachment() for one in self.attachments),

@@ -155,8 +155,8 @@ _WINDOW = {
 async def open_window(body: OpenBody, call: Bell) -> Response:
     """Open a window, or say anew what it is. It gets its own name back, or else its folder's lowest that no open window has."""
     office, caller = call
-    given = body.model_dump(exclude={"machine", "process", "started"})
-    opened = await office.open_window(caller, Opening(place=Place(body.machine, body.process, body.started), **given))
+    fields = body.model_dump(exclude={"machine", "process", "started"})
+    opened = await office.open_window(caller, Opening(place=Place(body.machine, body.process, body.started), **fields))
     return answer(_opened(opened), 200 if opened.known else 201)
 
 

@@ -41,12 +41,12 @@ class ForYouReads:
         """The most pressing ones. As many of each kind are read as may be shown."""
         ((at,),) = await self._engine.fetch("now")
         now, agent = moment(at), folded(name)
-        asked = {"agent": agent, "limit": limit}
-        matters = [_question(row, now) for row in await self._engine.fetch("questions_for_you", **asked)]
-        matters += [_task(row, now) for row in await self._engine.fetch("tasks_for_you", **asked)]
-        matters += [_consent(row, now) for row in await self._engine.fetch("consent_for_you", everyone=int(everyone), **asked)]
-        matters += [_letter(row, now) for row in await self._engine.fetch("mail_for_you", **asked)]
-        matters += [_dead(row, now) for row in await self._engine.fetch("dead_for_you", everyone=int(everyone), **asked)]
+        parameters = {"agent": agent, "limit": limit}
+        matters = [_question(row, now) for row in await self._engine.fetch("questions_for_you", **parameters)]
+        matters += [_task(row, now) for row in await self._engine.fetch("tasks_for_you", **parameters)]
+        matters += [_consent(row, now) for row in await self._engine.fetch("consent_for_you", everyone=int(everyone), **parameters)]
+        matters += [_letter(row, now) for row in await self._engine.fetch("mail_for_you", **parameters)]
+        matters += [_dead(row, now) for row in await self._engine.fetch("dead_for_you", everyone=int(everyone), **parameters)]
         if everyone:
             matters += [_held(row, now) for row in await self._engine.fetch("held_long_talks", limit=limit)]
             matters += [_webhook(row, now) for row in await self._engine.fetch("webhooks_for_you", limit=limit)]

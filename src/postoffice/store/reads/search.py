@@ -34,18 +34,20 @@ class SearchReads:
 
     async def page(self, reader: str | None, query: Query, filters: dict[str, Any], cursor: str | None, limit: int) -> Page[Found]:
         """Messages with the most of the words first, and among equals the newest first. Without words, everything that passes the filters."""
-        asked = {name: filters.get(name) for name in FILTERS} | {"reader": None if reader is None else folded(reader)}
-        if not query.terms and all(asked[name] is None for name in FILTERS):
+        parameters = {name: filters.get(name) for name in FILTERS} | {"reader": None if reader is None else folded(reader)}
+        if not query.terms and all(parameters[name] is None for name in FILTERS):
             raise BadQuery
-        if asked["session"] is not None and not is_id(asked["session"]):
-            raise NoSuchSession(session=asked["session"])
+        if parameters["session"] is not None and not is_id(parameters["session"]):
+            raise NoSuchSession(session=parameters["session"])
         if not query.terms:
-            ids, further = await self._filtered(asked, cursor, limit)
+            ids, further = await self._filtered(parameters, cursor, limit)
         else:
             # What was said a moment ago is found too: the index catches up before it is asked.
             await self._sweeps.index_all()
             many = len(query.wanted) > 1
-            ids, further = await (self._ranked(query, asked, cursor, limit) if many else self._all(query.terms, asked, cursor, limit))
+            ids, further = await (
+                self._ranked(query, parameters, cursor, limit) if many else self._all(query.terms, parameters, cursor, limit)
+            )
         messages = {message.id: message for message in map(_message, await self._bodies(ids))}
         return Page(tuple(Found(messages[id], excerpt(said(messages[id]), query.terms)) for id in ids if id in messages), further)
 

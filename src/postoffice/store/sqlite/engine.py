@@ -126,8 +126,8 @@ class SQLite:
         return not self._transactions.housekeeping_due and self._transactions.begins_at_once()
 
     async def fetch(self, name: str, **parameters: object) -> Sequence[Row]:
-        given = {key: json.dumps(value) if isinstance(value, list) else value for key, value in parameters.items()}
-        return await self._read(name, [given])
+        values = {key: json.dumps(value) if isinstance(value, list) else value for key, value in parameters.items()}
+        return await self._read(name, [values])
 
     async def fetch_each(self, name: str, keys: list[Row]) -> Sequence[Row]:
         return await self._read(name, keys)

@@ -15,7 +15,6 @@ from postoffice.store.sqlite.connection import connect, translate
 from postoffice.store.sqlite.pace import Pace
 
 _THREADS = 2
-_FEW_ROWS = 50
 _BRIEF = frozenset(
     [
         "agent",

@@ -42,17 +42,17 @@ class Released(Result, frozen=True, kw_only=True):
 
 def paused_words(pause: Pause, marks: Fence) -> str:
     """A pause as a model reads it. The reason is fenced, as it is an agent's words."""
-    said = f"Your mail is {until_words(pause.until)}; mail_pause(resume=true) ends that."
-    return f"{said}\n{marks.words(pause.by, pause.reason)}" if pause.reason else said
+    sentence = f"Your mail is {until_words(pause.until)}; mail_pause(resume=true) ends that."
+    return f"{sentence}\n{marks.words(pause.by, pause.reason)}" if pause.reason else sentence
 
 
 def refused_words(refusal: AlreadyReserved, marks: Fence) -> str:
     """A refused reservation as a model reads it. The files and the reason are fenced, as they are the holder's words."""
     held = refusal.facts["reservation"]
     assert isinstance(held, Reservation)
-    said = "\n".join(filter(None, [", ".join(held.paths), held.why]))
+    words = "\n".join(filter(None, [", ".join(held.paths), held.why]))
     end = f"Refused: {held.holder} has reserved it until {held.until:%H:%M} UTC, and says of which files and why:"
-    return f"{end}\n{marks.words(held.holder, said)}"
+    return f"{end}\n{marks.words(held.holder, words)}"
 
 
 async def pause(request: McpRequest, given: work.Pause) -> Paused:

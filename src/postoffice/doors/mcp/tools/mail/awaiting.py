@@ -80,9 +80,9 @@ def goes_on(task: object) -> bool:
 
 async def reached(request: McpRequest, me: Caller, awaited: Proof) -> Mapping[str, str]:
     """The reach of each recipient that has not taken it yet."""
-    asked = [one.recipient for one in awaited.standings if one.state in UNREAD][:_RECIPIENTS_SHOWN]
+    recipients = [one.recipient for one in awaited.standings if one.state in UNREAD][:_RECIPIENTS_SHOWN]
     texts = {}
-    for name in asked:
+    for name in recipients:
         reach = (await request.office.agent(name, me)).reach
         if reach is not None and reach.way is not Way.PAUSED:  # the standing already says that it is paused
             texts[name] = reach.text

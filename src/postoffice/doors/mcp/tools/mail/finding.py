@@ -156,9 +156,9 @@ async def _one(request: McpRequest, me: Caller, ref: str) -> Found:
     try:
         proof = await request.office.status(me, ref)
     except NoSuchMessage:
-        if (asked := _PART.fullmatch(ref)) is None:
+        if (match := _PART.fullmatch(ref)) is None:
             raise
-        proof, part = await request.office.status(me, asked[1]), int(asked[2])
+        proof, part = await request.office.status(me, match[1]), int(match[2])
     if proof.message is None:
         raise NoSuchMessage(name=me.name, ref=ref)
     await keep(request, me, proof.message.id)

@@ -127,8 +127,8 @@ async def connect(request: McpRequest, given: mail.Connect) -> Connected:
     if given.agent is not None and is_list(given.agent):
         return Connected(joined=(await request.office.lists.join(await request.caller(given.agent_id), given.agent)))
     if given.agent is not None:
-        asked = inbox.Connect(target_agent_name=given.agent, agent_id=given.agent_id)
-        return Connected(request=await request_connection(request, asked))
+        request_for = inbox.Connect(target_agent_name=given.agent, agent_id=given.agent_id)
+        return Connected(request=await request_connection(request, request_for))
     return Connected(standing=await _standing(request, given))
 
 

@@ -111,11 +111,11 @@ class Mail(ForMind, frozen=True, kw_only=True):
 
     def _others(self) -> list[str]:
         """How much other mail there is, which this call left alone."""
-        asked = None if self.awaited is None else self.awaited.message_id
-        held = sum(not _answers(item, asked) for item in self.mail.held)
-        said = [f"you hold {held} other{'' if held == 1 else 's'}"] if held else []
-        said += [f"{self.mail.waiting} wait{'' if self.mail.waiting > 1 else 's'}"] if self.mail.waiting else []
-        return [f"Other mail: {', '.join(said)}; mail_get() shows it."] if said else []
+        question_id = None if self.awaited is None else self.awaited.message_id
+        held = sum(not _answers(item, question_id) for item in self.mail.held)
+        counts = [f"you hold {held} other{'' if held == 1 else 's'}"] if held else []
+        counts += [f"{self.mail.waiting} wait{'' if self.mail.waiting > 1 else 's'}"] if self.mail.waiting else []
+        return [f"Other mail: {', '.join(counts)}; mail_get() shows it."] if counts else []
 
     def _until(self) -> str:
         return span(min(item.seconds_left for item in self.mail.messages) * _SECOND)
@@ -133,16 +133,16 @@ class Mail(ForMind, frozen=True, kw_only=True):
         plain = next((self.id(item.id) for item in letters if item.type not in _NO_ANSWER and item.type != TASK), None)
         task = next((self.id(item.id) for item in letters if item.type == TASK), None)
         read = ", ".join(f'"{self.id(item.id)}"' for item in letters[:_HELD_SHOWN] if item.type in _NO_ANSWER)
-        said = []
+        steps = []
         if plain is not None:
-            said.append(
+            steps.append(
                 f'to answer, mail_send(reply_to="{plain}", text=…), which also marks it done; without an answer, mail_done(ids=["{plain}"])'
             )
         if task is not None:
-            said.append(f'a task ends by task_update(id="{task}", state="completed", text=…)')
+            steps.append(f'a task ends by task_update(id="{task}", state="completed", text=…)')
         if read:
-            said.append(f"mail_done(ids=[{read}]): reports need no answer")
-        return [f"Next: {'; '.join(said)}."] if said else []
+            steps.append(f"mail_done(ids=[{read}]): reports need no answer")
+        return [f"Next: {'; '.join(steps)}."] if steps else []
 
     async def smaller(self, request: McpRequest) -> Self | None:
         messages = self.mail.messages

@@ -43,8 +43,8 @@ class Reported(ForMind, frozen=True, kw_only=True):
         spared = _names(one for one in recalled if one.canceled and one.state is State.DEAD)
         names = _names(one for one in recalled if one.canceled and one.state is not State.DEAD)
         late = _names(one for one in recalled if not one.canceled)
-        said = [f"{spared} had not taken it" if spared else "", f"{names}, who had taken it, is told" if names else ""]
-        return f"{id} is canceled; {''.join(said)}." + (f" Too late for {late}." if late else "")
+        sentences = [f"{spared} had not taken it" if spared else "", f"{names}, who had taken it, is told" if names else ""]
+        return f"{id} is canceled; {''.join(sentences)}." + (f" Too late for {late}." if late else "")
 
 
 def _names(some: Iterable[Recalled]) -> str:

@@ -1,5 +1,6 @@
 """Callers of a served office: agents with keys, agents with bare names, the owner; and what they do most."""
 
+import asyncio
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Any, Self
@@ -109,3 +110,10 @@ async def walk(client: httpx.AsyncClient, path: str, items: str, *, limit: int =
             return found
         assert page[items], "a page that is not the last has something on it"
         cursor = {"cursor": page["cursor"]}
+
+
+async def two(callers: Callers) -> tuple[httpx.AsyncClient, httpx.AsyncClient]:
+    """Alice and Bob, both known to the office."""
+    alice, bob = await callers.named("alice", "bob")
+    await asyncio.gather(alice.get("/agents/me"), bob.get("/agents/me"))
+    return alice, bob

@@ -16,12 +16,6 @@ TAG = f'"sha256:{hashlib.sha256(DATA).hexdigest()}"'
 DIGEST = TAG.strip('"')
 
 
-@pytest.fixture
-async def callers(served: Served) -> AsyncIterator[Callers]:
-    async with Callers(served) as found:
-        yield found
-
-
 async def chunked(data: bytes) -> AsyncIterator[bytes]:
     for begin in range(0, len(data), 100_000):
         yield data[begin : begin + 100_000]

@@ -1,6 +1,5 @@
 """Lists over REST: every page of every list, with nothing lost and nothing doubled."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ import httpx
 import pytest
 
 from postoffice.core.limits import Limits
-from tests.doors.callers import Callers, ask, done, refused, send, take, walk
+from tests.doors.callers import Callers, ask, done, refused, send, take, two, walk
 from tests.doors.served import serving
 from tests.engines import Engine, SQLiteEngine
 
@@ -33,12 +32,6 @@ PATHS = [
 async def callers(engine: Engine) -> AsyncIterator[Callers]:
     async with serving(engine, limits=Limits(max_attempts=1)) as running, Callers(running) as found:
         yield found
-
-
-async def two(callers: Callers) -> tuple[httpx.AsyncClient, httpx.AsyncClient]:
-    alice, bob = await callers.named("alice", "bob")
-    await asyncio.gather(alice.get("/agents/me"), bob.get("/agents/me"))
-    return alice, bob
 
 
 async def walk_log(client: httpx.AsyncClient, path: str) -> list[dict[str, Any]]:

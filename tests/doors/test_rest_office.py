@@ -1,28 +1,14 @@
 """The office about itself over REST: its log, its numbers, what the owner sees, and whether it is well."""
 
 import asyncio
-from collections.abc import AsyncIterator
 
-import httpx
 import pytest
 
 from postoffice import __version__
 from postoffice.core.agent import new_key
 from postoffice.core.errors import DatabaseLost
-from tests.doors.callers import Callers, done, events, refused, send, take
+from tests.doors.callers import Callers, done, events, refused, send, take, two
 from tests.doors.served import Served
-
-
-@pytest.fixture
-async def callers(served: Served) -> AsyncIterator[Callers]:
-    async with Callers(served) as found:
-        yield found
-
-
-async def two(callers: Callers) -> tuple[httpx.AsyncClient, httpx.AsyncClient]:
-    alice, bob = await callers.named("alice", "bob")
-    await asyncio.gather(alice.get("/agents/me"), bob.get("/agents/me"))
-    return alice, bob
 
 
 class TestNews:

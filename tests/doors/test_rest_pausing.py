@@ -1,19 +1,10 @@
 """An agent's mail is paused and resumed over REST, and by the SDK."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
-
-import pytest
 
 from postoffice.client.mailbox import Mailbox
 from tests.doors.callers import Callers, done, refused, send
 from tests.doors.served import Served
-
-
-@pytest.fixture
-async def callers(served: Served) -> AsyncIterator[Callers]:
-    async with Callers(served) as found:
-        yield found
 
 
 async def test_an_agent_pauses_itself_and_everybody_sees_until_when(callers: Callers) -> None:

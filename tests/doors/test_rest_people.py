@@ -1,18 +1,8 @@
 """People finish their mail over REST, and by the SDK."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 
-import pytest
-
 from tests.doors.callers import Callers, done, refused, send
-from tests.doors.served import Served
-
-
-@pytest.fixture
-async def callers(served: Served) -> AsyncIterator[Callers]:
-    async with Callers(served) as found:
-        yield found
 
 
 async def test_a_person_sees_keeps_puts_off_and_is_done_with_a_letter(callers: Callers) -> None:

@@ -1,18 +1,8 @@
 """Recurring letters over REST, and by the SDK."""
 
-from collections.abc import AsyncIterator
-
-import pytest
-
 from postoffice.client.mailbox import Mailbox
 from tests.doors.callers import Callers, done, refused
 from tests.doors.served import Served
-
-
-@pytest.fixture
-async def callers(served: Served) -> AsyncIterator[Callers]:
-    async with Callers(served) as found:
-        yield found
 
 
 async def test_one_is_begun_listed_and_stopped(callers: Callers) -> None:

@@ -1,6 +1,5 @@
 """Files are reserved and released over REST, and by the SDK."""
 
-from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 
 import pytest
@@ -11,12 +10,6 @@ from tests.doors.callers import Callers, done, refused
 from tests.doors.served import Served
 
 HOME = "/home/ann/shop"
-
-
-@pytest.fixture
-async def callers(served: Served) -> AsyncIterator[Callers]:
-    async with Callers(served) as found:
-        yield found
 
 
 async def test_files_are_reserved_checked_and_released(callers: Callers) -> None:

@@ -11,14 +11,8 @@ import pytest
 
 from postoffice.core.limits import Limits
 from tests.doors.callers import Callers, contents, done, events, refused, send, take
-from tests.doors.served import Served, serving
+from tests.doors.served import serving
 from tests.engines import Engine
-
-
-@pytest.fixture
-async def callers(served: Served) -> AsyncIterator[Callers]:
-    async with Callers(served) as found:
-        yield found
 
 
 @pytest.fixture

@@ -1,11 +1,8 @@
 """Letters with times of their own over REST, and by the SDK."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
-
-import pytest
 
 from postoffice.client.mailbox import Mailbox
 from postoffice.core.clock import sender_id
@@ -13,12 +10,6 @@ from tests.doors.callers import Callers, done, refused
 from tests.doors.served import Served
 
 HOUR = timedelta(hours=1)
-
-
-@pytest.fixture
-async def callers(served: Served) -> AsyncIterator[Callers]:
-    async with Callers(served) as found:
-        yield found
 
 
 def letter(**fields: Any) -> dict[str, Any]:

@@ -4,7 +4,6 @@ import asyncio
 import json
 import select
 import socket
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,8 @@ import httpx
 import pytest
 
 from postoffice.core.limits import Limits
-from tests.doors.callers import Callers, contents, done, events, refused, send, take
-from tests.doors.served import Served, serving
+from tests.doors.callers import Callers, contents, done, events, refused, send, take, two
+from tests.doors.served import serving
 from tests.engines import Engine, SQLiteEngine
 
 PAYLOADS: list[Any] = [
@@ -36,18 +35,6 @@ PAYLOADS: list[Any] = [
     {"null": None, "deep": [{"a": [None, False, 0, ""]}], "": {"é": "\u0001\t\n"}},
     [[[[[[1]]]]]],
 ]
-
-
-@pytest.fixture
-async def callers(served: Served) -> AsyncIterator[Callers]:
-    async with Callers(served) as found:
-        yield found
-
-
-async def two(callers: Callers) -> tuple[httpx.AsyncClient, httpx.AsyncClient]:
-    alice, bob = await callers.named("alice", "bob")
-    await asyncio.gather(alice.get("/agents/me"), bob.get("/agents/me"))
-    return alice, bob
 
 
 async def waiter(callers: Callers, name: str) -> None:

@@ -1,17 +1,6 @@
 """Webhooks over REST: the owner keeps them, and nobody else."""
 
-from collections.abc import AsyncIterator
-
-import pytest
-
 from tests.doors.callers import Callers, done, refused
-from tests.doors.served import Served
-
-
-@pytest.fixture
-async def callers(served: Served) -> AsyncIterator[Callers]:
-    async with Callers(served) as found:
-        yield found
 
 
 async def test_the_owner_keeps_webhooks_and_nobody_else(callers: Callers) -> None:

@@ -4,12 +4,12 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Coroutine
 from datetime import timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from hypothesis.stateful import initialize, invariant, rule
 
 from postoffice.acts.mail.dead import Release
 from postoffice.acts.mail.take_and_settle import TakeAndSettle
@@ -46,9 +46,9 @@ from postoffice.core.limits import Limits
 from postoffice.core.message import NOTICE, TASK, Accepted
 from postoffice.office import PostOffice
 from tests.machine.ground import Ground
+from tests.machine.grounded import GroundedMachine, T
 from tests.machine.model import SYSTEM, UNIT, Letter, Model, SessionKey
 
-T = TypeVar("T")
 NAMES = ("ann", "ben", "cid")
 PERSON = "cid"
 SPELLED = {"ann": "ann", "ben": "Ben", "cid": "CID", "dot": "dot"}  # as their agents write them; dot never comes
@@ -62,31 +62,23 @@ units = st.integers(1, 3)
 Sent = tuple[str, Draft, Accepted]
 
 
-class OfficeMachine(RuleBasedStateMachine):
-    """Nothing drawn depends on what the office does, so that every run can be repeated; a rule with nothing to act on does nothing."""
-
+class OfficeMachine(GroundedMachine):
     def __init__(self, ground: Callable[[], Ground]) -> None:
-        super().__init__()
+        super().__init__(ground)
         self.broken = False
-        self.runner = asyncio.Runner()
         self.model = Model(NAMES, LIMITS.max_attempts, [PERSON])
         self.sent: list[Sent] = []
         self.callers: dict[str, Caller] = {}
         self.cursors = dict.fromkeys(NAMES, 0)
         self.receipts: Counter[tuple[str, str]] = Counter()
         self.made = 0
-        self.ground = ground()
         self.do(self.begin())
 
     # Running
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
-        async def bounded() -> T:
-            async with asyncio.timeout(60):
-                return await work
-
         try:
-            return self.runner.run(bounded())
+            return super().do(work)
         except BaseException:
             self.broken = True
             raise
@@ -102,11 +94,7 @@ class OfficeMachine(RuleBasedStateMachine):
             if not self.broken:
                 self.do(self.come_to_rest())
         finally:
-            self.runner.run(self.ground.close())
-            self.runner.close()
-
-    def office(self, door: int = 0) -> PostOffice:
-        return self.ground.doors[door % len(self.ground.doors)].office
+            super().teardown()
 
     def offices(self, count: int) -> list[PostOffice]:
         return [self.office(n) for n in range(count)]

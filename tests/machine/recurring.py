@@ -2,22 +2,21 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import pytest
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import invariant, rule
 
 from postoffice.core.errors import Closed, DatabaseLost, NoSuchRecurring, OutcomeUnknown
 from postoffice.core.names import SYSTEM
 from postoffice.core.recurring import Missed, Template, next_after
-from postoffice.office import PostOffice
 from tests.machine.ground import Ground
+from tests.machine.grounded import GroundedMachine
 
-T = TypeVar("T")
 SENDER: Final = "boss"
 NAMES: Final = ("coder", "docs")
 TROUBLE: Final = "trouble"
@@ -45,26 +44,17 @@ class Series:
     in_trouble: bool = False
 
 
-class RecurringMachine(RuleBasedStateMachine):
+class RecurringMachine(GroundedMachine):
     """The office's clock stands near half past an hour between rules, so that what is due then is late, and never just about to be."""
 
     def __init__(self, ground: Callable[[], Ground]) -> None:
-        super().__init__()
-        self.runner = asyncio.Runner()
+        super().__init__(ground)
         self.series: dict[str, Series] = {}
         self.begun = 0
         self.refusing: set[str] = set()
         self.owed: Counter[tuple[str, str]] = Counter()
         self.come: Counter[tuple[str, str]] = Counter()
-        self.ground = ground()
         self.do(self.begin())
-
-    def do(self, work: Coroutine[Any, Any, T]) -> T:
-        async def bounded() -> T:
-            async with asyncio.timeout(60):
-                return await work
-
-        return self.runner.run(bounded())
 
     async def begin(self) -> None:
         await self.ground.open()
@@ -72,13 +62,6 @@ class RecurringMachine(RuleBasedStateMachine):
         now = await self.now()
         monday = now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=7 - now.weekday())
         await self.ground.engine.advance(monday + HALF_PAST - now)
-
-    def teardown(self) -> None:
-        self.runner.run(self.ground.close())
-        self.runner.close()
-
-    def office(self, door: int = 0) -> PostOffice:
-        return self.ground.doors[door % len(self.ground.doors)].office
 
     async def now(self) -> datetime:
         return await self.office().store.bulk.now()

@@ -2,21 +2,21 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import invariant, rule
 
 from postoffice.core.errors import AlreadyReserved
 from postoffice.core.reservation import Reservation
 from postoffice.core.window import Opening, Place
 from postoffice.office import PostOffice
 from tests.machine.ground import Ground
+from tests.machine.grounded import GroundedMachine
 
-T = TypeVar("T")
 STEP: Final = timedelta(hours=1)
 """Longer than any run lasts, and than any window that is not renewed."""
 PROJECT: Final = "/home/ann/shop"
@@ -61,35 +61,17 @@ def files(paths: tuple[str, ...]) -> set[str]:
     return set().union(*(COVERS[path] for path in paths))
 
 
-class ReservationMachine(RuleBasedStateMachine):
-    """Nothing drawn depends on what the office does; a rule with nothing to act on does nothing."""
-
+class ReservationMachine(GroundedMachine):
     def __init__(self, ground: Callable[[], Ground]) -> None:
-        super().__init__()
-        self.runner = asyncio.Runner()
+        super().__init__(ground)
         self.now = 0
         self.held: dict[str, Held] = {}
         self.bids: set[Bid] = set()
         self.told: Counter[str] = Counter()
         self.windows: dict[str, str] = {}
         """By agent, the window it has open."""
-        self.ground = ground()
         self.do(self.ground.open())
         self.callers = {name: self.do(self.office().identify(name=name)) for name in NAMES}
-
-    def do(self, work: Coroutine[Any, Any, T]) -> T:
-        async def bounded() -> T:
-            async with asyncio.timeout(60):
-                return await work
-
-        return self.runner.run(bounded())
-
-    def teardown(self) -> None:
-        self.runner.run(self.ground.close())
-        self.runner.close()
-
-    def office(self, door: int = 0) -> PostOffice:
-        return self.ground.doors[door % len(self.ground.doors)].office
 
     # The model
 

@@ -2,21 +2,20 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import invariant, rule
 
 from postoffice.core.draft import Draft
 from postoffice.core.errors import TaskCycle, TaskFinal
 from postoffice.core.message import TASK, TaskRef
 from postoffice.core.task import FINAL, TaskState
-from postoffice.office import PostOffice
 from tests.machine.ground import Ground
+from tests.machine.grounded import GroundedMachine
 
-T = TypeVar("T")
 NAMES: Final = ("boss", "coder", "docs")
 ENDS: Final = (TaskState.COMPLETED, TaskState.FAILED, TaskState.CANCELED)
 
@@ -42,31 +41,13 @@ class Work:
         return self.state not in FINAL
 
 
-class TaskMachine(RuleBasedStateMachine):
-    """Nothing drawn depends on what the office does; a rule with nothing to act on does nothing."""
-
+class TaskMachine(GroundedMachine):
     def __init__(self, ground: Callable[[], Ground]) -> None:
-        super().__init__()
-        self.runner = asyncio.Runner()
+        super().__init__(ground)
         self.works: dict[str, Work] = {}
         self.told: Counter[str] = Counter()
-        self.ground = ground()
         self.do(self.ground.open())
         self.callers = {name: self.do(self.office().identify(name=name)) for name in NAMES}
-
-    def do(self, work: Coroutine[Any, Any, T]) -> T:
-        async def bounded() -> T:
-            async with asyncio.timeout(60):
-                return await work
-
-        return self.runner.run(bounded())
-
-    def teardown(self) -> None:
-        self.runner.run(self.ground.close())
-        self.runner.close()
-
-    def office(self, door: int = 0) -> PostOffice:
-        return self.ground.doors[door % len(self.ground.doors)].office
 
     # The model
 

@@ -4,17 +4,11 @@ A dozen runs and more of a few dozen steps each, in well under a minute; `POSTOF
 In CI (`CI` in the environment) the runs are the same every time; elsewhere each time others, and what failed is tried first.
 """
 
-import itertools
-import os
 import sys
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
-from hypothesis.stateful import run_state_machine_as_test
 
 from postoffice.acts.desk import Desk
 from postoffice.acts.mail import moves
@@ -22,20 +16,11 @@ from postoffice.acts.rows import DeliveryRow
 from postoffice.core.delivery import MOVES, State
 from postoffice.store.postgres import committer
 from tests.engines import PostgresServer
-from tests.machine.ground import Ground, PostgresGround, SQLiteGround
+from tests.machine.ground import PostgresGround
 from tests.machine.machine import LIMITS
 from tests.machine.many import ManyMachine
+from tests.machine.running import TIMES, run, sqlite_grounds
 
-TIMES = int(os.environ.get("POSTOFFICE_EXAMPLES", "1"))
-SETTINGS = settings(
-    stateful_step_count=40,
-    deadline=None,
-    derandomize="CI" in os.environ,
-    suppress_health_check=list(HealthCheck),
-    # Shrinking and explaining a failure take longer than finding it: the blob that is printed repeats it.
-    phases=(Phase.explicit, Phase.reuse, Phase.generate),
-    print_blob=True,
-)
 pytestmark = pytest.mark.timeout(600 * TIMES)
 
 
@@ -57,22 +42,10 @@ def only_moves_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_sqlite_office_keeps_every_promise_whatever_happens(tmp_path: Path) -> None:
-    numbers = itertools.count()
-
-    def ground() -> SQLiteGround:
-        folder = tmp_path / f"run-{next(numbers)}"
-        folder.mkdir()
-        return SQLiteGround(folder, LIMITS)
-
-    run(ground, 40)
+    run(ManyMachine, sqlite_grounds(tmp_path, LIMITS), 40)
 
 
 def test_two_replicas_on_postgresql_keep_every_promise_whatever_happens(postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> None:
     # Each goes by what it remembers although the other has just changed it: nothing but the versions of rows tells.
     monkeypatch.setattr(committer, "_DOUBT_NANOSECONDS", 0)
-    run(lambda: PostgresGround(postgres, LIMITS), 12)
-
-
-def run(ground: Callable[[], Ground], examples: int) -> None:
-    factory: Any = partial(ManyMachine, ground)
-    run_state_machine_as_test(factory, settings=settings(SETTINGS, max_examples=examples * TIMES))
+    run(ManyMachine, lambda: PostgresGround(postgres, LIMITS), 12)

@@ -1,39 +1,21 @@
 """Tasks that belong to tasks, in every order, on both engines: nobody waits for itself, and whoever waits is told once."""
 
-import itertools
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import settings
-from hypothesis.stateful import run_state_machine_as_test
 
 from postoffice.core.limits import Limits
 from tests.engines import PostgresServer
-from tests.machine.ground import Ground, PostgresGround, SQLiteGround
+from tests.machine.ground import PostgresGround
+from tests.machine.running import TIMES, run, sqlite_grounds
 from tests.machine.task_links import TaskMachine
-from tests.machine.test_machine import SETTINGS, TIMES
 
 pytestmark = pytest.mark.timeout(300 * TIMES)
 
 
 def test_task_links_of_an_sqlite_office_are_the_models(tmp_path: Path) -> None:
-    numbers = itertools.count()
-
-    def ground() -> SQLiteGround:
-        folder = tmp_path / f"run-{next(numbers)}"
-        folder.mkdir()
-        return SQLiteGround(folder, Limits())
-
-    run(ground, 20)
+    run(TaskMachine, sqlite_grounds(tmp_path, Limits()), 20)
 
 
 def test_task_links_at_two_replicas_on_postgresql_are_the_models(postgres: PostgresServer) -> None:
-    run(lambda: PostgresGround(postgres, Limits()), 6)
-
-
-def run(ground: Callable[[], Ground], examples: int) -> None:
-    factory: Any = partial(TaskMachine, ground)
-    run_state_machine_as_test(factory, settings=settings(SETTINGS, max_examples=examples * TIMES))
+    run(TaskMachine, lambda: PostgresGround(postgres, Limits()), 6)

@@ -1,21 +1,20 @@
 """A machine that opens, renews, loses and closes windows in every order, and compares their names with a model's after every step."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import invariant, rule
 
 from postoffice.core.errors import NoSuchWindow
 from postoffice.core.window import Opened, Opening, Place, names_in_turn
-from postoffice.office import PostOffice
 from postoffice.office.windows import Renewal
 from tests.machine.ground import Ground
+from tests.machine.grounded import GroundedMachine
 
-T = TypeVar("T")
 LEASE_STEPS: Final = 2
 STEP: Final = timedelta(hours=1)
 """So many steps of time end a window; the half step before is room for a slow machine."""
@@ -75,29 +74,11 @@ class Names:
         self.had.update(dict.fromkeys(self.keys(process, session), opened.agent))
 
 
-class WindowMachine(RuleBasedStateMachine):
-    """Nothing drawn depends on what the office does; a rule with nothing to act on does nothing."""
-
+class WindowMachine(GroundedMachine):
     def __init__(self, ground: Callable[[], Ground]) -> None:
-        super().__init__()
-        self.runner = asyncio.Runner()
+        super().__init__(ground)
         self.names = Names()
-        self.ground = ground()
         self.do(self.ground.open())
-
-    def do(self, work: Coroutine[Any, Any, T]) -> T:
-        async def bounded() -> T:
-            async with asyncio.timeout(60):
-                return await work
-
-        return self.runner.run(bounded())
-
-    def teardown(self) -> None:
-        self.runner.run(self.ground.close())
-        self.runner.close()
-
-    def office(self, door: int = 0) -> PostOffice:
-        return self.ground.doors[door % len(self.ground.doors)].office
 
     async def asks(self, process: int, session: str | None, folder: str, door: int) -> Opened:
         place = Place("laptop", process, "1")

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 from postoffice.cli.show import ahead
 from postoffice.core.errors import MailError, NoReply, Unavailable, Undelivered
 from postoffice.core.fence import one_line
+from postoffice.core.limits import Limits
 from postoffice.core.message import NOTICE
 
 if TYPE_CHECKING:
     from postoffice.client.wire import Wire
 
-WAIT_SECONDS, LONGEST_WAIT_SECONDS = 120.0, 240.0
+WAIT_SECONDS, LONGEST_WAIT_SECONDS = 120.0, Limits().wait_most.total_seconds()
 _SETTLE_SECONDS = 10.0
 _LOOK_SECONDS = 3.0  # between two looks at the question's standing
 

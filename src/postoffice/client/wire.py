@@ -13,6 +13,7 @@ import msgspec
 from postoffice.client.plain_http import ANSWER_SECONDS, IDLE_CONNECTIONS, JSON, Answer, Headers, PlainHttp, is_plain
 from postoffice.core.agent import key_hash
 from postoffice.core.errors import BadKey, BadLimit, MailError, NoAnswer, Unavailable, told
+from postoffice.core.limits import Limits
 from postoffice.core.names import check_name
 
 T = TypeVar("T")
@@ -20,7 +21,8 @@ _CALLS_AT_ONCE = 100  # further calls wait
 _SOCKET_SECONDS = 30.0  # for connecting, and for each answer
 _WAIT = "/messages/wait"
 _FIRST_PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.1, 5.0
-_LONGEST_WAIT_SECONDS, _BETWEEN_WAITS_SECONDS = 240.0, 1.0
+_LONGEST_WAIT_SECONDS = Limits().wait_most.total_seconds()  # a server that allows less says so
+_BETWEEN_WAITS_SECONDS = 1.0
 _GOOD = range(200, 300)
 _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode

@@ -17,7 +17,7 @@ from postoffice.doors.rest.answer import answer, gives
 from postoffice.doors.rest.body import MOST_SECONDS, router
 from postoffice.doors.rest.call import Identified, identified
 from postoffice.doors.rest.examples import MESSAGE_ID, WHEN
-from postoffice.doors.rest.paging import Limit, Of
+from postoffice.doors.rest.paging import AT_MOST_A_WAIT, Limit, Of
 
 routes = router("events")
 
@@ -77,9 +77,7 @@ async def events(
     call: Identified,
     after: Annotated[int, Query(ge=0, lt=2**62, description="The last cursor seen.")] = 0,
     limit: Limit = None,
-    wait: Annotated[
-        float, Query(ge=0, le=MOST_SECONDS, description="Seconds to wait for something to happen; at most 240 by default.")
-    ] = 0,
+    wait: Annotated[float, Query(ge=0, le=MOST_SECONDS, description=f"Seconds to wait for something to happen; {AT_MOST_A_WAIT}.")] = 0,
 ) -> Response:
     """The caller's log after a cursor."""
     office, me = call

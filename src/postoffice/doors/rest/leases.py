@@ -12,17 +12,20 @@ from starlette.requests import ClientDisconnect
 
 from postoffice.core.delivery import Ack, Extend, Leased, Nack, Settled, Settlement, State, Unread
 from postoffice.core.letter import LeasedLetter, Letter, leased_letter, letter
+from postoffice.core.limits import Limits
 from postoffice.doors.hangup import LeaseResponse, hanging_up
 from postoffice.doors.rest.answer import Problem, answer, gives
 from postoffice.doors.rest.body import BY_ITSELF, MOST_ITEMS, MOST_SECONDS, Body, Unfit, Uuid, router
 from postoffice.doors.rest.call import Call, Identified, identified
 from postoffice.doors.rest.examples import LETTER, MESSAGE_ID, SESSION_ID, WHEN
 from postoffice.doors.rest.messages import MessageId, problem
-from postoffice.doors.rest.paging import Limit
+from postoffice.doors.rest.paging import AT_MOST_A_WAIT, Limit
 
 routes = router("messages")
 
 _encode = msgspec.json.Encoder().encode
+_LIMITS = Limits()
+_LEASE_SECONDS = f"{_LIMITS.visibility_most.total_seconds():.0f}"
 _NONE: Any = ()  # a list would be copied for each call that does not give it
 
 
@@ -35,7 +38,9 @@ class AckBody(Body):
 class NackBody(AckBody):
     """The lease to give up."""
 
-    delay: float = Field(0, ge=0, le=MOST_SECONDS, description="Seconds before it is given out again; at most 43200 by default.")
+    delay: float = Field(
+        0, ge=0, le=MOST_SECONDS, description=f"Seconds before it is given out again; at most {_LEASE_SECONDS} by default."
+    )
     reason: str | None = Field(None, max_length=500)
     untried: bool = Field(default=False, description="Whether it was never begun: then the lease was no attempt.")
 
@@ -43,7 +48,7 @@ class NackBody(AckBody):
 class ExtendBody(AckBody):
     """The lease to keep."""
 
-    visible_for: float | None = Field(None, ge=0, le=MOST_SECONDS, description="Seconds from now; 1 to 43200 by default.")
+    visible_for: float | None = Field(None, ge=0, le=MOST_SECONDS, description=f"Seconds from now; 1 to {_LEASE_SECONDS} by default.")
 
 
 class AckItem(AckBody):
@@ -83,9 +88,11 @@ class SettleBody(Body):
 class ReceiveBody(SettleBody):
     """What to take, and what was handled before."""
 
-    limit: int | None = Field(None, ge=1, description="At most so many: 10 unless said otherwise, and at most 100 by default.")
+    limit: int | None = Field(
+        None, ge=1, description=f"At most so many: {_LIMITS.receive} unless said otherwise, and at most {_LIMITS.batch} by default."
+    )
     visible_for: float | None = Field(
-        None, ge=0, le=MOST_SECONDS, description="Seconds until an unsettled message is given out again; 1 to 43200 by default."
+        None, ge=0, le=MOST_SECONDS, description=f"Seconds until an unsettled message is given out again; 1 to {_LEASE_SECONDS} by default."
     )
     one_per_session: bool = False
     of: str | None = Field(None, max_length=105, description="Only from this role, which the caller is in.", examples=["role:reviewer"])
@@ -108,7 +115,9 @@ class WaitBody(ReceiveBody):
     """What to wait for."""
 
     answer_to: str | None = Field(None, max_length=255, description="Wait for the answer to this message of yours, and nothing else.")
-    wait: float | None = Field(None, ge=0, le=MOST_SECONDS, description="Seconds; 25 unless said otherwise, at most 240 by default.")
+    wait: float | None = Field(
+        None, ge=0, le=MOST_SECONDS, description=f"Seconds; {_LIMITS.wait.total_seconds():g} unless said otherwise, {AT_MOST_A_WAIT}."
+    )
 
 
 class Kept(msgspec.Struct, frozen=True):

@@ -144,10 +144,10 @@ def _plain_handler(endpoint: Callable[..., Any], wanted: _Wants) -> Callable[[Re
     async def handle(request: Request) -> Response:
         arguments: dict[str, Any] = {"call": await identified(request)}
         for name, validate in wanted.named.items():
-            given[name] = _valid(validate, request.scope["path_params"][name], name)
+            arguments[name] = _valid(validate, request.scope["path_params"][name], name)
         if wanted.asked and request.scope["query_string"]:
             query = request.query_params
-            given |= {name: _valid(validate, query[name], name) for name, validate in wanted.asked.items() if name in query}
+            arguments |= {name: _valid(validate, query[name], name) for name, validate in wanted.asked.items() if name in query}
         if wanted.body is not None:
             arguments["body"] = await _read(request, wanted.body, optional=wanted.optional)
         if wanted.request:

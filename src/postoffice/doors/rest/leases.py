@@ -136,7 +136,7 @@ class KeptMany(msgspec.Struct, frozen=True):
 class PopBody(Body):
     """How many to take for good."""
 
-    limit: int = Field(1, ge=1, description="At most 100 by default.")
+    limit: int = Field(1, ge=1, description=f"At most {_LIMITS.batch} by default.")
     of: str | None = Field(None, max_length=105, description="Only from this role.")
 
 

@@ -1,21 +1,20 @@
 """A machine that joins, leaves, writes to and reads a list in every order, and compares what each member sees with a model's after every step."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import invariant, rule
 
 from postoffice.core.draft import Draft
 from postoffice.core.errors import Closed, DatabaseLost, MayNotPost, NotOnList, OutcomeUnknown
 from postoffice.core.mailing_list import ListRules, MayJoin
 from postoffice.core.message import Accepted
-from postoffice.office import PostOffice
 from tests.machine.ground import Ground
+from tests.machine.grounded import GroundedMachine
 
-T = TypeVar("T")
 KEEPER: Final = "ann"
 NAMES: Final = (KEEPER, "ben", "cora", "dan")
 LIST: Final = "#backend"
@@ -37,27 +36,16 @@ class Seat:
     """By number: whether the letter still waits."""
 
 
-class ListMachine(RuleBasedStateMachine):
-    """Nothing drawn depends on what the office does; a rule with nothing to act on does nothing."""
-
+class ListMachine(GroundedMachine):
     def __init__(self, ground: Callable[[], Ground]) -> None:
-        super().__init__()
-        self.runner = asyncio.Runner()
+        super().__init__(ground)
         self.seats: dict[str, Seat] = {}
         self.authors: list[str] = []
         """By number, from 1: who wrote the letter."""
         self.history = False
         self.sent = 0
         self.session = ""
-        self.ground = ground()
         self.do(self.begin())
-
-    def do(self, work: Coroutine[Any, Any, T]) -> T:
-        async def bounded() -> T:
-            async with asyncio.timeout(60):
-                return await work
-
-        return self.runner.run(bounded())
 
     async def begin(self) -> None:
         await self.ground.open()
@@ -65,13 +53,6 @@ class ListMachine(RuleBasedStateMachine):
         made, _ = await self.office().lists.make(self.callers[KEEPER], LIST, ListRules(who_may_join=MayJoin.ANYONE))
         self.session = made.session_id
         self.seats[KEEPER] = Seat()
-
-    def teardown(self) -> None:
-        self.runner.run(self.ground.close())
-        self.runner.close()
-
-    def office(self, door: int = 0) -> PostOffice:
-        return self.ground.doors[door % len(self.ground.doors)].office
 
     # The model
 

@@ -1,9 +1,9 @@
-"""A take by sessions looks at no more where much waits in one session, or in many, in hand or not."""
+"""A take looks at no more where much waits in one session, or in many, in hand or not, or for its time."""
 
 import pytest
 
 from tests.engines import Engine
-from tests.proof.reading import BEGIN, ID, Asked, too_much
+from tests.proof.reading import BEGIN, ID, NOW, Asked, too_much
 
 _ONE = f"'{BEGIN}7000-8000-100000000002'"
 """The session of nearly all that waits."""
@@ -29,3 +29,16 @@ def _waiting(session: str, state: str = "'pending'") -> dict[str, str]:
 )
 async def test_a_take_by_sessions_looks_at_little(engine: Engine, session: str, state: str, asked: tuple[Asked, ...]) -> None:
     assert await too_much(engine, _waiting(session, state), None, asked) == {}
+
+
+async def test_what_waits_for_its_time_is_passed_by(engine: Engine) -> None:
+    later = f"{NOW} + 3600000000 + i"
+    columns = _DELIVERIES.replace("created_at)", "created_at, deliver_at, expires_at)")
+    scheduled = f"{{row}}, {ID}, 'bob', i, 3, 'held', 'alice', 'message', CAST({_ONE} AS {{id}}), i, 1, {later}, {later} + i FROM n"
+    asked: tuple[Asked, ...] = (
+        *_ASKED,
+        ("waiting", ("bob", 1)),
+        *((name, (100,)) for name in ("due", "come_due", "expired")),
+        ("next_due", {}),
+    )
+    assert await too_much(engine, _MESSAGES | {columns: scheduled}, None, asked) == {}

@@ -62,6 +62,20 @@ class TestToTheFiles:
         assert (written["message_id"], written["session_id"]) == (sent["message_id"], sent["session_id"])
         assert written["from_verified"] is False
 
+    async def test_a_letter_to_a_list_lies_in_the_inbox_and_is_answered_to_its_author(self, callers: Callers, at_home: Settle) -> None:
+        coder = at_home("coder")
+        (alice,) = await callers.named("alice")
+        await known(alice, "coder")
+        done(await alice.post("/lists", json={"name": "#crew", "members": ["coder"]}), 201)
+        sent = done(await alice.post("/messages/send", json={"to": "#crew", "content": "who is in?"}), 201)
+        (message,) = await coder.hold()
+        assert (message["list"], message["session_id"], text_of(message)) == ("#crew", sent["session_id"], "who is in?")
+        coder.send("alice", "me", reply_to=message["id"], session_id=message["session_id"])
+        coder.done(message)
+        assert (await stands(alice, sent["message_id"], "acked"))["recipient"] == "coder"
+        (answer,) = await arrived(alice)
+        assert answer["content"] == "me"
+
     @pytest.mark.parametrize("name", ["a..b", "bob.", "x...", "1.2"])
     async def test_whatever_the_sender_is_called_its_letter_is_read_and_can_be_answered(
         self, callers: Callers, at_home: Settle, name: str

@@ -395,6 +395,41 @@ class TestReservations:
         assert "reservation_broken" in [letter.get("payload", {}).get("kind") for letter in waiting if letter["from"] == "system"]
 
 
+class TestLists:
+    def test_the_owner_makes_one_writes_to_it_and_answers_all_or_the_author(self, out: Lookout, town: Town) -> None:
+        name = f"crew-{id(out)}"
+        page = out.go("/page/lists")
+        page.get_by_label("Name").fill(name)
+        page.get_by_label("Members", exact=True).fill("coder, docs, nobody-here")
+        page.get_by_label("What it is for").fill("<b>all hands</b>")
+        page.get_by_role("button", name="Make it").click()
+        shown = page.locator(f"#list-{name}")
+        expect(shown).to_contain_text("<b>all hands</b>")
+        expect(shown).to_contain_text("3 members")
+        expect(page.locator(".top")).to_contain_text("There is no agent 'nobody-here'")
+        shown.get_by_role("link", name="Write to all").click()
+        expect(page.locator("#to")).to_have_value(f"#{name}")
+        page.get_by_label("Message").fill("Deploy at noon?")
+        page.get_by_role("button", name="Send", exact=True).click()
+        expect(page.get_by_role("heading", level=1)).to_have_text(f"#{name}")
+        (letter,) = [one for one in town.call("coder", "GET", "/messages/waiting")["messages"] if one["to"] == f"#{name}"]
+        town.call("coder", "POST", "/messages/send", {"to": f"#{name}", "content": "Noon is fine", "reply_to": letter["id"]})
+        page.reload()
+        expect(page.locator("#thread")).to_contain_text("Noon is fine")
+        expect(page.locator("#way option")).to_have_text([f"owner → #{name}", "owner → coder (aside)"])
+        page.get_by_label("Answer").fill("Then noon it is")
+        page.get_by_role("button", name="Send", exact=True).click()
+        expect(page.locator("#thread")).to_contain_text("Then noon it is")
+        said = town.call("docs", "GET", f"/lists/{name}/history")["messages"]
+        assert [line["content"] for line in said] == ["Then noon it is", "Noon is fine", "Deploy at noon?"]
+        expect(out.go("/page/mail").locator("#list")).to_contain_text("Then noon it is")
+        page = out.go("/page/lists")
+        page.locator(f"#list-{name}").get_by_text("Who is on it").click()
+        page.locator(f"#list-{name}").get_by_role("button", name="Delete").click()
+        expect(page.locator(f"#list-{name}")).to_have_count(0)
+        town.settle("coder")
+
+
 class TestDeadLetters:
     def test_a_dead_letter_waits_again(self, out: Lookout, town: Town) -> None:
         subject = f"Digest {id(out)}"

@@ -99,7 +99,7 @@ def test_no_letter_does_anything_when_it_is_read(browser: Browser, post: tuple[H
 
 
 @pytest.mark.parametrize("path", [f"/page/mail?of=victim-{n}" for n in range(3)] + [
-    "/", "/page/mail", "/page/mail?of=mallory", "/page/tasks", "/page/connections", "/page/dead", "/page/reservations", "/page/recurring", "/page/bulk?act=requeue", "/page/traffic", "/page/compose",
+    "/", "/page/mail", "/page/mail?of=mallory", "/page/tasks", "/page/connections", "/page/dead", "/page/reservations", "/page/lists", "/page/recurring", "/page/bulk?act=requeue", "/page/traffic", "/page/compose",
     "/page/search?q=script", "/page/search?q=%3Cscript%3Ewindow.hit%3D1%3C%2Fscript%3E&sender=mallory", "/page/connect?name=mallory",
 ])  # fmt: skip
 def test_no_view_is_harmed(browser: Browser, post: tuple[House, list[str]], path: str) -> None:

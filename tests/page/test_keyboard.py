@@ -51,6 +51,7 @@ def test_a_letter_is_written_and_sent_by_keys_alone(lookout: Lookout, house: Hou
         ("d", "Dead letters"),
         ("w", "Traffic"),
         ("r", "Reservations"),
+        ("l", "Lists"),
         ("e", "Recurring letters"),
         ("a", "Connect an agent"),
     ],

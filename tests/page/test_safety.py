@@ -28,6 +28,8 @@ POSTS = [
     ("/page/dead/0199d2a0-0000-7000-8000-000000000003/discard", {"of": "bob"}),
     ("/page/recurring/0199d2a0-0000-7000-8000-000000000003/stop", {}),
     ("/page/reservations/0199d2a0-0000-7000-8000-000000000003/end", {}),
+    ("/page/lists", {"name": "backend"}),
+    ("/page/lists/backend/join", {}),
     ("/page/connect", {"name": "mallory"}),
     ("/page/connect/test", {"name": "mallory"}),
     ("/page/agents/bob/revoke", {}),

@@ -29,6 +29,7 @@ VIEWS = {
     "dead": ("/page/dead", "Dead letters"),
     "recurring": ("/page/recurring", "Recurring letters"),
     "reservations": ("/page/reservations", "Reservations"),
+    "lists": ("/page/lists", "Lists"),
     "traffic": ("/page/traffic", "Traffic"),
     "connect": ("/page/connect?name=newcomer", "Connect an agent"),
     "settings": ("/page/settings", "Settings"),

@@ -199,7 +199,7 @@ def test_urgent_mail_is_in_the_next_request_of_a_turn_at_work(client: str, tmp_p
         assert len(mind.rings) == 1
 
 
-@pytest.mark.parametrize("client", ["claude", "codex", "opencode"])
+@pytest.mark.parametrize("client", CLIENTS_RUNG)
 def test_fifty_letters_in_a_second_are_one_ring_and_all_taken(client: str, tmp_path: Path) -> None:
     with bench_of(client, tmp_path) as bench, bench.open() as window:
         sent = [id for _ in range(5) for id in bench.ground.send("shop", times=10)]
@@ -256,6 +256,24 @@ def test_two_windows_in_one_folder_have_a_name_and_mail_each_and_again_after_a_r
             assert {card["agent"]: card["session"] for card in bench.ground.cards()} == sessions
             for name in ("shop", "shop-2"):
                 _reaches(bench, name)
+
+
+_RESUMING = {"codex": "resume {}", "copilot": "--resume={}", "qwen": "--resume {}"}
+
+
+@pytest.mark.parametrize("client", list(_RESUMING))
+def test_two_windows_in_one_folder_have_mail_each_and_a_resumed_one_its_name(client: str, tmp_path: Path) -> None:
+    with bench_of(client, tmp_path) as bench:
+        with bench.open(), bench.open("shop-2"):
+            for name in ("shop-2", "shop"):
+                _reaches(bench, name)
+            sessions = {card["agent"]: card["session"] for card in bench.ground.cards()}
+            assert sorted(bench.ground.windows()) == ["shop", "shop-2"]
+        until(lambda: bench.ground.windows() == {}, 30, bench.ground.windows)
+        with bench.open("shop-2", *_RESUMING[client].format(sessions["shop-2"]).split()):
+            _reaches(bench, "shop-2")
+            assert [(card["agent"], card["session"]) for card in bench.ground.cards()] == [("shop-2", sessions["shop-2"])]
+            assert list(bench.ground.windows()) == ["shop-2"]
 
 
 def _reaches(bench: Bench, name: str) -> None:

@@ -89,6 +89,16 @@ class TestToTheFiles:
         coder.send(name, "read", reply_to=message["id"])
         assert [letter["content"] for letter in await arrived(sender)] == ["read"]
 
+    async def test_what_a_letter_carries_is_named_in_its_file_and_fetched_over_rest(self, everywhere: Callers, at_home: Settle) -> None:
+        coder = at_home("coder")
+        alice, agent = await everywhere.named("alice", "coder")
+        brought = done(await alice.post("/attachments", params={"name": "x.txt"}, content=b"the bytes"), 201)
+        await send(alice, "coder", "Look", attachments=[brought])
+        await until(lambda: coder.waiting)
+        (path,) = coder.waiting
+        assert json.loads(path.read_text())["attachments"] == [brought]
+        assert (await agent.get(f"/attachments/{brought['digest']}")).content == b"the bytes"
+
     async def test_what_is_handed_over_is_leased_until_it_is_processed(self, everywhere: Callers, at_home: Settle) -> None:
         coder = at_home("coder")
         (alice,) = await everywhere.named("alice")

@@ -40,6 +40,8 @@ def to_file(message: Message, session_id: str | None, reply_to: str | None) -> d
         written["payload"] = message.payload
     if is_list(message.to):
         written["list"] = message.to
+    if message.attachments:
+        written["attachments"] = msgspec.to_builtins(message.attachments)
     if message.automatic:
         written["automatic"] = True
     if message.task is not None and message.task.state == TaskState.CANCELED:

@@ -162,8 +162,12 @@ async def read(request: McpRequest, given: inbox.Read) -> Conversation:
     limit, office = given.limit, request.office
     if request.in_text:  # mail that does not fit must not count as read
         looked = await office.history(me, given.session_id, before=given.before, limit=limit, peek=True)
-        limit = max(1, fitting([letter(line.message) for line in looked.lines], ANSWER_TOKENS - _HEAD_TOKENS))
-    thread = await office.history(me, given.session_id, before=given.before, limit=limit)
+        limit = fitting([letter(line.message) for line in looked.lines], ANSWER_TOKENS - _HEAD_TOKENS)
+        looked_on = msgspec.structs.replace(looked, lines=looked.lines[:limit])
+    if request.in_text and all(line.is_read for line in looked_on.lines):
+        thread = looked_on  # there is nothing to settle
+    else:
+        thread = await office.history(me, given.session_id, before=given.before, limit=max(1, limit))
     history = history_view(thread)
     if not request.in_text:
         return Conversation(history=history)

@@ -72,8 +72,8 @@ def cost(letter: Letter) -> int:
 
 def fitting(letters: Sequence[Letter], tokens: int) -> int:
     """How many of these letters, from the first on, fit into one answer. The first one always does."""
-    if len(letters) <= 1:
-        return len(letters)
+    if len(letters) <= 1 or sum(_HEADING_TOKENS + len(visible(said_in(letter))) for letter in letters) <= tokens:
+        return len(letters)  # no character costs more than one
     for count, letter in enumerate(letters):
         tokens -= cost(letter)
         if tokens < 0:

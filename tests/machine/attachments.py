@@ -2,21 +2,20 @@
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final, TypeVar
+from typing import Final
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import invariant, rule
 
 from postoffice.core.attachment import Attachment
 from postoffice.core.draft import Draft
 from postoffice.core.errors import NoSuchAttachment
-from postoffice.office import PostOffice
 from tests.machine.ground import Ground
+from tests.machine.grounded import GroundedMachine
 
-T = TypeVar("T")
 FILES: Final = (b"one", b"two" * 1000, b"")
 DIGESTS: Final = tuple(f"sha256:{hashlib.sha256(data).hexdigest()}" for data in FILES)
 NAMES: Final = ("ann", "ben", "cora")
@@ -41,33 +40,17 @@ async def stream(data: bytes) -> AsyncIterator[bytes]:
     yield data
 
 
-class AttachmentMachine(RuleBasedStateMachine):
+class AttachmentMachine(GroundedMachine):
     """Nothing drawn depends on what the office does; a rule with nothing to act on does nothing."""
 
     def __init__(self, ground: Callable[[], Ground]) -> None:
-        super().__init__()
-        self.runner = asyncio.Runner()
+        super().__init__(ground)
         self.hours = 0
         self.holdings: dict[tuple[str, int], int] = {}
         """By agent and file: since when."""
         self.letters: list[Letter] = []
-        self.ground = ground()
         self.do(self.ground.open())
         self.callers = {name: self.do(self.office().identify(name=name)) for name in NAMES}
-
-    def do(self, work: Coroutine[Any, Any, T]) -> T:
-        async def bounded() -> T:
-            async with asyncio.timeout(60):
-                return await work
-
-        return self.runner.run(bounded())
-
-    def teardown(self) -> None:
-        self.runner.run(self.ground.close())
-        self.runner.close()
-
-    def office(self, door: int = 0) -> PostOffice:
-        return self.ground.doors[door % len(self.ground.doors)].office
 
     def may_fetch(self, agent: str, file: int) -> bool:
         got = any(letter.recipient == agent and file in letter.carried for letter in self.letters)
